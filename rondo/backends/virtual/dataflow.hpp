@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <functional>
+
+#include "rondo/backends/virtual/problem.hpp"
+#include "rondo/core/scoreboard.hpp"
+
+namespace rondo::virtual_machine {
+
+struct DataflowOptions {
+    CostModel costs;
+    /// Not 0: every transfer and every local action takes a random time, messages are buffered or not at random, and
+    /// completion is noticed late at random. Equal seeds give equal runs.
+    std::uint64_t seed = 0;
+    FlightLimits limits;
+    /// For tests of the checker: changes the plan of a rank before it runs.
+    std::function<Plan(Rank, Plan)> alter;
+};
+
+/// Runs the plans of all ranks as dataflow, in virtual time: actions start when the plan lets them, messages overlap.
+/// Network: a rank's messages leave one after the other and arrive one after the other, each at rate 1/beta, cut
+/// through, after alpha.
+///
+/// Throws Error, naming rank, step and block, for: a read of what was never written or is still being received, a
+/// write to a block that is being sent or received, a message longer or shorter than its receive, a deadlock; and for a
+/// wrong result.
+Outcome run_dataflow(const Problem& problem, const DataflowOptions& options = {});
+
+}  // namespace rondo::virtual_machine

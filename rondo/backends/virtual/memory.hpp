@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "rondo/backends/virtual/symbol.hpp"
+#include "rondo/core/range_map.hpp"
+
+namespace rondo::virtual_machine {
+
+/// A run of equal symbols, relative to the start of the block that it was read from.
+struct Piece {
+    Count offset, count;
+    Symbol symbol;
+};
+using Data = std::vector<Piece>;
+
+/// The three buffers of one rank, holding symbols: costs memory by the number of different runs, not of elements.
+class Memory {
+  public:
+    /// The input of `rank` stands in `input`; all else is undefined.
+    Memory(Rank rank, const Block& input);
+
+    /// Throws Error if any element is undefined.
+    [[nodiscard]] Data read(const Block& block);
+    void write(const Block& block, const Data& data);
+
+    /// The symbols without the check, for looking at results.
+    [[nodiscard]] Data peek(const Block& block);
+
+  private:
+    std::array<RangeMap<Symbol>, buffers> buffers_;
+};
+
+/// left (+) right, piece by piece. Throws Error as Symbol::combined.
+Data combined(const Data& left, const Data& right, bool commutative);
+
+}  // namespace rondo::virtual_machine

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the virtual backend runs: one algorithm, one call, all ranks; and what it counts.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rondo/backends/virtual/memory.hpp"
+#include "rondo/core/algorithm_info.hpp"
+#include "rondo/core/plan.hpp"
+
+namespace rondo::virtual_machine {
+
+struct Problem {
+    const AlgorithmInfo& algorithm;
+    CallFacts facts;
+    std::span<const Setting> settings;  ///< borrowed; see AlgorithmInfo::standard_settings
+    bool in_place = false;
+    int ports = 1;  ///< how many sends, and how many receives, one exchange may hold
+
+    [[nodiscard]] std::unique_ptr<Call> call(Rank rank) const {
+        return std::make_unique<Call>(facts, rank, settings, in_place);
+    }
+    [[nodiscard]] Memory memory(Rank rank) const {
+        return {rank, Block(0, facts.count, in_place ? Buffer::output : Buffer::input)};
+    }
+};
+
+/// What one rank did.
+struct RankCounts {
+    std::int64_t sent = 0;        ///< messages
+    std::int64_t received = 0;    ///< messages
+    Count volume = 0;             ///< elements sent
+    std::int64_t operations = 0;  ///< applications of the operator to a block
+    Count combined = 0;           ///< elements that those produced
+    double time = 0;              ///< when it was finished
+};
+
+/// Time in any unit. Rounds are counted with alpha = 1 and all else 0.
+struct CostModel {
+    double alpha = 1;     ///< of a message
+    double beta = 0;      ///< per byte of a message
+    double gamma = 0;     ///< per byte that an operator produces
+    double overhead = 0;  ///< of the processor, per message sent or received; overlapped runs only
+};
+
+struct Outcome {
+    std::vector<RankCounts> ranks;
+    double time = 0;  ///< of the slowest rank
+
+    [[nodiscard]] std::int64_t most_operations() const;
+    [[nodiscard]] std::int64_t most_volume() const;
+};
+
+/// Throws Error, naming the rank and the elements, unless every rank holds what the collective promises it, and holds
+/// what it held before where it promises nothing. `memories` by rank.
+void check_result(const Problem& problem, std::span<Memory> memories);
+
+/// "rank 3, step 2 (exchange: send output[0, 7) to 4, receive scratch[0, 7) from 1): "
+std::string where(Rank rank, std::int64_t step_number, const Step& step);
+std::string where(Rank rank, const Action& action);
+
+}  // namespace rondo::virtual_machine

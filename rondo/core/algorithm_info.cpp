@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/core/algorithm_info.hpp"
+
+namespace rondo {
+namespace {
+
+Schedule with_input_kept(const Call& call, const AlgorithmInfo& info) {
+    const Block kept = call.scratch();
+    co_yield copy(call.input()).into(kept);
+    const Call apart = call.on(call.group(), call.ranks().first, kept, call.output());
+    Schedule steps = info.schedule(apart);
+    co_yield steps_of(steps);
+}
+
+}  // namespace
+
+Schedule schedule_of(const Call& call, const AlgorithmInfo& info) {
+    if (call.in_place() && !info.tolerates_in_place) return with_input_kept(call, info);
+    return info.schedule(call);
+}
+
+const Parameter* AlgorithmInfo::parameter(std::string_view parameter_name) const {
+    for (const Parameter& parameter : parameters) {
+        if (parameter.name == parameter_name) return &parameter;
+    }
+    return nullptr;
+}
+
+std::vector<Setting> AlgorithmInfo::standard_settings() const {
+    std::vector<Setting> settings;
+    for (const Parameter& parameter : parameters) settings.push_back({parameter.name, parameter.standard});
+    return settings;
+}
+
+std::optional<std::string> AlgorithmInfo::refusal(const CallFacts& facts, std::span<const Setting> settings) const {
+    for (const Requirement& requirement : requirements) {
+        if (auto reason = requirement.unmet(facts, settings)) return reason;
+    }
+    return std::nullopt;
+}
+
+}  // namespace rondo

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How an algorithm describes itself. The registry, the command line, the selection's names, the conformance tests, the
+// benchmark and the documentation's table are all made from this.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rondo/core/call.hpp"
+#include "rondo/core/schedule.hpp"
+
+namespace rondo {
+
+enum class Unit : std::uint8_t { number, bytes };
+
+/// A whole number that tunes an algorithm. Values outside [minimum, maximum] are refused.
+struct Parameter {
+    std::string_view name;
+    std::string_view summary;
+    Count minimum;
+    Count maximum;
+    Count standard;  ///< the value of a user who sets nothing
+    Unit unit = Unit::number;
+};
+
+/// A condition that a call must meet. `unmet` returns the reason for refusing, or nothing.
+struct Requirement {
+    std::string_view summary;
+    std::optional<std::string> (*unmet)(const CallFacts& facts, std::span<const Setting> settings);
+};
+
+struct AlgorithmInfo {
+    std::string_view collective;  ///< "exscan": the name of the directory
+    std::string_view name;        ///< "doubling_123": the name of the file
+    std::string_view summary;     ///< one line
+    std::string_view citation;    ///< key into the bibliography
+    std::span<const Parameter> parameters = {};
+    std::span<const Requirement> requirements = {};
+    /// True if the algorithm is right when input and output are the same block. Otherwise a call in place copies its
+    /// input to scratch first.
+    bool tolerates_in_place = false;
+    Schedule (*schedule)(const Call& call);
+
+    [[nodiscard]] const Parameter* parameter(std::string_view parameter_name) const;
+    /// Every parameter at its standard value.
+    [[nodiscard]] std::vector<Setting> standard_settings() const;
+    /// Why this call cannot be served, or nothing.
+    [[nodiscard]] std::optional<std::string> refusal(const CallFacts& facts, std::span<const Setting> settings) const;
+};
+
+/// The steps of `info` for `call`: the one way by which backends obtain a schedule. `call` must outlive it.
+Schedule schedule_of(const Call& call, const AlgorithmInfo& info);
+
+}  // namespace rondo

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The places that steps speak of: a block is a run of elements in one of the three buffers of a call.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace rondo {
+
+using Count = std::int64_t;  ///< elements, or bytes where a name says so
+using Rank = std::int32_t;
+
+/// A peer that does not exist: that half of an exchange does not happen.
+inline constexpr Rank no_rank = -1;
+
+/// The buffers of one rank in one call. `input` is the user's send buffer and is never written; `output` is the user's
+/// receive buffer; `scratch` belongs to Rondo. Elements of scratch are undefined until something is written there.
+enum class Buffer : std::uint8_t { input, output, scratch };
+
+inline constexpr int buffers = 3;
+
+/// `count` elements from element `first` of a buffer. Sixteen bytes, trivially copyable: blocks are passed by value.
+struct Block {
+    Count first = 0;
+    Count count : 56 = 0;
+    Buffer buffer : 8 = Buffer::scratch;
+
+    constexpr Block() = default;
+    constexpr Block(Count first_element, Count elements, Buffer in)
+        : first(first_element), count(elements & largest_count), buffer(in) {}
+
+    static constexpr Count largest_count = (Count{1} << 55) - 1;
+
+    [[nodiscard]] constexpr Count last() const { return first + count; }  ///< one past the end
+    [[nodiscard]] constexpr bool empty() const { return count == 0; }
+
+    /// `part_count` elements starting `offset` elements into this block. The part must lie inside the block.
+    [[nodiscard]] constexpr Block part(Count offset, Count part_count) const {
+        return {first + offset, part_count, buffer};
+    }
+
+    [[nodiscard]] friend constexpr bool operator==(const Block& a, const Block& b) {
+        return a.first == b.first && a.count == b.count && a.buffer == b.buffer;
+    }
+};
+
+static_assert(sizeof(Block) == 16);
+
+[[nodiscard]] constexpr bool overlap(const Block& a, const Block& b) {
+    return a.buffer == b.buffer && a.first < b.last() && b.first < a.last();
+}
+
+/// "output[0, 7)", for messages.
+[[nodiscard]] std::string to_string(const Block& block);
+
+/// A block cut into `size()` consecutive parts whose counts differ by at most one; none is empty unless the block is.
+class Segments {
+  public:
+    /// Parts of at most `segment_count` elements each (at least one element).
+    constexpr Segments(Block whole, Count segment_count)
+        : whole_(whole), size_(segment_count < 1 ? whole.count : (whole.count + segment_count - 1) / segment_count) {}
+
+    [[nodiscard]] constexpr Count size() const { return size_; }
+    [[nodiscard]] constexpr Count largest() const { return size_ == 0 ? 0 : (whole_.count + size_ - 1) / size_; }
+
+    [[nodiscard]] constexpr Block operator[](Count index) const {
+        // The first `whole.count % size` parts are one element longer: no product of large counts.
+        const Count small = whole_.count / size_, longer = whole_.count % size_;
+        const Count first = index * small + (index < longer ? index : longer);
+        return whole_.part(first, small + (index < longer ? 1 : 0));
+    }
+
+  private:
+    Block whole_;
+    Count size_;
+};
+
+}  // namespace rondo

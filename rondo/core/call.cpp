@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/core/call.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "rondo/core/error.hpp"
+
+namespace rondo {
+
+Count Call::setting(std::string_view name) const {
+    for (const Setting& setting : settings_) {
+        if (setting.name == name) return setting.value;
+    }
+    throw Error("the algorithm reads a parameter that it does not declare: " + std::string(name));
+}
+
+Segments Call::segments(Block block) const {
+    return {block, std::max<Count>(1, setting("segment") / std::max<Count>(1, facts_.element_bytes))};
+}
+
+}  // namespace rondo

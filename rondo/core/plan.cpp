@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/core/plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "rondo/core/error.hpp"
+#include "rondo/core/range_map.hpp"
+
+namespace rondo {
+namespace {
+
+/// Who wrote a run of elements last, and who has read it since.
+struct Uses {
+    std::uint32_t writer = Action::none;
+    std::vector<std::uint32_t> readers;
+};
+
+}  // namespace
+
+class PlanBuilder {
+  public:
+    void add(const Step& step) {
+        switch (step.kind) {
+            case StepKind::exchange: add_exchange(step); break;
+            case StepKind::combine: add_combine(step); break;
+            case StepKind::copy: add_copy(step); break;
+        }
+        ++step_;
+    }
+
+    Plan finish() {
+        std::sort(edges_.begin(), edges_.end());
+        edges_.erase(std::unique(edges_.begin(), edges_.end()), edges_.end());
+        plan_.dependents_.reserve(edges_.size());
+        for (const auto& [action, dependent] : edges_) {
+            Action& source = plan_.actions_[action];
+            if (source.dependents++ == 0) source.first_dependent = static_cast<std::uint32_t>(plan_.dependents_.size());
+            plan_.dependents_.push_back(dependent);
+            ++plan_.actions_[dependent].waits_for;
+        }
+        plan_.actions_.shrink_to_fit();
+        return std::move(plan_);
+    }
+
+  private:
+    /// Receives stand before the sends of their exchange, so that they are posted first.
+    void add_exchange(const Step& step) {
+        for (const Direction direction : {Direction::receive, Direction::send}) {
+            for (const Transfer& transfer : step.transfers) {
+                const Rank peer = step.peer(transfer);
+                if (transfer.direction != direction || peer == no_rank) continue;
+                const bool receives = direction == Direction::receive;
+                const std::uint32_t index = append(receives ? ActionKind::receive : ActionKind::send);
+                plan_.actions_[index].block = transfer.block;
+                plan_.actions_[index].peer = peer;
+                receives ? write(transfer.block, index) : read(transfer.block, index);
+                keep_matching_order(peer, direction, index);
+            }
+        }
+    }
+
+    void add_combine(const Step& step) {
+        if (step.left.count != step.right.count || step.left.count != step.into.count) {
+            throw Error(where() + "combine of blocks of unequal counts: " + to_string(step.left) + ", " +
+                        to_string(step.right) + " into " + to_string(step.into));
+        }
+        if (step.into.empty()) return;
+        for (const Block& operand : {step.left, step.right}) check_aliasing(operand, step.into);
+        const std::uint32_t index = append(ActionKind::combine);
+        Action& action = plan_.actions_[index];
+        action.block = step.left;
+        action.right = step.right;
+        action.into = step.into;
+        read(step.left, index);
+        read(step.right, index);
+        write(step.into, index);
+    }
+
+    void add_copy(const Step& step) {
+        if (step.left.count != step.into.count) {
+            throw Error(where() + "copy of " + to_string(step.left) + " into " + to_string(step.into) +
+                        ": unequal counts");
+        }
+        if (step.into.empty() || step.left == step.into) return;
+        check_aliasing(step.left, step.into);
+        const std::uint32_t index = append(ActionKind::copy);
+        plan_.actions_[index].block = step.left;
+        plan_.actions_[index].into = step.into;
+        read(step.left, index);
+        write(step.into, index);
+    }
+
+    void check_aliasing(const Block& operand, const Block& into) const {
+        if (overlap(operand, into) && !(operand == into)) {
+            throw Error(where() + to_string(into) + " overlaps the operand " + to_string(operand) + " in part");
+        }
+    }
+
+    std::uint32_t append(ActionKind kind) {
+        if (plan_.actions_.size() >= Action::none) throw Error("a schedule of more than 2^32 actions");
+        const auto index = static_cast<std::uint32_t>(plan_.actions_.size());
+        Action& action = plan_.actions_.emplace_back();
+        action.kind = kind;
+        action.step = step_;
+        return index;
+    }
+
+    void read(const Block& block, std::uint32_t reader) {
+        note_scratch(block);
+        uses(block).visit(block, [&](Count, Count, Uses& run) {
+            wait_for(run.writer, reader, block);
+            run.readers.push_back(reader);
+        });
+    }
+
+    void write(const Block& block, std::uint32_t writer) {
+        if (block.buffer == Buffer::input) throw Error(where() + "writes the input buffer " + to_string(block));
+        note_scratch(block);
+        uses(block).visit(block, [&](Count, Count, const Uses& run) {
+            if (run.readers.empty()) wait_for(run.writer, writer, block);  // readers wait for the writer already
+            for (const std::uint32_t reader : run.readers) {
+                if (reader != writer) wait_for(reader, writer, block);
+                else wait_for(run.writer, writer, block);
+            }
+        });
+        uses(block).assign(block.first, block.last(), Uses{writer, {}});
+    }
+
+    void wait_for(std::uint32_t action, std::uint32_t dependent, const Block& block) {
+        if (action == Action::none || action == dependent) return;
+        if (plan_.actions_[action].step == step_) {
+            throw Error(where() + "two transfers of one exchange need the same elements of " + to_string(block));
+        }
+        edges_.emplace_back(action, dependent);
+    }
+
+    void keep_matching_order(Rank peer, Direction direction, std::uint32_t index) {
+        const auto [last, first_message] = last_message_.try_emplace({peer, direction}, index);
+        if (first_message) return;
+        plan_.actions_[last->second].next_to_peer = index;
+        ++plan_.actions_[index].waits_for;
+        last->second = index;
+    }
+
+    void note_scratch(const Block& block) {
+        if (block.buffer == Buffer::scratch) plan_.scratch_ = std::max(plan_.scratch_, block.last());
+    }
+
+    RangeMap<Uses>& uses(const Block& block) { return uses_.at(static_cast<std::size_t>(block.buffer)); }
+    [[nodiscard]] std::string where() const { return "step " + std::to_string(step_) + ": "; }
+
+    Plan plan_;
+    std::uint32_t step_ = 0;
+    std::array<RangeMap<Uses>, buffers> uses_;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> edges_;  // (action, dependent)
+    std::map<std::pair<Rank, Direction>, std::uint32_t> last_message_;
+};
+
+Plan Plan::of(Schedule& schedule) {
+    PlanBuilder builder;
+    while (const Step* step = schedule.next()) builder.add(*step);
+    return builder.finish();
+}
+
+Plan Plan::of(const Call& call, const AlgorithmInfo& info) {
+    Schedule schedule = schedule_of(call, info);
+    return of(schedule);
+}
+
+Plan Plan::without_dependency(std::uint32_t action, std::uint32_t dependent) const {
+    Plan weaker = *this;
+    Action& source = weaker.actions_.at(action);
+    const auto first = weaker.dependents_.begin() + source.first_dependent;
+    const auto found = std::find(first, first + source.dependents, dependent);
+    if (found == first + source.dependents) throw Error("the plan has no such dependency");
+    std::iter_swap(found, first + source.dependents - 1);
+    --source.dependents;
+    --weaker.actions_.at(dependent).waits_for;
+    return weaker;
+}
+
+}  // namespace rondo

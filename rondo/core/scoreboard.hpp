@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which action of a plan may start now: the bookkeeping of dataflow execution, shared by all executors.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "rondo/core/plan.hpp"
+
+namespace rondo {
+
+/// How many transfers an executor keeps under way beyond those of the earliest step that has not completed.
+struct FlightLimits {
+    std::uint32_t receives = 8;
+    std::uint32_t sends = 2;  // "about two were enough" on every network measured; more only fight for the wire
+};
+
+/// Runs one plan at a time; reused, it allocates nothing. Borrows the plan from `start` until `done`.
+class Scoreboard {
+  public:
+    explicit Scoreboard(FlightLimits limits = {}) : limits_(limits) {}
+
+    void start(const Plan& plan) {
+        plan_ = &plan;
+        const auto actions = plan.actions();
+        waits_for_.resize(actions.size());
+        incomplete_ = static_cast<std::uint32_t>(actions.size());
+        earliest_ = 0;
+        for (Ready* ready : {&receives_, &sends_, &local_}) {
+            ready->queue.clear();
+            ready->under_way = 0;
+        }
+        for (std::uint32_t i = 0; i < incomplete_; ++i) {
+            waits_for_[i] = actions[i].waits_for;
+            if (waits_for_[i] == 0) make_ready(i);
+        }
+    }
+
+    [[nodiscard]] bool done() const { return incomplete_ == 0; }
+
+    /// The next action to start, which counts as started; Action::none if none may start before another completes.
+    /// Earlier ones first: receives before sends before local work, so that the wire is never idle for want of a post.
+    std::uint32_t next() {
+        std::uint32_t index = take(receives_, limits_.receives);
+        if (index == Action::none) index = take(sends_, limits_.sends);
+        return index != Action::none ? index : take_local();
+    }
+
+    /// As `next`, transfers only.
+    std::uint32_t next_transfer() {
+        const std::uint32_t index = take(receives_, limits_.receives);
+        return index != Action::none ? index : take(sends_, limits_.sends);
+    }
+
+    void complete(std::uint32_t index) {
+        const Action& action = plan_->actions()[index];
+        --of(action.kind).under_way;
+        --incomplete_;
+        waits_for_[index] = completed;
+        for (const std::uint32_t dependent : plan_->dependents(action)) satisfy(dependent);
+    }
+
+    [[nodiscard]] bool local_work_ready() const { return !local_.queue.empty(); }
+
+    /// Actions that have not completed, with what each of them still waits for: for saying where a deadlock is.
+    [[nodiscard]] std::uint32_t first_incomplete() const {
+        std::uint32_t index = earliest_;
+        while (index < waits_for_.size() && waits_for_[index] == completed) ++index;
+        return index;
+    }
+
+  private:
+    static constexpr std::uint32_t completed = ~std::uint32_t{0};
+
+    struct Ready {
+        std::vector<std::uint32_t> queue;  // a heap: the earliest action on top
+        std::uint32_t under_way = 0;
+    };
+
+    Ready& of(ActionKind kind) {
+        if (kind == ActionKind::receive) return receives_;
+        return kind == ActionKind::send ? sends_ : local_;
+    }
+
+    void make_ready(std::uint32_t index) {
+        auto& queue = of(plan_->actions()[index].kind).queue;
+        queue.push_back(index);
+        std::push_heap(queue.begin(), queue.end(), std::greater<>());
+    }
+
+    void satisfy(std::uint32_t index) {
+        if (--waits_for_[index] == 0) make_ready(index);
+    }
+
+    std::uint32_t take(Ready& ready, std::uint32_t limit) {
+        if (ready.queue.empty()) return Action::none;
+        if (ready.under_way >= limit && !in_earliest_step(ready.queue.front())) return Action::none;
+        const std::uint32_t index = pop(ready);
+        const std::uint32_t follower = plan_->actions()[index].next_to_peer;
+        if (follower != Action::none) satisfy(follower);
+        return index;
+    }
+
+    std::uint32_t take_local() { return local_.queue.empty() ? Action::none : pop(local_); }
+
+    std::uint32_t pop(Ready& ready) {
+        const std::uint32_t index = ready.queue.front();
+        std::pop_heap(ready.queue.begin(), ready.queue.end(), std::greater<>());
+        ready.queue.pop_back();
+        ++ready.under_way;
+        return index;
+    }
+
+    bool in_earliest_step(std::uint32_t index) {
+        earliest_ = first_incomplete();
+        return plan_->actions()[index].step == plan_->actions()[earliest_].step;
+    }
+
+    FlightLimits limits_;
+    const Plan* plan_ = nullptr;
+    std::vector<std::uint32_t> waits_for_;
+    Ready receives_, sends_, local_;
+    std::uint32_t incomplete_ = 0;
+    std::uint32_t earliest_ = 0;  // all before it have completed
+};
+
+}  // namespace rondo

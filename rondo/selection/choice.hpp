@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What to do with a call: an algorithm with its settings, or the native collective.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "rondo/algorithms/registry.hpp"
+
+namespace rondo {
+
+struct Choice {
+    const AlgorithmInfo* algorithm = nullptr;  ///< nullptr: the library's own collective ("native")
+    std::vector<Setting> settings;             ///< every declared parameter, in the order of declaration
+};
+
+/// Reads "native", "doubling_123" or "linear_pipeline:segment=64Ki" (more settings after commas). Numbers take the
+/// suffixes Ki, Mi, Gi, and k, M, G. Throws Error: an unknown name comes with the nearest known ones, a value with its
+/// range.
+Choice parse_choice(const Collective& collective, std::string_view text);
+
+/// As `find_collective`, but throws Error naming the nearest known ones.
+const Collective& require_collective(std::string_view name);
+
+}  // namespace rondo

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which algorithm for which call, as data: a rules file, first match wins.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rondo/selection/choice.hpp"
+
+namespace rondo {
+
+/// What rules may look at: facts that MPI makes equal on all ranks of the communicator.
+struct Situation {
+    std::string_view collective;
+    Count bytes = 0;          ///< count * extent of the datatype
+    Rank processes = 1;       ///< size of the communicator
+    Rank ranks_per_node = 0;  ///< of every node of the communicator; 0 if nodes differ or nobody knows
+    bool commutative = false;
+};
+
+class Rules {
+  public:
+    /// `name` is what errors call the text (a file's path). Throws Error: "<name>:<line>: what was expected".
+    static Rules parse(std::string_view text, std::string_view name);
+    static Rules read(const std::string& path);
+
+    /// The choice of the first rule that matches; nullptr if none does.
+    [[nodiscard]] const Choice* match(const Situation& situation) const;
+
+    /// True if any rule for the collective asks for ranks_per_node, which costs communication to find out.
+    [[nodiscard]] bool ask_ranks_per_node() const;
+    /// True if some rule could choose an algorithm for the collective.
+    [[nodiscard]] bool mention(std::string_view collective) const;
+    /// Equal for equal rules (comments and layout apart): ranks compare it before they trust each other's choices.
+    [[nodiscard]] std::uint64_t fingerprint() const;
+
+  private:
+    struct Condition;
+    struct Rule;
+    std::vector<Rule> rules_;
+};
+
+}  // namespace rondo

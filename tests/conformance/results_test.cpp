@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every algorithm delivers what its collective promises: proved on symbols, for every p up to 256.
+#include "rondo/backends/virtual/dataflow.hpp"
+#include "rondo/backends/virtual/lock_step.hpp"
+#include "tests/conformance/cases.hpp"
+
+namespace rondo::conformance {
+namespace {
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr Rank largest_size = 40;  // ten times slower; memory errors do not wait for larger groups
+#else
+constexpr Rank largest_size = 256;
+#endif
+
+class EveryAlgorithm : public testing::TestWithParam<const AlgorithmInfo*> {};
+
+TEST_P(EveryAlgorithm, is_right_in_lock_step_for_every_p) {
+    for (Rank size = 1; size <= largest_size; ++size) {
+        for_each_case(*GetParam(), size,
+                      [](const auto& problem) { EXPECT_NO_THROW(virtual_machine::run_lock_step(problem)); });
+        if (HasFailure()) return;
+    }
+}
+
+TEST_P(EveryAlgorithm, is_right_as_dataflow_for_every_p) {
+    for (Rank size = 1; size <= largest_size; size += size < 40 ? 1 : 27) {
+        for_each_case(*GetParam(), size,
+                      [](const auto& problem) { EXPECT_NO_THROW(virtual_machine::run_dataflow(problem)); });
+        if (HasFailure()) return;
+    }
+}
+
+TEST_P(EveryAlgorithm, is_right_in_random_completion_orders) {
+    for (const Rank size : {2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 33, 64, 100}) {
+        if (size > largest_size) return;
+        for_each_case(*GetParam(), size, [&](const auto& problem) {
+            for (std::uint64_t seed = 1; seed <= (size <= 17 ? 20 : 2); ++seed) {
+                SCOPED_TRACE("seed " + std::to_string(seed));
+                EXPECT_NO_THROW(virtual_machine::run_dataflow(problem, {.seed = seed}));
+                const FlightLimits one_by_one{.receives = 1, .sends = 1};
+                EXPECT_NO_THROW(virtual_machine::run_dataflow(problem, {.seed = seed, .limits = one_by_one}));
+            }
+        });
+        if (HasFailure()) return;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithm, testing::ValuesIn(all_algorithms()), test_name);
+
+}  // namespace
+}  // namespace rondo::conformance
