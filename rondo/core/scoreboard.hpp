@@ -40,19 +40,23 @@ class Scoreboard {
 
     [[nodiscard]] bool done() const { return incomplete_ == 0; }
 
+    [[nodiscard]] std::uint32_t incomplete() const { return incomplete_; }
+
     /// The next action to start, which counts as started; Action::none if none may start before another completes.
-    /// Earlier ones first: receives before sends before local work, so that the wire is never idle for want of a post.
+    /// Earlier ones first, and receives before sends before local work: the wire is never idle for want of a post.
     std::uint32_t next() {
-        std::uint32_t index = take(receives_, limits_.receives);
-        if (index == Action::none) index = take(sends_, limits_.sends);
-        return index != Action::none ? index : take_local();
+        const std::uint32_t index = next_transfer();
+        return index != Action::none ? index : next_local();
     }
 
-    /// As `next`, transfers only.
     std::uint32_t next_transfer() {
         const std::uint32_t index = take(receives_, limits_.receives);
         return index != Action::none ? index : take(sends_, limits_.sends);
     }
+
+    std::uint32_t next_local() { return local_.queue.empty() ? Action::none : pop(local_); }
+
+    [[nodiscard]] bool local_work_ready() const { return !local_.queue.empty(); }
 
     void complete(std::uint32_t index) {
         const Action& action = plan_->actions()[index];
@@ -62,9 +66,7 @@ class Scoreboard {
         for (const std::uint32_t dependent : plan_->dependents(action)) satisfy(dependent);
     }
 
-    [[nodiscard]] bool local_work_ready() const { return !local_.queue.empty(); }
-
-    /// Actions that have not completed, with what each of them still waits for: for saying where a deadlock is.
+    /// The earliest action that has not completed; for saying where a deadlock is.
     [[nodiscard]] std::uint32_t first_incomplete() const {
         std::uint32_t index = earliest_;
         while (index < waits_for_.size() && waits_for_[index] == completed) ++index;
@@ -102,8 +104,6 @@ class Scoreboard {
         if (follower != Action::none) satisfy(follower);
         return index;
     }
-
-    std::uint32_t take_local() { return local_.queue.empty() ? Action::none : pop(local_); }
 
     std::uint32_t pop(Ready& ready) {
         const std::uint32_t index = ready.queue.front();

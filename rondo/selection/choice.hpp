@@ -2,12 +2,16 @@
 // What to do with a call: an algorithm with its settings, or the native collective.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "rondo/algorithms/registry.hpp"
 
 namespace rondo {
+
+/// The name of the library's own collective, wherever a choice is written.
+inline constexpr std::string_view native = "native";
 
 struct Choice {
     const AlgorithmInfo* algorithm = nullptr;  ///< nullptr: the library's own collective ("native")
@@ -18,6 +22,9 @@ struct Choice {
 /// suffixes Ki, Mi, Gi, and k, M, G. Throws Error: an unknown name comes with the nearest known ones, a value with its
 /// range.
 Choice parse_choice(const Collective& collective, std::string_view text);
+
+/// The text that `parse_choice` reads back, with every setting.
+std::string to_string(const Choice& choice);
 
 /// As `find_collective`, but throws Error naming the nearest known ones.
 const Collective& require_collective(std::string_view name);

@@ -2,6 +2,7 @@
 // Which algorithm for which call, as data: a rules file, first match wins.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -20,16 +21,17 @@ struct Situation {
     bool commutative = false;
 };
 
+/// Immutable once read. Without any rule, nothing matches.
 class Rules {
   public:
     /// `name` is what errors call the text (a file's path). Throws Error: "<name>:<line>: what was expected".
     static Rules parse(std::string_view text, std::string_view name);
     static Rules read(const std::string& path);
 
-    /// The choice of the first rule that matches; nullptr if none does.
-    [[nodiscard]] const Choice* match(const Situation& situation) const;
+    /// The choice of the first rule that matches; nullptr if none does. Takes no memory.
+    [[nodiscard]] const Choice* match(const Situation& situation) const noexcept;
 
-    /// True if any rule for the collective asks for ranks_per_node, which costs communication to find out.
+    /// True if any rule asks for ranks_per_node, which costs communication to find out.
     [[nodiscard]] bool ask_ranks_per_node() const;
     /// True if some rule could choose an algorithm for the collective.
     [[nodiscard]] bool mention(std::string_view collective) const;
@@ -37,8 +39,20 @@ class Rules {
     [[nodiscard]] std::uint64_t fingerprint() const;
 
   private:
-    struct Condition;
-    struct Rule;
+    /// A rule's conditions on one fact, all together: an interval, both ends included.
+    struct Bounds {
+        Count lowest, highest;
+    };
+    /// Which of a situation's facts: bytes, processes, ranks_per_node, commutative (0 or 1).
+    static constexpr std::size_t facts = 4;
+
+    struct Rule {
+        std::string_view collective;
+        std::array<Bounds, facts> bounds;
+        Choice choice;
+    };
+    friend class RuleReader;
+
     std::vector<Rule> rules_;
 };
 

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/backends/mpi/communicator.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <new>
+
+namespace rondo::mpi {
+namespace {
+
+constexpr std::size_t most_decisions = 256;
+constexpr std::size_t most_plan_bytes = std::size_t{64} << 20;
+constexpr std::size_t most_scratch_kept = std::size_t{64} << 20;
+constexpr int tags = 1 << 15;  // MPI guarantees tags up to 32767
+
+/// Communicators are a scarce resource (MPICH has 2048 per process): a program that needs many shall not miss those
+/// that Rondo holds.
+constexpr int most_duplicates = 256;
+std::atomic<int> duplicates{0};
+
+int state_key = MPI_KEYVAL_INVALID;
+int finalize_key = MPI_KEYVAL_INVALID;
+std::atomic<bool> finalizing{false};
+
+int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
+    *flag = 0;
+    return MPI_SUCCESS;
+}
+
+int delete_state(MPI_Comm, int, void* state, void*) {
+    delete static_cast<Communicator*>(state);
+    return MPI_SUCCESS;
+}
+
+/// MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else.
+int note_finalize(MPI_Comm, int, void*, void*) {
+    finalizing = true;
+    return MPI_SUCCESS;
+}
+
+/// While it lives, errors on a communicator come back as codes, whatever handler the user has set.
+class ErrorsReturned {
+  public:
+    explicit ErrorsReturned(MPI_Comm comm) : comm_(comm) {
+        library().Comm_get_errhandler(comm, &users_);
+        library().Comm_set_errhandler(comm, library().errors_return);
+    }
+    ErrorsReturned(const ErrorsReturned&) = delete;
+    ErrorsReturned& operator=(const ErrorsReturned&) = delete;
+    ~ErrorsReturned() {
+        library().Comm_set_errhandler(comm_, users_);
+        library().Errhandler_free(&users_);
+    }
+
+  private:
+    MPI_Comm comm_;
+    MPI_Errhandler users_{};
+};
+
+/// The least value over all ranks, for each of three. False if the library could not tell.
+bool all_minimum(MPI_Comm comm, long long (&values)[3]) {
+    return library().Allreduce(MPI_IN_PLACE, values, 3, MPI_LONG_LONG, MPI_MIN, comm) == MPI_SUCCESS;
+}
+
+}  // namespace
+
+std::size_t CallKeyHash::operator()(const CallKey& key) const {
+    std::uint64_t hash = static_cast<std::uint64_t>(key.count);
+    for (const std::uint64_t part : {static_cast<std::uint64_t>(key.element_bytes), std::uint64_t{key.collective},
+                                     std::uint64_t{key.commutative} << 2 | std::uint64_t{key.in_place} << 1 |
+                                         std::uint64_t{key.over_int}}) {
+        hash = (hash ^ part) * 0x9E3779B97F4A7C15U;
+        hash ^= hash >> 29;
+    }
+    return static_cast<std::size_t>(hash);
+}
+
+bool prepare_communicators() {
+    return library().Comm_create_keyval(copy_nothing, delete_state, &state_key, nullptr) == MPI_SUCCESS &&
+           library().Comm_create_keyval(copy_nothing, note_finalize, &finalize_key, nullptr) == MPI_SUCCESS &&
+           library().Comm_set_attr(library().comm_self, finalize_key, nullptr) == MPI_SUCCESS;
+}
+
+Communicator* Communicator::of(MPI_Comm comm, std::uint64_t agreement, bool ask_ranks_per_node) {
+    void* state = nullptr;
+    int found = 0;
+    if (library().Comm_get_attr(comm, state_key, static_cast<void*>(&state), &found) != MPI_SUCCESS) return nullptr;
+    if (found != 0) return static_cast<Communicator*>(state);
+    std::unique_ptr<Communicator> fresh(new Communicator);
+    fresh->set_up(comm, agreement, ask_ranks_per_node);
+    if (library().Comm_set_attr(comm, state_key, fresh.get()) != MPI_SUCCESS) return nullptr;
+    return fresh.release();
+}
+
+void Communicator::set_up(MPI_Comm comm, std::uint64_t agreement, bool ask_ranks_per_node) {
+    int inter = 0;
+    library().Comm_test_inter(comm, &inter);
+    if (inter != 0) {
+        native_reason_ = "inter-communicator";
+        return;
+    }
+    library().Comm_rank(comm, &rank_);
+    library().Comm_size(comm, &size_);
+    if (size_ == 1) {
+        native_reason_ = "one process";
+        return;
+    }
+    const ErrorsReturned errors_returned(comm);
+    const auto instructions = static_cast<long long>(agreement >> 1);
+    long long votes[3] = {duplicates < most_duplicates ? 1 : 0, instructions, -instructions};
+    if (!all_minimum(comm, votes)) {
+        native_reason_ = "the ranks could not be asked";
+    } else if (votes[1] != -votes[2]) {
+        ranks_disagree_ = true;
+        native_reason_ = "the ranks were given different instructions";
+    } else if (votes[0] == 0) {
+        native_reason_ = "too many communicators at a time";
+    } else {
+        long long made[3] = {duplicate(comm) ? 1 : 0, 0, 0};
+        if (!all_minimum(comm, made) || made[0] == 0) native_reason_ = "no duplicate of the communicator to be had";
+        else if (ask_ranks_per_node) count_ranks_per_node(comm);
+    }
+}
+
+/// From the group, not by MPI_Comm_dup: that would call the user's attribute callbacks.
+bool Communicator::duplicate(MPI_Comm comm) {
+    MPI_Group group;
+    if (library().Comm_group(comm, &group) != MPI_SUCCESS) return false;
+    const int error = library().Comm_create(comm, group, &private_);
+    library().Group_free(&group);
+    if (error != MPI_SUCCESS || private_ == library().comm_null) {
+        private_ = library().comm_null;
+        return false;
+    }
+    ++duplicates;
+    library().Comm_set_errhandler(private_, library().errors_return);
+    return true;
+}
+
+void Communicator::count_ranks_per_node(MPI_Comm comm) {
+    MPI_Comm node;
+    if (library().Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) != MPI_SUCCESS) return;
+    int on_node = 0;
+    library().Comm_size(node, &on_node);
+    library().Comm_free(&node);
+    long long extremes[3] = {on_node, -on_node, 0};
+    if (all_minimum(private_, extremes) && extremes[0] == -extremes[1]) ranks_per_node_ = on_node;
+}
+
+Communicator::~Communicator() {
+    // In MPI_Finalize the library takes its communicators apart itself.
+    if (private_ == library().comm_null || finalizing) return;
+    library().Comm_free(&private_);
+    --duplicates;
+}
+
+Decision* Communicator::find(const CallKey& key) {
+    if (last_key_ != nullptr && *last_key_ == key) return last_decision_;
+    const auto found = decisions_.find(key);
+    if (found == decisions_.end()) return nullptr;
+    last_key_ = &found->first;
+    last_decision_ = &found->second;
+    return last_decision_;
+}
+
+Decision* Communicator::remember(const CallKey& key, Decision decision) {
+    const std::size_t bytes = decision.plan ? decision.plan->bytes() : 0;
+    if (decisions_.size() >= most_decisions || plan_bytes_ + bytes > most_plan_bytes) {
+        decisions_.clear();
+        plan_bytes_ = 0;
+    }
+    plan_bytes_ += bytes;
+    const auto place = decisions_.insert_or_assign(key, std::move(decision)).first;
+    last_key_ = &place->first;
+    last_decision_ = &place->second;
+    return last_decision_;
+}
+
+int Communicator::run(const Plan& plan, const void* input, void* output, const Reduction& reduction) {
+    const Datatype& type = reduction.type();
+    char* own = scratch(static_cast<std::size_t>(type.span(plan.scratch())));
+    last_tag_ = (last_tag_ + 1) % tags;
+    const Binding binding{{const_cast<void*>(input), output, own - type.true_lower_bound}, private_, rank_, last_tag_,
+                          reduction};
+    const int error = executor_.run(plan, binding);
+    if (scratch_bytes_ > most_scratch_kept && error == MPI_SUCCESS) {
+        scratch_.reset();
+        scratch_bytes_ = 0;
+    }
+    return error;
+}
+
+char* Communicator::scratch(std::size_t bytes) {
+    if (bytes > scratch_bytes_) {
+        scratch_.reset();
+        scratch_bytes_ = 0;
+        scratch_.reset(new char[bytes]);
+        scratch_bytes_ = bytes;
+    }
+    return scratch_.get();
+}
+
+}  // namespace rondo::mpi

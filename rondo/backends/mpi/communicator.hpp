@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What Rondo keeps with a user's communicator: its own duplicate, plans, scratch. An attribute of the communicator, so
+// that it goes when the communicator goes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+
+#include "rondo/backends/mpi/executor.hpp"
+
+namespace rondo::mpi {
+
+/// What tells calls on one communicator apart, as far as choice and plan depend on it. Equal on all ranks, but for
+/// `in_place`, which changes no message.
+struct CallKey {
+    std::uint32_t collective = 0;  ///< index in the registry
+    bool commutative = false;
+    bool in_place = false;
+    bool over_int = false;  ///< some message might exceed what an int counts
+    Count count = 0;
+    Count element_bytes = 0;  ///< size of the data of one element
+
+    friend bool operator==(const CallKey&, const CallKey&) = default;
+};
+
+struct CallKeyHash {
+    std::size_t operator()(const CallKey& key) const;
+};
+
+struct Tally;
+
+/// What was decided for a kind of call.
+struct Decision {
+    std::unique_ptr<Plan> plan;  ///< nullptr: the library's own collective
+    Tally* tally = nullptr;      ///< where such calls are counted, nullptr if they are not
+};
+
+class Communicator {
+  public:
+    /// The state kept with `comm`. Made at the first call, which is collective over `comm` then. nullptr if the library
+    /// would not keep it. `agreement`: what has to be equal on all ranks for them to decide alike. Throws
+    /// std::bad_alloc.
+    static Communicator* of(MPI_Comm comm, std::uint64_t agreement, bool ask_ranks_per_node);
+
+    Communicator(const Communicator&) = delete;
+    Communicator& operator=(const Communicator&) = delete;
+    ~Communicator();
+
+    [[nodiscard]] Rank rank() const { return rank_; }
+    [[nodiscard]] Rank size() const { return size_; }
+    [[nodiscard]] Rank ranks_per_node() const { return ranks_per_node_; }
+    /// Why every call on it goes to the library; empty if it need not.
+    [[nodiscard]] const std::string& native_reason() const { return native_reason_; }
+    /// The reason is that ranks were given different instructions.
+    [[nodiscard]] bool ranks_disagree() const { return ranks_disagree_; }
+
+    /// The remembered decision, or nullptr.
+    Decision* find(const CallKey& key);
+    /// Remembers. Forgets the others first when they have become too many; pointers to them are void then.
+    Decision* remember(const CallKey& key, Decision decision);
+
+    /// Runs a plan on buffers of the user. Returns an MPI error code; throws std::bad_alloc.
+    int run(const Plan& plan, const void* input, void* output, const Reduction& reduction);
+
+  private:
+    Communicator() = default;
+    void set_up(MPI_Comm comm, std::uint64_t agreement, bool ask_ranks_per_node);
+    bool duplicate(MPI_Comm comm);
+    void count_ranks_per_node(MPI_Comm comm);
+    char* scratch(std::size_t bytes);
+
+    MPI_Comm private_ = library().comm_null;
+    Rank rank_ = 0, size_ = 1, ranks_per_node_ = 0;
+    int last_tag_ = 0;
+    std::string native_reason_;
+    bool ranks_disagree_ = false;
+    std::unordered_map<CallKey, Decision, CallKeyHash> decisions_;
+    const CallKey* last_key_ = nullptr;
+    Decision* last_decision_ = nullptr;
+    std::size_t plan_bytes_ = 0;
+    std::unique_ptr<char[]> scratch_;
+    std::size_t scratch_bytes_ = 0;
+    Executor executor_;
+};
+
+/// Makes the attribute keys. Once, after MPI_Init and `connect`. False if the library refuses.
+bool prepare_communicators();
+
+}  // namespace rondo::mpi

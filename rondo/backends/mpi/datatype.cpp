@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/backends/mpi/datatype.hpp"
+
+#include "rondo/backends/mpi/handle_table.hpp"
+
+namespace rondo::mpi {
+namespace {
+
+using kernels::Element;
+
+/// What a predefined datatype is made of; with its size that gives the kernel's element.
+enum class Kind { signed_integer, unsigned_integer, floating, complex, boolean, byte, fixed, library_logical, library_floating };
+
+HandleTable<MPI_Datatype, Datatype, 256> predefined;
+
+std::optional<Element> element_of(Kind kind, Count size) {
+    const auto by_size = [size](Element of_1, Element of_2, Element of_4, Element of_8) -> std::optional<Element> {
+        switch (size) {
+            case 1: return of_1;
+            case 2: return of_2;
+            case 4: return of_4;
+            case 8: return of_8;
+            default: return std::nullopt;
+        }
+    };
+    switch (kind) {
+        case Kind::signed_integer: return by_size(Element::int8, Element::int16, Element::int32, Element::int64);
+        case Kind::unsigned_integer: return by_size(Element::uint8, Element::uint16, Element::uint32, Element::uint64);
+        case Kind::floating:
+            if (size == 4) return Element::float32;
+            if (size == 8) return Element::float64;
+            return std::nullopt;
+        case Kind::complex:
+            if (size == 8) return Element::complex64;
+            if (size == 16) return Element::complex128;
+            return std::nullopt;
+        case Kind::boolean: return size == 1 ? std::optional(Element::boolean) : std::nullopt;
+        case Kind::byte: return Element::byte;
+        default: return std::nullopt;
+    }
+}
+
+void learn(MPI_Datatype handle, Kind kind, std::optional<Element> fixed = std::nullopt) {
+    if (handle == MPI_Datatype{} || handle == library().datatype_null) return;
+    int size = 0;
+    MPI_Aint lower_bound = 0, extent = 0, true_lower_bound = 0, true_extent = 0;
+    if (library().Type_size(handle, &size) != MPI_SUCCESS || size <= 0) return;
+    library().Type_get_extent(handle, &lower_bound, &extent);
+    library().Type_get_true_extent(handle, &true_lower_bound, &true_extent);
+    Datatype type;
+    type.handle = handle;
+    type.size = size;
+    type.extent = extent;
+    type.true_lower_bound = true_lower_bound;
+    type.true_extent = true_extent;
+    type.predefined = true;
+    type.element = kind == Kind::fixed ? fixed : element_of(kind, size);
+    // A library built with other sizes than ours (compiler flags for Fortran) must not meet our kernels.
+    if (type.element && static_cast<Count>(kernels::extent(*type.element)) != extent) type.element.reset();
+    if (kind == Kind::library_logical) type.library_reductions = LibraryReductions::logical;
+    if (kind == Kind::library_floating) type.library_reductions = LibraryReductions::floating;
+    type.contiguous = size == extent || type.element.has_value();
+    const bool padded = size != extent && type.element.has_value();
+    type.message_type = padded ? library().byte : handle;
+    type.message_count = padded ? extent : 1;
+    predefined.add(handle, type);
+}
+
+void learn_c_types() {
+    for (const MPI_Datatype type : {MPI_SIGNED_CHAR, MPI_SHORT, MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_INT8_T,
+                                    MPI_INT16_T, MPI_INT32_T, MPI_INT64_T, MPI_AINT, MPI_OFFSET, MPI_COUNT}) {
+        learn(type, Kind::signed_integer);
+    }
+    for (const MPI_Datatype type : {MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG,
+                                    MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T}) {
+        learn(type, Kind::unsigned_integer);
+    }
+    learn(MPI_FLOAT, Kind::floating);
+    learn(MPI_DOUBLE, Kind::floating);
+    learn(MPI_LONG_DOUBLE, Kind::fixed, Element::long_double);
+    learn(MPI_C_BOOL, Kind::boolean);
+    learn(MPI_BYTE, Kind::byte);
+    for (const MPI_Datatype type : {MPI_C_COMPLEX, MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX}) {
+        learn(type, Kind::complex);
+    }
+    learn(MPI_C_LONG_DOUBLE_COMPLEX, Kind::fixed, Element::complex_long_double);
+}
+
+void learn_pair_types() {
+    learn(MPI_FLOAT_INT, Kind::fixed, Element::float_int);
+    learn(MPI_DOUBLE_INT, Kind::fixed, Element::double_int);
+    learn(MPI_LONG_INT, Kind::fixed, Element::long_int);
+    learn(MPI_2INT, Kind::fixed, Element::int_int);
+    learn(MPI_SHORT_INT, Kind::fixed, Element::short_int);
+    learn(MPI_LONG_DOUBLE_INT, Kind::fixed, Element::long_double_int);
+}
+
+/// Fortran and C++ types; a library without Fortran has null handles, or none of the names.
+void learn_other_languages() {
+#ifdef MPI_CXX_BOOL
+    learn(MPI_CXX_BOOL, Kind::boolean);
+#endif
+#ifdef MPI_CXX_FLOAT_COMPLEX
+    learn(MPI_CXX_FLOAT_COMPLEX, Kind::complex);
+    learn(MPI_CXX_DOUBLE_COMPLEX, Kind::complex);
+    learn(MPI_CXX_LONG_DOUBLE_COMPLEX, Kind::fixed, Element::complex_long_double);
+#endif
+#ifdef MPI_INTEGER
+    for (const MPI_Datatype type : {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8}) {
+        learn(type, Kind::signed_integer);
+    }
+    for (const MPI_Datatype type : {MPI_REAL, MPI_DOUBLE_PRECISION, MPI_REAL4, MPI_REAL8}) learn(type, Kind::floating);
+    learn(MPI_COMPLEX, Kind::complex);
+    learn(MPI_DOUBLE_COMPLEX, Kind::complex);
+    learn(MPI_LOGICAL, Kind::library_logical);  // what .true. looks like is the compiler's choice
+    learn(MPI_2INTEGER, Kind::fixed, Element::int_int);
+    learn(MPI_2REAL, Kind::fixed, Element::float_float);
+    learn(MPI_2DOUBLE_PRECISION, Kind::fixed, Element::double_double);
+#endif
+#ifdef MPI_COMPLEX8
+    learn(MPI_COMPLEX8, Kind::complex);
+    learn(MPI_COMPLEX16, Kind::complex);
+#endif
+#ifdef MPI_REAL16
+    learn(MPI_REAL16, Kind::library_floating);  // need not be long double
+#endif
+}
+
+}  // namespace
+
+void learn_datatypes() {
+    learn_c_types();
+    learn_pair_types();
+    learn_other_languages();
+}
+
+const Datatype* describe(MPI_Datatype handle, Datatype& derived) {
+    if (const Datatype* known = predefined.find(handle)) return known;
+    if (handle == library().datatype_null) return nullptr;
+    int size = 0;
+    MPI_Aint lower_bound = 0, extent = 0, true_lower_bound = 0, true_extent = 0;
+    if (library().Type_size(handle, &size) != MPI_SUCCESS || size <= 0) return nullptr;
+    library().Type_get_extent(handle, &lower_bound, &extent);
+    library().Type_get_true_extent(handle, &true_lower_bound, &true_extent);
+    if (extent <= 0) return nullptr;
+    derived = {.handle = handle,
+               .size = size,
+               .extent = extent,
+               .true_lower_bound = true_lower_bound,
+               .true_extent = true_extent,
+               .contiguous = size == extent && true_lower_bound == 0 && true_extent == extent,
+               .message_type = handle};
+    return &derived;
+}
+
+}  // namespace rondo::mpi

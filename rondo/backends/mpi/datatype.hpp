@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <optional>
+
+#include "rondo/backends/mpi/kernels.hpp"
+#include "rondo/backends/mpi/library.hpp"
+#include "rondo/core/block.hpp"
+
+namespace rondo::mpi {
+
+/// Which predefined operators a datatype without kernels of our own takes: MPI_Reduce_local knows how.
+enum class LibraryReductions : std::uint8_t { none, logical, floating };
+
+/// One element of a reduction: one instance of the user's datatype.
+struct Datatype {
+    MPI_Datatype handle = {};
+    Count size = 0;    ///< bytes of data: equal on all ranks
+    Count extent = 0;  ///< bytes from element to element
+    Count true_lower_bound = 0, true_extent = 0;
+    bool predefined = false;
+    bool contiguous = false;  ///< elements may be copied as extent bytes each
+    std::optional<kernels::Element> element = std::nullopt;  ///< for our own kernels
+    LibraryReductions library_reductions = LibraryReductions::none;
+    /// How elements travel: `message_count` instances of `message_type` each. Bytes where memory is contiguous but the
+    /// datatype has padding, which libraries pack element by element.
+    MPI_Datatype message_type = {};
+    Count message_count = 1;
+
+    /// Bytes of memory that `count` elements span, from the first byte of the first one.
+    [[nodiscard]] Count span(Count count) const { return count == 0 ? 0 : (count - 1) * extent + true_extent; }
+};
+
+/// Fills the table of predefined datatypes. Once, after `connect` and MPI_Init.
+void learn_datatypes();
+
+/// The facts of a datatype: from the table, or asked of the library and put into `derived`. nullptr for a null or
+/// strange one (empty, or a step that is not forward), with which the library must deal.
+const Datatype* describe(MPI_Datatype handle, Datatype& derived);
+
+}  // namespace rondo::mpi

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Dataflow execution of a plan over MPI point-to-point messages.
+#pragma once
+
+#include <vector>
+
+#include "rondo/backends/mpi/reduction.hpp"
+#include "rondo/core/scoreboard.hpp"
+
+namespace rondo::mpi {
+
+/// What the relative addresses of a plan mean in one call. Borrowed for the length of the call.
+struct Binding {
+    /// Where element 0 of each buffer stands, by Buffer. The input is only read.
+    void* base[buffers];
+    MPI_Comm communicator;  ///< Rondo's own: no other messages are on it
+    Rank rank;              ///< this process in it
+    int tag;                ///< other than that of the last calls: what a failed call left behind matches nothing
+    const Reduction& reduction;
+};
+
+/// Runs plans, one at a time. Starts steps in order, completes them out of order; receives are posted ahead within the
+/// limits of the scoreboard. Allocates only while it has not yet met a plan of this size.
+class Executor {
+  public:
+    /// Returns an MPI error code. After an error the buffers hold anything, and receives have been cancelled.
+    int run(const Plan& plan, const Binding& binding);
+
+  private:
+    [[nodiscard]] Count message_count(const Action& action) const;
+    int start_transfer(const Action& action, std::uint32_t index);
+    int run_alone(const Action& action);
+    int run_local(const Action& action);
+    int complete_some(bool wait);
+    int complete_only();
+    int copy(const void* from, void* into, Count count) const;
+    void abandon();
+
+    [[nodiscard]] char* address(const Block& block) const {
+        return static_cast<char*>(binding_->base[static_cast<std::size_t>(block.buffer)]) +
+               block.first * binding_->reduction.type().extent;
+    }
+
+    Scoreboard scoreboard_;
+    const Plan* plan_ = nullptr;
+    const Binding* binding_ = nullptr;
+    std::vector<MPI_Request> requests_;   // under way
+    std::vector<std::uint32_t> actions_;  // of each request
+    std::vector<int> indices_;
+    std::vector<MPI_Status> statuses_;
+};
+
+}  // namespace rondo::mpi

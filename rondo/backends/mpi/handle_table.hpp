@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace rondo::mpi {
+
+/// What is known about predefined handles: filled once, then only read. Handles are integers in one ABI and pointers in
+/// the others.
+template <class Handle, class Facts, std::size_t slots>
+class HandleTable {
+  public:
+    /// The first entry for a handle stays: aliases (MPI_LONG_LONG, MPI_LONG_LONG_INT) may share one.
+    void add(Handle handle, const Facts& facts) {
+        std::size_t slot = slot_of(handle);
+        while (used_[slot]) {
+            if (handles_[slot] == handle) return;
+            slot = (slot + 1) % slots;
+        }
+        used_[slot] = true;
+        handles_[slot] = handle;
+        facts_[slot] = facts;
+    }
+
+    [[nodiscard]] const Facts* find(Handle handle) const {
+        for (std::size_t slot = slot_of(handle); used_[slot]; slot = (slot + 1) % slots) {
+            if (handles_[slot] == handle) return &facts_[slot];
+        }
+        return nullptr;
+    }
+
+  private:
+    static std::size_t slot_of(Handle handle) {
+        std::uint64_t bits;
+        if constexpr (std::is_pointer_v<Handle>) bits = reinterpret_cast<std::uintptr_t>(handle);
+        else bits = static_cast<std::uint64_t>(handle);
+        return static_cast<std::size_t>(bits * 0x9E3779B97F4A7C15U >> 40) % slots;
+    }
+
+    std::array<Handle, slots> handles_{};
+    std::array<Facts, slots> facts_{};
+    std::array<bool, slots> used_{};
+};
+
+}  // namespace rondo::mpi

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which level's kernels this processor gets.
+
+#include "rondo/backends/mpi/kernels.hpp"
+
+namespace rondo::kernels {
+
+// Defined by kernels_impl.hpp, once per level.
+namespace baseline {
+Kernel find(Operation operation, Element element) noexcept;
+std::size_t extent(Element element) noexcept;
+}  // namespace baseline
+
+#if RONDO_KERNELS_X86_LEVELS
+namespace avx2 {
+Kernel find(Operation operation, Element element) noexcept;
+}
+namespace avx512 {
+Kernel find(Operation operation, Element element) noexcept;
+}
+#endif
+
+namespace {
+
+/// Asks for every extension that cmake/kernels.cmake compiles the level with, and that the system saves its registers.
+InstructionSet detect() noexcept {
+#if RONDO_KERNELS_X86_LEVELS
+    __builtin_cpu_init();
+    const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                          __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+    const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    if (has_avx2) return has_avx512 ? InstructionSet::avx512 : InstructionSet::avx2;
+#endif
+    return InstructionSet::baseline;
+}
+
+InstructionSet best() noexcept {
+    static const InstructionSet level = detect();
+    return level;
+}
+
+}  // namespace
+
+Kernel find(Operation operation, Element element, InstructionSet level) noexcept {
+    if (level > best()) return nullptr;
+    switch (level) {
+        case InstructionSet::baseline: return baseline::find(operation, element);
+#if RONDO_KERNELS_X86_LEVELS
+        case InstructionSet::avx2: return avx2::find(operation, element);
+        case InstructionSet::avx512: return avx512::find(operation, element);
+#endif
+        default: return nullptr;
+    }
+}
+
+Kernel find(Operation operation, Element element) noexcept { return find(operation, element, best()); }
+
+std::size_t extent(Element element) noexcept { return baseline::extent(element); }
+
+const char* instruction_set() noexcept {
+    switch (best()) {
+        case InstructionSet::avx512: return "avx512";
+        case InstructionSet::avx2: return "avx2";
+        default: return "baseline";
+    }
+}
+
+}  // namespace rondo::kernels

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/backends/mpi/library.hpp"
+
+#include <dlfcn.h>
+
+#include <string>
+
+namespace rondo::mpi {
+namespace {
+
+#if defined(RONDO_ABI_MPICH)
+constexpr const char* library_names[] = {"libmpi.so.12", "libmpich.so.12"};
+#elif defined(RONDO_ABI_OPENMPI)
+constexpr const char* library_names[] = {"libmpi.so.40"};
+#else
+constexpr const char* library_names[] = {"libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi_abi.so"};
+#endif
+
+Library the_library;
+constexpr const char* variable_of_open_mpi = "ompi_mpi_comm_world";
+void* source = nullptr;  // where the functions were found: a handle for dlsym
+bool connected = false;
+
+bool provides_mpi(void* handle) { return dlsym(handle, "PMPI_Comm_rank") != nullptr; }
+
+void* find_source(const void* caller) {
+    if (provides_mpi(RTLD_NEXT)) return RTLD_NEXT;
+    Dl_info info;
+    if (dladdr(caller, &info) != 0) {
+        void* handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+        if (handle != nullptr && provides_mpi(handle)) return handle;
+    }
+    for (const char* name : library_names) {
+        void* handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
+        if (handle != nullptr && provides_mpi(handle)) return handle;
+    }
+    return nullptr;
+}
+
+template <class Function>
+bool resolve(Function& function, const char* name) {
+    function = reinterpret_cast<Function>(dlsym(source, name));
+    return function != nullptr;
+}
+
+const char* object_of(const void* address) {
+    Dl_info info;
+    return address != nullptr && dladdr(address, &info) != 0 ? info.dli_fname : "";
+}
+
+}  // namespace
+
+const Library& library() { return the_library; }
+
+/// The executable may hold the variable itself (copy relocation); then the library uses that one too.
+void* library_variable(const char* name) {
+    void* variable = dlsym(RTLD_DEFAULT, name);
+    return variable != nullptr ? variable : dlsym(source, name);
+}
+
+bool connect(const void* caller, const char*& missing) {
+    if (connected) return true;
+    missing = nullptr;
+    source = find_source(caller);
+    if (source == nullptr) {
+        missing = "no MPI library is loaded";
+        return false;
+    }
+    const bool open_mpi = dlsym(source, variable_of_open_mpi) != nullptr;
+#ifdef RONDO_ABI_OPENMPI
+    if (!open_mpi) missing = "this is Rondo for Open MPI, the program uses another MPI library; nothing is done";
+#else
+    if (open_mpi) missing = "the program uses Open MPI, this is Rondo for " RONDO_ABI_NAME "; nothing is done";
+#endif
+    if (missing != nullptr) return false;
+#define RONDO_MPI_RESOLVE(name)                                      \
+    if (!resolve(the_library.name, "PMPI_" #name)) {                 \
+        missing = "the MPI library is too old: it lacks MPI_" #name; \
+        return false;                                                \
+    }
+    RONDO_MPI_FUNCTIONS(RONDO_MPI_RESOLVE)
+#undef RONDO_MPI_RESOLVE
+#define RONDO_MPI_RESOLVE(name) resolve(the_library.name, "PMPI_" #name);
+    RONDO_MPI_LARGE_COUNT_FUNCTIONS(RONDO_MPI_RESOLVE)
+#undef RONDO_MPI_RESOLVE
+    the_library.comm_null = MPI_COMM_NULL;
+    the_library.comm_self = MPI_COMM_SELF;
+    the_library.comm_world = MPI_COMM_WORLD;
+    the_library.byte = MPI_BYTE;
+    the_library.datatype_null = MPI_DATATYPE_NULL;
+    the_library.op_null = MPI_OP_NULL;
+    the_library.request_null = MPI_REQUEST_NULL;
+    the_library.errors_return = MPI_ERRORS_RETURN;
+    connected = true;
+    return true;
+}
+
+void* tool_definition(const char* name) {
+    void* next = dlsym(RTLD_NEXT, name);
+    const std::string own = object_of(reinterpret_cast<const void*>(&tool_definition));
+    const std::string real = object_of(reinterpret_cast<const void*>(the_library.Comm_rank));
+    const std::string found = object_of(next);
+    return next == nullptr || found == real || found == own ? nullptr : next;
+}
+
+}  // namespace rondo::mpi

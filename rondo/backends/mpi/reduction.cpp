@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/backends/mpi/reduction.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "rondo/backends/mpi/handle_table.hpp"
+
+namespace rondo::mpi {
+namespace {
+
+using kernels::Operation;
+
+/// MPI_REPLACE and MPI_NO_OP are predefined, but not for reductions.
+HandleTable<MPI_Op, std::optional<Operation>, 64> predefined;
+
+bool library_reduces(Operation operation, LibraryReductions kind) {
+    switch (kind) {
+        case LibraryReductions::none: return false;
+        case LibraryReductions::logical:
+            return operation == Operation::land || operation == Operation::lor || operation == Operation::lxor;
+        case LibraryReductions::floating:
+            return operation == Operation::max || operation == Operation::min || operation == Operation::sum ||
+                   operation == Operation::prod;
+    }
+    return false;
+}
+
+}  // namespace
+
+void learn_operators() {
+    const std::pair<MPI_Op, Operation> operators[] = {
+        {MPI_MAX, Operation::max},   {MPI_MIN, Operation::min},       {MPI_SUM, Operation::sum},
+        {MPI_PROD, Operation::prod}, {MPI_LAND, Operation::land},     {MPI_BAND, Operation::band},
+        {MPI_LOR, Operation::lor},   {MPI_BOR, Operation::bor},       {MPI_LXOR, Operation::lxor},
+        {MPI_BXOR, Operation::bxor}, {MPI_MAXLOC, Operation::maxloc}, {MPI_MINLOC, Operation::minloc},
+    };
+    for (const auto& [handle, operation] : operators) predefined.add(handle, operation);
+    for (const MPI_Op op : {MPI_REPLACE, MPI_NO_OP}) predefined.add(op, std::nullopt);
+}
+
+Reduction::Reduction(MPI_Op op, const Datatype& type) : op_(op), type_(&type) {
+    if (const std::optional<Operation>* operation = predefined.find(op)) {
+        if (!*operation) return;
+        commutative_ = true;
+        if (type.element) kernel_ = kernels::find(**operation, *type.element);
+        // Neither: MPI does not define the operator on the type, and the library shall say so.
+        supported_ = kernel_ != nullptr || library_reduces(**operation, type.library_reductions);
+        return;
+    }
+    int commutative = 0;
+    if (op == library().op_null || library().Op_commutative(op, &commutative) != MPI_SUCCESS) return;
+    commutative_ = commutative != 0;
+    supported_ = true;
+}
+
+int Reduction::reduce_local(const void* left, void* right_and_into, Count count) const {
+    constexpr Count most = std::numeric_limits<int>::max();
+    for (Count done = 0; done < count; done += most) {
+        const Count offset = done * type_->extent;
+        const int error = library().Reduce_local(static_cast<const char*>(left) + offset,
+                                                 static_cast<char*>(right_and_into) + offset,
+                                                 static_cast<int>(std::min(most, count - done)), type_->handle, op_);
+        if (error != MPI_SUCCESS) return error;
+    }
+    return MPI_SUCCESS;
+}
+
+}  // namespace rondo::mpi

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "rondo/backends/mpi/datatype.hpp"
+
+namespace rondo::mpi {
+
+/// An operator on a datatype, as one call needs it.
+class Reduction {
+  public:
+    /// Nothing to be done with it here if `supported()` is false: the library must deal with it, and report what is
+    /// wrong with it. Borrows the datatype.
+    Reduction(MPI_Op op, const Datatype& type);
+
+    [[nodiscard]] bool supported() const { return supported_; }
+    [[nodiscard]] bool commutative() const { return commutative_; }
+    [[nodiscard]] bool has_kernel() const { return kernel_ != nullptr; }
+    [[nodiscard]] const Datatype& type() const { return *type_; }
+
+    /// into = left (+) right for `count` elements; `into` may be `left` or `right`. `copy(from, into, count)` copies
+    /// elements and returns an MPI error code. Returns one.
+    template <class CopyElements>
+    int apply(const void* left, const void* right, void* into, Count count, CopyElements&& copy) const;
+
+  private:
+    int reduce_local(const void* left, void* right_and_into, Count count) const;
+
+    MPI_Op op_;
+    const Datatype* type_;
+    kernels::Kernel kernel_ = nullptr;
+    bool supported_ = false;
+    bool commutative_ = false;
+};
+
+/// Fills the table of predefined operators. Once, after `connect`.
+void learn_operators();
+
+template <class CopyElements>
+int Reduction::apply(const void* left, const void* right, void* into, Count count, CopyElements&& copy) const {
+    if (kernel_ != nullptr) {
+        kernel_(left, right, into, static_cast<std::size_t>(count));
+        return MPI_SUCCESS;
+    }
+    // MPI_Reduce_local is inout = in (+) inout: only the right operand can be the result.
+    if (into == left && commutative_) std::swap(left, right);
+    if (into == left) {
+        const std::size_t bytes = static_cast<std::size_t>(type_->span(count));
+        const auto spare = std::make_unique<char[]>(bytes);
+        char* copied = spare.get() - type_->true_lower_bound;
+        int error = copy(right, copied, count);
+        if (error == MPI_SUCCESS) error = reduce_local(left, copied, count);
+        return error == MPI_SUCCESS ? copy(copied, into, count) : error;
+    }
+    if (into != right) {
+        if (const int error = copy(right, into, count); error != MPI_SUCCESS) return error;
+    }
+    return reduce_local(left, into, count);
+}
+
+}  // namespace rondo::mpi

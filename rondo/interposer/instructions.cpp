@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/interposer/instructions.hpp"
+
+#include <cctype>
+#include <cstdlib>
+
+#include "rondo/core/error.hpp"
+
+namespace rondo::interposer {
+namespace {
+
+const char* variable(const std::string& name) {
+    const char* value = std::getenv(name.c_str());
+    return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+std::string variable_of(std::string_view collective) {
+    std::string name = "RONDO_";
+    for (const char letter : collective) name += static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+    return name;
+}
+
+/// FNV-1a.
+std::uint64_t mixed(std::uint64_t hash, std::string_view text) {
+    for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001B3U;
+    return hash;
+}
+
+}  // namespace
+
+Instructions Instructions::from_environment() {
+    Instructions instructions;
+    const char* master = variable("RONDO");
+    if (master != nullptr && std::string_view(master) == "off") return instructions;
+    instructions.fingerprint_ = 0xCBF29CE484222325U;
+    instructions.read_rules();
+    for (std::size_t i = 0; i < collectives().size(); ++i) instructions.read_choice(i);
+    if (const char* directory = variable("RONDO_REPORT")) instructions.report_directory_ = directory;
+    return instructions;
+}
+
+void Instructions::read_rules() {
+    const char* path = variable("RONDO_RULES");
+    if (path == nullptr) return;
+    try {
+        rules_ = Rules::read(path);
+        fingerprint_ ^= rules_->fingerprint();
+    } catch (const Error& error) {
+        complaints_.push_back("RONDO_RULES: " + std::string(error.what()) + "; the native collectives are used");
+    }
+}
+
+void Instructions::read_choice(std::size_t collective) {
+    const Collective& subject = collectives()[collective];
+    const std::string name = variable_of(subject.name);
+    if (const char* value = variable(name)) {
+        fingerprint_ = mixed(fingerprint_, name + "=" + value);
+        try {
+            forced_[collective] = parse_choice(subject, value);
+        } catch (const Error& error) {
+            spoiled_[collective] = true;
+            complaints_.push_back(name + ": " + error.what() + "; the native collective is used");
+        }
+    }
+    concerned_[collective] = !spoiled_[collective] && (forced_[collective] || (rules_ && rules_->mention(subject.name)));
+}
+
+const Choice* Instructions::choose(std::size_t collective, const Situation& situation) const {
+    if (spoiled_[collective]) return nullptr;
+    if (forced_[collective]) return &*forced_[collective];
+    return rules_ ? rules_->match(situation) : nullptr;
+}
+
+}  // namespace rondo::interposer

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the user told Rondo to do in this process, from the environment.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rondo/selection/rules.hpp"
+
+namespace rondo::interposer {
+
+/// Collectives that are wrapped, by their index in the registry.
+inline constexpr std::size_t most_collectives = 16;
+
+class Instructions {
+  public:
+    /// Reads RONDO, RONDO_<COLLECTIVE>, RONDO_RULES, RONDO_REPORT. What is wrong with them is among `complaints()`, and
+    /// then what they spoke of goes to the library.
+    static Instructions from_environment();
+
+    /// What was wrong, a line each.
+    [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
+    /// False if no call of the collective can ever be served: then there is nothing to look at either.
+    [[nodiscard]] bool concern(std::size_t collective) const { return concerned_[collective]; }
+    /// What to do in a situation; nullptr if nothing was said.
+    [[nodiscard]] const Choice* choose(std::size_t collective, const Situation& situation) const;
+    [[nodiscard]] bool ask_ranks_per_node() const { return rules_ && rules_->ask_ranks_per_node(); }
+    /// Empty: no report.
+    [[nodiscard]] const std::string& report_directory() const { return report_directory_; }
+    /// Equal for equal instructions: ranks compare it.
+    [[nodiscard]] std::uint64_t fingerprint() const { return fingerprint_; }
+
+  private:
+    void read_choice(std::size_t collective);
+    void read_rules();
+
+    std::array<std::optional<Choice>, most_collectives> forced_;
+    std::array<bool, most_collectives> concerned_{};
+    std::array<bool, most_collectives> spoiled_{};  // by a variable that could not be read
+    std::optional<Rules> rules_;
+    std::string report_directory_;
+    std::vector<std::string> complaints_;
+    std::uint64_t fingerprint_ = 0;
+};
+
+}  // namespace rondo::interposer

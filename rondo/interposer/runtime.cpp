@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/interposer/runtime.hpp"
+
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+
+#include "rondo/interposer/report.hpp"
+
+namespace rondo::interposer {
+namespace {
+
+std::mutex set_up_mutex;
+std::atomic<const Runtime*> ready{nullptr};
+std::atomic<bool> off{false};
+std::atomic<const mpi::Library*> connected{nullptr};
+
+std::string library_version() {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    mpi::library().Get_library_version(text, &length);
+    std::string version = text;
+    // MPICH: "MPICH Version:\t5.0.2\nMPICH Release date: ..."; Open MPI: "Open MPI v5.0.11, package: ...".
+    version = version.substr(0, version.find_first_of("\n,"));
+    std::string plain;
+    for (const char letter : version) {
+        const bool blank = letter == ' ' || letter == '\t' || letter == ':';
+        if (!blank) plain += letter;
+        else if (!plain.empty() && plain.back() != ' ') plain += ' ';
+    }
+    return plain;
+}
+
+/// With the mutex held.
+const Runtime* set_up() {
+    if (ready.load() != nullptr) return ready.load();
+    auto* fresh = new Runtime{Instructions::from_environment()};
+    const Instructions& instructions = fresh->instructions;
+    bool concerned = !instructions.complaints().empty() || !instructions.report_directory().empty();
+    for (std::size_t i = 0; i < collectives().size(); ++i) concerned = concerned || instructions.concern(i);
+    if (!concerned || !mpi::prepare_communicators()) {
+        off = true;
+        delete fresh;
+        return nullptr;
+    }
+    mpi::learn_datatypes();
+    mpi::learn_operators();
+    int rank = 0, size = 1;
+    mpi::library().Comm_rank(mpi::library().comm_world, &rank);
+    mpi::library().Comm_size(mpi::library().comm_world, &size);
+    if (rank == 0) {
+        for (const std::string& complaint : instructions.complaints()) warn(complaint.c_str());
+    }
+    fresh->reporting = !instructions.report_directory().empty();
+    if (fresh->reporting) open_report(instructions.report_directory(), rank, size, library_version());
+    ready = fresh;
+    return fresh;
+}
+
+}  // namespace
+
+const mpi::Library* native_library(const void* caller) {
+    if (const mpi::Library* library = connected.load(std::memory_order_acquire)) return library;
+    const std::lock_guard lock(set_up_mutex);
+    const char* missing = nullptr;
+    if (!mpi::connect(caller, missing)) {
+        warn(missing);
+        return nullptr;
+    }
+    connected = &mpi::library();
+    return connected;
+}
+
+const Runtime* runtime(const void* caller) {
+    if (const Runtime* done = ready.load(std::memory_order_acquire)) return done;
+    if (off.load(std::memory_order_relaxed) || native_library(caller) == nullptr) return nullptr;
+    int initialised = 0;
+    mpi::library().Initialized(&initialised);
+    if (initialised == 0) return nullptr;
+    const std::lock_guard lock(set_up_mutex);
+    return set_up();
+}
+
+void warn(const char* text) { std::fprintf(stderr, "rondo: %s\n", text); }
+
+}  // namespace rondo::interposer

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rondo in this process: set up at the first call that might concern it.
+#pragma once
+
+#include <cstdint>
+
+#include "rondo/backends/mpi/communicator.hpp"
+#include "rondo/interposer/instructions.hpp"
+
+namespace rondo::interposer {
+
+struct Runtime {
+    Instructions instructions;
+    bool reporting = false;
+};
+
+/// nullptr while Rondo has nothing to do with this process: it is switched off, the MPI library is of another ABI (said
+/// once), or MPI is not initialised. `caller` is an address in the code that called MPI.
+const Runtime* runtime(const void* caller);
+
+/// The library's functions, also when Rondo has nothing to do. nullptr if there is no library: the caller is lost then.
+const mpi::Library* native_library(const void* caller);
+
+/// One line on standard error.
+void warn(const char* text);
+
+}  // namespace rondo::interposer

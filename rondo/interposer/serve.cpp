@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/interposer/serve.hpp"
+
+#include <atomic>
+#include <limits>
+#include <new>
+
+#include "rondo/core/error.hpp"
+#include "rondo/interposer/report.hpp"
+
+namespace rondo::interposer {
+namespace {
+
+using mpi::CallKey;
+using mpi::Communicator;
+using mpi::Decision;
+
+/// Counts a call that begins now, if anybody wants to know.
+class Stopwatch {
+  public:
+    explicit Stopwatch(bool running) : running_(running), start_(running ? now() : 0) {}
+    void stop(mpi::Tally* tally, Count bytes) const {
+        if (running_ && tally != nullptr) tally->count(static_cast<std::uint64_t>(bytes), now() - start_);
+    }
+
+  private:
+    bool running_;
+    std::uint64_t start_;
+};
+
+/// Facts of the call that choice and plan depend on.
+CallKey key_of(std::size_t collective, const PrefixCall& call, bool in_place, const mpi::Reduction& reduction) {
+    const mpi::Datatype& type = reduction.type();
+    CallKey key;
+    key.collective = static_cast<std::uint32_t>(collective);
+    key.commutative = reduction.commutative();
+    key.in_place = in_place;
+    key.over_int = call.count * type.message_count > std::numeric_limits<int>::max();
+    key.count = call.count;
+    key.element_bytes = type.size;
+    return key;
+}
+
+bool large_messages_possible() {
+#ifdef RONDO_HAVE_LARGE_COUNT_API
+    return mpi::library().Isend_c != nullptr && mpi::library().Irecv_c != nullptr;
+#else
+    return false;
+#endif
+}
+
+Decision native_decision(const Runtime& runtime, const Collective& collective, const std::string& reason) {
+    return {nullptr, runtime.reporting ? tally_of(collective.name, "native", reason) : nullptr};
+}
+
+Decision decide(const Runtime& runtime, std::size_t collective, const CallKey& key, const Communicator& communicator) {
+    const Collective& subject = collectives()[collective];
+    if (key.over_int && !large_messages_possible()) {
+        return native_decision(runtime, subject, "messages of more than 2^31-1 elements");
+    }
+    const Situation situation{.collective = subject.name,
+                              .bytes = key.count * key.element_bytes,
+                              .processes = communicator.size(),
+                              .ranks_per_node = communicator.ranks_per_node(),
+                              .commutative = key.commutative};
+    const Choice* choice = runtime.instructions.choose(collective, situation);
+    if (choice == nullptr) return native_decision(runtime, subject, "no rule");
+    if (choice->algorithm == nullptr) return native_decision(runtime, subject, "chosen");
+    const CallFacts facts{.size = communicator.size(),
+                          .count = key.count,
+                          .element_bytes = key.element_bytes,
+                          .op = {key.commutative}};
+    if (const auto refusal = choice->algorithm->refusal(facts, choice->settings)) {
+        const std::string reason = std::string(choice->algorithm->name) + " refuses: " + *refusal;
+        static std::atomic<bool> said{false};
+        if (communicator.rank() == 0 && !said.exchange(true)) warn((reason + "; the native collective is used").c_str());
+        return native_decision(runtime, subject, reason);
+    }
+    const Call call(facts, communicator.rank(), choice->settings, key.in_place);
+    auto plan = std::make_unique<Plan>(Plan::of(call, *choice->algorithm));
+    return {std::move(plan), runtime.reporting ? tally_of(subject.name, choice->algorithm->name, "") : nullptr};
+}
+
+std::size_t index_of(std::string_view name) {
+    std::size_t index = 0;
+    while (collectives()[index].name != name) ++index;
+    return index;
+}
+
+void warn_of_disagreement(const Communicator& communicator) {
+    static std::atomic<bool> said{false};
+    if (!communicator.ranks_disagree() || communicator.rank() != 0 || said.exchange(true)) return;
+    warn("the ranks were given different RONDO_ variables or rules; the native collectives are used");
+}
+
+int native(const PrefixCall& call, NativeCall native, const Runtime& runtime, std::size_t collective,
+           const char* reason, Count bytes) {
+    const Stopwatch stopwatch(runtime.reporting);
+    const int error = native.function(mpi::library(), call);
+    if (runtime.reporting) stopwatch.stop(tally_of(collectives()[collective].name, "native", reason), bytes);
+    return error;
+}
+
+}  // namespace
+
+int serve(std::string_view name, const PrefixCall& call, NativeCall native_call, const void* caller) {
+    const Runtime* const here = runtime(caller);
+    if (here == nullptr) {
+        const mpi::Library* library = native_library(caller);
+        return library != nullptr ? native_call.function(*library, call) : MPI_ERR_OTHER;
+    }
+    const std::size_t collective = index_of(name);
+    if (!here->instructions.concern(collective)) {
+        return native(call, native_call, *here, collective, "no rule", 0);
+    }
+    // What is not plainly right is for the library to judge.
+    const mpi::Library& library = mpi::library();
+    mpi::Datatype derived;
+    if (call.count <= 0 || call.comm == library.comm_null || call.op == library.op_null) {
+        return native(call, native_call, *here, collective, "empty", 0);
+    }
+    const mpi::Datatype* type = mpi::describe(call.datatype, derived);
+    if (type == nullptr) return native(call, native_call, *here, collective, "unusual datatype", 0);
+    const Count bytes = call.count * type->size;
+    const mpi::Reduction reduction(call.op, *type);
+    if (!reduction.supported()) return native(call, native_call, *here, collective, "operator undefined on type", bytes);
+
+    Communicator* communicator = nullptr;
+    const Stopwatch stopwatch(here->reporting);
+    int error = MPI_SUCCESS;
+    try {
+        communicator = Communicator::of(call.comm, here->instructions.fingerprint(),
+                                        here->instructions.ask_ranks_per_node());
+        if (communicator == nullptr) return native(call, native_call, *here, collective, "no attributes", bytes);
+        if (!communicator->native_reason().empty()) {
+            warn_of_disagreement(*communicator);
+            return native(call, native_call, *here, collective, communicator->native_reason().c_str(), bytes);
+        }
+        const bool in_place = call.input == MPI_IN_PLACE || call.input == call.output;
+        const CallKey key = key_of(collective, call, in_place, reduction);
+        Decision* decision = communicator->find(key);
+        if (decision == nullptr) decision = communicator->remember(key, decide(*here, collective, key, *communicator));
+        if (decision->plan == nullptr) {
+            error = native_call.function(library, call);
+            stopwatch.stop(decision->tally, bytes);
+            return error;
+        }
+        error = communicator->run(*decision->plan, call.input, call.output, reduction);
+        stopwatch.stop(decision->tally, bytes);
+    } catch (const std::bad_alloc&) {
+        error = MPI_ERR_NO_MEM;
+    } catch (const Error& fault) {
+        warn(fault.what());
+        error = MPI_ERR_INTERN;
+    }
+    if (error != MPI_SUCCESS) library.Comm_call_errhandler(call.comm, error);
+    return error;
+}
+
+}  // namespace rondo::interposer

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/selection/choice.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "rondo/core/error.hpp"
+#include "rondo/selection/nearest.hpp"
+#include "rondo/selection/quantity.hpp"
+#include "rondo/selection/text.hpp"
+
+namespace rondo {
+namespace {
+
+const AlgorithmInfo& require_algorithm(const Collective& collective, std::string_view name) {
+    if (const AlgorithmInfo* info = collective.algorithm(name)) return *info;
+    std::vector<std::string_view> known;
+    for (const AlgorithmInfo* info : collective.algorithms) known.push_back(info->name);
+    known.push_back(native);
+    if (name.empty())
+        throw Error("no algorithm named for " + std::string(collective.name) + "; " + suggestion("", known));
+    throw Error(std::string(collective.name) + " has no algorithm " + quoted(name) + "; " + suggestion(name, known));
+}
+
+const Parameter& require_parameter(const AlgorithmInfo& info, std::string_view name) {
+    if (const Parameter* parameter = info.parameter(name)) return *parameter;
+    if (info.parameters.empty()) {
+        throw Error(std::string(info.name) + " has no parameters, but " + quoted(name) + " was set; leave it out");
+    }
+    std::vector<std::string_view> known;
+    for (const Parameter& parameter : info.parameters) known.push_back(parameter.name);
+    throw Error(std::string(info.name) + " has no parameter " + quoted(name) + "; " + suggestion(name, known));
+}
+
+std::string range_text(const Parameter& parameter) {
+    return quantity_text(parameter.minimum) + " to " + quantity_text(parameter.maximum) +
+           (parameter.unit == Unit::bytes ? " bytes" : "");
+}
+
+Count value_of(const Parameter& parameter, std::string_view text) {
+    const auto value = parse_quantity(text);
+    const std::string what = std::string(parameter.name) + "=" + std::string(text);
+    if (!value) {
+        throw Error(what + " is not a number; expected " + std::string(quantity_syntax) + ", from " +
+                    range_text(parameter));
+    }
+    if (*value < parameter.minimum || *value > parameter.maximum) {
+        throw Error(what + " is out of range; expected " + range_text(parameter));
+    }
+    return *value;
+}
+
+/// Reads "name=value,name=value" over the standard settings.
+void apply(std::string_view list, const AlgorithmInfo& info, std::vector<Setting>& settings) {
+    std::vector<std::string_view> seen;
+    for (bool more = true; more;) {
+        more = list.find(',') != std::string_view::npos;
+        const std::string_view item = trimmed(take_until(list, ","));
+        const auto assignment = cut(item, "=");
+        if (!assignment) {
+            throw Error(quoted(item) + " sets no parameter of " + std::string(info.name) +
+                        "; expected <parameter>=<value>, as in " + quoted("linear_pipeline:segment=64Ki"));
+        }
+        const Parameter& parameter = require_parameter(info, trimmed(assignment->first));
+        if (std::find(seen.begin(), seen.end(), parameter.name) != seen.end()) {
+            throw Error(quoted(parameter.name) + " is set twice; expected each parameter at most once");
+        }
+        seen.push_back(parameter.name);
+        const auto position = static_cast<std::size_t>(&parameter - info.parameters.data());
+        settings[position].value = value_of(parameter, trimmed(assignment->second));
+    }
+}
+
+}  // namespace
+
+Choice parse_choice(const Collective& collective, std::string_view text) {
+    const auto with_settings = cut(text, ":");
+    const std::string_view name = trimmed(with_settings ? with_settings->first : text);
+    if (name == native) {
+        if (with_settings) throw Error("'native' is the MPI library's own collective and takes no parameters");
+        return {};
+    }
+    const AlgorithmInfo& info = require_algorithm(collective, name);
+    Choice choice{&info, info.standard_settings()};
+    if (with_settings) apply(with_settings->second, info, choice.settings);
+    return choice;
+}
+
+std::string to_string(const Choice& choice) {
+    if (choice.algorithm == nullptr) return std::string(native);
+    std::string text(choice.algorithm->name);
+    for (std::size_t i = 0; i < choice.settings.size(); ++i) {
+        text +=
+            (i == 0 ? ":" : ",") + std::string(choice.settings[i].name) + "=" + quantity_text(choice.settings[i].value);
+    }
+    return text;
+}
+
+const Collective& require_collective(std::string_view name) {
+    if (const Collective* collective = find_collective(name)) return *collective;
+    std::vector<std::string_view> known;
+    for (const Collective& collective : collectives()) known.push_back(collective.name);
+    // People write the name of the function: MPI_Exscan.
+    const std::string_view bare = name.starts_with("MPI_") || name.starts_with("mpi_") ? name.substr(4) : name;
+    throw Error("Rondo has no collective " + quoted(name) + "; " + suggestion(bare, known));
+}
+
+}  // namespace rondo

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/selection/quantity.hpp"
+
+#include <charconv>
+#include <limits>
+
+namespace rondo {
+namespace {
+
+struct Suffix {
+    std::string_view text;
+    Count factor;
+};
+
+// Binary ones from the largest to the smallest: `quantity_text` takes the first that divides.
+constexpr Suffix suffixes[] = {
+    {"Gi", Count{1} << 30}, {"Mi", Count{1} << 20}, {"Ki", Count{1} << 10},
+    {"G", 1'000'000'000},   {"M", 1'000'000},       {"k", 1'000},
+};
+constexpr int binary_suffixes = 3;
+
+}  // namespace
+
+std::optional<Count> parse_quantity(std::string_view text) {
+    if (text.empty() || text.front() == '-') return std::nullopt;
+    Count value = 0;
+    const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc()) return std::nullopt;
+    const std::string_view unit = text.substr(static_cast<std::size_t>(rest - text.data()));
+    if (unit.empty()) return value;
+    for (const Suffix& suffix : suffixes) {
+        if (unit != suffix.text) continue;
+        if (value > std::numeric_limits<Count>::max() / suffix.factor) return std::nullopt;
+        return value * suffix.factor;
+    }
+    return std::nullopt;
+}
+
+std::string quantity_text(Count value) {
+    for (int i = 0; i < binary_suffixes && value != 0; ++i) {
+        const Suffix& suffix = suffixes[i];
+        if (value % suffix.factor == 0) return std::to_string(value / suffix.factor) + std::string(suffix.text);
+    }
+    return std::to_string(value);
+}
+
+}  // namespace rondo

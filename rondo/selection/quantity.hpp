@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whole numbers as people write them: 65536, 64Ki, 1M.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rondo/core/block.hpp"
+
+namespace rondo {
+
+/// What `parse_quantity` takes, for messages.
+inline constexpr std::string_view quantity_syntax = "a whole number, with Ki, Mi, Gi or k, M, G behind it if you like";
+
+/// Digits and at most one suffix: Ki, Mi, Gi (powers of 1024), k, M, G (powers of 1000). Nothing if the text is
+/// anything else, or if the number is not below 2^63.
+std::optional<Count> parse_quantity(std::string_view text);
+
+/// The shortest exact text that `parse_quantity` reads back: "64Ki", "100".
+std::string quantity_text(Count value);
+
+}  // namespace rondo

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/selection/rules.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <memory>
+
+#include "rondo/core/error.hpp"
+#include "rondo/selection/nearest.hpp"
+#include "rondo/selection/quantity.hpp"
+#include "rondo/selection/text.hpp"
+
+namespace rondo {
+namespace {
+
+enum Fact : std::size_t { bytes, processes, ranks_per_node, commutative };
+
+constexpr std::string_view fact_names[] = {"bytes", "processes", "ranks_per_node", "commutative"};
+constexpr std::string_view signs[] = {"<", "<=", ">", ">=", "=", "in"};
+
+constexpr std::string_view rule_syntax =
+    "<collective> [<condition>, ...] -> <choice>, as in 'exscan bytes < 64Ki -> native'";
+
+constexpr Count unbounded = std::numeric_limits<Count>::max();
+
+Count require_quantity(std::string_view text, std::string_view condition) {
+    if (const auto value = parse_quantity(text)) return *value;
+    throw Error(quoted(text) + " in " + quoted(condition) + " is not a number; expected " +
+                std::string(quantity_syntax));
+}
+
+/// FNV-1a, 64 bits.
+class Fingerprint {
+  public:
+    void add(std::string_view text) {
+        for (const char c : text) add_byte(static_cast<unsigned char>(c));
+        add_byte(0);
+    }
+    void add(Count value) {
+        for (int shift = 0; shift < 64; shift += 8) add_byte(static_cast<unsigned char>(value >> shift));
+    }
+    [[nodiscard]] std::uint64_t value() const { return value_; }
+
+  private:
+    void add_byte(unsigned char byte) { value_ = (value_ ^ byte) * 1099511628211u; }
+    std::uint64_t value_ = 14695981039346656037u;
+};
+
+}  // namespace
+
+/// Reads one line at a time. Throws Error without the place.
+class RuleReader {
+  public:
+    static Rules::Rule read(std::string_view line) {
+        const auto sides = cut(line, "->");
+        if (!sides) throw Error("no '->' in " + quoted(line) + "; expected " + std::string(rule_syntax));
+        std::string_view conditions = trimmed(sides->first);
+        const std::string_view choice = trimmed(sides->second);
+        if (conditions.empty()) throw Error("no collective before '->'; expected " + std::string(rule_syntax));
+        if (choice.empty()) throw Error("no choice after '->'; expected " + std::string(rule_syntax));
+
+        const Collective& collective = require_collective(take_run(conditions, " \t", false));
+        Rules::Rule rule = {collective.name, anything, {}};
+        for (bool more = !conditions.empty(); more;) {
+            more = conditions.find(',') != std::string_view::npos;
+            apply(trimmed(take_until(conditions, ",")), rule);
+        }
+        rule.choice = parse_choice(collective, choice);
+        return rule;
+    }
+
+  private:
+    using Bounds = Rules::Bounds;
+    using AllBounds = std::array<Bounds, Rules::facts>;
+
+    static constexpr Count most_ranks = std::numeric_limits<Rank>::max();
+    static constexpr Bounds whole = {0, unbounded};
+    static constexpr AllBounds anything = {whole, whole, whole, whole};
+    // A rule that asks for ranks per node is not met where that is unknown (0).
+    static constexpr AllBounds possible = {whole, Bounds{1, most_ranks}, Bounds{1, most_ranks}, Bounds{0, 1}};
+
+    /// Takes characters that are (not) of the kind off the front, and the blanks behind them.
+    static std::string_view take_run(std::string_view& text, std::string_view kind, bool of_kind = true) {
+        const std::size_t end = of_kind ? text.find_first_not_of(kind) : text.find_first_of(kind);
+        const std::string_view run = text.substr(0, end);
+        text = trimmed(text.substr(run.size()));
+        return run;
+    }
+
+    static void apply(std::string_view condition, Rules::Rule& rule) {
+        if (condition.empty()) throw Error("a condition is missing beside ','; expected " + std::string(rule_syntax));
+        std::string_view rest = condition;
+        const std::string_view name = take_run(rest, " \t<>=!", false);
+        const auto* found = std::find(std::begin(fact_names), std::end(fact_names), name);
+        if (found == std::end(fact_names)) {
+            throw Error("unknown condition " + quoted(name.empty() ? condition : name) + "; " +
+                        suggestion(name, fact_names));
+        }
+        const auto fact = static_cast<std::size_t>(found - std::begin(fact_names));
+        const Bounds asked = fact == commutative ? answer(condition, rest) : interval(condition, rest);
+
+        Bounds& bounds = rule.bounds[fact];
+        bounds.lowest = std::max({bounds.lowest, asked.lowest, possible[fact].lowest});
+        bounds.highest = std::min({bounds.highest, asked.highest, possible[fact].highest});
+        if (bounds.lowest > bounds.highest) {
+            throw Error("no call can meet " + quoted(condition) + " here; expected conditions on " + std::string(name) +
+                        " that some call meets");
+        }
+    }
+
+    static Bounds answer(std::string_view condition, std::string_view rest) {
+        const bool equal = take_run(rest, "=") == "=";
+        if (equal && rest == "yes") return {1, 1};
+        if (equal && rest == "no") return {0, 0};
+        throw Error(quoted(condition) + " is no condition; expected 'commutative = yes' or 'commutative = no'");
+    }
+
+    static Bounds interval(std::string_view condition, std::string_view rest) {
+        const bool word = rest.empty() || std::string_view("<>=!").find(rest.front()) == std::string_view::npos;
+        const std::string_view sign = word ? take_run(rest, " \t", false) : take_run(rest, "<>=!");
+        if (std::find(std::begin(signs), std::end(signs), sign) == std::end(signs)) {
+            throw Error((sign.empty() ? "no comparison in " : quoted(sign) + " compares nothing in ") +
+                        quoted(condition) + "; " + suggestion("", signs));
+        }
+        if (sign == "in") return between(condition, rest);
+        const Count value = require_quantity(rest, condition);
+        if (sign == "<") return {0, value - 1};
+        if (sign == "<=") return {0, value};
+        if (sign == ">=") return {value, unbounded};
+        if (sign == "=") return {value, value};
+        return value == unbounded ? Bounds{unbounded, 0} : Bounds{value + 1, unbounded};
+    }
+
+    static Bounds between(std::string_view condition, std::string_view range) {
+        const auto ends = cut(range, "..");
+        if (!ends) {
+            throw Error(quoted(range) + " in " + quoted(condition) +
+                        " is no range; expected <lowest>..<highest>, as in 'bytes in 1Ki..64Ki'");
+        }
+        return {require_quantity(trimmed(ends->first), condition), require_quantity(trimmed(ends->second), condition)};
+    }
+};
+
+Rules Rules::parse(std::string_view text, std::string_view name) {
+    Rules rules;
+    for (int number = 1; !text.empty(); ++number) {
+        std::string_view line = take_until(text, "\n");
+        line = trimmed(take_until(line, "#"));
+        if (line.empty()) continue;
+        try {
+            rules.rules_.push_back(RuleReader::read(line));
+        } catch (const Error& error) {
+            throw Error(std::string(name) + ":" + std::to_string(number) + ": " + error.what());
+        }
+    }
+    return rules;
+}
+
+// With C's files: no static initialiser of a stream library ends up in other people's programs.
+Rules Rules::read(const std::string& path) {
+    const auto failure = [&] { return Error(path + ": cannot read the rules: " + std::strerror(errno)); };
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), std::fclose);
+    if (!file) throw failure();
+    std::string text;
+    char piece[4096];
+    while (const std::size_t length = std::fread(piece, 1, sizeof piece, file.get())) text.append(piece, length);
+    if (std::ferror(file.get()) != 0) throw failure();
+    return parse(text, path);
+}
+
+const Choice* Rules::match(const Situation& situation) const noexcept {
+    const std::array<Count, facts> values = {situation.bytes, situation.processes, situation.ranks_per_node,
+                                             situation.commutative ? 1 : 0};
+    for (const Rule& rule : rules_) {
+        bool met = rule.collective == situation.collective;
+        for (std::size_t fact = 0; met && fact < facts; ++fact) {
+            met = rule.bounds[fact].lowest <= values[fact] && values[fact] <= rule.bounds[fact].highest;
+        }
+        if (met) return &rule.choice;
+    }
+    return nullptr;
+}
+
+bool Rules::ask_ranks_per_node() const {
+    return std::any_of(rules_.begin(), rules_.end(),
+                       [](const Rule& rule) { return rule.bounds[ranks_per_node].lowest > 0; });
+}
+
+bool Rules::mention(std::string_view collective) const {
+    return std::any_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
+        return rule.collective == collective && rule.choice.algorithm != nullptr;
+    });
+}
+
+std::uint64_t Rules::fingerprint() const {
+    Fingerprint print;
+    for (const Rule& rule : rules_) {
+        print.add(rule.collective);
+        for (const Bounds& bounds : rule.bounds) {
+            print.add(bounds.lowest);
+            print.add(bounds.highest);
+        }
+        print.add(to_string(rule.choice));
+    }
+    return print.value();
+}
+
+}  // namespace rondo
