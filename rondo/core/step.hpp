@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <span>
 
@@ -37,7 +38,7 @@ struct Exchange {
 };
 
 /// Trivially destructible arguments only: GCC 12 destroys other temporaries of a co_yield expression twice.
-template <class... Transfers>
+template <std::same_as<Transfer>... Transfers>
 [[nodiscard]] constexpr Exchange<sizeof...(Transfers)> exchange(const Transfers&... transfers) {
     return {{transfers...}};
 }

@@ -34,7 +34,17 @@ constexpr NativeCall native_exscan_c = {[](const mpi::Library& library, const Pr
 }};
 #endif
 
-/// The same function in a tool beneath Rondo, which must see the program's call; it will come back by the PMPI_ name.
+std::size_t scan() {
+    static const std::size_t index = index_of("scan");
+    return index;
+}
+
+std::size_t exscan() {
+    static const std::size_t index = index_of("exscan");
+    return index;
+}
+
+/// The same function in a tool beneath Rondo, which must see the program's call; it comes back by the PMPI_ name.
 template <class Function>
 Function tool(const char* name, const void* caller) {
     if (native_library(caller) == nullptr) return nullptr;
@@ -48,7 +58,7 @@ Function tool(const char* name, const void* caller) {
 #define RONDO_WRAP(Name, CountType, collective, native)                                                              \
     RONDO_EXPORT int PMPI_##Name(const void* input, void* output, CountType count, MPI_Datatype datatype, MPI_Op op, \
                                  MPI_Comm comm) {                                                                    \
-        return rondo::interposer::serve(collective, {input, output, count, datatype, op, comm},                      \
+        return rondo::interposer::serve(rondo::interposer::collective(), {input, output, count, datatype, op, comm},                      \
                                         rondo::interposer::native, RONDO_CALLER);                                    \
     }                                                                                                                \
     RONDO_EXPORT int MPI_##Name(const void* input, void* output, CountType count, MPI_Datatype datatype, MPI_Op op,  \
@@ -56,13 +66,13 @@ Function tool(const char* name, const void* caller) {
         static const auto between =                                                                                  \
             rondo::interposer::tool<decltype(&MPI_##Name)>("MPI_" #Name, RONDO_CALLER);                              \
         if (between != nullptr) return between(input, output, count, datatype, op, comm);                            \
-        return rondo::interposer::serve(collective, {input, output, count, datatype, op, comm},                      \
+        return rondo::interposer::serve(rondo::interposer::collective(), {input, output, count, datatype, op, comm},                      \
                                         rondo::interposer::native, RONDO_CALLER);                                    \
     }
 
-RONDO_WRAP(Scan, int, "scan", native_scan)
-RONDO_WRAP(Exscan, int, "exscan", native_exscan)
+RONDO_WRAP(Scan, int, scan, native_scan)
+RONDO_WRAP(Exscan, int, exscan, native_exscan)
 #ifdef RONDO_HAVE_LARGE_COUNT_API
-RONDO_WRAP(Scan_c, MPI_Count, "scan", native_scan_c)
-RONDO_WRAP(Exscan_c, MPI_Count, "exscan", native_exscan_c)
+RONDO_WRAP(Scan_c, MPI_Count, scan, native_scan_c)
+RONDO_WRAP(Exscan_c, MPI_Count, exscan, native_exscan_c)
 #endif

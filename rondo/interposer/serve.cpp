@@ -81,12 +81,6 @@ Decision decide(const Runtime& runtime, std::size_t collective, const CallKey& k
     return {std::move(plan), runtime.reporting ? tally_of(subject.name, choice->algorithm->name, "") : nullptr};
 }
 
-std::size_t index_of(std::string_view name) {
-    std::size_t index = 0;
-    while (collectives()[index].name != name) ++index;
-    return index;
-}
-
 void warn_of_disagreement(const Communicator& communicator) {
     static std::atomic<bool> said{false};
     if (!communicator.ranks_disagree() || communicator.rank() != 0 || said.exchange(true)) return;
@@ -103,13 +97,18 @@ int native(const PrefixCall& call, NativeCall native, const Runtime& runtime, st
 
 }  // namespace
 
-int serve(std::string_view name, const PrefixCall& call, NativeCall native_call, const void* caller) {
+std::size_t index_of(std::string_view name) {
+    std::size_t index = 0;
+    while (collectives()[index].name != name) ++index;
+    return index;
+}
+
+int serve(std::size_t collective, const PrefixCall& call, NativeCall native_call, const void* caller) {
     const Runtime* const here = runtime(caller);
     if (here == nullptr) {
         const mpi::Library* library = native_library(caller);
         return library != nullptr ? native_call.function(*library, call) : MPI_ERR_OTHER;
     }
-    const std::size_t collective = index_of(name);
     if (!here->instructions.concern(collective)) {
         return native(call, native_call, *here, collective, "no rule", 0);
     }

@@ -23,8 +23,11 @@ struct NativeCall {
     int (*function)(const mpi::Library& library, const PrefixCall& call);
 };
 
-/// Carries out a call, by an algorithm of Rondo or by the library. `collective` is its name in the registry. Returns what
-/// the MPI function returns, after the user's error handler has had its say.
-int serve(std::string_view collective, const PrefixCall& call, NativeCall native, const void* caller);
+/// Carries out a call, by an algorithm of Rondo or by the library. `collective` is its index in the registry. Returns
+/// what the MPI function returns, after the user's error handler has had its say.
+int serve(std::size_t collective, const PrefixCall& call, NativeCall native, const void* caller);
+
+/// The index of a registered collective.
+std::size_t index_of(std::string_view collective);
 
 }  // namespace rondo::interposer

@@ -60,6 +60,10 @@ void learn(MPI_Datatype handle, Kind kind, std::optional<Element> fixed = std::n
     if (kind == Kind::library_logical) type.library_reductions = LibraryReductions::logical;
     if (kind == Kind::library_floating) type.library_reductions = LibraryReductions::floating;
     type.contiguous = size == extent || type.element.has_value();
+    if (type.element) {  // kernels and copies touch whole structs, padding at the end included
+        type.true_lower_bound = 0;
+        type.true_extent = extent;
+    }
     const bool padded = size != extent && type.element.has_value();
     type.message_type = padded ? library().byte : handle;
     type.message_count = padded ? extent : 1;

@@ -14,6 +14,10 @@ constexpr Count largest_int = std::numeric_limits<int>::max();
 int Executor::run(const Plan& plan, const Binding& binding) {
     plan_ = &plan;
     binding_ = &binding;
+    if (plan.actions().empty()) return MPI_SUCCESS;
+    if (const Action& only = plan.actions().front(); plan.actions().size() == 1 && fits_alone(only)) {
+        return run_alone(only);  // on two ranks most plans are: nothing to keep a score of
+    }
     scoreboard_.start(plan);
     int error = MPI_SUCCESS;
     while (!scoreboard_.done() && error == MPI_SUCCESS) {
@@ -21,9 +25,7 @@ int Executor::run(const Plan& plan, const Binding& binding) {
         std::uint32_t index;
         while (error == MPI_SUCCESS && (index = scoreboard_.next_transfer()) != Action::none) {
             const Action& action = plan.actions()[index];
-            if (requests_.empty() && scoreboard_.incomplete() == 1 && message_count(action) <= largest_int) {
-                return run_alone(action);
-            }
+            if (requests_.empty() && scoreboard_.incomplete() == 1 && fits_alone(action)) return run_alone(action);
             error = start_transfer(action, index);
         }
         if (error != MPI_SUCCESS) break;
@@ -44,6 +46,11 @@ int Executor::run(const Plan& plan, const Binding& binding) {
 
 Count Executor::message_count(const Action& action) const {
     return action.block.count * binding_->reduction.type().message_count;
+}
+
+bool Executor::fits_alone(const Action& action) const {
+    const bool transfer = action.kind == ActionKind::send || action.kind == ActionKind::receive;
+    return transfer && message_count(action) <= largest_int;
 }
 
 int Executor::start_transfer(const Action& action, std::uint32_t index) {
@@ -75,7 +82,7 @@ int Executor::start_transfer(const Action& action, std::uint32_t index) {
     return MPI_SUCCESS;
 }
 
-/// The last action of a plan with nothing else under way: no request is needed.
+/// The last action of a plan, a transfer, with nothing else under way: no request is needed.
 int Executor::run_alone(const Action& action) {
     const MPI_Datatype type = binding_->reduction.type().message_type;
     const auto count = static_cast<int>(message_count(action));

@@ -28,6 +28,7 @@ class Executor {
 
   private:
     [[nodiscard]] Count message_count(const Action& action) const;
+    [[nodiscard]] bool fits_alone(const Action& action) const;
     int start_transfer(const Action& action, std::uint32_t index);
     int run_alone(const Action& action);
     int run_local(const Action& action);

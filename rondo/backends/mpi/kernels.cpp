@@ -11,7 +11,7 @@ Kernel find(Operation operation, Element element) noexcept;
 std::size_t extent(Element element) noexcept;
 }  // namespace baseline
 
-#if RONDO_KERNELS_X86_LEVELS
+#ifdef RONDO_KERNELS_X86_LEVELS
 namespace avx2 {
 Kernel find(Operation operation, Element element) noexcept;
 }
@@ -24,7 +24,7 @@ namespace {
 
 /// Asks for every extension that cmake/kernels.cmake compiles the level with, and that the system saves its registers.
 InstructionSet detect() noexcept {
-#if RONDO_KERNELS_X86_LEVELS
+#ifdef RONDO_KERNELS_X86_LEVELS
     __builtin_cpu_init();
     const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                           __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
@@ -46,7 +46,7 @@ Kernel find(Operation operation, Element element, InstructionSet level) noexcept
     if (level > best()) return nullptr;
     switch (level) {
         case InstructionSet::baseline: return baseline::find(operation, element);
-#if RONDO_KERNELS_X86_LEVELS
+#ifdef RONDO_KERNELS_X86_LEVELS
         case InstructionSet::avx2: return avx2::find(operation, element);
         case InstructionSet::avx512: return avx512::find(operation, element);
 #endif

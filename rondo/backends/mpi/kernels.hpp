@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Predefined operator x predefined datatype, with three operands and without MPI: into = left (+) right.
 //
-// Every instruction set gives the same bits, so that ranks on different processors agree. Signed integers wrap around.
-// A product of complex numbers is the textbook formula, never contracted, hence commutative to the last bit. max, min,
-// maxloc and minloc yield `left` only where it compares as winner: whenever an operand is NaN they yield `right`, and
-// so do max and min of +0 and -0.
+// Every instruction set gives the same bits (NaN payloads apart), so that ranks on different processors agree. Signed
+// integers wrap around. A product of complex numbers is the textbook formula, never contracted, hence commutative to
+// the last bit. max, min, maxloc and minloc yield `left` only where it compares as winner: whenever an operand is NaN
+// they yield `right`, and so do max and min of +0 and -0.
 #pragma once
 
 #include <cstddef>

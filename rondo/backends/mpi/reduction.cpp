@@ -2,6 +2,7 @@
 #include "rondo/backends/mpi/reduction.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "rondo/backends/mpi/handle_table.hpp"
@@ -11,8 +12,13 @@ namespace {
 
 using kernels::Operation;
 
-/// MPI_REPLACE and MPI_NO_OP are predefined, but not for reductions.
-HandleTable<MPI_Op, std::optional<Operation>, 64> predefined;
+struct PredefinedOperator {
+    bool reduces = false;  // MPI_REPLACE and MPI_NO_OP do not
+    Operation operation{};
+    std::array<kernels::Kernel, kernels::elements> kernel_of{};  // by Element
+};
+
+HandleTable<MPI_Op, PredefinedOperator, 64> predefined;
 
 bool library_reduces(Operation operation, LibraryReductions kind) {
     switch (kind) {
@@ -35,17 +41,23 @@ void learn_operators() {
         {MPI_LOR, Operation::lor},   {MPI_BOR, Operation::bor},       {MPI_LXOR, Operation::lxor},
         {MPI_BXOR, Operation::bxor}, {MPI_MAXLOC, Operation::maxloc}, {MPI_MINLOC, Operation::minloc},
     };
-    for (const auto& [handle, operation] : operators) predefined.add(handle, operation);
-    for (const MPI_Op op : {MPI_REPLACE, MPI_NO_OP}) predefined.add(op, std::nullopt);
+    for (const auto& [handle, operation] : operators) {
+        PredefinedOperator facts{true, operation};
+        for (std::size_t i = 0; i < kernels::elements; ++i) {
+            facts.kernel_of[i] = kernels::find(operation, static_cast<kernels::Element>(i));
+        }
+        predefined.add(handle, facts);
+    }
+    for (const MPI_Op op : {MPI_REPLACE, MPI_NO_OP}) predefined.add(op, {});
 }
 
 Reduction::Reduction(MPI_Op op, const Datatype& type) : op_(op), type_(&type) {
-    if (const std::optional<Operation>* operation = predefined.find(op)) {
-        if (!*operation) return;
+    if (const PredefinedOperator* known = predefined.find(op)) {
         commutative_ = true;
-        if (type.element) kernel_ = kernels::find(**operation, *type.element);
+        if (type.element) kernel_ = known->kernel_of[static_cast<std::size_t>(*type.element)];
         // Neither: MPI does not define the operator on the type, and the library shall say so.
-        supported_ = kernel_ != nullptr || library_reduces(**operation, type.library_reductions);
+        supported_ = kernel_ != nullptr ||
+                     (known->reduces && library_reduces(known->operation, type.library_reductions));
         return;
     }
     int commutative = 0;

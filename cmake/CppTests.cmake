@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# One GoogleTest executable per directory of tests/, from every <name>_test.cpp in it.
+# tests/mpi (real MPI programs) and tests/packaging are driven by pytest.
+
+find_package(GTest QUIET)
+if(NOT GTest_FOUND)
+    message(STATUS "C++ tests skipped: no GoogleTest; install libgtest-dev and libgmock-dev")
+    return()
+endif()
+include(GoogleTest)
+
+file(GLOB test_sources CONFIGURE_DEPENDS
+     "${PROJECT_SOURCE_DIR}/tests/*/*_test.cpp" "${PROJECT_SOURCE_DIR}/tests/*/*/*_test.cpp")
+list(FILTER test_sources EXCLUDE REGEX "/tests/(mpi|packaging|benchmarks)/|/tests/[^/]+/mpi/")
+
+set(rooms "")
+foreach(source IN LISTS test_sources)
+    string(REGEX REPLACE "^${PROJECT_SOURCE_DIR}/tests/([^/]+)/.*$" "\\1" room "${source}")
+    list(APPEND rooms ${room})
+    list(APPEND sources_of_${room} "${source}")
+endforeach()
+list(REMOVE_DUPLICATES rooms)
+
+foreach(room IN LISTS rooms)
+    set(target ${room}_test)
+    add_executable(${target} ${sources_of_${room}})
+    rondo_configure(${target})
+    target_link_libraries(${target} PRIVATE rondo_virtual rondo_core rondo_kernels GTest::gmock GTest::gtest_main)
+    # Discovery at test time: a build does not start the programs, so it works under every sanitizer setting.
+    gtest_discover_tests(${target} TEST_PREFIX "${room}." NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+                         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTIES TIMEOUT 600)
+endforeach()

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The command line. Every module here is a command: its `command` object, under the module's name."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Any
+
+import click
+
+import rondo
+from rondo.errors import Error
+
+
+class CommandPerModule(click.Group):
+    """Finds commands by the names of modules, and imports only the one that is run."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All commands, in alphabetical order."""
+        return sorted(module.name for module in pkgutil.iter_modules(__path__))
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of the module with this name; None if there is none."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command: click.Command = importlib.import_module(f"{__name__}.{cmd_name}").command
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the command; an Error ends it with its message and its exit code."""
+        try:
+            return super().invoke(ctx)
+        except Error as error:
+            click.echo(f"rondo: {error}", err=True)
+            ctx.exit(error.exit_code)
+
+
+@click.group(cls=CommandPerModule, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(rondo.__version__, "-V", "--version", message="rondo %(version)s")
+def main() -> None:
+    """Faster MPI collectives for programs as they are: put `rondo run --` before the launcher.
+
+    \b
+    Run a program with the default rules:
+        rondo run -- mpiexec -n 8 ./app
+    Choose one algorithm, and see afterwards what ran:
+        rondo run --use exscan=doubling_123 --report -- mpiexec -n 8 ./app
+    What there is to choose from:
+        rondo list
+        rondo list exscan
+    """

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`rondo list`: which algorithms there are."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import textwrap
+from typing import Any
+
+import click
+
+from rondo import _core
+from rondo.errors import Error
+
+WIDEST = 100  # columns; longer lines are hard to read
+
+
+@click.command()
+@click.argument("collective", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON object: collective -> list of algorithms.")
+def command(collective: str | None, as_json: bool) -> None:
+    """Show the algorithms: all, or with papers and parameters those of one COLLECTIVE.
+
+    \b
+        rondo list
+        rondo list exscan
+        rondo list exscan --json
+    """
+    names = [collective] if collective else [each["name"] for each in _core.collectives()]
+    algorithms = {name: describe(name) for name in names}
+    if as_json:
+        click.echo(json.dumps(algorithms, indent=2))
+        return
+    for name in names:
+        show(name, algorithms[name], details=collective is not None)
+    if collective is None:
+        click.echo("Papers, parameters and requirements: rondo list COLLECTIVE")
+
+
+def describe(collective: str) -> list[dict[str, Any]]:
+    """The algorithms of a collective; Error with the nearest names if there is no such collective."""
+    try:
+        algorithms: list[dict[str, Any]] = _core.algorithms(collective)
+    except ValueError as error:
+        raise Error(str(error)) from None
+    return algorithms
+
+
+def show(collective: str, algorithms: list[dict[str, Any]], details: bool) -> None:
+    """Prints the algorithms of a collective, names on the left, what there is to say about them on the right."""
+    summary = next(each["summary"] for each in _core.collectives() if each["name"] == collective)
+    click.echo(f"{click.style(collective, bold=True)}: {summary}\n")
+    indent = max(len(algorithm["name"]) for algorithm in algorithms) + 4
+    for algorithm in algorithms:
+        _show_row(algorithm["name"], [algorithm["summary"], *(details_of(algorithm) if details else [])], indent)
+        if details:
+            click.echo()
+    _show_row("native", ["the MPI library's own"], indent)
+    click.echo()
+
+
+def details_of(algorithm: dict[str, Any]) -> list[str]:
+    """Paper, requirements and parameters, a line each."""
+    lines = [f"paper: {algorithm['reference'] or algorithm['citation']}"]
+    lines += [f"needs: {requirement}" for requirement in algorithm["requirements"]]
+    for parameter in algorithm["parameters"]:
+        lowest, highest, standard = (_core.quantity_text(parameter[key]) for key in ("minimum", "maximum", "standard"))
+        unit = f" {parameter['unit']}" if parameter["unit"] else ""
+        lines.append(f"{parameter['name']}={standard} ({lowest} to {highest}{unit}): {parameter['summary']}")
+    return lines
+
+
+def _show_row(name: str, lines: list[str], indent: int) -> None:
+    columns = min(shutil.get_terminal_size().columns, WIDEST) if sys.stdout.isatty() else 80
+    width = max(columns - indent, 20)
+    wrapped = []
+    for line in lines:
+        wrapped += textwrap.wrap(line, width, subsequent_indent="  " if line is not lines[0] else "")
+    click.echo(f"  {click.style(name, bold=True)}{' ' * (indent - 2 - len(name))}{wrapped[0]}")
+    for line in wrapped[1:]:
+        click.echo(" " * indent + line)

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`rondo run`: an unmodified program with Rondo's collectives."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from rondo import _core, abi, installation, launcher, preload, process
+from rondo.errors import Error
+
+NO_RULES = "none"
+REPORT_DIRECTORY = ".rondo-report-"
+
+
+# Unknown options are let through so that a command without `--` gets a message about that.
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option(
+    "--use",
+    "uses",
+    multiple=True,
+    metavar="COLLECTIVE=ALGORITHM[:PARAMETER=VALUE,...]",
+    help="What to do with every call of this collective; stands above the rules, which still decide about the other "
+    "collectives. `native` is the MPI library's own. May be repeated. An environment variable RONDO_<COLLECTIVE> says "
+    "the same, and gives way to this.",
+)
+@click.option(
+    "--rules",
+    envvar="RONDO_RULES",
+    show_envvar=True,
+    metavar="FILE|none",
+    help="Rules that choose an algorithm for each call. Default: those that come with Rondo (tuning/default.rules). "
+    "`none` leaves native what --use does not name.",
+)
+@click.option(
+    "--report",
+    "report_file",
+    is_flag=False,
+    flag_value="",
+    metavar="[FILE.json]",
+    help="Afterwards, print what ran instead of what, how often and how long; also into FILE.json if given.",
+)
+@click.option(
+    "--abi",
+    "wanted",
+    type=click.Choice(["auto", *abi.ABIS]),
+    default="auto",
+    show_default=True,
+    help="Which MPI the program uses: MPICH's family (Intel MPI and MVAPICH as well), Open MPI, or the standard "
+    "binary interface of MPI 5. Needed only where Rondo cannot see it, as for a shell script.",
+)
+@click.option("--dry-run", is_flag=True, help="Print the command that would run, and stop.")
+@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- LAUNCHER ... PROGRAM ...")
+def command(
+    *,
+    uses: tuple[str, ...],
+    rules: str | None,
+    report_file: str | None,
+    wanted: str,
+    dry_run: bool,
+    words: tuple[str, ...],
+) -> None:
+    """Run a program with Rondo's collectives. Nothing needs to be compiled or linked again.
+
+    Put it before the command that you have: mpiexec or mpirun of MPICH, Intel MPI or Open MPI, or Slurm's srun.
+    It ends with the launcher's exit code, and with 2 if Rondo itself refuses, before anything has been started.
+
+    \b
+        rondo run -- mpiexec -n 8 ./app input.dat
+        rondo run --report -- mpirun -np 8 python3 script.py
+        rondo run --use exscan=linear_pipeline:segment=32Ki --rules none -- srun -n 64 ./app
+        rondo run --abi openmpi -- mpirun -n 4 ./wrapper.sh
+    """
+    merged_file = check_report_file(report_file)
+    if words[0].startswith("-"):
+        raise click.NoSuchOption(words[0])
+    environment = dict(os.environ)
+    variables = check_uses(uses, environment)
+    rules_file = check_rules(rules)
+    if rules_file is not None:
+        variables["RONDO_RULES"] = str(rules_file)
+
+    environment.pop("RONDO_RULES", None)
+    line = launcher.read(list(words), environment)
+    chosen = choose_abi(line, wanted, environment)
+    library = installation.preload_library(chosen)
+
+    directory = make_report_directory(dry_run) if report_file is not None else None
+    if directory is not None:
+        variables["RONDO_REPORT"] = str(directory)
+    launch = preload.inject(line, library, variables, environment)
+    if dry_run:
+        assignments = [f"{name}={shlex.quote(value)}" for name, value in launch.environment.items()]
+        click.echo(" ".join([*assignments, shlex.join(launch.words)]))
+        return
+    environment.update(launch.environment)
+    if directory is None:
+        process.replace(launch.words, environment)
+    try:
+        code = process.run(launch.words, environment)
+        show_report(directory, merged_file)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+    sys.exit(code)
+
+
+def check_uses(uses: tuple[str, ...], environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of each --use, and of what the user's own environment says about other collectives.
+
+    Error for the first that is wrong.
+    """
+    variables: dict[str, str] = {}
+    for use in uses:
+        collective, equals, choice = use.partition("=")
+        if not equals:
+            raise Error(f"--use {use}: expected COLLECTIVE=ALGORITHM, as in exscan=doubling_123")
+        name = variable_of(collective)
+        if name in variables:
+            raise Error(f"--use {use}: {collective} was named before; expected each collective at most once")
+        variables[name] = checked_choice(collective, choice, f"--use {use}")
+    for each in _core.collectives():
+        name = variable_of(each["name"])
+        if name not in variables and environment.get(name):
+            variables[name] = checked_choice(each["name"], environment[name], f"{name}={environment[name]}")
+    return variables
+
+
+def variable_of(collective: str) -> str:
+    """The environment variable by which a rank learns what to do with a collective."""
+    return f"RONDO_{collective.upper()}"
+
+
+def checked_choice(collective: str, choice: str, given_as: str) -> str:
+    """The choice with every setting written out; Error if it is wrong."""
+    try:
+        text: str = _core.check_choice(collective, choice)
+    except ValueError as error:
+        raise Error(f"{given_as}: {error}") from None
+    return text
+
+
+def check_rules(rules: str | None) -> Path | None:
+    """The absolute path of the rules, None for none; Error if they are malformed."""
+    if rules == NO_RULES:
+        return None
+    path = Path(rules) if rules is not None else installation.DEFAULT_RULES
+    try:
+        _core.check_rules(path.read_text(encoding="utf-8"), str(path))
+    except OSError as error:
+        hint = " (--rules none does without)" if rules is None else ""
+        raise Error(f"cannot read the rules {path}: {error.strerror}{hint}") from None
+    except UnicodeDecodeError:
+        raise Error(f"cannot read the rules {path}: not a text file") from None
+    except ValueError as error:
+        raise Error(str(error)) from None
+    return path.absolute()
+
+
+def check_report_file(name: str | None) -> Path | None:
+    """Where the merged report goes, None for nowhere; Error if it cannot."""
+    if not name:
+        return None
+    path = Path(name).absolute()
+    if path.suffix != ".json":
+        raise Error(f"--report {name}: expected a file that ends in .json; put -- before the launcher")
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise Error(f"--report {name}: cannot write into {path.parent}")
+    return path
+
+
+def make_report_directory(dry_run: bool) -> Path:
+    """A new directory for the ranks' reports, where ranks on other nodes see it too."""
+    here = Path.cwd()
+    if dry_run:
+        return here / f"{REPORT_DIRECTORY}XXXXXXXX"
+    try:
+        return Path(tempfile.mkdtemp(prefix=REPORT_DIRECTORY, dir=here))
+    except OSError as error:
+        raise Error(f"--report: cannot make a directory for the ranks' reports in {here}: {error.strerror}") from None
+
+
+def choose_abi(line: launcher.CommandLine, wanted: str, environment: dict[str, str]) -> str:
+    """The ABI of all programs of a command line. Error if it cannot be known, or is not the one that was named."""
+    named = None if wanted == "auto" else wanted
+    if line.programs_elsewhere and named is None:
+        raise Error(f"with {line.programs_elsewhere}, Rondo does not see the programs; {abi.NAME_IT}")
+    programs = [] if line.programs_elsewhere else list(line.programs())
+    if not programs and named is None:
+        raise Error(f"there is no program in this command line of {line.words[0]}")
+    found: dict[str, str] = {}
+    for words, directory in programs:
+        try:
+            mpi = abi.of_program(words, directory, line.environment_of_programs(environment))
+        except Error:
+            if named is None:
+                raise
+            continue
+        if named is not None and mpi.abi != named:
+            raise Error(f"--abi {named} contradicts the program: {words[0]} uses {mpi.library}, which is {mpi.abi}")
+        found[mpi.abi] = words[0]
+    if len(found) > 1:
+        raise Error("these programs use different MPIs: " + ", ".join(f"{found[each]} {each}" for each in found))
+    chosen = named or next(iter(found))
+    warn_of_other_launcher(line, chosen)
+    return chosen
+
+
+def warn_of_other_launcher(line: launcher.CommandLine, chosen: str) -> None:
+    """A launcher of another MPI starts every rank as a program of its own: a common and puzzling mistake."""
+    fitting = {launcher.Kind.HYDRA: ("mpich", "mpiabi"), launcher.Kind.OPENMPI: ("openmpi", "mpiabi")}
+    if line.kind in fitting and chosen not in fitting[line.kind]:
+        click.echo(
+            f"rondo: warning: {line.words[0]} is the launcher of {line.kind.value}, but the program uses another "
+            f"MPI ({chosen}); its ranks may not find each other",
+            err=True,
+        )
+
+
+def show_report(directory: Path, merged_file: Path | None) -> None:
+    """Prints the merged report of the ranks on stderr, and writes it if asked."""
+    # Loaded only now: most runs do without.
+    from rich.console import Console  # noqa: PLC0415
+
+    from rondo import report  # noqa: PLC0415
+
+    merged = report.read(directory)
+    report.show(merged, Console(stderr=True, highlight=False))
+    if merged_file is not None:
+        try:
+            report.write(merged, merged_file)
+        except OSError as error:
+            click.echo(f"rondo: cannot write the report {merged_file}: {error.strerror}", err=True)

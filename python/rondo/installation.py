@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the files that are installed with the package lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rondo.errors import Error
+
+PACKAGE = Path(__file__).resolve().parent
+LIBRARIES = PACKAGE / "lib"
+DEFAULT_RULES = PACKAGE / "tuning" / "default.rules"
+
+
+def installed_abis() -> list[str]:
+    """The MPI ABIs that this installation has a preload library for."""
+    return sorted(path.name.removeprefix("librondo_").removesuffix(".so") for path in LIBRARIES.glob("librondo_*.so"))
+
+
+def preload_library(abi: str) -> Path:
+    """Absolute path of the library that is preloaded into programs of this ABI; Error if it is not installed."""
+    library = LIBRARIES / f"librondo_{abi}.so"
+    if not library.is_file():
+        have = ", ".join(installed_abis()) or "none"
+        raise Error(
+            f"this installation of Rondo has no library for the {abi} ABI (it has: {have}); "
+            f"build it again with that MPI's headers"
+        )
+    if any(character in str(library) for character in " :\t"):
+        raise Error(f"{library} cannot be preloaded: LD_PRELOAD takes no blanks and colons; install Rondo elsewhere")
+    return library

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Runs a launcher as if Rondo were not there: its signals, its exit code."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from typing import NoReturn
+
+from rondo.errors import NOT_FOUND, Error
+
+FORWARDED = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2}
+ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}
+IGNORED_BY_PYTHON = {signal.SIGPIPE, signal.SIGXFSZ}  # and else inherited by the command
+FROM_KERNEL = 0x80  # SI_KERNEL: a key of the terminal, which the launcher gets as well
+PATIENCE = 2  # requests to end that the launcher is left to obey by itself
+
+
+def replace(words: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
+    """Becomes the command."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    for number in IGNORED_BY_PYTHON:
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        os.execvpe(words[0], list(words), dict(environment))
+    except OSError as error:
+        raise _cannot_run(words, error) from None
+
+
+def run(words: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Runs the command to its end and gives its exit code, 128 + n if signal n killed it.
+
+    Signals that ask Rondo to end or tell it something are passed on to the command; when it does not obey, the third
+    request to end kills it.
+    """
+    watched = FORWARDED | {signal.SIGCHLD}
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a parent that ignores it hands that down
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
+    try:
+        child = os.posix_spawnp(
+            words[0], list(words), dict(environment), setsigmask=before, setsigdef=IGNORED_BY_PYTHON
+        )
+    except OSError as error:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        raise _cannot_run(words, error) from None
+    try:
+        return _wait(child, watched)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _wait(child: int, watched: set[signal.Signals]) -> int:
+    requests = 0
+    while True:
+        received = signal.sigwaitinfo(watched)
+        if received.si_signo == signal.SIGCHLD:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                code = os.waitstatus_to_exitcode(status)
+                return code if code >= 0 else 128 - code
+            continue
+        requests += received.si_signo in ENDING
+        if requests > PATIENCE:
+            os.kill(child, signal.SIGKILL)
+        elif received.si_code != FROM_KERNEL:
+            os.kill(child, received.si_signo)
+
+
+def _cannot_run(words: Sequence[str], error: OSError) -> Error:
+    return Error(f"cannot run {words[0]}: {error.strerror}", NOT_FOUND)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Checks that a preload library is self-contained.
+
+A preload library enters programs that carry other MPI builds and other C++ runtimes. It must therefore need nothing
+but the C library, leave no MPI symbol undefined, and export exactly what exports.map names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ALLOWED_LIBRARIES = re.compile(r"^(libc|libm|libdl|libpthread|librt|ld-linux[-\w]*)\.so\.\d+$")
+MPI_SYMBOL = re.compile(r"^_*p?(mpix?|ompi|mpir|opal|pmpix?)_", re.IGNORECASE)
+
+
+def exported_patterns(text: str) -> list[str]:
+    """The global symbol patterns of a linker version script."""
+    text = re.sub(r"/\*.*?\*/|#[^\n]*", "", text, flags=re.DOTALL)
+    patterns = []
+    for section in re.findall(r"global\s*:(.*?)(?=local\s*:|\})", text, flags=re.DOTALL):
+        patterns += [name.strip().strip('"') for name in section.split(";") if name.strip()]
+    return patterns
+
+
+def readelf(*arguments: str) -> list[str]:
+    result = subprocess.run(["readelf", "--wide", *arguments], check=True, capture_output=True, text=True)
+    return result.stdout.splitlines()
+
+
+def needed_libraries(library: Path) -> list[str]:
+    return re.findall(r"\(NEEDED\)\s+Shared library: \[(.+?)\]", "\n".join(readelf("--dynamic", str(library))))
+
+
+def dynamic_symbols(library: Path) -> tuple[set[str], set[str]]:
+    """Names of the (defined, undefined) dynamic symbols, without version suffix."""
+    defined: set[str] = set()
+    undefined: set[str] = set()
+    for line in readelf("--dyn-syms", str(library)):
+        fields = line.split()
+        # Num: Value Size Type Bind Vis Ndx Name
+        if len(fields) < 8 or not fields[0].rstrip(":").isdigit() or fields[4] == "LOCAL":
+            continue
+        (undefined if fields[6] == "UND" else defined).add(fields[7].split("@")[0])
+    return defined, undefined
+
+
+def problems(library: Path, exports: Path) -> list[str]:
+    patterns = exported_patterns(exports.read_text())
+    defined, undefined = dynamic_symbols(library)
+    found = [f"needs {name}" for name in needed_libraries(library) if not ALLOWED_LIBRARIES.match(name)]
+    found += [f"leaves {name} undefined" for name in sorted(undefined) if MPI_SYMBOL.match(name)]
+    found += [
+        f"exports {name}, which {exports.name} does not name"
+        for name in sorted(defined)
+        if not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+    ]
+    if not any(MPI_SYMBOL.match(name) for name in defined):
+        found.append("exports no MPI function")
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--library", type=Path, required=True)
+    parser.add_argument("--exports", type=Path, required=True, help="linker version script")
+    arguments = parser.parse_args()
+    found = problems(arguments.library, arguments.exports)
+    for problem in found:
+        print(f"{arguments.library.name} {problem}", file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

