@@ -49,7 +49,7 @@ lint: environment  ## formatting and static checks of C++ and Python
 	@$(setup) lint
 	@python scripts/lint.py
 
-bench: environment  ## build and run the benchmarks
+bench: install  ## build and run the benchmarks
 	@mkdir -p build && { cmake --preset bench > build/bench.log 2>&1 || { cat build/bench.log; exit 1; }; }
 	cmake --build --preset bench
 	@set -e; for program in build/bench/benchmarks/*_benchmark; do \

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from conftest import MpiLibrary
+from mpi_libraries import MpiLibrary
 
 FORCED = {"exscan": "doubling_123", "scan": "doubling"}
 

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What thinking costs: nanoseconds for generating a step, and for making a plan of it. A repeated call pays neither.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "rondo/algorithms/registry.hpp"
+#include "rondo/core/plan.hpp"
+
+namespace {
+
+using namespace rondo;
+using Clock = std::chrono::steady_clock;
+
+struct Cost {
+    std::size_t steps = 0;
+    double generate = 0, plan = 0;  // nanoseconds per step, medians
+};
+
+template <class Work>
+double median_nanoseconds(Work&& work) {
+    std::vector<double> times;
+    for (int repetition = 0; repetition < 101; ++repetition) {
+        const auto start = Clock::now();
+        work();
+        times.push_back(std::chrono::duration<double, std::nano>(Clock::now() - start).count());
+    }
+    std::nth_element(times.begin(), times.begin() + 50, times.end());
+    return times[50];
+}
+
+Cost measure(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings) {
+    Cost cost;
+    const Rank rank = facts.size / 2;
+    const double generate = median_nanoseconds([&] {
+        const Call call(facts, rank, settings);
+        Schedule schedule = schedule_of(call, algorithm);
+        cost.steps = 0;
+        while (schedule.next() != nullptr) ++cost.steps;
+    });
+    const double plan = median_nanoseconds([&] {
+        const Call call(facts, rank, settings);
+        (void)Plan::of(call, algorithm);
+    });
+    cost.generate = generate / static_cast<double>(cost.steps);
+    cost.plan = plan / static_cast<double>(cost.steps);
+    return cost;
+}
+
+void print(bool json, const AlgorithmInfo& algorithm, const CallFacts& facts, const Cost& cost) {
+    const int collective = static_cast<int>(algorithm.collective.size()), name = static_cast<int>(algorithm.name.size());
+    if (json) {
+        std::printf("{\"algorithm\":\"%.*s/%.*s\",\"processes\":%d,\"steps\":%zu,\"generate_ns\":%.2f,\"plan_ns\":%.2f}\n",
+                    collective, algorithm.collective.data(), name, algorithm.name.data(), facts.size, cost.steps,
+                    cost.generate, cost.plan);
+    } else {
+        std::printf("%6.*s/%-16.*s %6d %8zu %14.1f %14.1f\n", collective, algorithm.collective.data(), name,
+                    algorithm.name.data(), facts.size, cost.steps, cost.generate, cost.plan);
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const bool json = argc > 1 && std::strcmp(argv[1], "--json") == 0;
+    if (!json) {
+        std::printf("%23s %6s %8s %14s %14s\n", "algorithm", "p", "steps", "generate ns/st", "plan ns/step");
+    }
+    for (const Collective& collective : collectives()) {
+        for (const AlgorithmInfo* algorithm : collective.algorithms) {
+            std::vector<Setting> settings = algorithm->standard_settings();
+            for (Setting& setting : settings) {
+                if (setting.name == "segment") setting.value = 8 << 10;
+            }
+            for (const Rank processes : {36, 1152}) {
+                const CallFacts facts{.size = processes, .count = 1 << 20, .element_bytes = 8};
+                print(json, *algorithm, facts, measure(*algorithm, facts, settings));
+            }
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Bounded runs of launchers: whatever one started is gone afterwards, its shared memory included."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+
+@dataclass
+class Report:
+    """What the ranks wrote about their collective calls."""
+
+    ranks: list[dict] = field(default_factory=list)
+
+    def calls(self, collective: str) -> Counter[str]:
+        """Calls of all ranks together, by algorithm."""
+        counts: Counter[str] = Counter()
+        for rank in self.ranks:
+            for entry in rank["entries"]:
+                if entry["collective"] == collective:
+                    counts[entry["algorithm"]] += entry["calls"]
+        return counts
+
+    def native_reasons(self, collective: str) -> Counter[str]:
+        counts: Counter[str] = Counter()
+        for rank in self.ranks:
+            for entry in rank["entries"]:
+                if entry["collective"] == collective and entry["algorithm"] == "native":
+                    counts[entry["reason"]] += entry["calls"]
+        return counts
+
+
+@dataclass
+class Run:
+    """One finished launch."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+    seconds: float
+    timed_out: bool = False
+    report: Report = field(default_factory=Report)
+
+    def check(self) -> Run:
+        """Itself, or a failure that shows what the program said."""
+        if self.returncode != 0 or self.timed_out:
+            ending = "did not end in time" if self.timed_out else f"ended with {self.returncode}"
+            pytest.fail(f"program {ending}\n{self.stdout[-4000:]}\n{self.stderr[-4000:]}", pytrace=False)
+        return self
+
+
+def _children() -> dict[int, list[int]]:
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError, IndexError):
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                children.setdefault(parent, []).append(int(entry.name))
+    return children
+
+
+def descendants(pid: int) -> list[int]:
+    children, found = _children(), [pid]
+    for parent in found:
+        found += children.get(parent, [])
+    return found[1:]
+
+
+def shared_memory_of(pid: int) -> set[Path]:
+    with contextlib.suppress(OSError):
+        maps = (Path("/proc") / str(pid) / "maps").read_text().split()
+        return {Path(word) for word in maps if word.startswith("/dev/shm/")}
+    return set()
+
+
+def end(process: subprocess.Popen[str]) -> None:
+    """Ends a launcher and all that it started, politely first: only the launcher can clean up after its ranks."""
+    started = descendants(process.pid)
+    leftovers = set().union(*(shared_memory_of(pid) for pid in started))
+    process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(5)
+    for pid in {*started, *descendants(process.pid)}:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    process.kill()
+    for path in leftovers:
+        path.unlink(missing_ok=True)
+
+
+def launch(command: Sequence[object], environment: Mapping[str, str], timeout: float) -> Run:
+    """Runs a command in a temporary directory of its own, which holds the sessions of the launchers too."""
+    # Sockets of the launchers lie there, whose paths may have 107 characters.
+    with tempfile.TemporaryDirectory(prefix="rondo-", dir="/tmp", ignore_cleanup_errors=True) as directory:
+        output, errors = Path(directory) / "stdout", Path(directory) / "stderr"
+        start, timed_out = time.monotonic(), False
+        # Files, not pipes: a rank that outlives its launcher must not keep us waiting for the end of a pipe.
+        with output.open("w") as stdout, errors.open("w") as stderr:
+            process = subprocess.Popen(
+                [str(word) for word in command],
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                cwd=directory,
+                env={**environment, "TMPDIR": directory},
+                start_new_session=True,
+                text=True,
+            )
+            try:
+                process.wait(timeout)
+            except subprocess.TimeoutExpired:
+                timed_out = True
+            finally:
+                if process.poll() is None:
+                    end(process)
+        seconds = time.monotonic() - start
+        texts = [path.read_text(errors="replace") for path in (output, errors)]
+        return Run(process.wait(), texts[0], texts[1], seconds, timed_out)

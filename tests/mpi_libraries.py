@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The MPI libraries of the tests: compile a program for one, run it natively, run it under Rondo."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from launching import Run, launch
+
+ROOT = Path(__file__).resolve().parents[1]
+TOOLCHAIN = ROOT / ".toolchain"
+PROGRAMS = ROOT / "tests" / "mpi"
+BUILD = ROOT / "build" / "tests" / "mpi"
+COMPILER_FLAGS = {
+    ".c": ["-std=gnu11", "-O1", "-g", "-Wall"],
+    ".cpp": ["-std=c++20", "-O1", "-g", "-Wall", "-DOMPI_SKIP_MPICXX=1", "-DMPICH_SKIP_MPICXX=1"],
+    ".f90": ["-O1", "-g", "-fallow-argument-mismatch", "-w"],
+}
+
+
+@dataclass(frozen=True)
+class MpiLibrary:
+    """How to compile for one MPI library and how to launch."""
+
+    name: str
+    abi: str
+    prefix: Path
+    compilers: Mapping[str, str]  # suffix of the source -> wrapper
+    launcher: str
+    is_openmpi: bool = False
+    launcher_options: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)  # of compiler and launcher
+    rank_environment: Mapping[str, str] = field(default_factory=dict)
+    polls_without_end: bool = False  # needs patient_polling.c
+
+    def missing(self) -> str | None:
+        """Why this library cannot be used, or None."""
+        for program in {*self.compilers.values(), self.launcher}:
+            if shutil.which(str(self.prefix / program)) is None:
+                return f"{self.name}: no {self.prefix / program}"
+        return None
+
+    def compile(self, source: str | Path, *flags: str) -> Path:
+        """Executable of a source in tests/mpi (or anywhere else); compiled again only after a change."""
+        path = PROGRAMS / source
+        wrapper = self.prefix / self.compilers[path.suffix]
+        headers = sorted(path.parent.glob("*.hpp"))
+        content = b"".join(file.read_bytes() for file in [path, *headers])
+        key = hashlib.sha256(content + repr((str(wrapper), wrapper.stat().st_mtime, flags)).encode()).hexdigest()[:12]
+        target = BUILD / self.name / f"{path.stem}-{key}"
+        if not target.exists():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            partial = target.with_suffix(f".{os.getpid()}")
+            command = [wrapper, *COMPILER_FLAGS[path.suffix], path, "-o", partial, *flags]
+            environment = {**os.environ, **self.environment}
+            result = subprocess.run(
+                command, env=environment, cwd=target.parent, capture_output=True, text=True, check=False
+            )
+            if result.returncode != 0:
+                pytest.fail(f"{path.name} does not compile with {wrapper}\n{result.stderr}", pytrace=False)
+            partial.replace(target)
+        return target
+
+    def command(self, ranks: int, variables: Mapping[str, str], command: Sequence[object]) -> list[object]:
+        """The launcher's command line; the variables reach the ranks only."""
+        words: list[object] = [self.prefix / self.launcher, *self.launcher_options]
+        for name, value in variables.items():
+            words += ["-x", f"{name}={value}"] if self.is_openmpi else ["-genv", name, value]
+        return [*words, "-n", str(ranks), *command]
+
+    def run(
+        self, command: Sequence[object], ranks: int, environment: Mapping[str, str] | None = None, timeout: float = 60
+    ) -> Run:
+        variables = {**self.rank_environment, **(environment or {})}
+        if self.polls_without_end:
+            preloads = [variables.get("LD_PRELOAD", ""), str(self.compile("patient_polling.c", "-shared", "-fPIC"))]
+            variables["LD_PRELOAD"] = ":".join(word for word in preloads if word)
+        return launch(self.command(ranks, variables, command), {**os.environ, **self.environment}, timeout)
+
+    def run_under_rondo(
+        self,
+        command: Sequence[object],
+        ranks: int,
+        *,
+        exscan: str | None = None,
+        scan: str | None = None,
+        environment: Mapping[str, str] | None = None,
+        timeout: float = 60,
+    ) -> Run:
+        """With the preload library alone, as `rondo run` would; `exscan` and `scan` force algorithms."""
+        variables = dict(environment or {})
+        library = str(preload_library(self.abi))
+        variables["LD_PRELOAD"] = variables.get("LD_PRELOAD", "{rondo}").replace("{rondo}", library)
+        if exscan:
+            variables["RONDO_EXSCAN"] = exscan
+        if scan:
+            variables["RONDO_SCAN"] = scan
+        with tempfile.TemporaryDirectory(prefix="rondo-report-") as directory:
+            run = self.run(command, ranks, {"RONDO_REPORT": directory, **variables}, timeout)
+            run.report.ranks = [json.loads(path.read_text()) for path in sorted(Path(directory).glob("*.json"))]
+        return run
+
+
+def preload_library(abi: str) -> Path:
+    """librondo_<abi>.so of the installed package, or of $RONDO_LIBRARY_DIR."""
+    directory = os.environ.get("RONDO_LIBRARY_DIR")
+    if not directory:
+        package = importlib.util.find_spec("rondo")
+        if package is None or not package.submodule_search_locations:
+            pytest.skip("the package rondo is not installed, and RONDO_LIBRARY_DIR is not set")
+        directory = str(Path(package.submodule_search_locations[0]) / "lib")
+    library = Path(directory) / f"librondo_{abi}.so"
+    if not library.exists():
+        pytest.skip(f"no {library}")
+    return library.resolve()
+
+
+# Ranks that poll for messages keep the cores from the ranks that have work: 9 ranks on 2 cores run 10 to 100 times
+# faster when whoever waits sleeps. Open MPI yields by itself; the MPICH wheel can be told to; Debian's cannot.
+PATIENT_MPICH = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "20", "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"}
+# Open MPI refuses to run as root, and more ranks than cores; version 4 and version 5 read different names.
+WILLING_OPENMPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT": "1",
+    "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "true",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+}
+WRAPPERS = {".c": "mpicc", ".cpp": "mpicxx"}
+IMPI = TOOLCHAIN / "impi"
+DEBIAN = Path("/usr/bin")
+
+LIBRARIES = {
+    library.name: library
+    for library in [
+        MpiLibrary("mpich", "mpich", TOOLCHAIN / "mpich/bin", WRAPPERS, "mpiexec", rank_environment=PATIENT_MPICH),
+        MpiLibrary(
+            "mpiabi",
+            "mpiabi",
+            TOOLCHAIN / "mpich/bin",
+            {".c": "mpicc_abi", ".cpp": "mpicxx_abi"},
+            "mpiexec",
+            rank_environment=PATIENT_MPICH,
+        ),
+        MpiLibrary(
+            "openmpi",
+            "openmpi",
+            TOOLCHAIN / "openmpi/bin",
+            WRAPPERS,
+            "mpiexec",
+            True,
+            environment={**WILLING_OPENMPI, "OMPI_MCA_btl": "self,sm"},
+        ),
+        MpiLibrary(
+            "impi",
+            "mpich",
+            IMPI / "bin",
+            WRAPPERS,
+            "mpiexec.hydra",
+            environment={
+                "I_MPI_ROOT": str(IMPI),
+                "LD_LIBRARY_PATH": str(IMPI / "lib"),
+                "I_MPI_PIN": "off",
+                "I_MPI_FABRICS": "shm",
+            },
+            rank_environment={"I_MPI_THREAD_YIELD": "3"},
+        ),
+        MpiLibrary(
+            "debian_mpich",
+            "mpich",
+            DEBIAN,
+            {".c": "mpicc.mpich", ".cpp": "mpicxx.mpich", ".f90": "mpif90.mpich"},
+            "mpiexec.mpich",
+            polls_without_end=True,
+        ),
+        MpiLibrary(
+            "debian_openmpi",
+            "openmpi",
+            DEBIAN,
+            {".c": "mpicc.openmpi", ".cpp": "mpicxx.openmpi", ".f90": "mpif90.openmpi"},
+            "mpiexec.openmpi",
+            True,
+            environment={**WILLING_OPENMPI, "OMPI_MCA_btl": "self,vader"},
+        ),
+    ]
+}
+
+
+@functools.cache
+def reason_to_skip(name: str) -> str | None:
+    """Why a library cannot be used on this machine: it is not there, or it does not start."""
+    library = LIBRARIES[name]
+    reason = library.missing()
+    if reason is None:
+        run = library.run([library.compile("hello.c")], 2, timeout=30)
+        if run.returncode != 0:
+            reason = f"{name} does not start two ranks here: {run.stderr.strip()[-300:]}"
+    return reason
