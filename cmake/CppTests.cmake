@@ -25,6 +25,8 @@ foreach(room IN LISTS rooms)
     set(target ${room}_test)
     add_executable(${target} ${sources_of_${room}})
     rondo_configure(${target})
+    # GoogleTest's macros hold an if and an else of their own.
+    target_compile_options(${target} PRIVATE -Wno-dangling-else)
     target_link_libraries(${target} PRIVATE rondo_virtual rondo_core rondo_kernels GTest::gmock GTest::gtest_main)
     # Discovery at test time: a build does not start the programs, so it works under every sanitizer setting.
     gtest_discover_tests(${target} TEST_PREFIX "${room}." NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60

@@ -41,7 +41,7 @@ class MpiLibrary:
     is_openmpi: bool = False
     launcher_options: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)  # of compiler and launcher
-    rank_environment: Mapping[str, str] = field(default_factory=dict)
+    patience: Mapping[str, str] = field(default_factory=dict)  # of ranks, where there are more than cores
     polls_without_end: bool = False  # needs patient_polling.c
 
     def missing(self) -> str | None:
@@ -55,8 +55,8 @@ class MpiLibrary:
         """Executable of a source in tests/mpi (or anywhere else); compiled again only after a change."""
         path = PROGRAMS / source
         wrapper = self.prefix / self.compilers[path.suffix]
-        headers = sorted(path.parent.glob("*.hpp"))
-        content = b"".join(file.read_bytes() for file in [path, *headers])
+        others = [Path(flag) for flag in flags if Path(flag).is_file()] + sorted(path.parent.glob("*.hpp"))
+        content = b"".join(file.read_bytes() for file in [path, *others])
         key = hashlib.sha256(content + repr((str(wrapper), wrapper.stat().st_mtime, flags)).encode()).hexdigest()[:12]
         target = BUILD / self.name / f"{path.stem}-{key}"
         if not target.exists():
@@ -82,8 +82,11 @@ class MpiLibrary:
     def run(
         self, command: Sequence[object], ranks: int, environment: Mapping[str, str] | None = None, timeout: float = 60
     ) -> Run:
-        variables = {**self.rank_environment, **(environment or {})}
-        if self.polls_without_end:
+        variables = dict(environment or {})
+        crowded = ranks > len(os.sched_getaffinity(0))
+        if crowded:
+            variables = {**self.patience, **variables}
+        if crowded and self.polls_without_end:
             preloads = [variables.get("LD_PRELOAD", ""), str(self.compile("patient_polling.c", "-shared", "-fPIC"))]
             variables["LD_PRELOAD"] = ":".join(word for word in preloads if word)
         return launch(self.command(ranks, variables, command), {**os.environ, **self.environment}, timeout)
@@ -127,7 +130,7 @@ def preload_library(abi: str) -> Path:
 
 
 # Ranks that poll for messages keep the cores from the ranks that have work: 9 ranks on 2 cores run 10 to 100 times
-# faster when whoever waits sleeps. Open MPI yields by itself; the MPICH wheel can be told to; Debian's cannot.
+# faster when whoever waits sleeps. Open MPI yields when told to; the MPICH wheel sleeps; Debian's knows neither.
 PATIENT_MPICH = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "20", "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"}
 # Open MPI refuses to run as root, and more ranks than cores; version 4 and version 5 read different names.
 WILLING_OPENMPI = {
@@ -146,14 +149,14 @@ DEBIAN = Path("/usr/bin")
 LIBRARIES = {
     library.name: library
     for library in [
-        MpiLibrary("mpich", "mpich", TOOLCHAIN / "mpich/bin", WRAPPERS, "mpiexec", rank_environment=PATIENT_MPICH),
+        MpiLibrary("mpich", "mpich", TOOLCHAIN / "mpich/bin", WRAPPERS, "mpiexec", patience=PATIENT_MPICH),
         MpiLibrary(
             "mpiabi",
             "mpiabi",
             TOOLCHAIN / "mpich/bin",
             {".c": "mpicc_abi", ".cpp": "mpicxx_abi"},
             "mpiexec",
-            rank_environment=PATIENT_MPICH,
+            patience=PATIENT_MPICH,
         ),
         MpiLibrary(
             "openmpi",
@@ -176,7 +179,7 @@ LIBRARIES = {
                 "I_MPI_PIN": "off",
                 "I_MPI_FABRICS": "shm",
             },
-            rank_environment={"I_MPI_THREAD_YIELD": "3"},
+            patience={"I_MPI_THREAD_YIELD": "3"},
         ),
         MpiLibrary(
             "debian_mpich",

@@ -47,7 +47,7 @@ void* take_frame(std::size_t bytes) {
     const std::size_t index = class_of(bytes);
     if (index >= classes || !pool.alive) return ::operator new(bytes);
     FrameList& list = pool.lists[index];
-    if (list.first == nullptr) return ::operator new(index* granule);
+    if (list.first == nullptr) return ::operator new(index * granule);
     FreeFrame* frame = list.first;
     list.first = frame->next;
     --list.length;

@@ -20,11 +20,11 @@ struct Action {
     Block right;  ///< of a combine
     Block into;   ///< of a combine or a copy
     Rank peer = no_rank;
-    std::uint32_t step = 0;               ///< the number of the step that it came from
-    std::uint32_t waits_for = 0;          ///< how many conditions must come true before it may start
-    std::uint32_t first_dependent = 0;    ///< into Plan::dependents: those that wait for this one to complete
-    std::uint32_t dependents = 0;         ///< how many
-    std::uint32_t next_to_peer = none;    ///< the action that waits for this one to *start*: matching order
+    std::uint32_t step = 0;             ///< the number of the step that it came from
+    std::uint32_t waits_for = 0;        ///< how many conditions must come true before it may start
+    std::uint32_t first_dependent = 0;  ///< into Plan::dependents: those that wait for this one to complete
+    std::uint32_t dependents = 0;       ///< how many
+    std::uint32_t next_to_peer = none;  ///< the action that waits for this one to *start*: matching order
     ActionKind kind = ActionKind::copy;
 
     static constexpr std::uint32_t none = ~std::uint32_t{0};

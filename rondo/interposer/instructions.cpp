@@ -62,12 +62,13 @@ void Instructions::read_choice(std::size_t collective) {
             complaints_.push_back(name + ": " + error.what() + "; the native collective is used");
         }
     }
-    concerned_[collective] = !spoiled_[collective] && (forced_[collective] || (rules_ && rules_->mention(subject.name)));
+    concerned_[collective] =
+        !spoiled_[collective] && (forced_[collective] || (rules_ && rules_->mention(subject.name)));
 }
 
 const Choice* Instructions::choose(std::size_t collective, const Situation& situation) const {
     if (spoiled_[collective]) return nullptr;
-    if (forced_[collective]) return &*forced_[collective];
+    if (const std::optional<Choice>& forced = forced_[collective]; forced.has_value()) return &*forced;
     return rules_ ? rules_->match(situation) : nullptr;
 }
 

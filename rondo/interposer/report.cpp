@@ -55,8 +55,8 @@ std::string quoted(std::string_view text) {
 
 void write(std::FILE* file, const std::string& host) {
     const Report& r = report();
-    std::fprintf(file, "{\"rank\":%d,\"size\":%d,\"host\":%s,\"library\":%s,\"abi\":\"%s\",\"entries\":[", r.rank, r.size,
-                 quoted(host).c_str(), quoted(r.mpi_library).c_str(), RONDO_ABI_NAME);
+    std::fprintf(file, "{\"rank\":%d,\"size\":%d,\"host\":%s,\"library\":%s,\"abi\":\"%s\",\"entries\":[", r.rank,
+                 r.size, quoted(host).c_str(), quoted(r.mpi_library).c_str(), RONDO_ABI_NAME);
     const char* separator = "";
     for (const mpi::Tally& tally : r.tallies) {
         if (tally.calls == 0) continue;

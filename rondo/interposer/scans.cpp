@@ -58,15 +58,14 @@ Function tool(const char* name, const void* caller) {
 #define RONDO_WRAP(Name, CountType, collective, native)                                                              \
     RONDO_EXPORT int PMPI_##Name(const void* input, void* output, CountType count, MPI_Datatype datatype, MPI_Op op, \
                                  MPI_Comm comm) {                                                                    \
-        return rondo::interposer::serve(rondo::interposer::collective(), {input, output, count, datatype, op, comm},                      \
+        return rondo::interposer::serve(rondo::interposer::collective(), {input, output, count, datatype, op, comm}, \
                                         rondo::interposer::native, RONDO_CALLER);                                    \
     }                                                                                                                \
     RONDO_EXPORT int MPI_##Name(const void* input, void* output, CountType count, MPI_Datatype datatype, MPI_Op op,  \
                                 MPI_Comm comm) {                                                                     \
-        static const auto between =                                                                                  \
-            rondo::interposer::tool<decltype(&MPI_##Name)>("MPI_" #Name, RONDO_CALLER);                              \
+        static const auto between = rondo::interposer::tool<decltype(&MPI_##Name)>("MPI_" #Name, RONDO_CALLER);      \
         if (between != nullptr) return between(input, output, count, datatype, op, comm);                            \
-        return rondo::interposer::serve(rondo::interposer::collective(), {input, output, count, datatype, op, comm},                      \
+        return rondo::interposer::serve(rondo::interposer::collective(), {input, output, count, datatype, op, comm}, \
                                         rondo::interposer::native, RONDO_CALLER);                                    \
     }
 

@@ -66,14 +66,13 @@ Decision decide(const Runtime& runtime, std::size_t collective, const CallKey& k
     const Choice* choice = runtime.instructions.choose(collective, situation);
     if (choice == nullptr) return native_decision(runtime, subject, "no rule");
     if (choice->algorithm == nullptr) return native_decision(runtime, subject, "chosen");
-    const CallFacts facts{.size = communicator.size(),
-                          .count = key.count,
-                          .element_bytes = key.element_bytes,
-                          .op = {key.commutative}};
+    const CallFacts facts{
+        .size = communicator.size(), .count = key.count, .element_bytes = key.element_bytes, .op = {key.commutative}};
     if (const auto refusal = choice->algorithm->refusal(facts, choice->settings)) {
         const std::string reason = std::string(choice->algorithm->name) + " refuses: " + *refusal;
         static std::atomic<bool> said{false};
-        if (communicator.rank() == 0 && !said.exchange(true)) warn((reason + "; the native collective is used").c_str());
+        if (communicator.rank() == 0 && !said.exchange(true))
+            warn((reason + "; the native collective is used").c_str());
         return native_decision(runtime, subject, reason);
     }
     const Call call(facts, communicator.rank(), choice->settings, key.in_place);
@@ -97,9 +96,9 @@ int native(const PrefixCall& call, NativeCall native, const Runtime& runtime, st
 
 }  // namespace
 
-std::size_t index_of(std::string_view name) {
+std::size_t index_of(std::string_view collective) {
     std::size_t index = 0;
-    while (collectives()[index].name != name) ++index;
+    while (collectives()[index].name != collective) ++index;
     return index;
 }
 
@@ -122,14 +121,15 @@ int serve(std::size_t collective, const PrefixCall& call, NativeCall native_call
     if (type == nullptr) return native(call, native_call, *here, collective, "unusual datatype", 0);
     const Count bytes = call.count * type->size;
     const mpi::Reduction reduction(call.op, *type);
-    if (!reduction.supported()) return native(call, native_call, *here, collective, "operator undefined on type", bytes);
+    if (!reduction.supported())
+        return native(call, native_call, *here, collective, "operator undefined on type", bytes);
 
     Communicator* communicator = nullptr;
     const Stopwatch stopwatch(here->reporting);
     int error = MPI_SUCCESS;
     try {
-        communicator = Communicator::of(call.comm, here->instructions.fingerprint(),
-                                        here->instructions.ask_ranks_per_node());
+        communicator =
+            Communicator::of(call.comm, here->instructions.fingerprint(), here->instructions.ask_ranks_per_node());
         if (communicator == nullptr) return native(call, native_call, *here, collective, "no attributes", bytes);
         if (!communicator->native_reason().empty()) {
             warn_of_disagreement(*communicator);

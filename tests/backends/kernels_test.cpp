@@ -112,7 +112,9 @@ T expected(Operation operation, T left, T right) {
         return operation == Operation::sum ? left + right : left * right;
     } else {
         // Modulo 2^64 and then modulo 2^width is modulo 2^width, in two's complement too.
-        const auto wide_left = static_cast<std::uint64_t>(left), wide_right = static_cast<std::uint64_t>(right);
+        // Sign extension is meant: only the low bits are kept.
+        const auto wide_left = static_cast<std::uint64_t>(static_cast<std::int64_t>(left));
+        const auto wide_right = static_cast<std::uint64_t>(static_cast<std::int64_t>(right));
         switch (operation) {
             case Operation::sum: return static_cast<T>(wide_left + wide_right);
             case Operation::prod: return static_cast<T>(wide_left * wide_right);

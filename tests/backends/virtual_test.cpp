@@ -212,8 +212,9 @@ std::string faults_without(std::uint32_t action, std::uint32_t dependent) {
 
 TEST(virtual_machine, finds_a_block_that_is_overwritten_while_it_is_being_sent) {
     // Actions of rank 1: 0 receive, 1 combine, 2 send, 3 receive, 4 combine, 5 send.
-    EXPECT_THAT(faults_without(2, 4), HasSubstr("rank 1, step 4 (combine output[5, 10), input[5, 10) into scratch[0, 5)): "
-                                                "overwrites scratch[0, 5) while it is being sent"));
+    EXPECT_THAT(faults_without(2, 4),
+                HasSubstr("rank 1, step 4 (combine output[5, 10), input[5, 10) into scratch[0, 5)): "
+                          "overwrites scratch[0, 5) while it is being sent"));
 }
 
 TEST(virtual_machine, finds_a_block_that_is_read_before_it_has_arrived) {

@@ -17,6 +17,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from rondo.installation import preload_library
+
 ROOT = Path(__file__).resolve().parents[2]
 REPETITIONS = 1000
 MOST_INSTRUCTIONS = 600
@@ -25,15 +27,6 @@ LIBRARIES = {
     "mpich": {"options": [], "variable": lambda name, value: ["-genv", name, value]},
     "openmpi": {"options": ["--oversubscribe"], "variable": lambda name, value: ["-x", f"{name}={value}"]},
 }
-
-
-def preload_directory() -> Path:
-    """Where the preload libraries are: RONDO_LIBRARY_DIR, or the installed package."""
-    if "RONDO_LIBRARY_DIR" in os.environ:
-        return Path(os.environ["RONDO_LIBRARY_DIR"])
-    import rondo
-
-    return Path(rondo.__file__).parent / "lib"
 
 
 def measure(library: str, program: Path, mode: str, variables: dict[str, str], directory: Path) -> dict:
@@ -60,7 +53,7 @@ def measure_library(library: str) -> dict:
         compiler = ROOT / ".toolchain" / library / "bin" / "mpicc"
         source = Path(__file__).with_name("overhead_exscan.c")
         subprocess.run([str(compiler), "-O2", "-g", str(source), "-o", str(program)], check=True)
-        rondo = {"LD_PRELOAD": str(preload_directory() / f"librondo_{library}.so"), "RONDO_EXSCAN": "doubling_123"}
+        rondo = {"LD_PRELOAD": str(preload_library(library)), "RONDO_EXSCAN": "doubling_123"}
         by_hand = measure(library, program, "by_hand", {}, directory)
         collective = measure(library, program, "collective", rondo, directory)
     more = collective["instructions"] - by_hand["instructions"]

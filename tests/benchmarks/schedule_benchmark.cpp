@@ -50,11 +50,13 @@ Cost measure(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<c
 }
 
 void print(bool json, const AlgorithmInfo& algorithm, const CallFacts& facts, const Cost& cost) {
-    const int collective = static_cast<int>(algorithm.collective.size()), name = static_cast<int>(algorithm.name.size());
+    const int collective = static_cast<int>(algorithm.collective.size()),
+              name = static_cast<int>(algorithm.name.size());
     if (json) {
-        std::printf("{\"algorithm\":\"%.*s/%.*s\",\"processes\":%d,\"steps\":%zu,\"generate_ns\":%.2f,\"plan_ns\":%.2f}\n",
-                    collective, algorithm.collective.data(), name, algorithm.name.data(), facts.size, cost.steps,
-                    cost.generate, cost.plan);
+        std::printf(
+            "{\"algorithm\":\"%.*s/%.*s\",\"processes\":%d,\"steps\":%zu,\"generate_ns\":%.2f,\"plan_ns\":%.2f}\n",
+            collective, algorithm.collective.data(), name, algorithm.name.data(), facts.size, cost.steps, cost.generate,
+            cost.plan);
     } else {
         std::printf("%6.*s/%-16.*s %6d %8zu %14.1f %14.1f\n", collective, algorithm.collective.data(), name,
                     algorithm.name.data(), facts.size, cost.steps, cost.generate, cost.plan);

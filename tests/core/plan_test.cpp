@@ -38,12 +38,12 @@ bool depends(const Plan& plan, std::uint32_t dependent, std::uint32_t on) {
 
 Schedule chain(const Call& call) {
     const Block half = call.output().part(0, 5), rest = call.output().part(5, 5);
-    co_yield exchange(receive(half, 0));                   // 0
-    co_yield exchange(receive(rest, 0));                   // 1: other elements, same peer
-    co_yield combine(half, rest).into(half);               // 2: reads both
-    co_yield exchange(send(half, 2));                      // 3: reads what 2 wrote
-    co_yield copy(call.input().part(0, 5)).into(half);     // 4: must not overtake the send
-    co_yield exchange(send(call.input().part(0, 2), 2));   // 5: same peer as 3, needs nothing
+    co_yield exchange(receive(half, 0));                  // 0
+    co_yield exchange(receive(rest, 0));                  // 1: other elements, same peer
+    co_yield combine(half, rest).into(half);              // 2: reads both
+    co_yield exchange(send(half, 2));                     // 3: reads what 2 wrote
+    co_yield copy(call.input().part(0, 5)).into(half);    // 4: must not overtake the send
+    co_yield exchange(send(call.input().part(0, 2), 2));  // 5: same peer as 3, needs nothing
 }
 
 TEST(plan, waits_for_true_dependencies_only) {

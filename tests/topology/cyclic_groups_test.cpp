@@ -22,7 +22,9 @@ std::vector<Turn> turns(Rank rank, Rank size) {
     return all;
 }
 
-void PrintTo(const Turn& turn, std::ostream* out) { *out << turn.to << "<-" << turn.from << "/" << turn.replaces; }
+std::ostream& operator<<(std::ostream& out, const Turn& turn) {
+    return out << turn.to << "<-" << turn.from << "/" << turn.replaces;
+}
 
 TEST(cyclic_groups, follow_the_closed_form_for_powers_of_two) {
     for (Rank size = 2; size <= 1024; size *= 2) {
@@ -54,6 +56,7 @@ TEST(cyclic_groups, of_five_ranks_are_those_of_the_worked_example) {
 TEST(cyclic_groups, agree_at_both_ends_of_every_message) {
     for (Rank size = 1; size <= 300; ++size) {
         std::vector<std::vector<Turn>> all;
+        all.reserve(static_cast<std::size_t>(size));
         for (Rank rank = 0; rank < size; ++rank) all.push_back(turns(rank, size));
         for (Rank rank = 0; rank < size; ++rank) {
             for (std::size_t round = 0; round < all[static_cast<std::size_t>(rank)].size(); ++round) {

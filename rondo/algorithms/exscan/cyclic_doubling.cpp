@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cyclic doubling: round-optimal exclusive scan for every p. Each rank's item is the reduction of a window of ranks that
-// starts with its own and doubles; a window that would wrap around is replaced by rank 0's, which is a prefix. In the
-// end every window that starts at r has become V_0 (+) ... (+) V_{r-1}. [rondo2026cyclic]; answers the open question
-// of [traff2025exscan].
-// Short vectors. Rounds: ceil(log2 p), the lower bound; operations: at most ceil(log2 p) - 1 on every rank.
+// Cyclic doubling: round-optimal exclusive scan for every p. Each rank's item is the reduction of a window of ranks
+// that starts with its own and doubles; a window that would wrap around is replaced by rank 0's, which is a prefix. In
+// the end every window that starts at r has become V_0 (+) ... (+) V_{r-1}. [rondo2026cyclic]; answers the open
+// question of [traff2025exscan].
+// Short vectors. Rounds: ceil(log2 p), the lower bound. Operations: at most one fewer, on every rank.
 #include <utility>
 
 #include "rondo/algorithms/exscan/exscan.hpp"
@@ -33,7 +33,7 @@ Schedule cyclic_doubling(const Call& call) {
 const AlgorithmInfo cyclic_doubling_info = {
     .collective = "exscan",
     .name = "cyclic_doubling",
-    .summary = "windows that wrap around: ceil(log2 p) rounds and at most one operation fewer, both optimal",
+    .summary = "windows that wrap around: ceil(log2 p) rounds, the fewest possible, and one operation fewer",
     .citation = "rondo2026cyclic",
     .schedule = cyclic_doubling,
 };

@@ -66,9 +66,9 @@ bool all_minimum(MPI_Comm comm, long long (&values)[3]) {
 
 std::size_t CallKeyHash::operator()(const CallKey& key) const {
     std::uint64_t hash = static_cast<std::uint64_t>(key.count);
-    for (const std::uint64_t part : {static_cast<std::uint64_t>(key.element_bytes), std::uint64_t{key.collective},
-                                     std::uint64_t{key.commutative} << 2 | std::uint64_t{key.in_place} << 1 |
-                                         std::uint64_t{key.over_int}}) {
+    for (const std::uint64_t part :
+         {static_cast<std::uint64_t>(key.element_bytes), std::uint64_t{key.collective},
+          std::uint64_t{key.commutative} << 2 | std::uint64_t{key.in_place} << 1 | std::uint64_t{key.over_int}}) {
         hash = (hash ^ part) * 0x9E3779B97F4A7C15U;
         hash ^= hash >> 29;
     }
@@ -180,8 +180,8 @@ int Communicator::run(const Plan& plan, const void* input, void* output, const R
     const Datatype& type = reduction.type();
     char* own = scratch(static_cast<std::size_t>(type.span(plan.scratch())));
     last_tag_ = (last_tag_ + 1) % tags;
-    const Binding binding{{const_cast<void*>(input), output, own - type.true_lower_bound}, private_, rank_, last_tag_,
-                          reduction};
+    const Binding binding{
+        {const_cast<void*>(input), output, own - type.true_lower_bound}, private_, rank_, last_tag_, reduction};
     const int error = executor_.run(plan, binding);
     if (scratch_bytes_ > most_scratch_kept && error == MPI_SUCCESS) {
         scratch_.reset();

@@ -9,7 +9,17 @@ namespace {
 using kernels::Element;
 
 /// What a predefined datatype is made of; with its size that gives the kernel's element.
-enum class Kind { signed_integer, unsigned_integer, floating, complex, boolean, byte, fixed, library_logical, library_floating };
+enum class Kind {
+    signed_integer,
+    unsigned_integer,
+    floating,
+    complex,
+    boolean,
+    byte,
+    fixed,
+    library_logical,
+    library_floating
+};
 
 HandleTable<MPI_Datatype, Datatype, 256> predefined;
 

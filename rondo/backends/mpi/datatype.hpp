@@ -19,7 +19,7 @@ struct Datatype {
     Count extent = 0;  ///< bytes from element to element
     Count true_lower_bound = 0, true_extent = 0;
     bool predefined = false;
-    bool contiguous = false;  ///< elements may be copied as extent bytes each
+    bool contiguous = false;                                 ///< elements may be copied as extent bytes each
     std::optional<kernels::Element> element = std::nullopt;  ///< for our own kernels
     LibraryReductions library_reductions = LibraryReductions::none;
     /// How elements travel: `message_count` instances of `message_type` each. Bytes where memory is contiguous but the

@@ -67,11 +67,10 @@ int Executor::start_transfer(const Action& action, std::uint32_t index) {
                                       binding_->communicator, &request);
     } else {
 #ifdef RONDO_HAVE_LARGE_COUNT_API
-        error = action.kind == ActionKind::receive
-                    ? library().Irecv_c(buffer, count, type.message_type, action.peer, binding_->tag,
-                                        binding_->communicator, &request)
-                    : library().Isend_c(buffer, count, type.message_type, action.peer, binding_->tag,
-                                        binding_->communicator, &request);
+        error = action.kind == ActionKind::receive ? library().Irecv_c(buffer, count, type.message_type, action.peer,
+                                                                       binding_->tag, binding_->communicator, &request)
+                                                   : library().Isend_c(buffer, count, type.message_type, action.peer,
+                                                                       binding_->tag, binding_->communicator, &request);
 #else
         error = MPI_ERR_COUNT;  // such calls go to the library's collective
 #endif
@@ -117,7 +116,7 @@ int Executor::complete_some(bool wait) {
     }
     int completed = 0;
     int error = (wait ? library().Waitsome : library().Testsome)(under_way, requests_.data(), &completed,
-                                                                indices_.data(), statuses_.data());
+                                                                 indices_.data(), statuses_.data());
     if (error != MPI_SUCCESS) {
         int error_class = error;
         library().Error_class(error, &error_class);
@@ -151,10 +150,10 @@ int Executor::copy(const void* from, void* into, Count count) const {
     // Only the library knows where the gaps are; it packs and unpacks on the way to ourselves.
     for (Count done = 0; done < count; done += largest_int) {
         const auto part = static_cast<int>(std::min(largest_int, count - done));
-        const int error = library().Sendrecv(static_cast<const char*>(from) + done * type.extent, part, type.handle,
-                                             binding_->rank, binding_->tag, static_cast<char*>(into) + done * type.extent,
-                                             part, type.handle, binding_->rank, binding_->tag, binding_->communicator,
-                                             MPI_STATUS_IGNORE);
+        const int error =
+            library().Sendrecv(static_cast<const char*>(from) + done * type.extent, part, type.handle, binding_->rank,
+                               binding_->tag, static_cast<char*>(into) + done * type.extent, part, type.handle,
+                               binding_->rank, binding_->tag, binding_->communicator, MPI_STATUS_IGNORE);
         if (error != MPI_SUCCESS) return error;
     }
     return MPI_SUCCESS;

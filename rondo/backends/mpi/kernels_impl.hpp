@@ -113,7 +113,8 @@ struct Representation {
     using Type = T;
 };
 template <Operation operation, class T>
-requires(kind_of<T> == Kind::integer && !is_ordering(operation)) struct Representation<operation, T> {
+    requires(kind_of<T> == Kind::integer && !is_ordering(operation))
+struct Representation<operation, T> {
     using Type = std::make_unsigned_t<T>;
 };
 template <Operation operation>
@@ -125,11 +126,13 @@ struct Representation<operation, Byte> {
     using Type = std::uint8_t;
 };
 template <Operation operation, class Value, class Index>
-requires(sizeof(Pair<Value, Index>) == 2 * sizeof(std::uint32_t)) struct Representation<operation, Pair<Value, Index>> {
+    requires(sizeof(Pair<Value, Index>) == 2 * sizeof(std::uint32_t))
+struct Representation<operation, Pair<Value, Index>> {
     using Type = WordPair<std::uint32_t, Value, Index>;
 };
 template <Operation operation, class Value, class Index>
-requires(sizeof(Pair<Value, Index>) == 2 * sizeof(std::uint64_t)) struct Representation<operation, Pair<Value, Index>> {
+    requires(sizeof(Pair<Value, Index>) == 2 * sizeof(std::uint64_t))
+struct Representation<operation, Pair<Value, Index>> {
     using Type = WordPair<std::uint64_t, Value, Index>;
 };
 

@@ -8,42 +8,42 @@
 namespace rondo::mpi {
 
 // Profiling entry points (PMPI_): what Rondo does is its own business, no tool should count it.
-#define RONDO_MPI_FUNCTIONS(FUNCTION)  \
-    FUNCTION(Allreduce)                \
-    FUNCTION(Cancel)                   \
-    FUNCTION(Comm_call_errhandler)     \
-    FUNCTION(Comm_create)              \
-    FUNCTION(Comm_create_keyval)       \
-    FUNCTION(Comm_free)                \
-    FUNCTION(Comm_get_attr)            \
-    FUNCTION(Comm_get_errhandler)      \
-    FUNCTION(Comm_group)               \
-    FUNCTION(Comm_rank)                \
-    FUNCTION(Comm_set_attr)            \
-    FUNCTION(Comm_set_errhandler)      \
-    FUNCTION(Comm_size)                \
-    FUNCTION(Comm_split_type)          \
-    FUNCTION(Comm_test_inter)          \
-    FUNCTION(Errhandler_free)          \
-    FUNCTION(Error_class)              \
-    FUNCTION(Exscan)                   \
-    FUNCTION(Get_library_version)      \
-    FUNCTION(Group_free)               \
-    FUNCTION(Initialized)              \
-    FUNCTION(Irecv)                    \
-    FUNCTION(Isend)                    \
-    FUNCTION(Op_commutative)           \
-    FUNCTION(Recv)                     \
-    FUNCTION(Reduce_local)             \
-    FUNCTION(Request_free)             \
-    FUNCTION(Scan)                     \
-    FUNCTION(Send)                     \
-    FUNCTION(Sendrecv)                 \
-    FUNCTION(Testsome)                 \
-    FUNCTION(Type_get_extent)          \
-    FUNCTION(Type_get_true_extent)     \
-    FUNCTION(Type_size)                \
-    FUNCTION(Wait)                     \
+#define RONDO_MPI_FUNCTIONS(FUNCTION) \
+    FUNCTION(Allreduce)               \
+    FUNCTION(Cancel)                  \
+    FUNCTION(Comm_call_errhandler)    \
+    FUNCTION(Comm_create)             \
+    FUNCTION(Comm_create_keyval)      \
+    FUNCTION(Comm_free)               \
+    FUNCTION(Comm_get_attr)           \
+    FUNCTION(Comm_get_errhandler)     \
+    FUNCTION(Comm_group)              \
+    FUNCTION(Comm_rank)               \
+    FUNCTION(Comm_set_attr)           \
+    FUNCTION(Comm_set_errhandler)     \
+    FUNCTION(Comm_size)               \
+    FUNCTION(Comm_split_type)         \
+    FUNCTION(Comm_test_inter)         \
+    FUNCTION(Errhandler_free)         \
+    FUNCTION(Error_class)             \
+    FUNCTION(Exscan)                  \
+    FUNCTION(Get_library_version)     \
+    FUNCTION(Group_free)              \
+    FUNCTION(Initialized)             \
+    FUNCTION(Irecv)                   \
+    FUNCTION(Isend)                   \
+    FUNCTION(Op_commutative)          \
+    FUNCTION(Recv)                    \
+    FUNCTION(Reduce_local)            \
+    FUNCTION(Request_free)            \
+    FUNCTION(Scan)                    \
+    FUNCTION(Send)                    \
+    FUNCTION(Sendrecv)                \
+    FUNCTION(Testsome)                \
+    FUNCTION(Type_get_extent)         \
+    FUNCTION(Type_get_true_extent)    \
+    FUNCTION(Type_size)               \
+    FUNCTION(Wait)                    \
     FUNCTION(Waitsome)
 
 // Present in newer libraries only; nullptr otherwise.
@@ -74,9 +74,9 @@ struct Library {
 /// Valid after `connect` returned true.
 const Library& library();
 
-/// Finds the MPI library: behind this one in the search order, else in what `caller` (an address in the code that called
-/// MPI) is linked with, else under the usual names among what is loaded. False if there is none of this ABI; then
-/// `missing` says why. Once connected, stays so.
+/// Finds the MPI library: behind this one in the search order, else in what `caller` (an address in the code that
+/// called MPI) is linked with, else under the usual names among what is loaded. False if there is none of this ABI;
+/// then `missing` says why. Once connected, stays so.
 bool connect(const void* caller, const char*& missing);
 
 /// The definition of an MPI_ function in a tool (profiler) between Rondo and the MPI library; nullptr without one.

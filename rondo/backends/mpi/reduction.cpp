@@ -56,8 +56,8 @@ Reduction::Reduction(MPI_Op op, const Datatype& type) : op_(op), type_(&type) {
         commutative_ = true;
         if (type.element) kernel_ = known->kernel_of[static_cast<std::size_t>(*type.element)];
         // Neither: MPI does not define the operator on the type, and the library shall say so.
-        supported_ = kernel_ != nullptr ||
-                     (known->reduces && library_reduces(known->operation, type.library_reductions));
+        supported_ =
+            kernel_ != nullptr || (known->reduces && library_reduces(known->operation, type.library_reductions));
         return;
     }
     int commutative = 0;
@@ -70,9 +70,9 @@ int Reduction::reduce_local(const void* left, void* right_and_into, Count count)
     constexpr Count most = std::numeric_limits<int>::max();
     for (Count done = 0; done < count; done += most) {
         const Count offset = done * type_->extent;
-        const int error = library().Reduce_local(static_cast<const char*>(left) + offset,
-                                                 static_cast<char*>(right_and_into) + offset,
-                                                 static_cast<int>(std::min(most, count - done)), type_->handle, op_);
+        const int error =
+            library().Reduce_local(static_cast<const char*>(left) + offset, static_cast<char*>(right_and_into) + offset,
+                                   static_cast<int>(std::min(most, count - done)), type_->handle, op_);
         if (error != MPI_SUCCESS) return error;
     }
     return MPI_SUCCESS;

@@ -59,8 +59,8 @@ class Dataflow {
             const auto call = problem.call(rank);
             Plan plan = Plan::of(*call, problem.algorithm);
             if (options.alter) plan = options.alter(rank, std::move(plan));
-            ranks_.push_back(std::make_unique<VirtualRank>(VirtualRank{
-                std::move(plan), problem.memory(rank), Scoreboard(options.limits), {}, {}, 0, 0, 0}));
+            ranks_.push_back(std::make_unique<VirtualRank>(
+                VirtualRank{std::move(plan), problem.memory(rank), Scoreboard(options.limits), {}, {}, 0, 0, 0}));
         }
     }
 
@@ -196,8 +196,9 @@ class Dataflow {
                 if (!(action.right == action.block)) end_read(state, action.right);
                 begin_write(state, action.into);  // at an instant: a clash with anything under way is an error
                 end_write(state, action.into);
-                state.memory.write(action.into, combined(state.memory.read(action.block), state.memory.read(action.right),
-                                                         problem_.facts.op.commutative));
+                state.memory.write(action.into,
+                                   combined(state.memory.read(action.block), state.memory.read(action.right),
+                                            problem_.facts.op.commutative));
                 ++counts(rank).operations;
                 counts(rank).combined += action.into.count;
                 break;
@@ -212,8 +213,8 @@ class Dataflow {
 
     template <class Change>
     static void use(VirtualRank& state, const Block& block, Change&& change) {
-        state.in_use[static_cast<std::size_t>(block.buffer)].visit(
-            block, [&](Count, Count, InUse& run) { change(run); });
+        state.in_use[static_cast<std::size_t>(block.buffer)].visit(block,
+                                                                   [&](Count, Count, InUse& run) { change(run); });
     }
     static void begin_read(VirtualRank& state, const Block& block) {
         use(state, block, [&](InUse& run) {

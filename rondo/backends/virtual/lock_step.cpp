@@ -32,7 +32,8 @@ class LockStep {
         }
         for (Rank rank = 0; rank < problem_.facts.size; ++rank) {
             const State& state = states_[index(rank)];
-            if (state.step != nullptr) throw Error(where(rank, state.number, *state.step) + "deadlock: no peer answers");
+            if (state.step != nullptr)
+                throw Error(where(rank, state.number, *state.step) + "deadlock: no peer answers");
             outcome_.ranks[index(rank)].time = state.clock;
             outcome_.time = std::max(outcome_.time, state.clock);
         }
@@ -84,7 +85,8 @@ class LockStep {
             memory.write(step.into, memory.read(step.left));
             return;
         }
-        memory.write(step.into, combined(memory.read(step.left), memory.read(step.right), problem_.facts.op.commutative));
+        memory.write(step.into,
+                     combined(memory.read(step.left), memory.read(step.right), problem_.facts.op.commutative));
         RankCounts& counts = outcome_.ranks[index(rank)];
         ++counts.operations;
         counts.combined += step.into.count;

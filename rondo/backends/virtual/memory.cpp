@@ -25,7 +25,8 @@ Data Memory::read(const Block& block) {
     Data data = peek(block);
     for (const Piece& piece : data) {
         if (!piece.symbol.defined()) {
-            throw Error("reads " + to_string(block.part(piece.offset, piece.count)) + ", where nothing was written yet");
+            throw Error("reads " + to_string(block.part(piece.offset, piece.count)) +
+                        ", where nothing was written yet");
         }
     }
     return data;

@@ -19,7 +19,8 @@ Symbol Symbol::combined(const Symbol& left, const Symbol& right, bool commutativ
     if (!left.defined() || !right.defined()) {
         throw Error("combines an element that holds nothing yet (" + left.text() + " with " + right.text() + ")");
     }
-    if (left.shift_ != right.shift_) throw Error("combines different elements of " + left.text() + " and " + right.text());
+    if (left.shift_ != right.shift_)
+        throw Error("combines different elements of " + left.text() + " and " + right.text());
     for (const Run& a : left.runs_) {
         for (const Run& b : right.runs_) {
             if (a.first <= b.last && b.first <= a.last) {

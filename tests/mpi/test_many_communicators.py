@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Rondo's private communicators neither pile up, nor take what the program needs, nor show in its callbacks."""
+
+from __future__ import annotations
+
+import re
+
+from mpi_libraries import MpiLibrary
+
+FORCED = {"exscan": "doubling_123", "scan": "doubling"}
+
+
+def test_ten_thousand_communicators_leave_no_memory_behind(mpi: MpiLibrary) -> None:
+    run = mpi.run_under_rondo([mpi.compile("many_communicators.cpp"), "churn", "10000"], 2, **FORCED).check()
+    assert int(re.search(r"growth (-?\d+)", run.stdout)[1]) < 1024
+    assert run.report.calls("exscan")["doubling_123"] == 2 * 10000
+
+
+def test_rondo_steps_aside_when_communicators_are_many(mpi: MpiLibrary) -> None:
+    # Twice as many would be more than MPICH has.
+    run = mpi.run_under_rondo([mpi.compile("many_communicators.cpp"), "alive", "1500"], 2, **FORCED).check()
+    served = run.report.calls("exscan")
+    assert served["native"] > 0
+    assert served["doubling_123"] > 0
+
+
+def test_program_that_has_taken_all_communicators_goes_on_as_natively(mpi: MpiLibrary) -> None:
+    command = [mpi.compile("many_communicators.cpp"), "exhausted", "3000"]
+    native = mpi.run(command, 2).check()
+    run = mpi.run_under_rondo(command, 2, **FORCED).check()
+    assert run.stdout == native.stdout
+    # Freed ones can be had again.
+    assert run.report.calls("exscan")["doubling_123"] > 0
+
+
+def test_attribute_callbacks_of_the_program_are_called_as_often_as_natively(mpi: MpiLibrary) -> None:
+    command = [mpi.compile("many_communicators.cpp"), "attributes"]
+    native = mpi.run(command, 2).check()
+    run = mpi.run_under_rondo(command, 2, **FORCED).check()
+    assert run.stdout == native.stdout
+    assert native.stdout.count("finalize: failures 0") == 2
+    assert run.report.calls("exscan")["doubling_123"] > 0
