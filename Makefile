@@ -29,9 +29,7 @@ help:  ## print this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
 
 demo: install  ## an unmodified MPI program without and with Rondo; MPICC=/path/to/mpicc picks your own MPI
-	@$(setup) mpi mpich
-	@if [ -f scripts/demo.py ]; then python scripts/demo.py $(if $(MPICC),--mpicc '$(MPICC)'); \
-	 else echo 'demo: scripts/demo.py does not exist yet'; fi
+	@python scripts/demo.py $(if $(MPICC),--mpicc '$(MPICC)')
 
 install: environment $(venv)/.stamps/install  ## build everything and install the package into .venv
 

@@ -27,7 +27,7 @@ TOOLCHAIN = ROOT / ".toolchain"
 BUILD = ROOT / "build" / "release"
 
 BUILD_TOOLS = ["pip>=23.1", "scikit-build-core==1.1.2", "nanobind==3.1.0"]
-RUN_AND_TEST = ["click>=8.1", "rich>=13", "msgspec>=0.18", "pytest>=8", "numpy"]
+RUN_AND_TEST = ["click>=8.1", "rich>=13", "msgspec>=0.18", "pytest>=8", "numpy", "mpi4py>=4.1"]
 LINT_TOOLS = ["clang-format==23.1.5", "clang-tidy==23.1.4", "ruff==0.17.5"]
 MINIMUM_PYTHON = (3, 10)  # nanobind 3
 MINIMUM_CMAKE = (3, 23)
