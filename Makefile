@@ -36,6 +36,8 @@ install: environment $(venv)/.stamps/install  ## build everything and install th
 test: install debian  ## C++ tests, the same under sanitizers, Python and MPI tests
 	ctest --preset release
 	$(MAKE) --no-print-directory sanitize
+	@cmake --preset threads > build/threads.log 2>&1 || { cat build/threads.log; exit 1; }
+	cmake --build --preset threads
 	python -m pytest tests
 
 sanitize: environment debian

@@ -44,7 +44,9 @@ def clang_format(fix: bool) -> bool:
 
 
 def tidy_one(directory: Path, source: Path) -> tuple[bool, str]:
-    command = ["clang-tidy", "--quiet", "-p", str(directory), str(source)]
+    # GoogleTest's macros are slow to analyse, and tests have no paths worth it.
+    options = ["--checks=-clang-analyzer-*"] if source.is_relative_to(ROOT / "tests") else []
+    command = ["clang-tidy", "--quiet", *options, "-p", str(directory), str(source)]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     return result.returncode == 0, result.stdout
 
@@ -93,6 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     parser.add_argument("--only", choices=checks)
     options = parser.parse_args(arguments)
+    # The tools lie beside the interpreter of .venv.
+    os.environ["PATH"] = f"{Path(sys.prefix) / 'bin'}{os.pathsep}{os.environ['PATH']}"
     verdicts = {name: check(options) for name, check in checks.items() if options.only in (None, name)}
     print("lint: " + ", ".join(f"{name} {'passed' if passed else 'FAILED'}" for name, passed in verdicts.items()))
     return 0 if all(verdicts.values()) else 1

@@ -3,12 +3,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
-from mpi_libraries import MpiLibrary
+from mpi_libraries import ROOT, MpiLibrary
 
 CALLS = 2000
 THREADS = 4
 RANKS = 3
+
+# ThreadSanitizer sees no more of an MPI library than its locks and atomics in libc; UCX's hooks into memory mapping run
+# before its runtime is ready in a new thread.
+SANITIZED_BUILD = ROOT / "build" / "threads"
+RACE_FOUND = 66
+SANITIZER: Mapping[str, str] = {
+    "TSAN_OPTIONS": f"ignore_noninstrumented_modules=1:exitcode={RACE_FOUND}",
+    "UCX_MEM_EVENTS": "n",
+    "UCX_MEM_MMAP_HOOK_MODE": "none",
+}
 
 
 @pytest.mark.parametrize(("exscan", "scan"), [("doubling_123", "doubling"), ("linear_pipeline:segment=64",) * 2])
@@ -19,3 +31,32 @@ def test_threads_scan_at_the_same_time(mpi: MpiLibrary, exscan: str, scan: str) 
     assert run.stdout == "failures 0\n"
     served = run.report.calls("exscan")[exscan.partition(":")[0]] + run.report.calls("scan")[scan.partition(":")[0]]
     assert served == CALLS * THREADS * RANKS
+
+
+@pytest.fixture
+def sanitized_mpich(mpi: MpiLibrary, monkeypatch: pytest.MonkeyPatch) -> MpiLibrary:
+    if mpi.name != "mpich":
+        pytest.skip("checked with the MPICH wheel only")
+    if not (SANITIZED_BUILD / "librondo_mpich.so").exists():
+        pytest.skip(
+            "no build/threads; make test builds it, or: cmake --preset threads && cmake --build --preset threads"
+        )
+    monkeypatch.setenv("RONDO_LIBRARY_DIR", str(SANITIZED_BUILD))
+    return mpi
+
+
+def test_the_thread_sanitizer_finds_no_race_in_rondo(sanitized_mpich: MpiLibrary) -> None:
+    program = sanitized_mpich.compile("threads.cpp", "-fsanitize=thread")
+    run = sanitized_mpich.run_under_rondo(
+        [program, "200"], 2, exscan="doubling_123", scan="linear_pipeline:segment=64", environment=SANITIZER
+    ).check()
+    assert "ThreadSanitizer" not in run.stderr
+    assert run.stdout == "failures 0\n"
+    assert run.report.calls("exscan")["doubling_123"] > 0
+
+
+def test_the_thread_sanitizer_finds_a_planted_race(sanitized_mpich: MpiLibrary) -> None:
+    program = sanitized_mpich.compile("racing_threads.cpp", "-fsanitize=thread")
+    run = sanitized_mpich.run_under_rondo([program], 2, exscan="doubling_123", environment=SANITIZER)
+    assert "ThreadSanitizer: data race" in run.stderr
+    assert run.returncode == RACE_FOUND

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""mpi4py's own tests of collectives, unmodified, as its source distribution has them, with its wheel from PyPI.
+
+A test that fails natively as well is not held against Rondo.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+from mpi_libraries import BUILD, MpiLibrary, Run
+
+REQUIREMENT = "mpi4py==4.1.2"
+MODULES = ["-i", "test_cco_", "-i", "test_op"]
+SONAMES = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40"}
+FORCED = {"exscan": "doubling_123", "scan": "doubling"}
+
+pytestmark = pytest.mark.parametrize("mpi", list(SONAMES), indirect=True)
+
+
+def pip(*arguments: object) -> None:
+    command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *map(str, arguments)]
+    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    if result.returncode != 0:
+        pytest.skip(f"{REQUIREMENT} cannot be had: {result.stderr.strip()[-300:]}")
+
+
+@pytest.fixture(scope="module")
+def mpi4py() -> Path:
+    """A folder with the wheel in site/ and mpi4py's tests in test/."""
+    folder = BUILD / REQUIREMENT.replace("==", "-")
+    if not folder.is_dir():
+        partial = folder.with_suffix(".part")
+        shutil.rmtree(partial, ignore_errors=True)
+        pip("install", "--no-deps", "--only-binary", ":all:", "--target", partial / "site", REQUIREMENT)
+        # Only mpi4py from source: what pip needs to read its name may come as wheels.
+        pip("download", "--no-deps", "--no-binary", "mpi4py", "--dest", partial, REQUIREMENT)
+        with tarfile.open(next(partial.glob("*.tar.gz"))) as archive:
+            archive.extractall(partial, filter="data")
+        next(partial.glob("mpi4py-*/test")).rename(partial / "test")
+        partial.rename(folder)
+    return folder
+
+
+def failures(run: Run) -> set[str]:
+    """Names of tests that failed on some rank, or `crash`."""
+    if run.timed_out:
+        return {"timeout"}
+    names = set(re.findall(r"^(?:FAIL|ERROR): (.*)$", run.stdout + run.stderr, re.MULTILINE))
+    return names or ({"crash"} if run.returncode != 0 else set())
+
+
+def check(mpi: MpiLibrary, mpi4py: Path, ranks: int, *arguments: str) -> None:
+    command = [sys.executable, mpi4py / "test" / "main.py", *MODULES, *arguments]
+    variables = {
+        "PYTHONPATH": str(mpi4py / "site"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "MPI4PY_LIBMPI": str(mpi.prefix.parent / "lib" / SONAMES[mpi.name]),
+    }
+    run = mpi.run_under_rondo(command, ranks, **FORCED, environment=variables, timeout=180)
+    failed = failures(run)
+    if failed:
+        failed -= failures(mpi.run(command, ranks, environment=variables, timeout=180))
+    assert not failed, run.stderr[-4000:]
+    tests = re.search(r"Ran (\d+) tests", run.stderr)
+    assert tests is not None and int(tests[1]) > 0
+    for collective, algorithm in FORCED.items():
+        assert run.report.calls(collective)[algorithm] > 0
+        assert set(run.report.native_reasons(collective)) <= {"one process", "inter-communicator"}
+
+
+def test_collectives_of_mpi4py_pass(mpi: MpiLibrary, mpi4py: Path) -> None:
+    check(mpi, mpi4py, 2)
+
+
+def test_scans_of_mpi4py_pass_on_four_ranks(mpi: MpiLibrary, mpi4py: Path) -> None:
+    check(mpi, mpi4py, 4, "-k", "*Scan*", "-k", "*Exscan*")
