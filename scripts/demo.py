@@ -146,7 +146,7 @@ def show(rows: list[dict], ranks: int, repetitions: int) -> None:
     console.print(table)
     if ranks > (os.cpu_count() or 1):
         console.print(
-            f"{ranks} ranks share {os.cpu_count()} cores here: times show that it works, not how fast it is on a cluster."
+            f"{ranks} ranks share {os.cpu_count()} cores: times show that it works, not how fast it is on a cluster."
         )
 
 

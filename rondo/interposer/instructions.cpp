@@ -31,7 +31,10 @@ std::uint64_t mixed(std::uint64_t hash, std::string_view text) {
 Instructions Instructions::from_environment() {
     Instructions instructions;
     const char* master = variable("RONDO");
-    if (master != nullptr && std::string_view(master) == "off") return instructions;
+    if (master != nullptr && std::string_view(master) == "off") {
+        instructions.off_ = true;
+        return instructions;
+    }
     instructions.fingerprint_ = 0xCBF29CE484222325U;
     instructions.read_rules();
     for (std::size_t i = 0; i < collectives().size(); ++i) instructions.read_choice(i);
@@ -62,8 +65,6 @@ void Instructions::read_choice(std::size_t collective) {
             complaints_.push_back(name + ": " + error.what() + "; the native collective is used");
         }
     }
-    concerned_[collective] =
-        !spoiled_[collective] && (forced_[collective] || (rules_ && rules_->mention(subject.name)));
 }
 
 const Choice* Instructions::choose(std::size_t collective, const Situation& situation) const {

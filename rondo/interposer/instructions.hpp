@@ -22,8 +22,8 @@ class Instructions {
 
     /// What was wrong, a line each.
     [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
-    /// False if no call of the collective can ever be served: then there is nothing to look at either.
-    [[nodiscard]] bool concern(std::size_t collective) const { return concerned_[collective]; }
+    /// True if the user does not want Rondo in this process at all.
+    [[nodiscard]] bool off() const { return off_; }
     /// What to do in a situation; nullptr if nothing was said.
     [[nodiscard]] const Choice* choose(std::size_t collective, const Situation& situation) const;
     [[nodiscard]] bool ask_ranks_per_node() const { return rules_ && rules_->ask_ranks_per_node(); }
@@ -37,12 +37,12 @@ class Instructions {
     void read_rules();
 
     std::array<std::optional<Choice>, most_collectives> forced_;
-    std::array<bool, most_collectives> concerned_{};
     std::array<bool, most_collectives> spoiled_{};  // by a variable that could not be read
     std::optional<Rules> rules_;
     std::string report_directory_;
     std::vector<std::string> complaints_;
     std::uint64_t fingerprint_ = 0;
+    bool off_ = false;
 };
 
 }  // namespace rondo::interposer

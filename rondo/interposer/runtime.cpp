@@ -36,9 +36,8 @@ const Runtime* set_up() {
     if (ready.load() != nullptr) return ready.load();
     auto* fresh = new Runtime{Instructions::from_environment()};
     const Instructions& instructions = fresh->instructions;
-    bool concerned = !instructions.complaints().empty() || !instructions.report_directory().empty();
-    for (std::size_t i = 0; i < collectives().size(); ++i) concerned = concerned || instructions.concern(i);
-    if (!concerned || !mpi::prepare_communicators()) {
+    // Without a word about any collective, too: other ranks may have been told something, and will ask.
+    if (instructions.off() || !mpi::prepare_communicators()) {
         off = true;
         delete fresh;
         return nullptr;
@@ -64,7 +63,9 @@ const mpi::Library* native_library(const void* caller) {
     const std::lock_guard lock(set_up_mutex);
     const char* missing = nullptr;
     if (!mpi::connect(caller, missing)) {
-        warn(missing);
+        static bool said = false;
+        if (!said) warn(missing);
+        said = true;
         return nullptr;
     }
     connected = &mpi::library();

@@ -14,11 +14,11 @@ struct Runtime {
     bool reporting = false;
 };
 
-/// nullptr while Rondo has nothing to do with this process: it is switched off, the MPI library is of another ABI (said
-/// once), or MPI is not initialised. `caller` is an address in the code that called MPI.
+/// nullptr while Rondo has nothing to do with this process: it is switched off, the MPI library is of another ABI, or
+/// MPI is not initialised. `caller` is an address in the code that called MPI.
 const Runtime* runtime(const void* caller);
 
-/// The library's functions, also when Rondo has nothing to do. nullptr if there is no library: the caller is lost then.
+/// The library's functions, also when Rondo has nothing to do. nullptr if the library has another ABI (said once).
 const mpi::Library* native_library(const void* caller);
 
 /// One line on standard error.

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Scan and MPI_Exscan, their large-count forms, and the profiling names of all of them: Open MPI's Fortran layer
-// calls PMPI_, and so do tools, beneath which Rondo stands.
+// MPI_Scan and MPI_Exscan and their large-count forms, from machine words to a call that can be served.
 #include <climits>
+#include <type_traits>
 
+#include "rondo/interposer/exports.hpp"
 #include "rondo/interposer/serve.hpp"
-
-#define RONDO_EXPORT extern "C" __attribute__((visibility("default")))
-#define RONDO_CALLER __builtin_return_address(0)
 
 namespace rondo::interposer {
 namespace {
@@ -34,44 +32,56 @@ constexpr NativeCall native_exscan_c = {[](const mpi::Library& library, const Pr
 }};
 #endif
 
-std::size_t scan() {
+template <class Handle>
+Handle handle(Word word) {
+    if constexpr (std::is_pointer_v<Handle>) return reinterpret_cast<Handle>(word);
+    else return static_cast<Handle>(word);
+}
+
+/// `CountType`: what the function's count is; the upper half of a word that holds an int means nothing.
+template <class CountType>
+PrefixCall call_of(const PrefixArguments& words) {
+    return {reinterpret_cast<const void*>(words.input),
+            reinterpret_cast<void*>(words.output),
+            static_cast<CountType>(words.count),
+            handle<MPI_Datatype>(words.datatype),
+            handle<MPI_Op>(words.op),
+            handle<MPI_Comm>(words.comm)};
+}
+
+std::size_t scan_index() {
     static const std::size_t index = index_of("scan");
     return index;
 }
 
-std::size_t exscan() {
+std::size_t exscan_index() {
     static const std::size_t index = index_of("exscan");
     return index;
 }
 
-/// The same function in a tool beneath Rondo, which must see the program's call; it comes back by the PMPI_ name.
-template <class Function>
-Function tool(const char* name, const void* caller) {
-    if (native_library(caller) == nullptr) return nullptr;
-    return reinterpret_cast<Function>(mpi::tool_definition(name));
+}  // namespace
+
+int scan(const PrefixArguments& words, const void* caller) {
+    return serve(scan_index(), call_of<int>(words), native_scan, caller);
 }
 
-}  // namespace
-}  // namespace rondo::interposer
+int exscan(const PrefixArguments& words, const void* caller) {
+    return serve(exscan_index(), call_of<int>(words), native_exscan, caller);
+}
 
-// The profiling name serves; the plain name serves unless a tool stands between.
-#define RONDO_WRAP(Name, CountType, collective, native)                                                              \
-    RONDO_EXPORT int PMPI_##Name(const void* input, void* output, CountType count, MPI_Datatype datatype, MPI_Op op, \
-                                 MPI_Comm comm) {                                                                    \
-        return rondo::interposer::serve(rondo::interposer::collective(), {input, output, count, datatype, op, comm}, \
-                                        rondo::interposer::native, RONDO_CALLER);                                    \
-    }                                                                                                                \
-    RONDO_EXPORT int MPI_##Name(const void* input, void* output, CountType count, MPI_Datatype datatype, MPI_Op op,  \
-                                MPI_Comm comm) {                                                                     \
-        static const auto between = rondo::interposer::tool<decltype(&MPI_##Name)>("MPI_" #Name, RONDO_CALLER);      \
-        if (between != nullptr) return between(input, output, count, datatype, op, comm);                            \
-        return rondo::interposer::serve(rondo::interposer::collective(), {input, output, count, datatype, op, comm}, \
-                                        rondo::interposer::native, RONDO_CALLER);                                    \
-    }
-
-RONDO_WRAP(Scan, int, scan, native_scan)
-RONDO_WRAP(Exscan, int, exscan, native_exscan)
 #ifdef RONDO_HAVE_LARGE_COUNT_API
-RONDO_WRAP(Scan_c, MPI_Count, scan, native_scan_c)
-RONDO_WRAP(Exscan_c, MPI_Count, exscan, native_exscan_c)
+int scan_c(const PrefixArguments& words, const void* caller) {
+    return serve(scan_index(), call_of<MPI_Count>(words), native_scan_c, caller);
+}
+
+int exscan_c(const PrefixArguments& words, const void* caller) {
+    return serve(exscan_index(), call_of<MPI_Count>(words), native_exscan_c, caller);
+}
 #endif
+
+void* detour(const char* name, const void* caller) {
+    if (native_library(caller) == nullptr) return mpi::foreign_definition(name);
+    return name[0] == 'P' ? nullptr : mpi::tool_definition(name);
+}
+
+}  // namespace rondo::interposer

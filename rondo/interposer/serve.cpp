@@ -53,7 +53,8 @@ Decision native_decision(const Runtime& runtime, const Collective& collective, c
     return {nullptr, runtime.reporting ? tally_of(collective.name, "native", reason) : nullptr};
 }
 
-Decision decide(const Runtime& runtime, std::size_t collective, const CallKey& key, const Communicator& communicator) {
+Decision decide(const Runtime& runtime, std::size_t collective, const CallKey& key, Communicator& communicator,
+                MPI_Comm comm) {
     const Collective& subject = collectives()[collective];
     if (key.over_int && !large_messages_possible()) {
         return native_decision(runtime, subject, "messages of more than 2^31-1 elements");
@@ -74,6 +75,9 @@ Decision decide(const Runtime& runtime, std::size_t collective, const CallKey& k
         if (communicator.rank() == 0 && !said.exchange(true))
             warn((reason + "; the native collective is used").c_str());
         return native_decision(runtime, subject, reason);
+    }
+    if (!communicator.can_communicate(comm)) {
+        return native_decision(runtime, subject, "no duplicate of the communicator to be had");
     }
     const Call call(facts, communicator.rank(), choice->settings, key.in_place);
     auto plan = std::make_unique<Plan>(Plan::of(call, *choice->algorithm));
@@ -108,9 +112,6 @@ int serve(std::size_t collective, const PrefixCall& call, NativeCall native_call
         const mpi::Library* library = native_library(caller);
         return library != nullptr ? native_call.function(*library, call) : MPI_ERR_OTHER;
     }
-    if (!here->instructions.concern(collective)) {
-        return native(call, native_call, *here, collective, "no rule", 0);
-    }
     // What is not plainly right is for the library to judge.
     const mpi::Library& library = mpi::library();
     mpi::Datatype derived;
@@ -138,7 +139,8 @@ int serve(std::size_t collective, const PrefixCall& call, NativeCall native_call
         const bool in_place = call.input == MPI_IN_PLACE || call.input == call.output;
         const CallKey key = key_of(collective, call, in_place, reduction);
         Decision* decision = communicator->find(key);
-        if (decision == nullptr) decision = communicator->remember(key, decide(*here, collective, key, *communicator));
+        if (decision == nullptr)
+            decision = communicator->remember(key, decide(*here, collective, key, *communicator, call.comm));
         if (decision->plan == nullptr) {
             error = native_call.function(library, call);
             stopwatch.stop(decision->tally, bytes);

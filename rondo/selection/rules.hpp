@@ -15,7 +15,7 @@ namespace rondo {
 /// What rules may look at: facts that MPI makes equal on all ranks of the communicator.
 struct Situation {
     std::string_view collective;
-    Count bytes = 0;          ///< count * extent of the datatype
+    Count bytes = 0;          ///< count * size of the datatype: the data, without gaps
     Rank processes = 1;       ///< size of the communicator
     Rank ranks_per_node = 0;  ///< of every node of the communicator; 0 if nodes differ or nobody knows
     bool commutative = false;

@@ -83,6 +83,8 @@ def command(
         raise click.NoSuchOption(words[0])
     environment = dict(os.environ)
     variables = check_uses(uses, environment)
+    if "RONDO" in environment:  # "off": for the ranks on all nodes alike
+        variables["RONDO"] = environment["RONDO"]
     rules_file = check_rules(rules)
     if rules_file is not None:
         variables["RONDO_RULES"] = str(rules_file)

@@ -113,13 +113,18 @@ void Communicator::set_up(MPI_Comm comm, std::uint64_t agreement, bool ask_ranks
     } else if (votes[1] != -votes[2]) {
         ranks_disagree_ = true;
         native_reason_ = "the ranks were given different instructions";
-    } else if (votes[0] == 0) {
-        native_reason_ = "too many communicators at a time";
     } else {
-        long long made[3] = {duplicate(comm) ? 1 : 0, 0, 0};
-        if (!all_minimum(comm, made) || made[0] == 0) native_reason_ = "no duplicate of the communicator to be had";
-        else if (ask_ranks_per_node) count_ranks_per_node(comm);
+        may_duplicate_ = votes[0] != 0;
+        if (ask_ranks_per_node) count_ranks_per_node(comm);
     }
+}
+
+bool Communicator::can_communicate(MPI_Comm comm) {
+    if (!may_duplicate_ || private_ != library().comm_null) return may_duplicate_;
+    const ErrorsReturned errors_returned(comm);
+    long long votes[3] = {duplicate(comm) ? 1 : 0, 0, 0};
+    may_duplicate_ = all_minimum(comm, votes) && votes[0] != 0;
+    return may_duplicate_;
 }
 
 /// From the group, not by MPI_Comm_dup: that would call the user's attribute callbacks.
@@ -139,12 +144,13 @@ bool Communicator::duplicate(MPI_Comm comm) {
 
 void Communicator::count_ranks_per_node(MPI_Comm comm) {
     MPI_Comm node;
-    if (library().Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) != MPI_SUCCESS) return;
     int on_node = 0;
-    library().Comm_size(node, &on_node);
-    library().Comm_free(&node);
+    if (library().Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) == MPI_SUCCESS) {
+        library().Comm_size(node, &on_node);
+        library().Comm_free(&node);
+    }
     long long extremes[3] = {on_node, -on_node, 0};
-    if (all_minimum(private_, extremes) && extremes[0] == -extremes[1]) ranks_per_node_ = on_node;
+    if (all_minimum(comm, extremes) && extremes[0] == -extremes[1]) ranks_per_node_ = on_node;
 }
 
 Communicator::~Communicator() {
@@ -177,9 +183,9 @@ Decision* Communicator::remember(const CallKey& key, Decision decision) {
 }
 
 int Communicator::run(const Plan& plan, const void* input, void* output, const Reduction& reduction) {
+    last_tag_ = (last_tag_ + 1) % tags;  // before anything can fail: all ranks count alike
     const Datatype& type = reduction.type();
     char* own = scratch(static_cast<std::size_t>(type.span(plan.scratch())));
-    last_tag_ = (last_tag_ + 1) % tags;
     const Binding binding{
         {const_cast<void*>(input), output, own - type.true_lower_bound}, private_, rank_, last_tag_, reduction};
     const int error = executor_.run(plan, binding);

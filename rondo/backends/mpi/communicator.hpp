@@ -39,9 +39,8 @@ struct Decision {
 
 class Communicator {
   public:
-    /// The state kept with `comm`. Made at the first call, which is collective over `comm` then. nullptr if the library
-    /// would not keep it. `agreement`: what has to be equal on all ranks for them to decide alike. Throws
-    /// std::bad_alloc.
+    /// The state kept with `comm`. Made at the first call, which is collective over `comm` then: ranks find out whether
+    /// they were given the same instructions. nullptr if the library would not keep it. Throws std::bad_alloc.
     static Communicator* of(MPI_Comm comm, std::uint64_t agreement, bool ask_ranks_per_node);
 
     Communicator(const Communicator&) = delete;
@@ -51,6 +50,9 @@ class Communicator {
     [[nodiscard]] Rank rank() const { return rank_; }
     [[nodiscard]] Rank size() const { return size_; }
     [[nodiscard]] Rank ranks_per_node() const { return ranks_per_node_; }
+    /// True if Rondo can have messages of its own here. Makes the duplicate at the first call, which is collective over
+    /// `comm`, the communicator of this state.
+    bool can_communicate(MPI_Comm comm);
     /// Why every call on it goes to the library; empty if it need not.
     [[nodiscard]] const std::string& native_reason() const { return native_reason_; }
     /// The reason is that ranks were given different instructions.
@@ -72,6 +74,7 @@ class Communicator {
     char* scratch(std::size_t bytes);
 
     MPI_Comm private_ = library().comm_null;
+    bool may_duplicate_ = false;
     Rank rank_ = 0, size_ = 1, ranks_per_node_ = 0;
     int last_tag_ = 0;
     std::string native_reason_;

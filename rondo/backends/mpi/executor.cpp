@@ -14,6 +14,18 @@ constexpr Count largest_int = std::numeric_limits<int>::max();
 int Executor::run(const Plan& plan, const Binding& binding) {
     plan_ = &plan;
     binding_ = &binding;
+    try {
+        const int error = run();
+        if (error != MPI_SUCCESS) abandon();
+        return error;
+    } catch (...) {
+        abandon();
+        throw;
+    }
+}
+
+int Executor::run() {
+    const Plan& plan = *plan_;
     if (plan.actions().empty()) return MPI_SUCCESS;
     if (const Action& only = plan.actions().front(); plan.actions().size() == 1 && fits_alone(only)) {
         return run_alone(only);  // on two ranks most plans are: nothing to keep a score of
@@ -40,7 +52,6 @@ int Executor::run(const Plan& plan, const Binding& binding) {
             error = requests_.size() == 1 ? complete_only() : complete_some(true);
         }
     }
-    if (error != MPI_SUCCESS) abandon();
     return error;
 }
 
@@ -57,6 +68,8 @@ int Executor::start_transfer(const Action& action, std::uint32_t index) {
     const Datatype& type = binding_->reduction.type();
     const Count count = message_count(action);
     void* buffer = address(action.block);
+    requests_.reserve(requests_.size() + 1);
+    actions_.reserve(requests_.capacity());
     MPI_Request request;
     int error;
     if (count <= largest_int) {
@@ -76,8 +89,8 @@ int Executor::start_transfer(const Action& action, std::uint32_t index) {
 #endif
     }
     if (error != MPI_SUCCESS) return error;
+    actions_.push_back(index);  // room for the request was made before it began
     requests_.push_back(request);
-    actions_.push_back(index);
     return MPI_SUCCESS;
 }
 

@@ -27,6 +27,7 @@ class Executor {
     int run(const Plan& plan, const Binding& binding);
 
   private:
+    int run();
     [[nodiscard]] Count message_count(const Action& action) const;
     [[nodiscard]] bool fits_alone(const Action& action) const;
     int start_transfer(const Action& action, std::uint32_t index);

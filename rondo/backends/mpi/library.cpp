@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <string>
+#include <string_view>
 
 namespace rondo::mpi {
 namespace {
@@ -17,7 +18,6 @@ constexpr const char* library_names[] = {"libmpi_abi.so.1", "libmpi_abi.so.0", "
 #endif
 
 Library the_library;
-constexpr const char* variable_of_open_mpi = "ompi_mpi_comm_world";
 void* source = nullptr;  // where the functions were found: a handle for dlsym
 bool connected = false;
 
@@ -48,6 +48,13 @@ const char* object_of(const void* address) {
     return address != nullptr && dladdr(address, &info) != 0 ? info.dli_fname : "";
 }
 
+/// By what marks each of them.
+std::string_view library_abi() {
+    if (dlsym(source, "ompi_mpi_comm_world") != nullptr) return "openmpi";
+    const std::string object = object_of(dlsym(source, "PMPI_Comm_rank"));
+    return object.find("libmpi_abi.") != std::string::npos ? "mpiabi" : "mpich";
+}
+
 }  // namespace
 
 const Library& library() { return the_library; }
@@ -66,13 +73,12 @@ bool connect(const void* caller, const char*& missing) {
         missing = "no MPI library is loaded";
         return false;
     }
-    const bool open_mpi = dlsym(source, variable_of_open_mpi) != nullptr;
-#ifdef RONDO_ABI_OPENMPI
-    if (!open_mpi) missing = "this is Rondo for Open MPI, the program uses another MPI library; nothing is done";
-#else
-    if (open_mpi) missing = "the program uses Open MPI, this is Rondo for " RONDO_ABI_NAME "; nothing is done";
-#endif
-    if (missing != nullptr) return false;
+    if (library_abi() != RONDO_ABI_NAME) {
+        static const std::string text = "the program's MPI has the " + std::string(library_abi()) +
+                                        " ABI, this is Rondo for " RONDO_ABI_NAME "; its own collectives are used";
+        missing = text.c_str();
+        return false;
+    }
 #define RONDO_MPI_RESOLVE(name)                                      \
     if (!resolve(the_library.name, "PMPI_" #name)) {                 \
         missing = "the MPI library is too old: it lacks MPI_" #name; \
@@ -94,6 +100,8 @@ bool connect(const void* caller, const char*& missing) {
     connected = true;
     return true;
 }
+
+void* foreign_definition(const char* name) { return source != nullptr ? dlsym(source, name) : nullptr; }
 
 void* tool_definition(const char* name) {
     void* next = dlsym(RTLD_NEXT, name);

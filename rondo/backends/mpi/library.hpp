@@ -79,6 +79,9 @@ const Library& library();
 /// then `missing` says why. Once connected, stays so.
 bool connect(const void* caller, const char*& missing);
 
+/// The function of that name in an MPI library that `connect` has found but cannot use; nullptr if there is none.
+void* foreign_definition(const char* name);
+
 /// The definition of an MPI_ function in a tool (profiler) between Rondo and the MPI library; nullptr without one.
 void* tool_definition(const char* name);
 
