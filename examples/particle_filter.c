@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Each rank filters its share of a large particle array and writes the survivors, sorted by cell, to one file. Where a
-// survivor goes is found by exclusive scans: one number for the count of survivors, and a whole histogram for the cells.
-// An ordinary MPI program: nothing in it knows of Rondo.
+// survivor goes is found by exclusive scans: one number for the count of survivors, and a whole histogram for the
+// cells. An ordinary MPI program: nothing in it knows of Rondo.
 //
 // Usage: particle_filter OUTPUT [STEPS [PARTICLES_PER_RANK]]
 #include <fcntl.h>

@@ -9,27 +9,25 @@
 namespace rondo::interposer {
 namespace {
 
-constexpr NativeCall native_scan = {[](const mpi::Library& library, const PrefixCall& call) {
+int native_scan(const mpi::Library& library, const PrefixCall& call) {
     return library.Scan(call.input, call.output, static_cast<int>(call.count), call.datatype, call.op, call.comm);
-}};
+}
 
-constexpr NativeCall native_exscan = {[](const mpi::Library& library, const PrefixCall& call) {
+int native_exscan(const mpi::Library& library, const PrefixCall& call) {
     return library.Exscan(call.input, call.output, static_cast<int>(call.count), call.datatype, call.op, call.comm);
-}};
+}
 
 #ifdef RONDO_HAVE_LARGE_COUNT_API
 // A library that is older than our headers lacks these; then the small form serves while the count fits.
-constexpr NativeCall native_scan_c = {[](const mpi::Library& library, const PrefixCall& call) {
-    if (library.Scan_c == nullptr) return call.count <= INT_MAX ? native_scan.function(library, call) : MPI_ERR_COUNT;
+int native_scan_c(const mpi::Library& library, const PrefixCall& call) {
+    if (library.Scan_c == nullptr) return call.count <= INT_MAX ? native_scan(library, call) : MPI_ERR_COUNT;
     return library.Scan_c(call.input, call.output, call.count, call.datatype, call.op, call.comm);
-}};
+}
 
-constexpr NativeCall native_exscan_c = {[](const mpi::Library& library, const PrefixCall& call) {
-    if (library.Exscan_c == nullptr) {
-        return call.count <= INT_MAX ? native_exscan.function(library, call) : MPI_ERR_COUNT;
-    }
+int native_exscan_c(const mpi::Library& library, const PrefixCall& call) {
+    if (library.Exscan_c == nullptr) return call.count <= INT_MAX ? native_exscan(library, call) : MPI_ERR_COUNT;
     return library.Exscan_c(call.input, call.output, call.count, call.datatype, call.op, call.comm);
-}};
+}
 #endif
 
 template <class Handle>
@@ -49,33 +47,27 @@ PrefixCall call_of(const PrefixArguments& words) {
             handle<MPI_Comm>(words.comm)};
 }
 
-std::size_t scan_index() {
-    static const std::size_t index = index_of("scan");
-    return index;
-}
-
-std::size_t exscan_index() {
-    static const std::size_t index = index_of("exscan");
-    return index;
-}
-
 }  // namespace
 
 int scan(const PrefixArguments& words, const void* caller) {
-    return serve(scan_index(), call_of<int>(words), native_scan, caller);
+    static const Wrapped function{index_of("scan"), true, native_scan};
+    return serve(function, call_of<int>(words), caller);
 }
 
 int exscan(const PrefixArguments& words, const void* caller) {
-    return serve(exscan_index(), call_of<int>(words), native_exscan, caller);
+    static const Wrapped function{index_of("exscan"), false, native_exscan};
+    return serve(function, call_of<int>(words), caller);
 }
 
 #ifdef RONDO_HAVE_LARGE_COUNT_API
 int scan_c(const PrefixArguments& words, const void* caller) {
-    return serve(scan_index(), call_of<MPI_Count>(words), native_scan_c, caller);
+    static const Wrapped function{index_of("scan"), true, native_scan_c};
+    return serve(function, call_of<MPI_Count>(words), caller);
 }
 
 int exscan_c(const PrefixArguments& words, const void* caller) {
-    return serve(exscan_index(), call_of<MPI_Count>(words), native_exscan_c, caller);
+    static const Wrapped function{index_of("exscan"), false, native_exscan_c};
+    return serve(function, call_of<MPI_Count>(words), caller);
 }
 #endif
 

@@ -53,9 +53,8 @@ Decision native_decision(const Runtime& runtime, const Collective& collective, c
     return {nullptr, runtime.reporting ? tally_of(collective.name, "native", reason) : nullptr};
 }
 
-Decision decide(const Runtime& runtime, std::size_t collective, const CallKey& key, Communicator& communicator,
-                MPI_Comm comm) {
-    const Collective& subject = collectives()[collective];
+Decision decide(const Runtime& runtime, const CallKey& key, Communicator& communicator, MPI_Comm comm) {
+    const Collective& subject = collectives()[key.collective];
     if (key.over_int && !large_messages_possible()) {
         return native_decision(runtime, subject, "messages of more than 2^31-1 elements");
     }
@@ -64,7 +63,7 @@ Decision decide(const Runtime& runtime, std::size_t collective, const CallKey& k
                               .processes = communicator.size(),
                               .ranks_per_node = communicator.ranks_per_node(),
                               .commutative = key.commutative};
-    const Choice* choice = runtime.instructions.choose(collective, situation);
+    const Choice* choice = runtime.instructions.choose(key.collective, situation);
     if (choice == nullptr) return native_decision(runtime, subject, "no rule");
     if (choice->algorithm == nullptr) return native_decision(runtime, subject, "chosen");
     const CallFacts facts{
@@ -90,12 +89,17 @@ void warn_of_disagreement(const Communicator& communicator) {
     warn("the ranks were given different RONDO_ variables or rules; the native collectives are used");
 }
 
-int native(const PrefixCall& call, NativeCall native, const Runtime& runtime, std::size_t collective,
-           const char* reason, Count bytes) {
-    const Stopwatch stopwatch(runtime.reporting);
-    const int error = native.function(mpi::library(), call);
-    if (runtime.reporting) stopwatch.stop(tally_of(collectives()[collective].name, "native", reason), bytes);
-    return error;
+/// Buffers that MPI forbids: for the library to judge. MPICH's family compares them on every rank; Open MPI looks only at
+/// an output that means something, and takes the same buffer for both.
+bool buffers_in_doubt(const Wrapped& function, const PrefixCall& call, const mpi::Datatype& type, Rank rank) {
+    const bool has_output = rank > 0 || function.output_on_rank_0;
+    // With a derived datatype, nullptr may be MPI_BOTTOM.
+    if (type.predefined && (call.input == nullptr || (has_output && call.output == nullptr))) return true;
+#ifdef RONDO_ABI_OPENMPI
+    return has_output && call.output == MPI_IN_PLACE;
+#else
+    return call.output == MPI_IN_PLACE || call.input == call.output;
+#endif
 }
 
 }  // namespace
@@ -106,48 +110,48 @@ std::size_t index_of(std::string_view collective) {
     return index;
 }
 
-int serve(std::size_t collective, const PrefixCall& call, NativeCall native_call, const void* caller) {
+int serve(const Wrapped& function, const PrefixCall& call, const void* caller) {
     const Runtime* const here = runtime(caller);
     if (here == nullptr) {
         const mpi::Library* library = native_library(caller);
-        return library != nullptr ? native_call.function(*library, call) : MPI_ERR_OTHER;
+        return library != nullptr ? function.native(*library, call) : MPI_ERR_OTHER;
     }
-    // What is not plainly right is for the library to judge.
     const mpi::Library& library = mpi::library();
+    const Stopwatch stopwatch(here->reporting);
+    const auto native = [&](const char* reason, Count bytes) {
+        const int error = function.native(library, call);
+        if (here->reporting) stopwatch.stop(tally_of(collectives()[function.collective].name, "native", reason), bytes);
+        return error;
+    };
+    // What is not plainly right is for the library to judge.
+    if (call.count <= 0 || call.comm == library.comm_null || call.op == library.op_null) return native("empty", 0);
     mpi::Datatype derived;
-    if (call.count <= 0 || call.comm == library.comm_null || call.op == library.op_null) {
-        return native(call, native_call, *here, collective, "empty", 0);
-    }
     const mpi::Datatype* type = mpi::describe(call.datatype, derived);
-    if (type == nullptr) return native(call, native_call, *here, collective, "unusual datatype", 0);
+    if (type == nullptr) return native("unusual datatype", 0);
     const Count bytes = call.count * type->size;
     const mpi::Reduction reduction(call.op, *type);
-    if (!reduction.supported())
-        return native(call, native_call, *here, collective, "operator undefined on type", bytes);
+    if (!reduction.supported()) return native("operator undefined on type", bytes);
 
-    Communicator* communicator = nullptr;
-    const Stopwatch stopwatch(here->reporting);
     int error = MPI_SUCCESS;
     try {
-        communicator =
+        Communicator* communicator =
             Communicator::of(call.comm, here->instructions.fingerprint(), here->instructions.ask_ranks_per_node());
-        if (communicator == nullptr) return native(call, native_call, *here, collective, "no attributes", bytes);
+        if (communicator == nullptr) return native("no attributes", bytes);
         if (!communicator->native_reason().empty()) {
             warn_of_disagreement(*communicator);
-            return native(call, native_call, *here, collective, communicator->native_reason().c_str(), bytes);
+            return native(communicator->native_reason().c_str(), bytes);
         }
+        if (buffers_in_doubt(function, call, *type, communicator->rank())) return native("doubtful buffers", bytes);
         const bool in_place = call.input == MPI_IN_PLACE || call.input == call.output;
-        const CallKey key = key_of(collective, call, in_place, reduction);
+        const CallKey key = key_of(function.collective, call, in_place, reduction);
         Decision* decision = communicator->find(key);
-        if (decision == nullptr)
-            decision = communicator->remember(key, decide(*here, collective, key, *communicator, call.comm));
-        if (decision->plan == nullptr) {
-            error = native_call.function(library, call);
-            stopwatch.stop(decision->tally, bytes);
-            return error;
+        if (decision == nullptr) {
+            decision = communicator->remember(key, decide(*here, key, *communicator, call.comm));
         }
-        error = communicator->run(*decision->plan, call.input, call.output, reduction);
+        error = decision->plan != nullptr ? communicator->run(*decision->plan, call.input, call.output, reduction)
+                                          : function.native(library, call);
         stopwatch.stop(decision->tally, bytes);
+        if (decision->plan == nullptr) return error;  // the library has called the error handler
     } catch (const std::bad_alloc&) {
         error = MPI_ERR_NO_MEM;
     } catch (const Error& fault) {

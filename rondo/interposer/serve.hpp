@@ -18,14 +18,17 @@ struct PrefixCall {
     MPI_Comm comm;
 };
 
-/// The library's own collective, with the arguments of a call: a function and what it needs to know.
-struct NativeCall {
-    int (*function)(const mpi::Library& library, const PrefixCall& call);
+/// A function that is wrapped.
+struct Wrapped {
+    std::size_t collective;  ///< index in the registry
+    bool output_on_rank_0;   ///< false: the output of rank 0 means nothing (exclusive scans)
+    /// The library's own, with the arguments of a call.
+    int (*native)(const mpi::Library& library, const PrefixCall& call);
 };
 
-/// Carries out a call, by an algorithm of Rondo or by the library. `collective` is its index in the registry. Returns
-/// what the MPI function returns, after the user's error handler has had its say.
-int serve(std::size_t collective, const PrefixCall& call, NativeCall native, const void* caller);
+/// Carries out a call, by an algorithm of Rondo or by the library. Returns what the MPI function returns, after the
+/// user's error handler has had its say.
+int serve(const Wrapped& function, const PrefixCall& call, const void* caller);
 
 /// The index of a registered collective.
 std::size_t index_of(std::string_view collective);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// One MPI_Exscan of one element on two ranks, and the same by hand, for callgrind: it collects only while a measured call
-// runs. Usage: overhead_exscan (collective|by_hand) REPETITIONS
+// One MPI_Exscan of one element on two ranks, and the same by hand, for callgrind: it collects only while a measured
+// call runs. Usage: overhead_exscan (collective|by_hand) REPETITIONS
 //
 // Rank 1 first hears that rank 0 has sent, so that nobody ever polls for a message in a measured call.
 #include <mpi.h>

@@ -217,12 +217,12 @@ int main(int argc, char** argv) {
 
     MPI_Errhandler errhandler;
     MPI_Comm_create_errhandler(handler, &errhandler);
-    // Errors without a communicator go to one of these, depending on the version of MPI.
-    MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
-    MPI_Comm_set_errhandler(MPI_COMM_SELF, errhandler);
     if (mode == "truncation") {
         truncation(errhandler);
     } else {
+        // Errors without a communicator go to one of these, depending on the version of MPI.
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, errhandler);
+        MPI_Comm_set_errhandler(MPI_COMM_SELF, errhandler);
         MPI_Comm communicator;
         MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
         MPI_Comm_set_errhandler(communicator, errhandler);

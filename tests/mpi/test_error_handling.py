@@ -64,6 +64,7 @@ def test_truncated_message_reaches_the_error_handler_of_the_communicator(
     for line in (line for line in lines if line.startswith("rank 1, ")):
         assert re.search(r"returns \d+ .*truncated", line), line
         if "with a handler" in line:
-            assert re.search(r"handler called 1 times with \d+ .*truncated.* on the call's communicator", line), line
+            # Some libraries tell the handler of MPI_COMM_WORLD about a failed request, whatever communicator it is on.
+            assert re.search(r"handler called [12] times with \d+ .*truncated.* on the call's communicator", line), line
     assert sum(line.startswith("rank 1, ") for line in lines) in (4, 8)
     assert run.report.calls("exscan")[choice["exscan"]] > 0
