@@ -13,6 +13,7 @@ CELLS = 1 << 17
 
 
 def main() -> None:
+    """Filters, finds places, writes the survivors of the last step."""
     world = MPI.COMM_WORLD
     output = sys.argv[1]
     steps = int(sys.argv[2]) if len(sys.argv) > 2 else 20

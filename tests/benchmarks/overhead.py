@@ -1,10 +1,8 @@
-#SPDX - License - Identifier : BSD - 3 - Clause
-""
-    "Instructions that a call costs through Rondo, beside the same algorithm written by hand with plain MPI calls.
+# SPDX-License-Identifier: BSD-3-Clause
+"""Instructions that a call costs through Rondo, beside the same algorithm written by hand with plain MPI calls.
 
-    Counted by callgrind(valgrind),
-    so repeatable : exscan / doubling_123 on two ranks,
-    one element.A call may cost at most 600 instructions more than by hand, and must not allocate; the exit code says whether that holds.
+Counted by callgrind (valgrind), so repeatable: exscan/doubling_123 on two ranks, one element. A call may cost at most
+600 instructions more than by hand, and must not allocate; the exit code says whether that holds.
 """
 
 from __future__ import annotations
@@ -69,7 +67,7 @@ def main() -> int:
     if shutil.which("valgrind") is None:
         print("overhead: skipped, no valgrind; install the package valgrind")
         return 0
-#Both libraries refuse things that a benchmark on a small machine cannot avoid : root, more ranks than cores.
+    # Both libraries refuse things that a benchmark on a small machine cannot avoid: root, more ranks than cores.
     for variable in ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"):
         os.environ.update({variable: "1", f"{variable}_CONFIRM": "1"})
     good = True
