@@ -77,17 +77,30 @@ def descendants(pid: int) -> list[int]:
     return found[1:]
 
 
-def shared_memory_of(pid: int) -> set[Path]:
-    with contextlib.suppress(OSError):
-        maps = (Path("/proc") / str(pid) / "maps").read_text().split()
-        return {Path(word) for word in maps if word.startswith("/dev/shm/")}
-    return set()
+# Names that MPICH, Open MPI and Intel MPI give to their shared memory.
+SEGMENTS = ("mpich_shm_", "sm_segment.", "vader_segment.", "Intel_MPI_", "impi_shm")
+
+
+def segments() -> set[Path]:
+    return {path for path in Path("/dev/shm").iterdir() if path.name.startswith(SEGMENTS)}
+
+
+def remove_abandoned(found: set[Path]) -> None:
+    """Removes shared memory that jobs left because they were aborted; other jobs' is in use by some process."""
+    in_use: set[str] = set()
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                in_use.update(word for word in (entry / "maps").read_text().split() if word.startswith("/dev/shm/"))
+    for path in found:
+        if str(path) not in in_use:
+            with contextlib.suppress(OSError):
+                path.unlink()
 
 
 def end(process: subprocess.Popen[str]) -> None:
     """Ends a launcher and all that it started, politely first: only the launcher can clean up after its ranks."""
     started = descendants(process.pid)
-    leftovers = set().union(*(shared_memory_of(pid) for pid in started))
     process.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(5)
@@ -95,14 +108,13 @@ def end(process: subprocess.Popen[str]) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     process.kill()
-    for path in leftovers:
-        path.unlink(missing_ok=True)
 
 
 def launch(command: Sequence[object], environment: Mapping[str, str], timeout: float) -> Run:
     """Runs a command in a temporary directory of its own, which holds the sessions of the launchers too."""
     # Sockets of the launchers lie there, whose paths may have 107 characters.
     with tempfile.TemporaryDirectory(prefix="rondo-", dir="/tmp", ignore_cleanup_errors=True) as directory:
+        segments_before = segments()
         output, errors = Path(directory) / "stdout", Path(directory) / "stderr"
         start, timed_out = time.monotonic(), False
         # Files, not pipes: a rank that outlives its launcher must not keep us waiting for the end of a pipe.
@@ -125,5 +137,7 @@ def launch(command: Sequence[object], environment: Mapping[str, str], timeout: f
                 if process.poll() is None:
                     end(process)
         seconds = time.monotonic() - start
+        if process.wait() != 0:
+            remove_abandoned(segments() - segments_before)
         texts = [path.read_text(errors="replace") for path in (output, errors)]
         return Run(process.wait(), texts[0], texts[1], seconds, timed_out)

@@ -26,7 +26,7 @@ struct Operator {
 struct CallFacts {
     Rank size = 1;            ///< ranks of the communicator
     Count count = 0;          ///< elements
-    Count element_bytes = 1;  ///< extent of the data of one element; turns a segment in bytes into elements
+    Count element_bytes = 1;  ///< size of the data of one element; turns a segment in bytes into elements
     Rank root = 0;
     Operator op;
 

@@ -45,7 +45,8 @@ constexpr std::size_t class_of(std::size_t bytes) { return (bytes + granule - 1)
 
 void* take_frame(std::size_t bytes) {
     const std::size_t index = class_of(bytes);
-    if (index >= classes || !pool.alive) return ::operator new(bytes);
+    if (index >= classes) return ::operator new(bytes);
+    if (!pool.alive) return ::operator new(index * granule);  // another thread may come to keep it
     FrameList& list = pool.lists[index];
     if (list.first == nullptr) return ::operator new(index * granule);
     FreeFrame* frame = list.first;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include "rondo/core/algorithm_info.hpp"
 
@@ -17,8 +19,25 @@ inline constexpr Parameter segment_parameter = {
     .unit = Unit::bytes,
 };
 
+inline constexpr Count most_segments = Count{1} << 17;  // a plan of 64 MiB
+
+/// Refuses segments so short that the plan would take more memory than the pipeline saves time.
+inline std::optional<std::string> too_many_segments(const CallFacts& facts, std::span<const Setting> settings) {
+    for (const Setting& setting : settings) {
+        if (setting.name != segment_parameter.name) continue;
+        const Count per_segment = std::max<Count>(1, setting.value / std::max<Count>(1, facts.element_bytes));
+        if (facts.count / per_segment > most_segments) {
+            return "segment=" + std::to_string(setting.value) + " cuts " + std::to_string(facts.bytes()) +
+                   " bytes into more than " + std::to_string(most_segments) + " segments";
+        }
+    }
+    return std::nullopt;
+}
+
+inline constexpr Requirement segment_requirement = {"at most 131072 segments", too_many_segments};
+
 /// Scratch for a stream of segments: room for a few, used in turn. A slot is free again when the transfer from eight
-/// segments ago is over; executors keep fewer under way, so nothing waits for it, and the slots stay in cache.
+/// segments ago is over; executors keep no more under way, so little waits for it, and the slots stay in cache.
 class SegmentRing {
   public:
     SegmentRing(const Call& call, const Segments& segments)

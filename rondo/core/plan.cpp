@@ -9,6 +9,7 @@
 
 #include "rondo/core/error.hpp"
 #include "rondo/core/range_map.hpp"
+#include "rondo/core/step_check.hpp"
 
 namespace rondo {
 namespace {
@@ -23,7 +24,14 @@ struct Uses {
 
 class PlanBuilder {
   public:
+    explicit PlanBuilder(const Call& call) : call_(call) {}
+
     void add(const Step& step) {
+        try {
+            check(step, call_);
+        } catch (const Error& error) {
+            throw Error(where() + error.what());
+        }
         switch (step.kind) {
             case StepKind::exchange: add_exchange(step); break;
             case StepKind::combine: add_combine(step); break;
@@ -64,12 +72,7 @@ class PlanBuilder {
     }
 
     void add_combine(const Step& step) {
-        if (step.left.count != step.right.count || step.left.count != step.into.count) {
-            throw Error(where() + "combine of blocks of unequal counts: " + to_string(step.left) + ", " +
-                        to_string(step.right) + " into " + to_string(step.into));
-        }
         if (step.into.empty()) return;
-        for (const Block& operand : {step.left, step.right}) check_aliasing(operand, step.into);
         const std::uint32_t index = append(ActionKind::combine);
         Action& action = plan_.actions_[index];
         action.block = step.left;
@@ -81,23 +84,12 @@ class PlanBuilder {
     }
 
     void add_copy(const Step& step) {
-        if (step.left.count != step.into.count) {
-            throw Error(where() + "copy of " + to_string(step.left) + " into " + to_string(step.into) +
-                        ": unequal counts");
-        }
         if (step.into.empty() || step.left == step.into) return;
-        check_aliasing(step.left, step.into);
         const std::uint32_t index = append(ActionKind::copy);
         plan_.actions_[index].block = step.left;
         plan_.actions_[index].into = step.into;
         read(step.left, index);
         write(step.into, index);
-    }
-
-    void check_aliasing(const Block& operand, const Block& into) const {
-        if (overlap(operand, into) && !(operand == into)) {
-            throw Error(where() + to_string(into) + " overlaps the operand " + to_string(operand) + " in part");
-        }
     }
 
     std::uint32_t append(ActionKind kind) {
@@ -110,6 +102,7 @@ class PlanBuilder {
     }
 
     void read(const Block& block, std::uint32_t reader) {
+        if (block.buffer == Buffer::input) return;  // never written
         note_scratch(block);
         uses(block).visit(block, [&](Count, Count, Uses& run) {
             wait_for(run.writer, reader, block);
@@ -118,7 +111,6 @@ class PlanBuilder {
     }
 
     void write(const Block& block, std::uint32_t writer) {
-        if (block.buffer == Buffer::input) throw Error(where() + "writes the input buffer " + to_string(block));
         note_scratch(block);
         uses(block).visit(block, [&](Count, Count, const Uses& run) {
             if (run.readers.empty()) wait_for(run.writer, writer, block);  // readers wait for the writer already
@@ -153,6 +145,7 @@ class PlanBuilder {
     RangeMap<Uses>& uses(const Block& block) { return uses_.at(static_cast<std::size_t>(block.buffer)); }
     [[nodiscard]] std::string where() const { return "step " + std::to_string(step_) + ": "; }
 
+    const Call& call_;
     Plan plan_;
     std::uint32_t step_ = 0;
     std::array<RangeMap<Uses>, buffers> uses_;
@@ -160,15 +153,15 @@ class PlanBuilder {
     std::map<std::pair<Rank, Direction>, std::uint32_t> last_message_;
 };
 
-Plan Plan::of(Schedule& schedule) {
-    PlanBuilder builder;
+Plan Plan::of(const Call& call, Schedule& schedule) {
+    PlanBuilder builder(call);
     while (const Step* step = schedule.next()) builder.add(*step);
     return builder.finish();
 }
 
 Plan Plan::of(const Call& call, const AlgorithmInfo& info) {
     Schedule schedule = schedule_of(call, info);
-    return of(schedule);
+    return of(call, schedule);
 }
 
 Plan Plan::without_dependency(std::uint32_t action, std::uint32_t dependent) const {

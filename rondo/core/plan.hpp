@@ -41,7 +41,7 @@ class Plan {
   public:
     /// Runs the schedule to its end. Throws Error where steps contradict their contract (see step.hpp).
     static Plan of(const Call& call, const AlgorithmInfo& info);
-    static Plan of(Schedule& schedule);
+    static Plan of(const Call& call, Schedule& schedule);
 
     [[nodiscard]] std::span<const Action> actions() const { return actions_; }
     [[nodiscard]] std::span<const std::uint32_t> dependents(const Action& action) const {

@@ -3,6 +3,7 @@
 
 #include <iterator>
 #include <map>
+#include <utility>
 
 #include "rondo/core/block.hpp"
 
@@ -24,7 +25,7 @@ class RangeMap {
         const auto end = cut(last);
         while (run != end) {
             const auto next = std::next(run);
-            visitor(run->first, next == runs_.end() ? last : next->first, run->second);
+            visitor(run->first, next->first, run->second);  // `end` starts at `last`
             run = next;
         }
     }

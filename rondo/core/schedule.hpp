@@ -9,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "rondo/core/error.hpp"
 #include "rondo/core/frame_pool.hpp"
 #include "rondo/core/step.hpp"
 
@@ -71,8 +72,8 @@ class [[nodiscard]] Schedule {
     Handle handle_;
 };
 
-/// Composition: `auto part = binomial(call); co_yield steps_of(part);`. The schedule is a named variable of the
-/// coroutine, because GCC 12 destroys temporaries of a co_yield expression twice.
+/// Composition: `auto part = binomial(call); co_yield steps_of(part);`. Nothing has been read from the schedule yet. It
+/// is a named variable of the coroutine, because GCC 12 destroys temporaries of a co_yield expression twice.
 [[nodiscard]] inline NestedSteps steps_of(Schedule& schedule) { return {schedule}; }
 
 class Schedule::promise_type {
@@ -126,7 +127,11 @@ class Schedule::promise_type {
             if (nested && nested.promise().error_) std::rethrow_exception(nested.promise().error_);
         }
     };
-    Descend yield_value(NestedSteps steps) { return {steps.schedule.handle_}; }
+    Descend yield_value(NestedSteps steps) {
+        const Handle nested = steps.schedule.handle_;
+        if (nested && nested.promise().leaf_) throw Error("a schedule that has been read from cannot be nested");
+        return {nested};
+    }
 
     struct Ascend {
         [[nodiscard]] bool await_ready() const noexcept { return false; }

@@ -2,6 +2,7 @@
 #include "rondo/interposer/serve.hpp"
 
 #include <atomic>
+#include <exception>
 #include <limits>
 #include <new>
 
@@ -35,7 +36,7 @@ CallKey key_of(std::size_t collective, const PrefixCall& call, bool in_place, co
     key.collective = static_cast<std::uint32_t>(collective);
     key.commutative = reduction.commutative();
     key.in_place = in_place;
-    key.over_int = call.count * type.message_count > std::numeric_limits<int>::max();
+    key.over_int = call.count > std::numeric_limits<int>::max();
     key.count = call.count;
     key.element_bytes = type.size;
     return key;
@@ -89,8 +90,8 @@ void warn_of_disagreement(const Communicator& communicator) {
     warn("the ranks were given different RONDO_ variables or rules; the native collectives are used");
 }
 
-/// Buffers that MPI forbids: for the library to judge. MPICH's family compares them on every rank; Open MPI looks only at
-/// an output that means something, and takes the same buffer for both.
+/// Buffers that MPI forbids: for the library to judge. MPICH's family compares them on every rank; Open MPI looks only
+/// at an output that means something, and takes the same buffer for both.
 bool buffers_in_doubt(const Wrapped& function, const PrefixCall& call, const mpi::Datatype& type, Rank rank) {
     const bool has_output = rank > 0 || function.output_on_rank_0;
     // With a derived datatype, nullptr may be MPI_BOTTOM.
@@ -154,7 +155,7 @@ int serve(const Wrapped& function, const PrefixCall& call, const void* caller) {
         if (decision->plan == nullptr) return error;  // the library has called the error handler
     } catch (const std::bad_alloc&) {
         error = MPI_ERR_NO_MEM;
-    } catch (const Error& fault) {
+    } catch (const std::exception& fault) {
         warn(fault.what());
         error = MPI_ERR_INTERN;
     }

@@ -133,6 +133,38 @@ TEST(virtual_machine, finds_an_unmatched_message) {
     EXPECT_THAT(dataflow_fault(forgets_the_receive), AllOf(HasSubstr("rank 1, step 0"), HasSubstr("deadlock")));
 }
 
+Schedule sends_once_too_often(const Call& call) {
+    Schedule steps = right(call);
+    co_yield steps_of(steps);
+    if (call.ranks().first == 1) co_yield exchange(send(call.input(), 2));
+}
+
+TEST(virtual_machine, finds_a_message_that_nobody_receives) {
+    EXPECT_THAT(lock_step_fault(sends_once_too_often), AllOf(HasSubstr("rank 1, step 3"), HasSubstr("deadlock")));
+    EXPECT_THAT(dataflow_fault(sends_once_too_often), AllOf(HasSubstr("rank 1, step 3"), HasSubstr("nobody receives")));
+}
+
+Schedule leaves_its_buffer(const Call& call) { co_yield copy(call.input()).into(call.output().part(1, 10)); }
+
+TEST(virtual_machine, finds_a_block_outside_its_buffer) {
+    EXPECT_THAT(lock_step_fault(leaves_its_buffer), HasSubstr("output[1, 11) is outside its buffer"));
+    EXPECT_THAT(dataflow_fault(leaves_its_buffer), HasSubstr("output[1, 11) is outside its buffer"));
+}
+
+/// All ranks send before they receive: right only where messages are buffered.
+Schedule sends_in_a_circle(const Call& call) {
+    const auto [r, p] = call.ranks();
+    const Block unused = call.scratch();
+    co_yield exchange(send(call.input(), (r + 1) % p));
+    co_yield copy(call.input()).into(unused);
+    co_yield exchange(receive(unused, (r + p - 1) % p));
+}
+
+TEST(virtual_machine, finds_a_circle_of_sends_in_lock_step_but_dataflow_breaks_it) {
+    EXPECT_THAT(lock_step_fault(sends_in_a_circle), HasSubstr("deadlock"));
+    EXPECT_THAT(dataflow_fault(sends_in_a_circle), HasSubstr("output[0, 10) should hold"));
+}
+
 Schedule truncates(const Call& call) {
     const auto [r, p] = call.ranks();
     co_yield exchange(send(call.input(), r + 1), receive(call.output().part(0, 9), r - 1));

@@ -17,7 +17,7 @@ const CallFacts facts{.size = 3, .count = 10};
 Plan plan_of(Schedule (*algorithm)(const Call&), Rank rank = 1) {
     const Call call(facts, rank);
     Schedule schedule = algorithm(call);
-    return Plan::of(schedule);
+    return Plan::of(call, schedule);
 }
 
 std::string fault_of(Schedule (*algorithm)(const Call&)) {
@@ -101,13 +101,29 @@ Schedule overlaps_an_operand(const Call& call) {
     co_yield combine(call.output().part(0, 5), call.input().part(0, 5)).into(call.output().part(1, 5));
 }
 
+Schedule leaves_the_output(const Call& call) { co_yield exchange(receive(call.output().part(4, 7), 0)); }
+
+Schedule leaves_the_input(const Call& call) { co_yield copy(call.input().part(-1, 3)).into(call.output().part(0, 3)); }
+
+Schedule uses_scratch_that_it_was_not_given(const Call& call) {
+    (void)call.scratch(3);
+    co_yield copy(call.input().part(0, 2)).into(Block(2, 2, Buffer::scratch));
+}
+
+TEST(plan, refuses_blocks_outside_the_buffers) {
+    EXPECT_THAT(fault_of(leaves_the_output), HasSubstr("step 0: output[4, 11) is outside its buffer"));
+    EXPECT_THAT(fault_of(leaves_the_input), HasSubstr("input[-1, 2) is outside its buffer"));
+    EXPECT_THAT(fault_of(uses_scratch_that_it_was_not_given), HasSubstr("scratch[2, 4) is outside its buffer"));
+}
+
 TEST(plan, refuses_steps_that_contradict_their_contract) {
     EXPECT_THAT(fault_of(sends_what_it_receives),
                 HasSubstr("step 0: two transfers of one exchange need the same elements"));
     EXPECT_THAT(fault_of(receives_twice_into_one_place), HasSubstr("two transfers of one exchange"));
     EXPECT_THAT(fault_of(writes_the_input), HasSubstr("writes the input buffer input[0, 10)"));
     EXPECT_THAT(fault_of(combines_unequal_counts), HasSubstr("unequal counts"));
-    EXPECT_THAT(fault_of(overlaps_an_operand), HasSubstr("output[1, 6) overlaps the operand output[0, 5) in part"));
+    EXPECT_THAT(fault_of(overlaps_an_operand),
+                HasSubstr("the target output[1, 6) overlaps the operand output[0, 5) in part"));
 }
 
 Schedule five_receives_five_sends(const Call& call) {

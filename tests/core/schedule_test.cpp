@@ -99,6 +99,18 @@ TEST(schedule, hands_on_what_the_algorithm_throws_also_from_a_nested_one) {
     EXPECT_EQ(nested.next(), nullptr);
 }
 
+Schedule nests_what_it_has_read_from(const Call& call) {
+    Schedule steps = shift(call);
+    (void)steps.next();
+    co_yield steps_of(steps);
+}
+
+TEST(schedule, refuses_to_nest_one_that_has_been_read_from) {
+    const Call call(four_ranks, 1);
+    Schedule schedule = nests_what_it_has_read_from(call);
+    EXPECT_THROW(schedule.next(), Error);
+}
+
 TEST(schedule, may_be_dropped_half_way) {
     const Call call(four_ranks, 1);
     Schedule steps = on_parity(call);

@@ -54,17 +54,27 @@ def test_wrong_argument_ends_a_program_without_error_handler(mpi: MpiLibrary) ->
     assert "still here" not in run.stdout
 
 
-@pytest.mark.parametrize("choice", [FORCED, {"exscan": "linear_pipeline", "scan": "linear_pipeline"}])
-def test_truncated_message_reaches_the_error_handler_of_the_communicator(
-    mpi: MpiLibrary, choice: dict[str, str]
-) -> None:
+# MPICH raises errors of nonblocking receives on MPI_COMM_WORLD, whatever communicator they are on; version 5 only those
+# of MPI_Waitsome and its like. Nobody above the library can change that.
+MPICH_ERR_TRUNCATE = 14
+RAISES_ON_WORLD = ("impi", "debian_mpich")
+
+
+@pytest.mark.parametrize("algorithm", ["doubling", "linear_pipeline"])
+def test_truncated_message_reaches_the_error_handler_of_the_communicator(mpi: MpiLibrary, algorithm: str) -> None:
+    exscan = "doubling_123" if algorithm == "doubling" else algorithm
     command = [mpi.compile("error_handling.cpp"), "truncation"]
-    run = mpi.run_under_rondo(command, 2, **choice, timeout=30).check()
-    lines = run.stdout.splitlines()
-    for line in (line for line in lines if line.startswith("rank 1, ")):
-        assert re.search(r"returns \d+ .*truncated", line), line
+    run = mpi.run_under_rondo(command, 2, exscan=exscan, scan=algorithm, timeout=30)
+    if mpi.name in RAISES_ON_WORLD and run.returncode != 0:
+        assert not run.timed_out
+        assert run.returncode == MPICH_ERR_TRUNCATE
+        pytest.skip(f"{mpi.name} raises the error on MPI_COMM_WORLD")
+    lines = [line for line in run.check().stdout.splitlines() if line.startswith("rank 1, ")]
+    assert len(lines) in (4, 8)
+    for line in lines:
+        # Through the standard ABI MPICH says "other error", natively as well.
+        error = r"[1-9]\d* .*" + ("" if mpi.name == "mpiabi" else "truncated")
+        assert re.search("returns " + error, line), line
         if "with a handler" in line:
-            # Some libraries tell the handler of MPI_COMM_WORLD about a failed request, whatever communicator it is on.
-            assert re.search(r"handler called [12] times with \d+ .*truncated.* on the call's communicator", line), line
-    assert sum(line.startswith("rank 1, ") for line in lines) in (4, 8)
-    assert run.report.calls("exscan")[choice["exscan"]] > 0
+            assert re.search(f"handler called 1 times with {error}.* on the call's communicator", line), line
+    assert run.report.calls("exscan")[exscan] > 0

@@ -5,7 +5,11 @@ from __future__ import annotations
 
 import re
 
-from mpi_libraries import MpiLibrary
+import pytest
+from mpi_libraries import LIBRARIES, MpiLibrary
+
+# The standard ABI of MPICH is MPICH.
+pytestmark = pytest.mark.parametrize("mpi", [name for name in LIBRARIES if name != "mpiabi"], indirect=True)
 
 FORCED = {"exscan": "doubling_123", "scan": "doubling"}
 

@@ -10,7 +10,7 @@ namespace rondo::exscan {
 Schedule linear_pipeline(const Call& call) {
     const auto [r, p] = call.ranks();
     const Segments own = call.segments(call.input()), prefix = call.segments(call.output());
-    const SegmentRing ring(call, own);
+    const SegmentRing ring(call, own), kept(call, own);
 
     // A segment is sent on in the exchange that receives the next one.
     Block ready;
@@ -19,10 +19,14 @@ Schedule linear_pipeline(const Call& call) {
             co_yield exchange(send(own[i], r + 1));
             continue;
         }
+        // In place, the prefix arrives where the own segment stands.
+        const bool sends = r + 1 < p;
+        const Block mine = sends && call.in_place() ? kept.slot(i, own[i]) : own[i];
+        co_yield copy(own[i]).into(mine);
         co_yield exchange(send(ready, r + 1), receive(prefix[i], r - 1));
-        if (r + 1 == p) continue;
+        if (!sends) continue;
         ready = ring.slot(i, own[i]);
-        co_yield combine(prefix[i], own[i]).into(ready);
+        co_yield combine(prefix[i], mine).into(ready);
     }
     co_yield exchange(send(ready, r + 1));
 }
@@ -33,6 +37,8 @@ const AlgorithmInfo linear_pipeline_info = {
     .summary = "segments from rank to rank: full bandwidth for vectors much longer than p",
     .citation = "sanders2009two",
     .parameters = {&segment_parameter, 1},
+    .requirements = {&segment_requirement, 1},
+    .tolerates_in_place = true,
     .schedule = linear_pipeline,
 };
 

@@ -34,6 +34,7 @@ const AlgorithmInfo linear_pipeline_info = {
     .summary = "segments from rank to rank: full bandwidth for vectors much longer than p",
     .citation = "sanders2009two",
     .parameters = {&segment_parameter, 1},
+    .requirements = {&segment_requirement, 1},
     .tolerates_in_place = true,
     .schedule = linear_pipeline,
 };

@@ -3,18 +3,19 @@
 
 #include <algorithm>
 #include <atomic>
-#include <new>
+#include <numeric>
+#include <vector>
+
+#include "rondo/backends/mpi/scratch.hpp"
 
 namespace rondo::mpi {
 namespace {
 
 constexpr std::size_t most_decisions = 256;
 constexpr std::size_t most_plan_bytes = std::size_t{64} << 20;
-constexpr std::size_t most_scratch_kept = std::size_t{64} << 20;
 constexpr int tags = 1 << 15;  // MPI guarantees tags up to 32767
 
-/// Communicators are a scarce resource (MPICH has 2048 per process): a program that needs many shall not miss those
-/// that Rondo holds.
+/// Communicators are a scarce resource (MPICH has 2048 per process): most shall be the program's.
 constexpr int most_duplicates = 256;
 std::atomic<int> duplicates{0};
 
@@ -56,6 +57,23 @@ class ErrorsReturned {
     MPI_Comm comm_;
     MPI_Errhandler users_{};
 };
+
+/// Ranks that were spawned, or joined from another program, may not have Rondo: they would not vote. A group that spans
+/// two worlds has an outsider for everybody, so all members see it alike.
+bool within_one_world(MPI_Comm comm, int size) {
+    MPI_Group group, world;
+    if (library().Comm_group(comm, &group) != MPI_SUCCESS) return false;
+    std::vector<int> ranks(static_cast<std::size_t>(size)), in_world(ranks.size());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    bool within = false;
+    if (library().Comm_group(library().comm_world, &world) == MPI_SUCCESS) {
+        within = library().Group_translate_ranks(group, size, ranks.data(), world, in_world.data()) == MPI_SUCCESS &&
+                 std::find(in_world.begin(), in_world.end(), MPI_UNDEFINED) == in_world.end();
+        library().Group_free(&world);
+    }
+    library().Group_free(&group);
+    return within;
+}
 
 /// The least value over all ranks, for each of three. False if the library could not tell.
 bool all_minimum(MPI_Comm comm, long long (&values)[3]) {
@@ -106,25 +124,32 @@ void Communicator::set_up(MPI_Comm comm, std::uint64_t agreement, bool ask_ranks
         return;
     }
     const ErrorsReturned errors_returned(comm);
+    if (!within_one_world(comm, size_)) {
+        native_reason_ = "processes of several programs";
+        return;
+    }
     const auto instructions = static_cast<long long>(agreement >> 1);
-    long long votes[3] = {duplicates < most_duplicates ? 1 : 0, instructions, -instructions};
+    long long votes[3] = {instructions, -instructions, 0};
     if (!all_minimum(comm, votes)) {
         native_reason_ = "the ranks could not be asked";
-    } else if (votes[1] != -votes[2]) {
+    } else if (votes[0] != -votes[1]) {
         ranks_disagree_ = true;
         native_reason_ = "the ranks were given different instructions";
-    } else {
-        may_duplicate_ = votes[0] != 0;
-        if (ask_ranks_per_node) count_ranks_per_node(comm);
+    } else if (ask_ranks_per_node) {
+        count_ranks_per_node(comm);
     }
 }
 
 bool Communicator::can_communicate(MPI_Comm comm) {
-    if (!may_duplicate_ || private_ != library().comm_null) return may_duplicate_;
+    if (asked_for_duplicate_) return private_ != library().comm_null;
+    asked_for_duplicate_ = true;
     const ErrorsReturned errors_returned(comm);
-    long long votes[3] = {duplicate(comm) ? 1 : 0, 0, 0};
-    may_duplicate_ = all_minimum(comm, votes) && votes[0] != 0;
-    return may_duplicate_;
+    long long room[3] = {duplicates < most_duplicates ? 1 : 0, 0, 0};
+    if (!all_minimum(comm, room) || room[0] == 0) return false;
+    long long made[3] = {duplicate(comm) ? 1 : 0, 0, 0};
+    if (all_minimum(comm, made) && made[0] != 0) return true;
+    give_back();  // some other rank has none
+    return false;
 }
 
 /// From the group, not by MPI_Comm_dup: that would call the user's attribute callbacks.
@@ -153,10 +178,13 @@ void Communicator::count_ranks_per_node(MPI_Comm comm) {
     if (all_minimum(comm, extremes) && extremes[0] == -extremes[1]) ranks_per_node_ = on_node;
 }
 
-Communicator::~Communicator() {
+Communicator::~Communicator() { give_back(); }
+
+void Communicator::give_back() {
     // In MPI_Finalize the library takes its communicators apart itself.
     if (private_ == library().comm_null || finalizing) return;
     library().Comm_free(&private_);
+    private_ = library().comm_null;
     --duplicates;
 }
 
@@ -172,6 +200,7 @@ Decision* Communicator::find(const CallKey& key) {
 Decision* Communicator::remember(const CallKey& key, Decision decision) {
     const std::size_t bytes = decision.plan ? decision.plan->bytes() : 0;
     if (decisions_.size() >= most_decisions || plan_bytes_ + bytes > most_plan_bytes) {
+        last_key_ = nullptr;
         decisions_.clear();
         plan_bytes_ = 0;
     }
@@ -185,25 +214,15 @@ Decision* Communicator::remember(const CallKey& key, Decision decision) {
 int Communicator::run(const Plan& plan, const void* input, void* output, const Reduction& reduction) {
     last_tag_ = (last_tag_ + 1) % tags;  // before anything can fail: all ranks count alike
     const Datatype& type = reduction.type();
-    char* own = scratch(static_cast<std::size_t>(type.span(plan.scratch())));
-    const Binding binding{
-        {const_cast<void*>(input), output, own - type.true_lower_bound}, private_, rank_, last_tag_, reduction};
+    Scratch scratch(static_cast<std::size_t>(type.span(plan.scratch())));
+    const Binding binding{{const_cast<void*>(input), output, scratch.bytes() - type.true_lower_bound},
+                          private_,
+                          rank_,
+                          last_tag_,
+                          reduction};
     const int error = executor_.run(plan, binding);
-    if (scratch_bytes_ > most_scratch_kept && error == MPI_SUCCESS) {
-        scratch_.reset();
-        scratch_bytes_ = 0;
-    }
+    if (error != MPI_SUCCESS) scratch.leave();
     return error;
-}
-
-char* Communicator::scratch(std::size_t bytes) {
-    if (bytes > scratch_bytes_) {
-        scratch_.reset();
-        scratch_bytes_ = 0;
-        scratch_.reset(new char[bytes]);
-        scratch_bytes_ = bytes;
-    }
-    return scratch_.get();
 }
 
 }  // namespace rondo::mpi

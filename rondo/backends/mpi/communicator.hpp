@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Rondo keeps with a user's communicator: its own duplicate, plans, scratch. An attribute of the communicator, so
+// What Rondo keeps with a user's communicator: its own duplicate, and plans. An attribute of the communicator, so
 // that it goes when the communicator goes.
 #pragma once
 
@@ -18,7 +18,7 @@ struct CallKey {
     std::uint32_t collective = 0;  ///< index in the registry
     bool commutative = false;
     bool in_place = false;
-    bool over_int = false;  ///< some message might exceed what an int counts
+    bool over_int = false;  ///< more elements than an int counts
     Count count = 0;
     Count element_bytes = 0;  ///< size of the data of one element
 
@@ -71,10 +71,10 @@ class Communicator {
     void set_up(MPI_Comm comm, std::uint64_t agreement, bool ask_ranks_per_node);
     bool duplicate(MPI_Comm comm);
     void count_ranks_per_node(MPI_Comm comm);
-    char* scratch(std::size_t bytes);
+    void give_back();
 
     MPI_Comm private_ = library().comm_null;
-    bool may_duplicate_ = false;
+    bool asked_for_duplicate_ = false;
     Rank rank_ = 0, size_ = 1, ranks_per_node_ = 0;
     int last_tag_ = 0;
     std::string native_reason_;
@@ -83,8 +83,6 @@ class Communicator {
     const CallKey* last_key_ = nullptr;
     Decision* last_decision_ = nullptr;
     std::size_t plan_bytes_ = 0;
-    std::unique_ptr<char[]> scratch_;
-    std::size_t scratch_bytes_ = 0;
     Executor executor_;
 };
 

@@ -69,14 +69,8 @@ void learn(MPI_Datatype handle, Kind kind, std::optional<Element> fixed = std::n
     if (type.element && static_cast<Count>(kernels::extent(*type.element)) != extent) type.element.reset();
     if (kind == Kind::library_logical) type.library_reductions = LibraryReductions::logical;
     if (kind == Kind::library_floating) type.library_reductions = LibraryReductions::floating;
-    type.contiguous = size == extent || type.element.has_value();
-    if (type.element) {  // kernels and copies touch whole structs, padding at the end included
-        type.true_lower_bound = 0;
-        type.true_extent = extent;
-    }
-    const bool padded = size != extent && type.element.has_value();
-    type.message_type = padded ? library().byte : handle;
-    type.message_count = padded ? extent : 1;
+    // Padding is the user's: another member may lie there. Such elements travel and are copied by their type.
+    type.contiguous = size == extent;
     predefined.add(handle, type);
 }
 
@@ -162,8 +156,7 @@ const Datatype* describe(MPI_Datatype handle, Datatype& derived) {
                .extent = extent,
                .true_lower_bound = true_lower_bound,
                .true_extent = true_extent,
-               .contiguous = size == extent && true_lower_bound == 0 && true_extent == extent,
-               .message_type = handle};
+               .contiguous = size == extent && true_lower_bound == 0 && true_extent == extent};
     return &derived;
 }
 

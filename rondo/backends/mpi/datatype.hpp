@@ -22,13 +22,11 @@ struct Datatype {
     bool contiguous = false;                                 ///< elements may be copied as extent bytes each
     std::optional<kernels::Element> element = std::nullopt;  ///< for our own kernels
     LibraryReductions library_reductions = LibraryReductions::none;
-    /// How elements travel: `message_count` instances of `message_type` each. Bytes where memory is contiguous but the
-    /// datatype has padding, which libraries pack element by element.
-    MPI_Datatype message_type = {};
-    Count message_count = 1;
 
-    /// Bytes of memory that `count` elements span, from the first byte of the first one.
-    [[nodiscard]] Count span(Count count) const { return count == 0 ? 0 : (count - 1) * extent + true_extent; }
+    /// Bytes of memory for `count` elements, from the first byte of the first one. Kernels touch whole elements.
+    [[nodiscard]] Count span(Count count) const {
+        return count == 0 ? 0 : (count - 1) * extent + (element ? extent : true_extent);
+    }
 };
 
 /// Fills the table of predefined datatypes. Once, after `connect` and MPI_Init.

@@ -55,18 +55,14 @@ int Executor::run() {
     return error;
 }
 
-Count Executor::message_count(const Action& action) const {
-    return action.block.count * binding_->reduction.type().message_count;
-}
-
-bool Executor::fits_alone(const Action& action) const {
+bool Executor::fits_alone(const Action& action) {
     const bool transfer = action.kind == ActionKind::send || action.kind == ActionKind::receive;
-    return transfer && message_count(action) <= largest_int;
+    return transfer && action.block.count <= largest_int;
 }
 
 int Executor::start_transfer(const Action& action, std::uint32_t index) {
     const Datatype& type = binding_->reduction.type();
-    const Count count = message_count(action);
+    const Count count = action.block.count;
     void* buffer = address(action.block);
     requests_.reserve(requests_.size() + 1);
     actions_.reserve(requests_.capacity());
@@ -74,15 +70,15 @@ int Executor::start_transfer(const Action& action, std::uint32_t index) {
     int error;
     if (count <= largest_int) {
         error = action.kind == ActionKind::receive
-                    ? library().Irecv(buffer, static_cast<int>(count), type.message_type, action.peer, binding_->tag,
+                    ? library().Irecv(buffer, static_cast<int>(count), type.handle, action.peer, binding_->tag,
                                       binding_->communicator, &request)
-                    : library().Isend(buffer, static_cast<int>(count), type.message_type, action.peer, binding_->tag,
+                    : library().Isend(buffer, static_cast<int>(count), type.handle, action.peer, binding_->tag,
                                       binding_->communicator, &request);
     } else {
 #ifdef RONDO_HAVE_LARGE_COUNT_API
-        error = action.kind == ActionKind::receive ? library().Irecv_c(buffer, count, type.message_type, action.peer,
+        error = action.kind == ActionKind::receive ? library().Irecv_c(buffer, count, type.handle, action.peer,
                                                                        binding_->tag, binding_->communicator, &request)
-                                                   : library().Isend_c(buffer, count, type.message_type, action.peer,
+                                                   : library().Isend_c(buffer, count, type.handle, action.peer,
                                                                        binding_->tag, binding_->communicator, &request);
 #else
         error = MPI_ERR_COUNT;  // such calls go to the library's collective
@@ -96,8 +92,8 @@ int Executor::start_transfer(const Action& action, std::uint32_t index) {
 
 /// The last action of a plan, a transfer, with nothing else under way: no request is needed.
 int Executor::run_alone(const Action& action) {
-    const MPI_Datatype type = binding_->reduction.type().message_type;
-    const auto count = static_cast<int>(message_count(action));
+    const MPI_Datatype type = binding_->reduction.type().handle;
+    const auto count = static_cast<int>(action.block.count);
     if (action.kind == ActionKind::send) {
         return library().Send(address(action.block), count, type, action.peer, binding_->tag, binding_->communicator);
     }

@@ -20,7 +20,7 @@ struct Binding {
 };
 
 /// Runs plans, one at a time. Starts steps in order, completes them out of order; receives are posted ahead within the
-/// limits of the scoreboard. Allocates only while it has not yet met a plan of this size.
+/// limits of the scoreboard. Its own memory grows to that of the largest plan and stays.
 class Executor {
   public:
     /// Returns an MPI error code. After an error the buffers hold anything, and receives have been cancelled.
@@ -28,8 +28,7 @@ class Executor {
 
   private:
     int run();
-    [[nodiscard]] Count message_count(const Action& action) const;
-    [[nodiscard]] bool fits_alone(const Action& action) const;
+    [[nodiscard]] static bool fits_alone(const Action& action);
     int start_transfer(const Action& action, std::uint32_t index);
     int run_alone(const Action& action);
     int run_local(const Action& action);

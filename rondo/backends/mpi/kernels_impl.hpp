@@ -172,6 +172,13 @@ bool ties(Value left, Value right) {
     }
 }
 
+/// The bits of a word that Field, at its lowest address, takes; the others are padding.
+template <class Field, class Word>
+constexpr Word bits_of() {
+    constexpr int padding = 8 * (sizeof(Word) - sizeof(Field));
+    return static_cast<Word>(std::endian::native == std::endian::little ? ~Word{0} >> padding : ~Word{0} << padding);
+}
+
 /// `left` wins by value or, between equal values, by the smaller index. No && and ||: they are branches.
 template <Operation operation, class Value, class Index>
 bool wins(Value left, Value right, Index left_index, Index right_index) {
@@ -187,9 +194,11 @@ WordPair<Word, Value, Index> combine(WordPair<Word, Value, Index> left, WordPair
     return {right.value ^ ((left.value ^ right.value) & mask), right.index ^ ((left.index ^ right.index) & mask)};
 }
 
-template <Operation operation, class Value, class Index>
-Pair<Value, Index> combine(Pair<Value, Index> left, Pair<Value, Index> right) {
-    return wins<operation>(left.value, right.value, left.index, right.index) ? left : right;
+/// `result` with the padding of `old`.
+template <class Word, class Value, class Index>
+WordPair<Word, Value, Index> padded(WordPair<Word, Value, Index> result, WordPair<Word, Value, Index> old) {
+    return {old.value ^ ((old.value ^ result.value) & bits_of<Value, Word>()),
+            old.index ^ ((old.index ^ result.index) & bits_of<Index, Word>())};
 }
 
 /// `value`, rounded. -ffp-contract=off should be enough; GCC 12 nevertheless vectorises a complex product with
@@ -248,12 +257,48 @@ T combine(T left, T right) {
 
 // ------------------------------------------------------------------ many elements
 
+/// What lies in the padding is none of our business: another member of the user's struct, perhaps.
+enum class Padding { none, inside, at_end };
+
+template <class T>
+constexpr Padding padding_of = Padding::none;
+template <class Word, class Value, class Index>
+constexpr Padding padding_of<WordPair<Word, Value, Index>> = sizeof(Index) < sizeof(Word)   ? Padding::at_end
+                                                             : sizeof(Value) < sizeof(Word) ? Padding::inside
+                                                                                            : Padding::none;
+
+/// Field by field: padding is neither read nor written.
+template <Operation operation, class Value, class Index>
+void combine_fields(const Cell<Pair<Value, Index>>& left, const Cell<Pair<Value, Index>>& right,
+                    Cell<Pair<Value, Index>>& into) {
+    const Value left_value = left.content.value, right_value = right.content.value;
+    const Index left_index = left.content.index, right_index = right.content.index;
+    const bool take_left = wins<operation>(left_value, right_value, left_index, right_index);
+    into.content.value = take_left ? left_value : right_value;
+    into.content.index = take_left ? left_index : right_index;
+}
+
 template <Operation operation, class T>
 [[gnu::noinline]] void combine_range(const Cell<T>* left, const Cell<T>* right, Cell<T>* into, std::size_t count) {
     RONDO_INDEPENDENT_ITERATIONS
     for (std::size_t i = 0; i < count; ++i) {
-        into[i].content = combine<operation>(left[i].content, right[i].content);
+        if constexpr (kind_of<T> == Kind::pair) {
+            combine_fields<operation>(left[i], right[i], into[i]);
+        } else if constexpr (padding_of<T> == Padding::none) {
+            into[i].content = combine<operation>(left[i].content, right[i].content);
+        } else {
+            into[i].content = padded(combine<operation>(left[i].content, right[i].content), into[i].content);
+        }
     }
+}
+
+/// Padding that ends the last element may end the memory as well.
+template <Operation operation, class Word, class Value, class Index>
+void combine_last(const Cell<WordPair<Word, Value, Index>>* left, const Cell<WordPair<Word, Value, Index>>* right,
+                  Cell<WordPair<Word, Value, Index>>* into) {
+    using Fields = Cell<Pair<Value, Index>>;
+    combine_fields<operation>(*reinterpret_cast<const Fields*>(left), *reinterpret_cast<const Fields*>(right),
+                              *reinterpret_cast<Fields*>(into));
 }
 
 /// A full vector that straddles two cache lines costs twice, and malloc's large blocks begin 16 bytes into a line.
@@ -272,7 +317,14 @@ void kernel(const void* left_operand, const void* right_operand, void* result, s
         combine_range<operation>(left, right, into, head);
         left += head, right += head, into += head, count -= head;
     }
-    combine_range<operation>(left, right, into, count);
+    if constexpr (padding_of<T> == Padding::at_end) {
+        if (count == 0) return;
+        --count;
+        combine_range<operation>(left, right, into, count);
+        combine_last<operation>(left + count, right + count, into + count);
+    } else {
+        combine_range<operation>(left, right, into, count);
+    }
 }
 
 // ------------------------------------------------------------------ the table

@@ -29,6 +29,7 @@ namespace rondo::mpi {
     FUNCTION(Exscan)                  \
     FUNCTION(Get_library_version)     \
     FUNCTION(Group_free)              \
+    FUNCTION(Group_translate_ranks)   \
     FUNCTION(Initialized)             \
     FUNCTION(Irecv)                   \
     FUNCTION(Isend)                   \

@@ -17,7 +17,6 @@ class Reduction {
 
     [[nodiscard]] bool supported() const { return supported_; }
     [[nodiscard]] bool commutative() const { return commutative_; }
-    [[nodiscard]] bool has_kernel() const { return kernel_ != nullptr; }
     [[nodiscard]] const Datatype& type() const { return *type_; }
 
     /// into = left (+) right for `count` elements; `into` may be `left` or `right`. `copy(from, into, count)` copies
@@ -48,7 +47,7 @@ int Reduction::apply(const void* left, const void* right, void* into, Count coun
     if (into == left && commutative_) std::swap(left, right);
     if (into == left) {
         const std::size_t bytes = static_cast<std::size_t>(type_->span(count));
-        const auto spare = std::make_unique<char[]>(bytes);
+        const auto spare = std::make_unique_for_overwrite<char[]>(bytes);
         char* copied = spare.get() - type_->true_lower_bound;
         int error = copy(right, copied, count);
         if (error == MPI_SUCCESS) error = reduce_local(left, copied, count);

@@ -85,6 +85,11 @@ class Dataflow {
             }
             memories.push_back(std::move(state.memory));
         }
+        for (const auto& [ends, channel] : channels_) {
+            if (channel.sends.empty()) continue;
+            const auto from = static_cast<Rank>(ends >> 32);
+            throw Error(where(from, at(from).plan.actions()[channel.sends.front().action]) + "nobody receives this");
+        }
         check_result(problem_, memories);
         return std::move(outcome_);
     }
@@ -140,7 +145,7 @@ class Dataflow {
         ++counts(rank).sent;
         counts(rank).volume += action.block.count;
         Message message{i, state.egress_free + options_.costs.alpha + random_delay(), state.memory.read(action.block)};
-        message.buffered = random() ? std::bernoulli_distribution()(random_) : true;
+        message.buffered = !options_.synchronous && (!random() || std::bernoulli_distribution()(random_));
         if (message.buffered) schedule(state.egress_free + random_delay(), rank, i);
         post(rank, action.peer, true, std::move(message));
     }

@@ -10,6 +10,8 @@ namespace rondo::virtual_machine {
 
 struct DataflowOptions {
     CostModel costs;
+    /// No message is buffered: a send completes only with its receive, whatever the seed.
+    bool synchronous = false;
     /// Not 0: every transfer and every local action takes a random time, messages are buffered or not at random, and
     /// completion is noticed late at random. Equal seeds give equal runs.
     std::uint64_t seed = 0;
@@ -23,8 +25,8 @@ struct DataflowOptions {
 /// through, after alpha.
 ///
 /// Throws Error, naming rank, step and block, for: a read of what was never written or is still being received, a
-/// write to a block that is being sent or received, a message longer or shorter than its receive, a deadlock; and for a
-/// wrong result.
+/// write to a block that is being sent or received, a message longer or shorter than its receive, a message that nobody
+/// receives, a deadlock; and for a wrong result.
 Outcome run_dataflow(const Problem& problem, const DataflowOptions& options = {});
 
 }  // namespace rondo::virtual_machine

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rondo/core/error.hpp"
+#include "rondo/core/step_check.hpp"
 
 namespace rondo::virtual_machine {
 namespace {
@@ -67,6 +68,7 @@ class LockStep {
             ++state.number;
             state.step = step;
             try {
+                check(*step, *calls_[index(rank)]);
                 if (step->kind != StepKind::exchange) execute(rank, *step);
                 else if (enter(rank, *step)) return;
             } catch (const Error& error) {
@@ -77,9 +79,7 @@ class LockStep {
     }
 
     void execute(Rank rank, const Step& step) {
-        if (step.left.count != step.into.count) throw Error("blocks of unequal counts");
         if (step.into.empty()) return;
-        if (step.into.buffer == Buffer::input) throw Error("writes the input buffer");
         Memory& memory = memories_[index(rank)];
         if (step.kind == StepKind::copy) {
             memory.write(step.into, memory.read(step.left));
@@ -97,7 +97,7 @@ class LockStep {
     /// True if the rank has to wait.
     bool enter(Rank rank, const Step& step) {
         State& state = states_[index(rank)];
-        check(step);
+        check_together(step);
         state.exchange_end = state.clock;
         for (const Transfer& transfer : step.transfers) {
             if (step.peer(transfer) != no_rank) ++state.open_transfers;
@@ -109,13 +109,13 @@ class LockStep {
         return true;  // even when all is over: `running_` brings it back
     }
 
-    void check(const Step& step) const {
+    /// What one exchange may hold at a time.
+    void check_together(const Step& step) const {
         int sends = 0, receives = 0;
         for (const Transfer& transfer : step.transfers) {
             if (step.peer(transfer) == no_rank) continue;
             ++(transfer.direction == Direction::send ? sends : receives);
             if (transfer.direction != Direction::receive) continue;
-            if (transfer.block.buffer == Buffer::input) throw Error("writes the input buffer");
             for (const Transfer& other : step.transfers) {
                 if (&other != &transfer && step.peer(other) != no_rank && overlap(transfer.block, other.block)) {
                     throw Error("two transfers of one exchange overlap in " + to_string(transfer.block));

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+namespace rondo::mpi {
+
+struct KeptMemory {
+    std::unique_ptr<char[]> memory;
+    std::size_t size = 0;
+};
+
+/// Memory for one call, borrowed from this thread, which keeps it for the next one: a call runs to its end in one
+/// thread, and user operators cannot call collectives. Kept memory is bounded; what is larger is given back to the
+/// system.
+class Scratch {
+  public:
+    /// Throws std::bad_alloc.
+    explicit Scratch(std::size_t bytes) {
+        if (bytes > kept.size) {
+            kept.memory.reset();
+            kept.size = 0;
+            kept.memory.reset(new char[bytes]);
+            kept.size = bytes;
+        }
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    ~Scratch() {
+        if (kept.size > most_kept) release();
+    }
+
+    [[nodiscard]] char* bytes() const { return kept.memory.get(); }
+
+    /// After a failed call: messages may still use the memory, so nobody else ever will.
+    void leave() {
+        (void)kept.memory.release();
+        kept.size = 0;
+    }
+
+  private:
+    static constexpr std::size_t most_kept = std::size_t{64} << 20;  // bytes
+
+    static void release() {
+        kept.memory.reset();
+        kept.size = 0;
+    }
+
+    static inline thread_local KeptMemory kept;
+};
+
+}  // namespace rondo::mpi

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/core/step_check.hpp"
+
+#include <string>
+
+#include "rondo/core/error.hpp"
+
+namespace rondo {
+namespace {
+
+void check_inside(const Block& block, const Call& call) {
+    const Count size = block.buffer == Buffer::scratch ? call.scratch_used() : call.count();
+    if (block.first < 0 || block.count < 0 || block.last() > size) {
+        throw Error(to_string(block) + " is outside its buffer, which has " + std::to_string(size) + " elements");
+    }
+}
+
+void check_target(const Block& target, const Call& call) {
+    check_inside(target, call);
+    if (target.buffer == Buffer::input) throw Error("writes the input buffer " + to_string(target));
+}
+
+void check_operand(const Block& operand, const Block& target, const Call& call) {
+    check_inside(operand, call);
+    if (operand.count != target.count) {
+        throw Error(to_string(operand) + " and the target " + to_string(target) + " have unequal counts");
+    }
+    if (overlap(operand, target) && !(operand == target)) {
+        throw Error("the target " + to_string(target) + " overlaps the operand " + to_string(operand) + " in part");
+    }
+}
+
+}  // namespace
+
+void check(const Step& step, const Call& call) {
+    if (step.kind == StepKind::exchange) {
+        for (const Transfer& transfer : step.transfers) {
+            if (step.peer(transfer) == no_rank) continue;
+            if (transfer.direction == Direction::receive) check_target(transfer.block, call);
+            else check_inside(transfer.block, call);
+        }
+        return;
+    }
+    check_operand(step.left, step.into, call);
+    if (step.kind == StepKind::combine) check_operand(step.right, step.into, call);
+    const bool nothing_happens = step.into.empty() || (step.kind == StepKind::copy && step.left == step.into);
+    if (!nothing_happens) check_target(step.into, call);
+}
+
+}  // namespace rondo
