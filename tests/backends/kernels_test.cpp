@@ -9,10 +9,13 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <limits>
+#include <new>
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <sys/mman.h>
 #include <type_traits>
+#include <unistd.h>
 #include <vector>
 
 namespace rondo::kernels {
@@ -184,13 +187,43 @@ void store(unsigned char* to, const T& value) {
     std::memcpy(to, &value, sizeof(T));
 }
 template <class Value, class Index>
-void store(unsigned char* to, const Pair<Value, Index>& pair) {  // leaves the random bytes in the padding
+void store(unsigned char* to, const Pair<Value, Index>& pair) {  // leaves the padding alone
     using Whole = Pair<Value, Index>;
     store(to, pair.value);
     store(to + offsetof(Whole, index), pair.index);
 }
 
-/// `count` elements `misalignment` bytes after a 64-byte boundary, with guard bytes before and after.
+template <class T>
+constexpr bool is_pair = false;
+template <class Value, class Index>
+constexpr bool is_pair<Pair<Value, Index>> = true;
+
+/// Whether the byte of an element belongs to none of its members.
+template <class T>
+constexpr bool is_padding(std::size_t byte) {
+    if constexpr (is_pair<T>) {
+        const std::size_t index = offsetof(T, index);
+        return (byte >= sizeof(T::value) && byte < index) || byte >= index + sizeof(T::index);
+    } else {
+        return false;
+    }
+}
+
+static_assert(is_padding<Pair<short, int>>(2) && !is_padding<Pair<short, int>>(4));
+static_assert(!is_padding<Pair<double, int>>(11) && is_padding<Pair<double, int>>(12));
+
+/// Bytes up to the end of the last member.
+template <class T>
+constexpr std::size_t used_bytes(std::size_t count) {
+    if constexpr (is_pair<T>) {
+        return count == 0 ? 0 : (count - 1) * sizeof(T) + offsetof(T, index) + sizeof(T::index);
+    } else {
+        return count * sizeof(T);
+    }
+}
+
+/// `count` elements `misalignment` bytes after a 64-byte boundary, with guard bytes before and after. Guards and
+/// padding are random: no two arrays have the same.
 template <class T>
 class Array {
   public:
@@ -212,11 +245,19 @@ class Array {
         return value;
     }
     [[nodiscard]] const std::vector<unsigned char>& bytes() const { return bytes_; }
+    /// Whether only members of elements differ: neither guards nor padding.
     [[nodiscard]] bool equals_outside(const std::vector<unsigned char>& before) const {
         const auto begin = static_cast<std::ptrdiff_t>(first_);
         const auto end = static_cast<std::ptrdiff_t>(first_ + count_ * sizeof(T));
-        return std::equal(bytes_.begin(), bytes_.begin() + begin, before.begin()) &&
-               std::equal(bytes_.begin() + end, bytes_.end(), before.begin() + end);
+        bool equal = std::equal(bytes_.begin(), bytes_.begin() + begin, before.begin()) &&
+                     std::equal(bytes_.begin() + end, bytes_.end(), before.begin() + end);
+        for (std::size_t byte = 0; byte < sizeof(T); ++byte) {
+            if (!is_padding<T>(byte)) continue;
+            for (std::size_t i = first_ + byte; i < first_ + count_ * sizeof(T); i += sizeof(T)) {
+                equal = equal && bytes_[i] == before[i];
+            }
+        }
+        return equal;
     }
 
   private:
@@ -257,7 +298,7 @@ class EveryKernel : public testing::TestWithParam<InstructionSet> {
     }
 };
 
-TEST_P(EveryKernel, EqualsAStraightforwardReferenceAndWritesNothingElse) {
+TEST_P(EveryKernel, EqualsAStraightforwardReferenceAndChangesNothingElse) {
     for_each_combination([](Operation operation, Element element) {
         const Kernel kernel = find(operation, element, GetParam());
         if (kernel == nullptr || HasFatalFailure()) return;
@@ -272,6 +313,41 @@ TEST_P(EveryKernel, EqualsAStraightforwardReferenceAndWritesNothingElse) {
                                << into_names[static_cast<std::size_t>(where)] << ", misaligned by " << layout.left
                                << ' ' << layout.right << ' ' << layout.into;
                     }
+                }
+            }
+        });
+    });
+}
+
+/// Memory that ends where a page begins that nobody can touch.
+class EndOfMemory {
+  public:
+    explicit EndOfMemory(std::size_t bytes)
+        : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))), usable_((bytes + page_ - 1) / page_ * page_),
+          memory_(static_cast<unsigned char*>(
+              mmap(nullptr, usable_ + page_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
+        if (memory_ == MAP_FAILED || mprotect(memory_ + usable_, page_, PROT_NONE) != 0) throw std::bad_alloc();
+    }
+    EndOfMemory(const EndOfMemory&) = delete;
+    EndOfMemory& operator=(const EndOfMemory&) = delete;
+    ~EndOfMemory() { munmap(memory_, usable_ + page_); }
+    [[nodiscard]] unsigned char* last(std::size_t bytes) const { return memory_ + usable_ - bytes; }
+
+  private:
+    std::size_t page_, usable_;
+    unsigned char* memory_;
+};
+
+TEST_P(EveryKernel, TouchesNothingAfterTheLastMemberOfTheLastElement) {
+    const EndOfMemory left(1 << 16), right(1 << 16), other(1 << 16);
+    for_each_combination([&](Operation operation, Element element) {
+        const Kernel kernel = find(operation, element, GetParam());
+        if (kernel == nullptr) return;
+        with_type(element, [&]<class T>(T) {
+            for (const std::size_t count : {1, 2, 3, 4, 5, 9, 16, 17, 1000}) {
+                const std::size_t bytes = used_bytes<T>(count);
+                for (auto* into : {other.last(bytes), left.last(bytes), right.last(bytes)}) {
+                    kernel(left.last(bytes), right.last(bytes), into, count);
                 }
             }
         });

@@ -142,28 +142,33 @@ class PredefinedProblems {
             Value value;
             Index index;
         };
+        // A whole struct would carry its padding along.
+        const auto store_pair = [](std::byte* element, const Pair& pair) {
+            store(element, pair.value);
+            store(element + offsetof(Pair, index), pair.index);
+        };
         int size = 0;
         if (type == MPI_DATATYPE_NULL || MPI_Type_size(type, &size) != MPI_SUCCESS) return;
         if (size != static_cast<int>(sizeof(Value) + sizeof(Index))) return;
         for (const MPI_Op op : {MPI_MAXLOC, MPI_MINLOC}) {
             keep({name + (op == MPI_MAXLOC ? " MPI_MAXLOC" : " MPI_MINLOC"), type, op,
-                  [](int rank, std::size_t index, std::byte* element) {
+                  [store_pair](int rank, std::size_t index, std::byte* element) {
                       // Few values, so that ties are common; indices do not grow with the rank.
                       const auto value = static_cast<Value>(noise(rank, index) % 4);
-                      store(element, Pair{value, static_cast<Index>(noise(rank, index, 1) % 100)});
+                      store_pair(element, {value, static_cast<Index>(noise(rank, index, 1) % 100)});
                   },
-                  [op](const std::byte* left, std::byte* right) {
+                  [op, store_pair](const std::byte* left, std::byte* right) {
                       const Pair a = load<Pair>(left);
                       Pair b = load<Pair>(right);
                       const bool wins = op == MPI_MAXLOC ? a.value > b.value : a.value < b.value;
                       if (a.value == b.value) b.index = a.index < b.index ? a.index : b.index;
-                      store(right, wins ? a : b);
+                      store_pair(right, wins ? a : b);
                   },
                   [](const std::byte* element) {
                       const Pair pair = load<Pair>(element);
                       return std::vector<double>{static_cast<double>(pair.value), static_cast<double>(pair.index)};
                   },
-                  true});
+                  sizeof(Value) > 8});
         }
     }
 

@@ -214,7 +214,7 @@ def run_for_real(
     mpi, directory: Path, *words: object, options: tuple[str, ...] = ()
 ) -> subprocess.CompletedProcess[str]:
     """`rondo run` as a process of its own, in front of the library's launcher."""
-    ranks = [word for name, value in mpi.rank_environment.items() for word in _passed(mpi, name, value)]
+    ranks = [word for name, value in mpi.patience.items() for word in _passed(mpi, name, value)]
     command = ["-m", "rondo", "run", *options, "--", mpi.prefix / mpi.launcher, *mpi.launcher_options, *ranks, *words]
     return subprocess.run(
         [sys.executable, *map(str, command)],

@@ -16,7 +16,8 @@ enum class Operation : std::uint8_t { max, min, sum, prod, land, band, lor, bor,
 
 inline constexpr std::size_t operations = 12;
 
-/// How an element lies in memory. The last eight are the C structs {value, index} with their natural padding.
+/// How an element lies in memory. The last eight are the C structs {value, index} with their natural padding,
+/// which kernels preserve.
 enum class Element : std::uint8_t {
     int8,
     int16,
@@ -53,7 +54,9 @@ inline constexpr std::size_t instruction_sets = 3;
 
 /// into[i] = left[i] (+) right[i] for i in [0, count); the left operand is the one of the lower rank. `into` may be
 /// exactly `left`, exactly `right`, or disjoint from both; partial overlap is not allowed. No pointer needs alignment.
-/// Nothing outside into[0, count) is written. Padding inside the elements of `into` is indeterminate afterwards.
+/// Nothing outside into[0, count) changes, nor does the padding of the pairs in `into`: a user may keep another member
+/// there. It may be read and written with the value it had, except that nothing after the index of the last element is
+/// touched in any operand. (The sixteen bytes of an x86 long double are all its own.)
 using Kernel = void (*)(const void* left, const void* right, void* into, std::size_t count);
 
 /// The fastest kernel for this processor; nullptr where MPI does not define the operator on the type (MPI 4.1, sections

@@ -194,11 +194,25 @@ WordPair<Word, Value, Index> combine(WordPair<Word, Value, Index> left, WordPair
     return {right.value ^ ((left.value ^ right.value) & mask), right.index ^ ((left.index ^ right.index) & mask)};
 }
 
-/// `result` with the padding of `old`.
+/// `word`, of which the compiler knows nothing. Otherwise it simplifies the blend of the word without padding, and to
+/// vectorise two words that are treated differently it shuffles both.
+template <class Word>
+Word opaque(Word word) {
+    __asm__("" : "+r"(word));
+    return word;
+}
+
+/// The bits of a pair that are not padding.
 template <class Word, class Value, class Index>
-WordPair<Word, Value, Index> padded(WordPair<Word, Value, Index> result, WordPair<Word, Value, Index> old) {
-    return {old.value ^ ((old.value ^ result.value) & bits_of<Value, Word>()),
-            old.index ^ ((old.index ^ result.index) & bits_of<Index, Word>())};
+WordPair<Word, Value, Index> fields_of(WordPair<Word, Value, Index> /*pair*/) {
+    return {opaque(bits_of<Value, Word>()), opaque(bits_of<Index, Word>())};
+}
+
+/// `old` with the bits in `fields` replaced by those of `result`.
+template <class T>
+T blend(T old, T result, T fields) {
+    return {old.value ^ ((old.value ^ result.value) & fields.value),
+            old.index ^ ((old.index ^ result.index) & fields.index)};
 }
 
 /// `value`, rounded. -ffp-contract=off should be enough; GCC 12 nevertheless vectorises a complex product with
@@ -284,11 +298,19 @@ template <Operation operation, class T>
     for (std::size_t i = 0; i < count; ++i) {
         if constexpr (kind_of<T> == Kind::pair) {
             combine_fields<operation>(left[i], right[i], into[i]);
-        } else if constexpr (padding_of<T> == Padding::none) {
-            into[i].content = combine<operation>(left[i].content, right[i].content);
         } else {
-            into[i].content = padded(combine<operation>(left[i].content, right[i].content), into[i].content);
+            into[i].content = combine<operation>(left[i].content, right[i].content);
         }
+    }
+}
+
+template <Operation operation, class T>
+    requires(padding_of<T> != Padding::none)
+[[gnu::noinline]] void combine_range(const Cell<T>* left, const Cell<T>* right, Cell<T>* into, std::size_t count) {
+    const T fields = fields_of(T{});
+    RONDO_INDEPENDENT_ITERATIONS
+    for (std::size_t i = 0; i < count; ++i) {
+        into[i].content = blend(into[i].content, combine<operation>(left[i].content, right[i].content), fields);
     }
 }
 
