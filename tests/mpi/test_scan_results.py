@@ -49,7 +49,11 @@ def check(mpi: MpiLibrary, exscan: str, scan: str, *arguments: str) -> None:
     assert results(run.stdout) == native
     for collective, choice in (("scan", scan), ("exscan", exscan)):
         served = run.report.calls(collective)[choice.partition(":")[0]]
-        assert served >= int(native[f"{collective}s"]), run.report.native_reasons(collective)
+        # Datatypes whose elements interlock are left to the library.
+        left = run.report.native_reasons(collective)["unusual datatype"]
+        calls = int(native[f"{collective}s"])
+        assert served + left >= calls, run.report.native_reasons(collective)
+        assert left < calls / 20
 
 
 @pytest.mark.parametrize("mpi", THOROUGH, indirect=True)

@@ -150,7 +150,8 @@ const Datatype* describe(MPI_Datatype handle, Datatype& derived) {
     if (library().Type_size(handle, &size) != MPI_SUCCESS || size <= 0) return nullptr;
     library().Type_get_extent(handle, &lower_bound, &extent);
     library().Type_get_true_extent(handle, &true_lower_bound, &true_extent);
-    if (extent <= 0) return nullptr;
+    // Elements that lie in the gaps of others: blocks of scratch, one after the other, would meet.
+    if (extent < true_extent) return nullptr;
     derived = {.handle = handle,
                .size = size,
                .extent = extent,

@@ -33,7 +33,7 @@ struct Datatype {
 void learn_datatypes();
 
 /// The facts of a datatype: from the table, or asked of the library and put into `derived`. nullptr for a null or
-/// strange one (empty, or a step that is not forward), with which the library must deal.
+/// strange one (empty, or with elements that interlock), with which the library must deal.
 const Datatype* describe(MPI_Datatype handle, Datatype& derived);
 
 }  // namespace rondo::mpi
