@@ -53,7 +53,7 @@ def check(mpi: MpiLibrary, exscan: str, scan: str, *arguments: str) -> None:
         left = run.report.native_reasons(collective)["unusual datatype"]
         calls = int(native[f"{collective}s"])
         assert served + left >= calls, run.report.native_reasons(collective)
-        assert left < calls / 20
+        assert left < calls / 4
 
 
 @pytest.mark.parametrize("mpi", THOROUGH, indirect=True)
