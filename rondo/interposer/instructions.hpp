@@ -26,7 +26,10 @@ class Instructions {
     [[nodiscard]] bool off() const { return off_; }
     /// What to do in a situation; nullptr if nothing was said.
     [[nodiscard]] const Choice* choose(std::size_t collective, const Situation& situation) const;
-    [[nodiscard]] bool ask_ranks_per_node() const { return rules_ && rules_->ask_ranks_per_node(); }
+    /// True if the choice may depend on how many ranks each node has.
+    [[nodiscard]] bool ask_ranks_per_node(std::size_t collective, const Situation& situation) const {
+        return !forced_[collective] && rules_ && rules_->ask_ranks_per_node(situation);
+    }
     /// Empty: no report.
     [[nodiscard]] const std::string& report_directory() const { return report_directory_; }
     /// Equal for equal instructions: ranks compare it.

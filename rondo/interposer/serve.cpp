@@ -59,11 +59,13 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
     if (key.over_int && !large_messages_possible()) {
         return native_decision(runtime, subject, "messages of more than 2^31-1 elements");
     }
-    const Situation situation{.collective = subject.name,
-                              .bytes = key.count * key.element_bytes,
-                              .processes = communicator.size(),
-                              .ranks_per_node = communicator.ranks_per_node(),
-                              .commutative = key.commutative};
+    Situation situation{.collective = subject.name,
+                        .bytes = key.count * key.element_bytes,
+                        .processes = communicator.size(),
+                        .commutative = key.commutative};
+    if (runtime.instructions.ask_ranks_per_node(key.collective, situation)) {
+        situation.ranks_per_node = communicator.ranks_per_node(comm);
+    }
     const Choice* choice = runtime.instructions.choose(key.collective, situation);
     if (choice == nullptr) return native_decision(runtime, subject, "no rule");
     if (choice->algorithm == nullptr) return native_decision(runtime, subject, "chosen");
@@ -135,8 +137,7 @@ int serve(const Wrapped& function, const PrefixCall& call, const void* caller) {
 
     int error = MPI_SUCCESS;
     try {
-        Communicator* communicator =
-            Communicator::of(call.comm, here->instructions.fingerprint(), here->instructions.ask_ranks_per_node());
+        Communicator* communicator = Communicator::of(call.comm, here->instructions.fingerprint());
         if (communicator == nullptr) return native("no attributes", bytes);
         if (!communicator->native_reason().empty()) {
             warn_of_disagreement(*communicator);

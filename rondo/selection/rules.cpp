@@ -171,28 +171,31 @@ Rules Rules::read(const std::string& path) {
     return parse(text, path);
 }
 
-const Choice* Rules::match(const Situation& situation) const noexcept {
+/// Whether all conditions hold, but for those on one fact.
+bool Rules::matches(const Rule& rule, const Situation& situation, std::size_t ignored) noexcept {
     const std::array<Count, facts> values = {situation.bytes, situation.processes, situation.ranks_per_node,
                                              situation.commutative ? 1 : 0};
+    bool met = rule.collective == situation.collective;
+    for (std::size_t fact = 0; met && fact < facts; ++fact) {
+        met =
+            fact == ignored || (rule.bounds[fact].lowest <= values[fact] && values[fact] <= rule.bounds[fact].highest);
+    }
+    return met;
+}
+
+const Choice* Rules::match(const Situation& situation) const noexcept {
     for (const Rule& rule : rules_) {
-        bool met = rule.collective == situation.collective;
-        for (std::size_t fact = 0; met && fact < facts; ++fact) {
-            met = rule.bounds[fact].lowest <= values[fact] && values[fact] <= rule.bounds[fact].highest;
-        }
-        if (met) return &rule.choice;
+        if (matches(rule, situation, facts)) return &rule.choice;
     }
     return nullptr;
 }
 
-bool Rules::ask_ranks_per_node() const {
-    return std::any_of(rules_.begin(), rules_.end(),
-                       [](const Rule& rule) { return rule.bounds[ranks_per_node].lowest > 0; });
-}
-
-bool Rules::mention(std::string_view collective) const {
-    return std::any_of(rules_.begin(), rules_.end(), [&](const Rule& rule) {
-        return rule.collective == collective && rule.choice.algorithm != nullptr;
-    });
+bool Rules::ask_ranks_per_node(const Situation& situation) const noexcept {
+    for (const Rule& rule : rules_) {
+        if (!matches(rule, situation, ranks_per_node)) continue;
+        return rule.bounds[ranks_per_node].lowest > 0;
+    }
+    return false;
 }
 
 std::uint64_t Rules::fingerprint() const {

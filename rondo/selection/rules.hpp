@@ -31,10 +31,8 @@ class Rules {
     /// The choice of the first rule that matches; nullptr if none does. Takes no memory.
     [[nodiscard]] const Choice* match(const Situation& situation) const noexcept;
 
-    /// True if any rule asks for ranks_per_node, which costs communication to find out.
-    [[nodiscard]] bool ask_ranks_per_node() const;
-    /// True if some rule could choose an algorithm for the collective.
-    [[nodiscard]] bool mention(std::string_view collective) const;
+    /// True if the first match may depend on ranks_per_node, which costs communication to find out.
+    [[nodiscard]] bool ask_ranks_per_node(const Situation& situation) const noexcept;
     /// Equal for equal rules (comments and layout apart): ranks compare it before they trust each other's choices.
     [[nodiscard]] std::uint64_t fingerprint() const;
 
@@ -52,6 +50,8 @@ class Rules {
         Choice choice;
     };
     friend class RuleReader;
+
+    static bool matches(const Rule& rule, const Situation& situation, std::size_t ignored) noexcept;
 
     std::vector<Rule> rules_;
 };

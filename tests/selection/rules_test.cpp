@@ -103,16 +103,13 @@ TEST(Rules, a_condition_on_ranks_per_node_is_not_met_where_that_is_unknown) {
     EXPECT_TRUE(matches("bytes = 8", unknown));
 }
 
-TEST(Rules, tell_whether_they_ask_for_ranks_per_node) {
-    EXPECT_TRUE(Rules::parse("exscan ranks_per_node >= 1 -> native", "test").ask_ranks_per_node());
-    EXPECT_FALSE(Rules::parse("exscan processes >= 1 -> native", "test").ask_ranks_per_node());
-}
-
-TEST(Rules, tell_which_collectives_they_could_change) {
-    const Rules rules = Rules::parse("scan -> native\nexscan bytes < 8 -> doubling_123", "test");
-    EXPECT_TRUE(rules.mention("exscan"));
-    EXPECT_FALSE(rules.mention("scan"));
-    EXPECT_FALSE(rules.mention("bcast"));
+TEST(Rules, ask_for_ranks_per_node_only_where_it_decides) {
+    const Rules rules = Rules::parse(
+        "exscan bytes < 8 -> native\nexscan bytes < 64, ranks_per_node >= 1 -> doubling_123\nexscan -> native", "test");
+    EXPECT_FALSE(rules.ask_ranks_per_node({.collective = "exscan", .bytes = 7}));
+    EXPECT_TRUE(rules.ask_ranks_per_node({.collective = "exscan", .bytes = 63}));
+    EXPECT_FALSE(rules.ask_ranks_per_node({.collective = "exscan", .bytes = 64}));
+    EXPECT_FALSE(rules.ask_ranks_per_node({.collective = "scan", .bytes = 63}));
 }
 
 TEST(Rules, a_fingerprint_ignores_layout_and_nothing_else) {
@@ -203,11 +200,14 @@ TEST(DefaultRules, choose_few_rounds_for_short_vectors_and_bandwidth_for_long_on
     EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 8, .processes = 2}), "native");
     EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 8, .processes = 3}), "cyclic_doubling");
     EXPECT_EQ(choice(rules, {.collective = "scan", .bytes = 8, .processes = 3}), "doubling");
-    EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 4 << 20, .processes = 8}),
+    const Situation large{.collective = "exscan", .bytes = 4 << 20, .processes = 8, .ranks_per_node = 1};
+    EXPECT_EQ(choice(rules, large), "linear_pipeline:segment=64Ki");
+    EXPECT_EQ(choice(rules, {.collective = "scan", .bytes = 4 << 20, .processes = 36, .ranks_per_node = 1}),
               "linear_pipeline:segment=64Ki");
-    EXPECT_EQ(choice(rules, {.collective = "scan", .bytes = 4 << 20, .processes = 36}), "linear_pipeline:segment=64Ki");
-    EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 4 << 20, .processes = 100'000}), "");
-    EXPECT_FALSE(rules.ask_ranks_per_node());
+    EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 4 << 20, .processes = 100'000, .ranks_per_node = 1}), "");
+    EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 4 << 20, .processes = 8, .ranks_per_node = 8}), "");
+    EXPECT_TRUE(rules.ask_ranks_per_node(large));
+    EXPECT_FALSE(rules.ask_ranks_per_node({.collective = "exscan", .bytes = 8, .processes = 8}));
 }
 
 }  // namespace

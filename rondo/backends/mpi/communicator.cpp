@@ -99,18 +99,18 @@ bool prepare_communicators() {
            library().Comm_set_attr(library().comm_self, finalize_key, nullptr) == MPI_SUCCESS;
 }
 
-Communicator* Communicator::of(MPI_Comm comm, std::uint64_t agreement, bool ask_ranks_per_node) {
+Communicator* Communicator::of(MPI_Comm comm, std::uint64_t agreement) {
     void* state = nullptr;
     int found = 0;
     if (library().Comm_get_attr(comm, state_key, static_cast<void*>(&state), &found) != MPI_SUCCESS) return nullptr;
     if (found != 0) return static_cast<Communicator*>(state);
     std::unique_ptr<Communicator> fresh(new Communicator);
-    fresh->set_up(comm, agreement, ask_ranks_per_node);
+    fresh->set_up(comm, agreement);
     if (library().Comm_set_attr(comm, state_key, fresh.get()) != MPI_SUCCESS) return nullptr;
     return fresh.release();
 }
 
-void Communicator::set_up(MPI_Comm comm, std::uint64_t agreement, bool ask_ranks_per_node) {
+void Communicator::set_up(MPI_Comm comm, std::uint64_t agreement) {
     int inter = 0;
     library().Comm_test_inter(comm, &inter);
     if (inter != 0) {
@@ -135,8 +135,6 @@ void Communicator::set_up(MPI_Comm comm, std::uint64_t agreement, bool ask_ranks
     } else if (votes[0] != -votes[1]) {
         ranks_disagree_ = true;
         native_reason_ = "the ranks were given different instructions";
-    } else if (ask_ranks_per_node) {
-        count_ranks_per_node(comm);
     }
 }
 
@@ -167,7 +165,9 @@ bool Communicator::duplicate(MPI_Comm comm) {
     return true;
 }
 
-void Communicator::count_ranks_per_node(MPI_Comm comm) {
+Rank Communicator::ranks_per_node(MPI_Comm comm) {
+    if (ranks_per_node_ >= 0) return ranks_per_node_;
+    const ErrorsReturned errors_returned(comm);
     MPI_Comm node;
     int on_node = 0;
     if (library().Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node) == MPI_SUCCESS) {
@@ -175,7 +175,9 @@ void Communicator::count_ranks_per_node(MPI_Comm comm) {
         library().Comm_free(&node);
     }
     long long extremes[3] = {on_node, -on_node, 0};
-    if (all_minimum(comm, extremes) && extremes[0] == -extremes[1]) ranks_per_node_ = on_node;
+    const bool regular = all_minimum(comm, extremes) && extremes[0] == -extremes[1];
+    ranks_per_node_ = regular ? on_node : 0;
+    return ranks_per_node_;
 }
 
 Communicator::~Communicator() { give_back(); }

@@ -41,7 +41,7 @@ class Communicator {
   public:
     /// The state kept with `comm`. Made at the first call, which is collective over `comm` then: ranks find out whether
     /// they were given the same instructions. nullptr if the library would not keep it. Throws std::bad_alloc.
-    static Communicator* of(MPI_Comm comm, std::uint64_t agreement, bool ask_ranks_per_node);
+    static Communicator* of(MPI_Comm comm, std::uint64_t agreement);
 
     Communicator(const Communicator&) = delete;
     Communicator& operator=(const Communicator&) = delete;
@@ -49,7 +49,9 @@ class Communicator {
 
     [[nodiscard]] Rank rank() const { return rank_; }
     [[nodiscard]] Rank size() const { return size_; }
-    [[nodiscard]] Rank ranks_per_node() const { return ranks_per_node_; }
+    /// The same for every node, or 0. Asked for at the first call, which is collective over `comm`, the communicator of
+    /// this state.
+    Rank ranks_per_node(MPI_Comm comm);
     /// True if Rondo can have messages of its own here. Makes the duplicate at the first call, which is collective over
     /// `comm`, the communicator of this state.
     bool can_communicate(MPI_Comm comm);
@@ -68,14 +70,13 @@ class Communicator {
 
   private:
     Communicator() = default;
-    void set_up(MPI_Comm comm, std::uint64_t agreement, bool ask_ranks_per_node);
+    void set_up(MPI_Comm comm, std::uint64_t agreement);
     bool duplicate(MPI_Comm comm);
-    void count_ranks_per_node(MPI_Comm comm);
     void give_back();
 
     MPI_Comm private_ = library().comm_null;
     bool asked_for_duplicate_ = false;
-    Rank rank_ = 0, size_ = 1, ranks_per_node_ = 0;
+    Rank rank_ = 0, size_ = 1, ranks_per_node_ = -1;  // -1: not asked yet
     int last_tag_ = 0;
     std::string native_reason_;
     bool ranks_disagree_ = false;
