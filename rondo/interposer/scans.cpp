@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Scan and MPI_Exscan and their large-count forms, from machine words to a call that can be served.
+#include <bit>
 #include <climits>
 #include <type_traits>
 
@@ -32,15 +33,15 @@ int native_exscan_c(const mpi::Library& library, const PrefixCall& call) {
 
 template <class Handle>
 Handle handle(Word word) {
-    if constexpr (std::is_pointer_v<Handle>) return reinterpret_cast<Handle>(word);
+    if constexpr (std::is_pointer_v<Handle>) return std::bit_cast<Handle>(word);
     else return static_cast<Handle>(word);
 }
 
 /// `CountType`: what the function's count is; the upper half of a word that holds an int means nothing.
 template <class CountType>
 PrefixCall call_of(const PrefixArguments& words) {
-    return {reinterpret_cast<const void*>(words.input),
-            reinterpret_cast<void*>(words.output),
+    return {std::bit_cast<const void*>(words.input),
+            std::bit_cast<void*>(words.output),
             static_cast<CountType>(words.count),
             handle<MPI_Datatype>(words.datatype),
             handle<MPI_Op>(words.op),

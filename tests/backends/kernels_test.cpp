@@ -203,6 +203,7 @@ template <class T>
 constexpr bool is_padding(std::size_t byte) {
     if constexpr (is_pair<T>) {
         const std::size_t index = offsetof(T, index);
+        // NOLINTNEXTLINE(misc-redundant-expression): for pairs without a gap the first half is never true
         return (byte >= sizeof(T::value) && byte < index) || byte >= index + sizeof(T::index);
     } else {
         return false;
