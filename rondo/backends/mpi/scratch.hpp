@@ -18,36 +18,39 @@ class Scratch {
   public:
     /// Throws std::bad_alloc.
     explicit Scratch(std::size_t bytes) {
-        if (bytes > kept.size) {
-            kept.memory.reset();
-            kept.size = 0;
-            kept.memory.reset(new char[bytes]);
-            kept.size = bytes;
+        if (bytes == 0) return;
+        kept_ = &of_this_thread;
+        if (bytes > kept_->size) {
+            release();
+            kept_->memory.reset(new char[bytes]);
+            kept_->size = bytes;
         }
     }
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
     ~Scratch() {
-        if (kept.size > most_kept) release();
+        if (kept_ != nullptr && kept_->size > most_kept) release();
     }
 
-    [[nodiscard]] char* bytes() const { return kept.memory.get(); }
+    [[nodiscard]] char* bytes() const { return kept_ != nullptr ? kept_->memory.get() : nullptr; }
 
     /// After a failed call: messages may still use the memory, so nobody else ever will.
     void leave() {
-        (void)kept.memory.release();
-        kept.size = 0;
+        if (kept_ == nullptr) return;
+        (void)kept_->memory.release();
+        kept_->size = 0;
     }
 
   private:
     static constexpr std::size_t most_kept = std::size_t{64} << 20;  // bytes
 
-    static void release() {
-        kept.memory.reset();
-        kept.size = 0;
+    void release() {
+        kept_->memory.reset();
+        kept_->size = 0;
     }
 
-    static inline thread_local KeptMemory kept;
+    static inline thread_local KeptMemory of_this_thread;
+    KeptMemory* kept_ = nullptr;  // none for a call that needs no scratch
 };
 
 }  // namespace rondo::mpi
