@@ -22,7 +22,7 @@ def shell(script: str) -> list[str]:
 
 def start(script: str) -> subprocess.Popen[str]:
     """Another Rondo that runs a shell script, which says "ready" when its traps are set."""
-    # Whoever runs the tests in the background has them ignore SIGINT, and a shell cannot trap what it ignores from birth.
+    # Tests that run in the background ignore SIGINT, and a shell cannot trap what it ignores from birth.
     heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
     code = f"{heed}; import os, sys; from rondo import process; sys.exit(process.run({shell(script)!r}, os.environ))"
     started = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
