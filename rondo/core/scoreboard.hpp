@@ -15,6 +15,9 @@ namespace rondo {
 struct FlightLimits {
     std::uint32_t receives = 8;
     std::uint32_t sends = 2;  // "about two were enough" on every network measured; more only fight for the wire
+    /// Long messages with different peers share the wire, so that the one which others wait for comes late: beyond so
+    /// many bytes under way, one with another peer waits its turn. About latency times rate of usual networks.
+    std::uint64_t competing_bytes = 64 * 1024;
 };
 
 /// Runs one plan at a time; reused, it allocates nothing. Borrows the plan from `start` until `done`.
@@ -22,8 +25,9 @@ class Scoreboard {
   public:
     explicit Scoreboard(FlightLimits limits = {}) : limits_(limits) {}
 
-    void start(const Plan& plan) {
+    void start(const Plan& plan, std::uint64_t bytes_per_element) {
         plan_ = &plan;
+        bytes_per_element_ = bytes_per_element;
         const auto actions = plan.actions();
         waits_for_.resize(actions.size());
         incomplete_ = static_cast<std::uint32_t>(actions.size());
@@ -31,6 +35,7 @@ class Scoreboard {
         for (Ready* ready : {&receives_, &sends_, &local_}) {
             ready->queue.clear();
             ready->under_way = 0;
+            ready->bytes_under_way = 0;
         }
         for (std::uint32_t i = 0; i < incomplete_; ++i) {
             waits_for_[i] = actions[i].waits_for;
@@ -60,7 +65,9 @@ class Scoreboard {
 
     void complete(std::uint32_t index) {
         const Action& action = plan_->actions()[index];
-        --of(action.kind).under_way;
+        Ready& kind = of(action.kind);
+        --kind.under_way;
+        kind.bytes_under_way -= bytes(action);
         --incomplete_;
         waits_for_[index] = completed;
         for (const std::uint32_t dependent : plan_->dependents(action)) satisfy(dependent);
@@ -79,7 +86,13 @@ class Scoreboard {
     struct Ready {
         std::vector<std::uint32_t> queue;  // a heap: the earliest action on top
         std::uint32_t under_way = 0;
+        std::uint64_t bytes_under_way = 0;
+        Rank peer = no_rank;  // of all that are under way; no_rank if there are several
     };
+
+    [[nodiscard]] std::uint64_t bytes(const Action& action) const {
+        return static_cast<std::uint64_t>(action.block.count) * bytes_per_element_;
+    }
 
     Ready& of(ActionKind kind) {
         if (kind == ActionKind::receive) return receives_;
@@ -98,7 +111,9 @@ class Scoreboard {
 
     std::uint32_t take(Ready& ready, std::uint32_t limit) {
         if (ready.queue.empty()) return Action::none;
-        if (ready.under_way >= limit && !in_earliest_step(ready.queue.front())) return Action::none;
+        if (is_crowded(ready, limit) && !in_earliest_step(ready.queue.front())) {
+            return Action::none;
+        }
         const std::uint32_t index = pop(ready);
         const std::uint32_t follower = plan_->actions()[index].next_to_peer;
         if (follower != Action::none) satisfy(follower);
@@ -109,8 +124,19 @@ class Scoreboard {
         const std::uint32_t index = ready.queue.front();
         std::pop_heap(ready.queue.begin(), ready.queue.end(), std::greater<>());
         ready.queue.pop_back();
+        const Action& action = plan_->actions()[index];
+        ready.peer = ready.under_way == 0 || ready.peer == action.peer ? action.peer : no_rank;
         ++ready.under_way;
+        ready.bytes_under_way += bytes(action);
         return index;
+    }
+
+    /// Should the next transfer of this direction wait until some complete?
+    [[nodiscard]] bool is_crowded(const Ready& ready, std::uint32_t limit) const {
+        if (ready.under_way >= limit) return true;
+        const Action& next = plan_->actions()[ready.queue.front()];
+        return ready.under_way > 0 && next.peer != ready.peer &&
+               ready.bytes_under_way + bytes(next) > limits_.competing_bytes;
     }
 
     bool in_earliest_step(std::uint32_t index) {
@@ -120,6 +146,7 @@ class Scoreboard {
 
     FlightLimits limits_;
     const Plan* plan_ = nullptr;
+    std::uint64_t bytes_per_element_ = 1;
     std::vector<std::uint32_t> waits_for_;
     Ready receives_, sends_, local_;
     std::uint32_t incomplete_ = 0;

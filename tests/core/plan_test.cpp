@@ -134,7 +134,7 @@ Schedule five_receives_five_sends(const Call& call) {
 TEST(scoreboard, bounds_what_is_under_way_but_never_the_earliest_step) {
     const Plan plan = plan_of(five_receives_five_sends);
     Scoreboard board({.receives = 2, .sends = 1});
-    board.start(plan);
+    board.start(plan, 1);
     EXPECT_EQ(board.next(), 0U);
     EXPECT_EQ(board.next(), 1U);
     EXPECT_EQ(board.next(), 5U);  // a send: no more than two receives
@@ -144,13 +144,34 @@ TEST(scoreboard, bounds_what_is_under_way_but_never_the_earliest_step) {
     EXPECT_EQ(board.next(), Action::none);
 
     Scoreboard none({.receives = 0, .sends = 0});
-    none.start(plan);
+    none.start(plan, 1);
     for (std::uint32_t i = 0; i < 10; ++i) {
         EXPECT_EQ(none.next(), i);
         EXPECT_EQ(none.next(), Action::none);
         none.complete(i);
     }
     EXPECT_TRUE(none.done());
+}
+
+Schedule sends_to_two_peers(const Call& call) {
+    co_yield exchange(send(call.input().part(0, 1), 0));
+    co_yield exchange(send(call.input().part(1, 1), 0));
+    co_yield exchange(send(call.input().part(2, 1), 2));
+}
+
+TEST(scoreboard, lets_long_messages_with_other_peers_wait_their_turn) {
+    const Plan plan = plan_of(sends_to_two_peers);
+    const FlightLimits limits{.sends = 3, .competing_bytes = 1000};
+    Scoreboard board(limits);
+    board.start(plan, 500);
+    EXPECT_EQ(board.next(), 0U);
+    EXPECT_EQ(board.next(), 1U);  // to the same peer: the order of arrival is theirs anyway
+    EXPECT_EQ(board.next(), Action::none);
+    board.complete(0);
+    EXPECT_EQ(board.next(), 2U);  // 1000 bytes in all
+
+    board.start(plan, 300);
+    for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(board.next(), i);  // short ones overlap
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ class Dataflow {
 
     Outcome run() {
         for (Rank rank = 0; rank < problem_.facts.size; ++rank) {
-            at(rank).scoreboard.start(at(rank).plan);
+            at(rank).scoreboard.start(at(rank).plan, static_cast<std::uint64_t>(problem_.facts.element_bytes));
             start_actions(rank);
         }
         while (!events_.empty()) {
@@ -139,15 +139,23 @@ class Dataflow {
     void start_send(Rank rank, std::uint32_t i, const Action& action) {
         VirtualRank& state = at(rank);
         state.processor_free += options_.costs.overhead;
-        const double on_wire = options_.costs.beta * bytes(action.block);
-        state.egress_free = std::max(state.egress_free, state.processor_free) + on_wire;
         begin_read(state, action.block);
         ++counts(rank).sent;
         counts(rank).volume += action.block.count;
-        Message message{i, state.egress_free + options_.costs.alpha + random_delay(), state.memory.read(action.block)};
+        Message message{i, state.processor_free, state.memory.read(action.block)};
         message.buffered = !options_.synchronous && (!random() || std::bernoulli_distribution()(random_));
-        if (message.buffered) schedule(state.egress_free + random_delay(), rank, i);
+        if (message.buffered) {
+            leave(rank, message, action.block);
+            schedule(state.egress_free + random_delay(), rank, i);
+        }
         post(rank, action.peer, true, std::move(message));
+    }
+
+    /// Puts a message that is ready on the wire; then it is ready to arrive.
+    void leave(Rank from, Message& message, const Block& block) {
+        double& egress_free = at(from).egress_free;
+        egress_free = std::max(egress_free, message.ready) + options_.costs.beta * bytes(block);
+        message.ready = egress_free + options_.costs.alpha + random_delay();
     }
 
     void post(Rank from, Rank to, bool sends, Message message) {
@@ -165,6 +173,10 @@ class Dataflow {
         if (source.count != target.count) {
             throw Error("rank " + std::to_string(from) + " sends " + to_string(source) + ", rank " +
                         std::to_string(to) + " receives " + to_string(target) + ": the counts differ");
+        }
+        if (!sent.buffered) {  // leaves only now that there is somewhere to put it
+            sent.ready = std::max(sent.ready, received.ready);
+            leave(from, sent, source);
         }
         VirtualRank& receiver = at(to);
         const double on_wire = options_.costs.beta * bytes(source);

@@ -10,7 +10,7 @@ namespace rondo::virtual_machine {
 
 struct DataflowOptions {
     CostModel costs;
-    /// No message is buffered: a send completes only with its receive, whatever the seed.
+    /// No message is buffered, whatever the seed: it leaves when its receive is there, and completes with it.
     bool synchronous = false;
     /// Not 0: every transfer and every local action takes a random time, messages are buffered or not at random, and
     /// completion is noticed late at random. Equal seeds give equal runs.
