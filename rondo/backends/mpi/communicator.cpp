@@ -85,7 +85,7 @@ bool all_minimum(MPI_Comm comm, long long (&values)[3]) {
 std::size_t CallKeyHash::operator()(const CallKey& key) const {
     std::uint64_t hash = static_cast<std::uint64_t>(key.count);
     for (const std::uint64_t part :
-         {static_cast<std::uint64_t>(key.element_bytes), std::uint64_t{key.collective},
+         {static_cast<std::uint64_t>(key.element_bytes), std::uint64_t{key.choice} << 16 | key.collective,
           std::uint64_t{key.commutative} << 2 | std::uint64_t{key.in_place} << 1 | std::uint64_t{key.over_int}}) {
         hash = (hash ^ part) * 0x9E3779B97F4A7C15U;
         hash ^= hash >> 29;

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "rondo/backends/mpi/executor.hpp"
@@ -15,7 +15,8 @@ namespace rondo::mpi {
 /// What tells calls on one communicator apart, as far as choice and plan depend on it. Equal on all ranks, but for
 /// `in_place`, which changes no message.
 struct CallKey {
-    std::uint32_t collective = 0;  ///< index in the registry
+    std::uint16_t collective = 0;  ///< index in the registry
+    std::uint16_t choice = 0;      ///< number of what the program has chosen while it runs
     bool commutative = false;
     bool in_place = false;
     bool over_int = false;  ///< more elements than an int counts
@@ -35,6 +36,7 @@ struct Tally;
 struct Decision {
     std::unique_ptr<Plan> plan;  ///< nullptr: the library's own collective
     Tally* tally = nullptr;      ///< where such calls are counted, nullptr if they are not
+    const char* reason = "";     ///< why they go to the library; lives for ever
 };
 
 class Communicator {
@@ -55,8 +57,8 @@ class Communicator {
     /// True if Rondo can have messages of its own here. Makes the duplicate at the first call, which is collective over
     /// `comm`, the communicator of this state.
     bool can_communicate(MPI_Comm comm);
-    /// Why every call on it goes to the library; empty if it need not.
-    [[nodiscard]] const std::string& native_reason() const { return native_reason_; }
+    /// Why every call on it goes to the library, a literal; empty if it need not.
+    [[nodiscard]] std::string_view native_reason() const { return native_reason_; }
     /// The reason is that ranks were given different instructions.
     [[nodiscard]] bool ranks_disagree() const { return ranks_disagree_; }
 
@@ -78,7 +80,7 @@ class Communicator {
     bool asked_for_duplicate_ = false;
     Rank rank_ = 0, size_ = 1, ranks_per_node_ = -1;  // -1: not asked yet
     int last_tag_ = 0;
-    std::string native_reason_;
+    std::string_view native_reason_;
     bool ranks_disagree_ = false;
     std::unordered_map<CallKey, Decision, CallKeyHash> decisions_;
     const CallKey* last_key_ = nullptr;

@@ -50,27 +50,33 @@ std::optional<Element> element_of(Kind kind, Count size) {
     }
 }
 
-void learn(MPI_Datatype handle, Kind kind, std::optional<Element> fixed = std::nullopt) {
-    if (handle == MPI_Datatype{} || handle == library().datatype_null) return;
+/// Asks the library for size and extents. False if it has none.
+bool measure(MPI_Datatype handle, Datatype& type) {
     int size = 0;
     MPI_Aint lower_bound = 0, extent = 0, true_lower_bound = 0, true_extent = 0;
-    if (library().Type_size(handle, &size) != MPI_SUCCESS || size <= 0) return;
+    if (library().Type_size(handle, &size) != MPI_SUCCESS || size <= 0) return false;
     library().Type_get_extent(handle, &lower_bound, &extent);
     library().Type_get_true_extent(handle, &true_lower_bound, &true_extent);
+    type = {.handle = handle,
+            .size = size,
+            .extent = extent,
+            .true_lower_bound = true_lower_bound,
+            .true_extent = true_extent,
+            // Padding is the user's: another member may lie there. Such elements travel and are copied by their type.
+            .contiguous = size == extent && true_lower_bound == 0 && true_extent == extent};
+    return true;
+}
+
+void learn(MPI_Datatype handle, Kind kind, std::optional<Element> fixed = std::nullopt) {
+    if (handle == MPI_Datatype{} || handle == library().datatype_null) return;
     Datatype type;
-    type.handle = handle;
-    type.size = size;
-    type.extent = extent;
-    type.true_lower_bound = true_lower_bound;
-    type.true_extent = true_extent;
+    if (!measure(handle, type)) return;
     type.predefined = true;
-    type.element = kind == Kind::fixed ? fixed : element_of(kind, size);
+    type.element = kind == Kind::fixed ? fixed : element_of(kind, static_cast<int>(type.size));
     // A library built with other sizes than ours (compiler flags for Fortran) must not meet our kernels.
-    if (type.element && static_cast<Count>(kernels::extent(*type.element)) != extent) type.element.reset();
+    if (type.element && static_cast<Count>(kernels::extent(*type.element)) != type.extent) type.element.reset();
     if (kind == Kind::library_logical) type.library_reductions = LibraryReductions::logical;
     if (kind == Kind::library_floating) type.library_reductions = LibraryReductions::floating;
-    // Padding is the user's: another member may lie there. Such elements travel and are copied by their type.
-    type.contiguous = size == extent;
     predefined.add(handle, type);
 }
 
@@ -108,7 +114,7 @@ void learn_other_languages() {
 #ifdef MPI_CXX_BOOL
     learn(MPI_CXX_BOOL, Kind::boolean);
 #endif
-#ifdef MPI_CXX_FLOAT_COMPLEX
+#if defined(MPI_CXX_FLOAT_COMPLEX) && !defined(RONDO_ABI_SIMGRID)  // whose header names what its library lacks
     learn(MPI_CXX_FLOAT_COMPLEX, Kind::complex);
     learn(MPI_CXX_DOUBLE_COMPLEX, Kind::complex);
     learn(MPI_CXX_LONG_DOUBLE_COMPLEX, Kind::fixed, Element::complex_long_double);
@@ -145,19 +151,9 @@ void learn_datatypes() {
 const Datatype* describe(MPI_Datatype handle, Datatype& derived) {
     if (const Datatype* known = predefined.find(handle)) return known;
     if (handle == library().datatype_null) return nullptr;
-    int size = 0;
-    MPI_Aint lower_bound = 0, extent = 0, true_lower_bound = 0, true_extent = 0;
-    if (library().Type_size(handle, &size) != MPI_SUCCESS || size <= 0) return nullptr;
-    library().Type_get_extent(handle, &lower_bound, &extent);
-    library().Type_get_true_extent(handle, &true_lower_bound, &true_extent);
+    if (!measure(handle, derived)) return nullptr;
     // Elements that lie in the gaps of others: blocks of scratch, one after the other, would meet.
-    if (extent < true_extent) return nullptr;
-    derived = {.handle = handle,
-               .size = size,
-               .extent = extent,
-               .true_lower_bound = true_lower_bound,
-               .true_extent = true_extent,
-               .contiguous = size == extent && true_lower_bound == 0 && true_extent == extent};
+    if (derived.extent < derived.true_extent) return nullptr;
     return &derived;
 }
 

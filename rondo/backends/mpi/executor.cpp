@@ -30,7 +30,7 @@ int Executor::run() {
     if (const Action& only = plan.actions().front(); plan.actions().size() == 1 && fits_alone(only)) {
         return run_alone(only);  // on two ranks most plans are: nothing to keep a score of
     }
-    scoreboard_.start(plan);
+    scoreboard_.start(plan, static_cast<std::uint64_t>(binding_->reduction.type().size));
     int error = MPI_SUCCESS;
     while (!scoreboard_.done() && error == MPI_SUCCESS) {
         // The wire first, then one piece of local work, then look what has arrived.

@@ -13,6 +13,8 @@ namespace {
 constexpr const char* library_names[] = {"libmpi.so.12", "libmpich.so.12"};
 #elif defined(RONDO_ABI_OPENMPI)
 constexpr const char* library_names[] = {"libmpi.so.40"};
+#elif defined(RONDO_ABI_SIMGRID)
+constexpr const char* library_names[] = {"libsimgrid.so"};
 #else
 constexpr const char* library_names[] = {"libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi_abi.so"};
 #endif
@@ -51,6 +53,7 @@ const char* object_of(const void* address) {
 /// By what marks each of them.
 std::string_view library_abi() {
     if (dlsym(source, "ompi_mpi_comm_world") != nullptr) return "openmpi";
+    if (dlsym(source, "smpi_main") != nullptr) return "simgrid";
     const std::string object = object_of(dlsym(source, "PMPI_Comm_rank"));
     return object.find("libmpi_abi.") != std::string::npos ? "mpiabi" : "mpich";
 }
