@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/interposer/instructions.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <limits>
 
 #include "rondo/core/error.hpp"
 
@@ -39,6 +41,7 @@ Instructions Instructions::from_environment() {
     instructions.read_rules();
     for (std::size_t i = 0; i < collectives().size(); ++i) instructions.read_choice(i);
     if (const char* directory = variable("RONDO_REPORT")) instructions.report_directory_ = directory;
+    instructions.environment_fingerprint_ = instructions.fingerprint_;
     return instructions;
 }
 
@@ -67,7 +70,30 @@ void Instructions::read_choice(std::size_t collective) {
     }
 }
 
+void Instructions::override_choice(std::size_t collective, std::optional<Choice> choice) {
+    std::uint16_t number = 0;
+    if (choice) {
+        const std::string text = to_string(*choice);
+        const auto same = [&](const Choice& each) {
+            return each.algorithm == choice->algorithm && to_string(each) == text;
+        };
+        const auto known = std::find_if(choices_.begin(), choices_.end(), same);
+        const std::ptrdiff_t index = known - choices_.begin();
+        if (index == std::numeric_limits<std::uint16_t>::max()) throw Error("too many different choices");
+        if (known == choices_.end()) choices_.push_back(*std::move(choice));
+        number = static_cast<std::uint16_t>(index + 1);
+    }
+    chosen_[collective] = number;
+    fingerprint_ = environment_fingerprint_;
+    for (std::size_t i = 0; i < collectives().size(); ++i) {
+        if (chosen_[i] == 0) continue;
+        const std::string text = to_string(choices_[chosen_[i] - 1U]);
+        fingerprint_ = mixed(fingerprint_, std::string(collectives()[i].name) + "=" + text);
+    }
+}
+
 const Choice* Instructions::choose(std::size_t collective, const Situation& situation) const {
+    if (chosen_[collective] != 0) return &choices_[chosen_[collective] - 1U];
     if (spoiled_[collective]) return nullptr;
     if (const std::optional<Choice>& forced = forced_[collective]; forced.has_value()) return &*forced;
     return rules_ ? rules_->match(situation) : nullptr;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,11 +26,17 @@ class Instructions {
     [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
     /// True if the user does not want Rondo in this process at all.
     [[nodiscard]] bool off() const { return off_; }
+    /// From now on, what to do with a collective in every situation; nothing: what the environment says. Throws Error
+    /// if there have been too many different choices. No thread may be reading.
+    void override_choice(std::size_t collective, std::optional<Choice> choice);
+    /// Tells the choices made by `override_choice` apart; 0 if the environment decides. What was decided under another
+    /// number is void.
+    [[nodiscard]] std::uint16_t choice_number(std::size_t collective) const { return chosen_[collective]; }
     /// What to do in a situation; nullptr if nothing was said.
     [[nodiscard]] const Choice* choose(std::size_t collective, const Situation& situation) const;
     /// True if the choice may depend on how many ranks each node has.
     [[nodiscard]] bool ask_ranks_per_node(std::size_t collective, const Situation& situation) const {
-        return !forced_[collective] && rules_ && rules_->ask_ranks_per_node(situation);
+        return chosen_[collective] == 0 && !forced_[collective] && rules_ && rules_->ask_ranks_per_node(situation);
     }
     /// Empty: no report.
     [[nodiscard]] const std::string& report_directory() const { return report_directory_; }
@@ -41,10 +49,13 @@ class Instructions {
 
     std::array<std::optional<Choice>, most_collectives> forced_;
     std::array<bool, most_collectives> spoiled_{};  // by a variable that could not be read
+    std::deque<Choice> choices_;                    // made while the program runs; number n is at n - 1
+    std::array<std::uint16_t, most_collectives> chosen_{};
     std::optional<Rules> rules_;
     std::string report_directory_;
     std::vector<std::string> complaints_;
     std::uint64_t fingerprint_ = 0;
+    std::uint64_t environment_fingerprint_ = 0;
     bool off_ = false;
 };
 

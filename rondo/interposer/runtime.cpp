@@ -11,7 +11,7 @@ namespace rondo::interposer {
 namespace {
 
 std::mutex set_up_mutex;
-std::atomic<const Runtime*> ready{nullptr};
+std::atomic<Runtime*> ready{nullptr};
 std::atomic<bool> off{false};
 std::atomic<const mpi::Library*> connected{nullptr};
 
@@ -32,7 +32,7 @@ std::string library_version() {
 }
 
 /// With the mutex held.
-const Runtime* set_up() {
+Runtime* set_up() {
     if (ready.load() != nullptr) return ready.load();
     auto* fresh = new Runtime{Instructions::from_environment()};
     const Instructions& instructions = fresh->instructions;
@@ -72,8 +72,10 @@ const mpi::Library* native_library(const void* caller) {
     return connected;
 }
 
-const Runtime* runtime(const void* caller) {
-    if (const Runtime* done = ready.load(std::memory_order_acquire)) return done;
+const Runtime* runtime(const void* caller) { return runtime_to_instruct(caller); }
+
+Runtime* runtime_to_instruct(const void* caller) {
+    if (Runtime* done = ready.load(std::memory_order_acquire)) return done;
     if (off.load(std::memory_order_relaxed) || native_library(caller) == nullptr) return nullptr;
     int initialised = 0;
     mpi::library().Initialized(&initialised);

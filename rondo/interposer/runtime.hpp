@@ -18,6 +18,9 @@ struct Runtime {
 /// MPI is not initialised. `caller` is an address in the code that called MPI.
 const Runtime* runtime(const void* caller);
 
+/// As `runtime`, to change its instructions, which no thread may be reading.
+Runtime* runtime_to_instruct(const void* caller);
+
 /// The library's functions, also when Rondo has nothing to do. nullptr if the library has another ABI (said once).
 const mpi::Library* native_library(const void* caller);
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/interposer/serve.hpp"
 
+#include <array>
 #include <atomic>
 #include <exception>
 #include <limits>
+#include <mutex>
 #include <new>
+#include <set>
 
 #include "rondo/core/error.hpp"
 #include "rondo/interposer/report.hpp"
@@ -29,11 +32,33 @@ class Stopwatch {
     std::uint64_t start_;
 };
 
+/// Calls of one collective that went to the library.
+struct Left {
+    std::atomic<std::uint64_t> calls{0};
+    std::atomic<const char*> reason{""};
+};
+std::array<Left, most_collectives> left;
+
+void note_left(std::size_t collective, const char* reason) {
+    left[collective].calls.fetch_add(1, std::memory_order_relaxed);
+    left[collective].reason.store(reason, std::memory_order_relaxed);
+}
+
+/// The same text, for ever.
+const char* kept(const std::string& text) {
+    static std::mutex& mutex = *new std::mutex;
+    static std::set<std::string>& texts = *new std::set<std::string>;
+    const std::lock_guard lock(mutex);
+    return texts.insert(text).first->c_str();
+}
+
 /// Facts of the call that choice and plan depend on.
-CallKey key_of(std::size_t collective, const PrefixCall& call, bool in_place, const mpi::Reduction& reduction) {
+CallKey key_of(std::size_t collective, std::uint16_t choice, const PrefixCall& call, bool in_place,
+               const mpi::Reduction& reduction) {
     const mpi::Datatype& type = reduction.type();
     CallKey key;
-    key.collective = static_cast<std::uint32_t>(collective);
+    key.collective = static_cast<std::uint16_t>(collective);
+    key.choice = choice;
     key.commutative = reduction.commutative();
     key.in_place = in_place;
     key.over_int = call.count > std::numeric_limits<int>::max();
@@ -51,7 +76,7 @@ bool large_messages_possible() {
 }
 
 Decision native_decision(const Runtime& runtime, const Collective& collective, const std::string& reason) {
-    return {nullptr, runtime.reporting ? tally_of(collective.name, "native", reason) : nullptr};
+    return {nullptr, runtime.reporting ? tally_of(collective.name, "native", reason) : nullptr, kept(reason)};
 }
 
 Decision decide(const Runtime& runtime, const CallKey& key, Communicator& communicator, MPI_Comm comm) {
@@ -107,6 +132,14 @@ bool buffers_in_doubt(const Wrapped& function, const PrefixCall& call, const mpi
 
 }  // namespace
 
+void forget_left_calls(std::size_t collective) {
+    left[collective].calls = 0;
+    left[collective].reason = "";
+}
+
+std::uint64_t left_calls(std::size_t collective) { return left[collective].calls; }
+const char* reason_of_left_call(std::size_t collective) { return left[collective].reason; }
+
 std::size_t index_of(std::string_view collective) {
     std::size_t index = 0;
     while (collectives()[index].name != collective) ++index;
@@ -122,6 +155,7 @@ int serve(const Wrapped& function, const PrefixCall& call, const void* caller) {
     const mpi::Library& library = mpi::library();
     const Stopwatch stopwatch(here->reporting);
     const auto native = [&](const char* reason, Count bytes) {
+        note_left(function.collective, reason);
         const int error = function.native(library, call);
         if (here->reporting) stopwatch.stop(tally_of(collectives()[function.collective].name, "native", reason), bytes);
         return error;
@@ -141,19 +175,24 @@ int serve(const Wrapped& function, const PrefixCall& call, const void* caller) {
         if (communicator == nullptr) return native("no attributes", bytes);
         if (!communicator->native_reason().empty()) {
             warn_of_disagreement(*communicator);
-            return native(communicator->native_reason().c_str(), bytes);
+            return native(communicator->native_reason().data(), bytes);
         }
         if (buffers_in_doubt(function, call, *type, communicator->rank())) return native("doubtful buffers", bytes);
         const bool in_place = call.input == MPI_IN_PLACE || call.input == call.output;
-        const CallKey key = key_of(function.collective, call, in_place, reduction);
+        const std::uint16_t choice = here->instructions.choice_number(function.collective);
+        const CallKey key = key_of(function.collective, choice, call, in_place, reduction);
         Decision* decision = communicator->find(key);
         if (decision == nullptr) {
             decision = communicator->remember(key, decide(*here, key, *communicator, call.comm));
         }
-        error = decision->plan != nullptr ? communicator->run(*decision->plan, call.input, call.output, reduction)
-                                          : function.native(library, call);
+        if (decision->plan == nullptr) {
+            note_left(function.collective, decision->reason);
+            error = function.native(library, call);
+            stopwatch.stop(decision->tally, bytes);
+            return error;  // the library has called the error handler
+        }
+        error = communicator->run(*decision->plan, call.input, call.output, reduction);
         stopwatch.stop(decision->tally, bytes);
-        if (decision->plan == nullptr) return error;  // the library has called the error handler
     } catch (const std::bad_alloc&) {
         error = MPI_ERR_NO_MEM;
     } catch (const std::exception& fault) {

@@ -30,6 +30,12 @@ struct Wrapped {
 /// user's error handler has had its say.
 int serve(const Wrapped& function, const PrefixCall& call, const void* caller);
 
+/// Counts calls that went to the library's own function: since when, `forget_left_calls` says.
+void forget_left_calls(std::size_t collective);
+std::uint64_t left_calls(std::size_t collective);
+/// Why the last of them did; lives for ever.
+const char* reason_of_left_call(std::size_t collective);
+
 /// The index of a registered collective.
 std::size_t index_of(std::string_view collective);
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/interposer/choose.h"
+
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <string>
+
+#include "rondo/core/error.hpp"
+#include "rondo/interposer/runtime.hpp"
+#include "rondo/interposer/serve.hpp"
+
+namespace rondo::interposer {
+namespace {
+
+void say(const char* text, char* message, int size) {
+    if (message != nullptr && size > 0) std::snprintf(message, static_cast<std::size_t>(size), "%s", text);
+}
+
+void choose(const char* collective, const char* choice, const void* caller) {
+    const Collective& subject = require_collective(collective == nullptr ? "" : collective);
+    std::optional<Choice> wanted;
+    if (choice != nullptr && *choice != '\0') wanted = parse_choice(subject, choice);
+    Runtime* here = runtime_to_instruct(caller);
+    if (here == nullptr) {
+        throw Error(
+            "Rondo has nothing to do with this process: MPI is not initialised, or Rondo is switched off "
+            "(RONDO=off), or its library is that of another MPI");
+    }
+    const std::size_t index = index_of(subject.name);
+    here->instructions.override_choice(index, std::move(wanted));
+    forget_left_calls(index);
+}
+
+}  // namespace
+}  // namespace rondo::interposer
+
+#define RONDO_EXPORT extern "C" __attribute__((visibility("default")))
+
+RONDO_EXPORT int rondo_choose(const char* collective, const char* choice, char* message, int size) {
+    try {
+        rondo::interposer::choose(collective, choice, __builtin_return_address(0));
+        return 0;
+    } catch (const std::exception& error) {
+        rondo::interposer::say(error.what(), message, size);
+        return 1;
+    }
+}
+
+RONDO_EXPORT long long rondo_left_to_library(const char* collective, char* message, int size) {
+    using namespace rondo::interposer;
+    try {
+        const rondo::Collective& subject = rondo::require_collective(collective == nullptr ? "" : collective);
+        const std::size_t index = index_of(subject.name);
+        say(reason_of_left_call(index), message, size);
+        return static_cast<long long>(left_calls(index));
+    } catch (const std::exception& error) {
+        say(error.what(), message, size);
+        return -1;
+    }
+}

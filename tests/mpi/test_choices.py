@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""rondo_choose: a program changes algorithms while it runs."""
+
+from __future__ import annotations
+
+from mpi_libraries import MpiLibrary
+
+RANKS = 3
+
+
+def test_program_changes_algorithms_while_it_runs(mpi: MpiLibrary) -> None:
+    run = mpi.run_under_rondo([mpi.compile("choices.c", "-ldl")], RANKS, exscan="one_doubling").check()
+    # Before the first choice, and after giving the decision back, the environment's.
+    assert run.report.calls("exscan") == {
+        "one_doubling": 2 * RANKS,
+        "doubling_123": 10 * RANKS,
+        "linear_pipeline": 10 * RANKS,
+        "two_op_doubling": 10 * RANKS,
+        "native": 11 * RANKS,
+    }
+    said = dict(line.split(": ", 1) for line in run.stdout.splitlines())
+    assert said["before MPI_Init"].startswith("1: Rondo has nothing to do with this process: MPI is not initialised")
+    assert said["refused"].startswith("1: linear_pipeline refuses: ")
+    assert said["unknown"] == "1: exscan has no algorithm 'doubling_132'; did you mean 'doubling_123'?"
+    assert said["unknown collective"] == "-1: Rondo has no collective 'exscn'; did you mean 'exscan'?"
+    assert said["short"] == "1: exscan "
+
+
+def test_program_cannot_choose_where_rondo_is_off(mpi: MpiLibrary) -> None:
+    run = mpi.run_under_rondo([mpi.compile("choices.c", "-ldl")], RANKS, environment={"RONDO": "off"})
+    assert run.returncode != 0
+    assert "RONDO=off" in run.stdout
