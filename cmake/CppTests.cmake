@@ -12,6 +12,9 @@ include(GoogleTest)
 file(GLOB test_sources CONFIGURE_DEPENDS
      "${PROJECT_SOURCE_DIR}/tests/*/*_test.cpp" "${PROJECT_SOURCE_DIR}/tests/*/*/*_test.cpp")
 list(FILTER test_sources EXCLUDE REGEX "/tests/(mpi|packaging|benchmarks)/|/tests/[^/]+/mpi/")
+if(NOT TARGET rondo_testbed_parts)
+    list(FILTER test_sources EXCLUDE REGEX "/tests/testbed/")
+endif()
 
 set(rooms "")
 foreach(source IN LISTS test_sources)
@@ -28,6 +31,11 @@ foreach(room IN LISTS rooms)
     # GoogleTest's macros hold an if and an else of their own.
     target_compile_options(${target} PRIVATE -Wno-dangling-else)
     target_link_libraries(${target} PRIVATE rondo_virtual rondo_core rondo_kernels GTest::gmock GTest::gtest_main)
+    if(room STREQUAL "testbed")
+        target_link_libraries(${target} PRIVATE rondo_testbed_parts ${CMAKE_DL_LIBS})
+        target_compile_definitions(${target} PRIVATE RONDO_PATIENCE_LIBRARY="$<TARGET_FILE:patience>")
+        add_dependencies(${target} patience)
+    endif()
     # Discovery at test time: a build does not start the programs, so it works under every sanitizer setting.
     gtest_discover_tests(${target} TEST_PREFIX "${room}." NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
                          WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" PROPERTIES TIMEOUT 600)

@@ -27,7 +27,8 @@ TOOLCHAIN = ROOT / ".toolchain"
 BUILD = ROOT / "build" / "release"
 
 BUILD_TOOLS = ["pip>=23.1", "scikit-build-core==1.1.2", "nanobind==3.1.0"]
-RUN_AND_TEST = ["click>=8.1", "rich>=13", "msgspec>=0.18", "pytest>=8", "numpy", "mpi4py>=4.1"]
+RUN_AND_TEST = ["click>=8.1", "rich>=13", "msgspec>=0.18", "pytest>=8", "mpi4py>=4.1"]
+RUN_AND_TEST += ["numpy", "scipy>=1.11", "plotly>=6", "matplotlib>=3.8"]  # the extra `bench` of pyproject.toml
 LINT_TOOLS = ["clang-format==23.1.5", "clang-tidy==23.1.4", "ruff==0.17.5"]
 MINIMUM_PYTHON = (3, 10)  # nanobind 3
 MINIMUM_CMAKE = (3, 23)
@@ -48,6 +49,9 @@ DEBIAN_PACKAGES = {
     "valgrind": ("valgrind", "the memory checks of the preload libraries"),
     "mpich": ("mpiexec.mpich", "the Fortran tests with MPICH"),
     "libmpich-dev": ("mpifort.mpich", "the Fortran tests with MPICH"),
+    "iproute2": ("ip", "the emulated cluster"),
+    "libfabric1": ("/usr/lib/x86_64-linux-gnu/libfabric.so.1", "Intel MPI on the emulated cluster"),
+    "libsimgrid-dev": ("smpicxx", "the check in simulated time"),
     "openmpi-bin": ("mpiexec.openmpi", "the Fortran tests with Open MPI"),
     "libopenmpi-dev": ("mpifort.openmpi", "the Fortran tests with Open MPI"),
 }

@@ -42,7 +42,7 @@ class MpiLibrary:
     launcher_options: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)  # of compiler and launcher
     patience: Mapping[str, str] = field(default_factory=dict)  # of ranks, where there are more than cores
-    polls_without_end: bool = False  # needs patient_polling.c
+    polls_without_end: bool = False  # needs testbed/patience.c
 
     def missing(self) -> str | None:
         """Why this library cannot be used, or None."""
@@ -87,8 +87,10 @@ class MpiLibrary:
         if crowded:
             variables = {**self.patience, **variables}
         if crowded and self.polls_without_end:
-            preloads = [variables.get("LD_PRELOAD", ""), str(self.compile("patient_polling.c", "-shared", "-fPIC"))]
+            patience = self.compile(ROOT / "testbed" / "patience.c", "-shared", "-fPIC")
+            preloads = [variables.get("LD_PRELOAD", ""), str(patience)]
             variables["LD_PRELOAD"] = ":".join(word for word in preloads if word)
+            variables |= {"RONDO_PATIENCE_POLLS": "20", "RONDO_PATIENCE_US": "50"}
         return launch(self.command(ranks, variables, command), {**os.environ, **self.environment}, timeout)
 
     def run_under_rondo(

@@ -10,6 +10,8 @@ from rondo.errors import Error
 PACKAGE = Path(__file__).resolve().parent
 LIBRARIES = PACKAGE / "lib"
 DEFAULT_RULES = PACKAGE / "tuning" / "default.rules"
+PROGRAMS = PACKAGE / "bin"
+BENCH_SOURCES = PACKAGE / "bench"
 
 
 def installed_abis() -> list[str]:
@@ -28,4 +30,23 @@ def preload_library(abi: str) -> Path:
         )
     if any(character in str(library) for character in " :\t"):
         raise Error(f"{library} cannot be preloaded: LD_PRELOAD takes no blanks and colons; install Rondo elsewhere")
+    return library
+
+
+def testbed_program() -> Path:
+    """Absolute path of the emulated cluster's engine; Error if it is not installed."""
+    program = PROGRAMS / "rondo-testbed"
+    if not program.is_file():
+        raise Error(
+            "this installation of Rondo has no emulated cluster (it needs Linux); build it again with "
+            "-DRONDO_BUILD_TESTBED=ON"
+        )
+    return program
+
+
+def patience_library() -> Path:
+    """Absolute path of the library that keeps ranks of an emulated cluster from polling; Error if not installed."""
+    library = LIBRARIES / "libpatience.so"
+    if not library.is_file():
+        raise Error(f"this installation of Rondo is incomplete: there is no {library}")
     return library

@@ -98,7 +98,7 @@ def kind_of(launcher: str, environment: Mapping[str, str]) -> Kind:
         return Kind.OPENMPI
     if not LOOKS_LIKE_MPIEXEC.search(name):
         return Kind.NONE
-    version = _version_text(path, environment)
+    version = version_text(path, environment)
     if "HYDRA" in version or "Intel(R) MPI Library" in version:
         return Kind.HYDRA
     if "Open MPI" in version or "OpenRTE" in version or "PRRTE" in version or "prterun" in version:
@@ -112,7 +112,8 @@ def kind_of(launcher: str, environment: Mapping[str, str]) -> Kind:
     )
 
 
-def _version_text(path: str, environment: Mapping[str, str]) -> str:
+def version_text(path: str, environment: Mapping[str, str]) -> str:
+    """What a launcher prints for `--version`; Error if it cannot be asked."""
     try:
         result = subprocess.run(
             [path, "--version"],

@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NoReturn
 
 from rondo.errors import NOT_FOUND, Error
@@ -15,6 +16,8 @@ FORWARDED = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signa
 ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}
 IGNORED_BY_PYTHON = {signal.SIGPIPE, signal.SIGXFSZ}  # and else inherited by the command
 FROM_KERNEL = 0x80  # SI_KERNEL: a key of the terminal, which the launcher gets as well
+INTERVAL = 0.2  # seconds between two times of what there is to do meanwhile
+OBEYS_WITHIN = 50  # intervals
 PATIENCE = 2  # requests to end that the launcher is left to obey by itself
 
 
@@ -30,40 +33,75 @@ def replace(words: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
         raise _cannot_run(words, error) from None
 
 
+@dataclass(frozen=True)
+class Ending:
+    """How a command ended."""
+
+    code: int
+    """Its exit code, 128 + n if signal n killed it."""
+    request: signal.Signals | None
+    """The first signal by which Rondo was asked to end it."""
+
+
 def run(words: Sequence[str], environment: Mapping[str, str]) -> int:
     """Runs the command to its end and gives its exit code, 128 + n if signal n killed it.
 
     Signals that ask Rondo to end or tell it something are passed on to the command; when it does not obey, the third
     request to end kills it.
     """
+    return supervise(words, environment).code
+
+
+def supervise(
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    output: int | None = None,
+    meanwhile: Callable[[], bool] | None = None,
+) -> Ending:
+    """As `run`, with the command's output going to another file descriptor, and something to do all the while.
+
+    When that returns true, the command is asked to end, and killed if it does not obey.
+    """
     watched = FORWARDED | {signal.SIGCHLD}
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a parent that ignores it hands that down
     before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
     try:
         child = os.posix_spawnp(
-            words[0], list(words), dict(environment), setsigmask=before, setsigdef=IGNORED_BY_PYTHON
+            words[0],
+            list(words),
+            dict(environment),
+            setsigmask=before,
+            setsigdef=IGNORED_BY_PYTHON,
+            file_actions=[] if output is None else [(os.POSIX_SPAWN_DUP2, output, 1)],
         )
     except OSError as error:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         raise _cannot_run(words, error) from None
     try:
-        return _wait(child, watched)
+        return _wait(child, watched, meanwhile)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _wait(child: int, watched: set[signal.Signals]) -> int:
-    requests = 0
+def _wait(child: int, watched: set[signal.Signals], meanwhile: Callable[[], bool] | None) -> Ending:
+    requests: list[signal.Signals] = []
+    rounds_since_asked = -1
     while True:
-        received = signal.sigwaitinfo(watched)
-        if received.si_signo == signal.SIGCHLD:
+        received = signal.sigwaitinfo(watched) if meanwhile is None else signal.sigtimedwait(watched, INTERVAL)
+        if meanwhile is not None and meanwhile():
+            rounds_since_asked += 1
+            if rounds_since_asked in (0, OBEYS_WITHIN):
+                os.kill(child, signal.SIGTERM if rounds_since_asked == 0 else signal.SIGKILL)
+        if received is None or received.si_signo == signal.SIGCHLD:  # which a thread may have taken
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
                 code = os.waitstatus_to_exitcode(status)
-                return code if code >= 0 else 128 - code
+                return Ending(code if code >= 0 else 128 - code, requests[0] if requests else None)
             continue
-        requests += received.si_signo in ENDING
-        if requests > PATIENCE:
+        if received.si_signo in ENDING:
+            requests.append(signal.Signals(received.si_signo))
+        if len(requests) > PATIENCE:
             os.kill(child, signal.SIGKILL)
         elif received.si_code != FROM_KERNEL:
             os.kill(child, received.si_signo)

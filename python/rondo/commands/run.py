@@ -3,17 +3,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
 
-from rondo import _core, abi, installation, launcher, preload, process
+from rondo import _core, abi, cluster, installation, launcher, mpi_library, preload, process
 from rondo.errors import Error
 
 NO_RULES = "none"
@@ -56,6 +57,16 @@ REPORT_DIRECTORY = ".rondo-report-"
     help="Which MPI the program uses: MPICH's family (Intel MPI and MVAPICH as well), Open MPI, or the standard "
     "binary interface of MPI 5. Needed only where Rondo cannot see it, as for a shell script.",
 )
+@click.option(
+    "--cluster",
+    "cluster_text",
+    metavar="NODESxRANKS:LATENCY:RATE[:LANES]|NAME",
+    help="Run on an emulated cluster of this machine, a new one as 8x1:2ms:200Mbit or one of `rondo cluster up`: what "
+    "follows is the program alone, which runs on all nodes.",
+)
+@click.option(
+    "--mpi", "wanted_mpi", metavar="mpich|openmpi|impi|PATH", help="With --cluster, the MPI to start it with."
+)
 @click.option("--dry-run", is_flag=True, help="Print the command that would run, and stop.")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- LAUNCHER ... PROGRAM ...")
 def command(
@@ -64,6 +75,8 @@ def command(
     rules: str | None,
     report_file: str | None,
     wanted: str,
+    cluster_text: str | None,
+    wanted_mpi: str | None,
     dry_run: bool,
     words: tuple[str, ...],
 ) -> None:
@@ -77,10 +90,15 @@ def command(
         rondo run --report -- mpirun -np 8 python3 script.py
         rondo run --use exscan=linear_pipeline:segment=32Ki --rules none -- srun -n 64 ./app
         rondo run --abi openmpi -- mpirun -n 4 ./wrapper.sh
+        rondo run --cluster 8x1:2ms:200Mbit --report -- ./app
     """
     merged_file = check_report_file(report_file)
     if words[0].startswith("-"):
         raise click.NoSuchOption(words[0])
+    if wanted_mpi is not None and cluster_text is None:
+        raise Error("--mpi chooses the launcher on an emulated cluster; expected --cluster beside it")
+    if dry_run and cluster_text is not None:
+        raise Error("--dry-run: with --cluster there is no command before the cluster is up")
     environment = dict(os.environ)
     variables = check_uses(uses, environment)
     if "RONDO" in environment:  # "off": for the ranks on all nodes alike
@@ -97,20 +115,40 @@ def command(
     directory = make_report_directory(dry_run) if report_file is not None else None
     if directory is not None:
         variables["RONDO_REPORT"] = str(directory)
-    launch = preload.inject(line, library, variables, environment)
-    if dry_run:
-        assignments = [f"{name}={shlex.quote(value)}" for name, value in launch.environment.items()]
-        click.echo(" ".join([*assignments, shlex.join(launch.words)]))
-        return
-    environment.update(launch.environment)
-    if directory is None:
-        process.replace(launch.words, environment)
-    try:
+    with contextlib.ExitStack() as stack:
+        if directory is not None and not dry_run:
+            stack.callback(shutil.rmtree, directory, ignore_errors=True)
+        if cluster_text is None:
+            launch = preload.inject(line, library, variables, environment)
+        else:
+            variables[preload.PRELOAD] = preload.with_library_first(library, environment.get(preload.PRELOAD))
+            launch = stack.enter_context(opened_cluster(cluster_text, wanted_mpi, line, variables))
+        if dry_run:
+            assignments = [f"{name}={shlex.quote(value)}" for name, value in launch.environment.items()]
+            click.echo(" ".join([*assignments, shlex.join(launch.words)]))
+            return
+        environment.update(launch.environment)
+        if directory is None and cluster_text is None:
+            process.replace(launch.words, environment)
         code = process.run(launch.words, environment)
-        show_report(directory, merged_file)
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
+        if directory is not None:
+            show_report(directory, merged_file)
     sys.exit(code)
+
+
+@contextlib.contextmanager
+def opened_cluster(
+    text: str, wanted_mpi: str | None, line: launcher.CommandLine, variables: Mapping[str, str]
+) -> Iterator[preload.Command]:
+    """A cluster, and the command that starts the program on all of it. Error if the program is a launcher's."""
+    if line.kind is not launcher.Kind.NONE:
+        raise Error(
+            f"--cluster starts the program itself; expected the program alone after --, without {line.words[0]}"
+        )
+    mpi = mpi_library.of_program(line.words, wanted_mpi, os.environ)
+    with cluster.opened(text) as running:
+        words = running.command(mpi, running.shape.ranks, line.words, variables)
+        yield preload.Command(words, running.environment(mpi))
 
 
 def check_uses(uses: tuple[str, ...], environment: Mapping[str, str]) -> dict[str, str]:

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The emulated cluster with real MPI libraries, and that nothing is left of it however it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from launching import Run, end
+from mpi_libraries import LIBRARIES, TOOLCHAIN, MpiLibrary, reason_to_skip
+
+RONDO = Path(sys.executable).with_name("rondo")
+LIBRARY_NAMES = ["mpich", "openmpi", "impi"]
+SECONDS = 60
+
+
+def no_cluster_here() -> str | None:
+    result = subprocess.run(
+        [RONDO, "cluster", "up", "probe", "--nodes", "1"], capture_output=True, text=True, timeout=SECONDS, check=False
+    )
+    if result.returncode == 0:
+        subprocess.run([RONDO, "cluster", "down", "probe"], timeout=SECONDS, check=True)
+    return None if result.returncode == 0 else result.stderr.strip()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _possible() -> None:
+    if not RONDO.exists():
+        pytest.skip("the package rondo is not installed")
+    reason = no_cluster_here()
+    if reason is not None:
+        pytest.skip(reason)
+
+
+def processes_of(directory: Path) -> list[int]:
+    """Processes that have to do with clusters of this directory, by their command line or environment."""
+    found = []
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit() and int(process.name) != os.getpid():
+            with contextlib.suppress(OSError):
+                texts = (process / "cmdline").read_bytes() + (process / "environ").read_bytes()
+                if str(directory).encode() in texts:
+                    found.append(int(process.name))
+    return found
+
+
+def orphaned_sockets() -> int:
+    text = Path("/proc/net/sockstat").read_text()
+    match = re.search(r"TCP:.* orphan (\d+)", text)
+    return int(match[1]) if match else 0
+
+
+@pytest.fixture(autouse=True)
+def _nothing_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every test has a directory of clusters of its own, and leaves no process, namespace, device, mount or socket."""
+    home = Path("/tmp") / f"rondo-test-{secrets.token_hex(4)}"  # short, for sockets lie in it
+    home.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(home))
+    before = Path("/proc/mounts").read_text(), sorted(Path("/sys/class/net").iterdir()), orphaned_sockets()
+    yield
+    deadline = time.monotonic() + 15
+    while time.monotonic() < deadline and (processes_of(home) or orphaned_sockets() > before[2]):
+        time.sleep(0.1)
+    assert processes_of(home) == []
+    assert (Path("/proc/mounts").read_text(), sorted(Path("/sys/class/net").iterdir())) == before[:2]
+    assert orphaned_sockets() <= before[2]
+    shutil.rmtree(home, ignore_errors=True)
+
+
+def rondo(*words: object, command: tuple[str, ...] = (str(RONDO),), timeout: float = SECONDS) -> Run:
+    """One command of Rondo, bounded in time."""
+    start = time.monotonic()
+    command = [*command, *map(str, words)]
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    try:
+        output, errors = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        end(process)
+        pytest.fail(f"{' '.join(command)} did not end within {timeout} s")
+    return Run(process.returncode, output, errors, time.monotonic() - start)
+
+
+def library(name: str) -> MpiLibrary:
+    reason = reason_to_skip(name)
+    if reason is not None:
+        pytest.skip(reason)
+    return LIBRARIES[name]
+
+
+def placements(output: str) -> dict[int, tuple[str, int]]:
+    """Rank -> (host, ranks on it)."""
+    return {int(rank): (host, int(size)) for rank, host, size in re.findall(r"placed (\d+) \d+ (\S+) (\d+)", output)}
+
+
+def check_placed(run: Run, nodes: int, per_node: int) -> None:
+    run.check()
+    assert "wrong 0\n" in run.stdout
+    assert placements(run.stdout) == {rank: (f"node{rank // per_node}", per_node) for rank in range(nodes * per_node)}
+
+
+@pytest.mark.parametrize("name", LIBRARY_NAMES)
+@pytest.mark.parametrize(("nodes", "per_node"), [(8, 1), (4, 4)])
+def test_every_library_places_its_ranks_on_the_nodes(name: str, nodes: int, per_node: int) -> None:
+    program = library(name).compile("placement.c")
+    shape = ["--nodes", nodes, "--per-node", per_node, "--mpi", TOOLCHAIN / name]
+    check_placed(rondo("cluster", "run", *shape, "--", program), nodes, per_node)
+
+
+def test_36_nodes_run_a_program() -> None:
+    program = library("mpich").compile("placement.c")
+    shape = ["--nodes", 36, "--latency", "5ms", "--rate", "100Mbit", "--mpi", TOOLCHAIN / "mpich"]
+    check_placed(rondo("cluster", "run", *shape, "--", program), 36, 1)
+
+
+@pytest.fixture
+def ordinary_user() -> Iterator[tuple[str, ...]]:
+    """The words that run a command as a user made for it."""
+    if os.geteuid() != 0 or shutil.which("useradd") is None or shutil.which("setpriv") is None:
+        pytest.skip("only root can make an ordinary user; the other tests ran as one")
+    name = f"rondo{secrets.token_hex(3)}"
+    subprocess.run(["useradd", "--system", "--no-create-home", name], check=True, capture_output=True)
+    try:
+        home = Path(os.environ["XDG_RUNTIME_DIR"])
+        shutil.chown(home, name)
+        drop = ["setpriv", f"--reuid={name}", f"--regid={name}", "--clear-groups", "--bounding-set=-all"]
+        yield (*drop, "env", f"HOME={home}")
+    finally:
+        subprocess.run(["userdel", name], check=True, capture_output=True)
+
+
+def rondo_of(user: tuple[str, ...]) -> tuple[str, ...]:
+    """How that user calls rondo. Python itself may lie in root's home; then the system's runs the same package."""
+    system = f"/usr/bin/python{sys.version_info.major}.{sys.version_info.minor}"
+    packages = Path(next(path for path in sys.path if path.endswith("site-packages")))
+    for python, variables in ((sys.executable, ()), (system, (f"PYTHONPATH={packages}",))):
+        words = (*user, *variables, python, "-m", "rondo")
+        if subprocess.run([*words, "--version"], capture_output=True, check=False).returncode == 0:
+            return words
+    pytest.skip(f"an ordinary user can use neither {sys.executable} nor {system} with {packages}")
+
+
+@pytest.mark.parametrize("name", LIBRARY_NAMES)
+def test_an_ordinary_user_needs_no_privilege(name: str, ordinary_user: tuple[str, ...]) -> None:
+    program = library(name).compile("placement.c")
+    shape = ["--nodes", 4, "--per-node", 2, "--mpi", TOOLCHAIN / name]
+    check_placed(rondo("cluster", "run", *shape, "--", program, command=rondo_of(ordinary_user)), 4, 2)
+
+
+def test_the_exit_code_is_the_programs() -> None:
+    run = rondo("cluster", "run", "--nodes", 2, "--mpi", TOOLCHAIN / "mpich", "--", "sh", "-c", "exit 7")
+    assert run.returncode == 7
+
+
+def start_sleeping(*words: object) -> subprocess.Popen[str]:
+    """A cluster with ranks that sleep; returns when they do."""
+    process = subprocess.Popen(
+        [str(RONDO), "cluster", "run", "--nodes", "3", "--mpi", str(TOOLCHAIN / "mpich"), *map(str, words), "--", "sh",
+         "-c", "echo asleep; exec sleep 50"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    for _ in range(3):
+        assert process.stdout.readline() == "asleep\n"
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_is_left_when_it_is_ended(number: signal.Signals) -> None:
+    process = start_sleeping()
+    process.send_signal(number)
+    process.communicate(timeout=SECONDS)
+    assert process.returncode != 0
+
+
+def test_nothing_is_left_when_the_engine_is_killed() -> None:
+    process = start_sleeping()
+    engines = [
+        pid
+        for pid in processes_of(Path(os.environ["XDG_RUNTIME_DIR"]))
+        if Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[1:2] == [b"up"]
+    ]
+    assert engines
+    os.kill(min(engines), signal.SIGKILL)
+    process.communicate(timeout=SECONDS)
+    assert process.returncode != 0
+
+
+def test_two_clusters_at_once_do_not_meet() -> None:
+    program = library("mpich").compile("placement.c")
+    for name in ("first", "second"):
+        rondo("cluster", "up", name, "--nodes", 2).check()
+    try:
+        assert rondo("cluster", "list").check().stdout.count("2x1:2ms:200Mbit") == 2
+        # The same addresses, in networks that know nothing of each other: what one sends, the other does not count.
+        before = json.loads(rondo("cluster", "stat", "second").check().stdout)
+        check_placed(rondo("cluster", "run", "--name", "first", "--mpi", TOOLCHAIN / "mpich", "--", program), 2, 1)
+        after = json.loads(rondo("cluster", "stat", "second").check().stdout)
+        first = json.loads(rondo("cluster", "stat", "first").check().stdout)
+        assert after["packets"] == before["packets"]
+        assert first["packets"] > 0
+    finally:
+        rondo("cluster", "down", "--all")
+    assert rondo("cluster", "list").check().stdout == ""
+
+
+# Connecting to a port that nobody listens on takes a round trip, and a packet of either side carries no data.
+REFUSED_CONNECTION = """
+import socket, time
+start = time.monotonic()
+try:
+    socket.create_connection(("node1", 9))
+except ConnectionRefusedError:
+    print(time.monotonic() - start)
+"""
+
+
+def test_a_cluster_that_stays_can_be_entered_changed_and_ended() -> None:
+    rondo("cluster", "up", "--nodes", 2, "--latency", "20ms").check()
+    try:
+        assert rondo("cluster", "exec", "node1", "--", "hostname").check().stdout == "node1\n"
+        assert rondo("cluster", "exec", "node1", "--", "sh", "-c", "exit 3").returncode == 3
+        slow = float(rondo("cluster", "exec", "node0", "--", sys.executable, "-c", REFUSED_CONNECTION).check().stdout)
+        rondo("cluster", "set", "--latency", "1ms", "--rate", "50Mbit").check()
+        quick = float(rondo("cluster", "exec", "node0", "--", sys.executable, "-c", REFUSED_CONNECTION).check().stdout)
+        assert slow > 0.04 > quick > 0.002
+        assert rondo("cluster", "up", "--nodes", 2).returncode == 2  # there is one of this name
+    finally:
+        rondo("cluster", "down").check()
+    assert rondo("cluster", "down").returncode == 2
+
+
+def test_more_than_the_switch_can_carry_is_refused_with_the_reason() -> None:
+    run = rondo("cluster", "run", "--nodes", 100, "--rate", "10Gbit", "--mpi", TOOLCHAIN / "mpich", "--", "true")
+    assert run.returncode == 2
+    assert "Gbit/s" in run.stderr
+    assert run.stderr.count("\n") == 1
+
+
+def test_a_kernel_that_forbids_user_namespaces_gets_one_line() -> None:
+    # The limit holds for a namespace and all below it; in one of our own, without privileges, it is ours to set.
+    forbid = 'echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --bounding-set=-all --inh-caps=-all "$@"'
+    command = ("unshare", "--user", "--map-root-user", "sh", "-c", forbid, "sh", str(RONDO))
+    run = rondo("cluster", "run", "--nodes", 2, "--mpi", TOOLCHAIN / "mpich", "--", "true", command=command)
+    assert run.returncode == 2
+    assert "max_user_namespaces" in run.stderr
+    assert run.stderr.count("\n") == 1
+
+
+def test_rondos_collectives_serve_on_the_cluster(tmp_path: Path) -> None:
+    program = library("mpich").compile("placement.c")
+    report = tmp_path / "report.json"
+    words = ["--cluster", "4x1:1ms:200Mbit", "--mpi", TOOLCHAIN / "mpich", "--use", "exscan=doubling_123"]
+    run = rondo("run", *words, f"--report={report}", "--", program)
+    check_placed(run, 4, 1)
+    served = {
+        (entry["collective"], entry["algorithm"]): entry["ranks"] for entry in json.loads(report.read_text())["entries"]
+    }
+    assert served["exscan", "doubling_123"] == 4

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Shapes of emulated clusters, and what is refused before anything starts. They run in mpi/test_emulated_cluster.py."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+from rondo.commands import main
+from rondo.errors import Error
+
+from rondo import cluster_shape
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("36x1:5ms:100Mbit", cluster_shape.Shape(36, 1, 5e-3, 100e6)),
+        ("8x4:200us:1Gbit/s", cluster_shape.Shape(8, 4, 200e-6, 1e9)),
+        ("4x2:0.5s:900kbit:2", cluster_shape.Shape(4, 2, 0.5, 900e3, 2)),
+    ],
+)
+def test_a_shape_is_read_and_written_in_one_form(text: str, expected: cluster_shape.Shape) -> None:
+    shape = cluster_shape.parse(text)
+    assert shape.ranks == expected.ranks
+    assert shape.latency == pytest.approx(expected.latency)
+    assert shape.rate == pytest.approx(expected.rate)
+    assert shape.lanes == expected.lanes
+    assert cluster_shape.parse(str(shape)) == shape
+
+
+def test_beta_is_the_time_of_a_byte_on_one_lane() -> None:
+    assert cluster_shape.parse("8x1:2ms:200Mbit").seconds_per_byte == pytest.approx(40e-9)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("36:5ms:100Mbit", "expected NODESxRANKS_PER_NODE:LATENCY:RATE"),
+        ("36x1:5ms", "expected NODESxRANKS_PER_NODE:LATENCY:RATE"),
+        ("36x1:5ms:100Mbit:two", "expected NODESxRANKS_PER_NODE:LATENCY:RATE"),
+        ("0x1:5ms:100Mbit", "at least 1"),
+        ("4x0:5ms:100Mbit", "at least 1"),
+        ("4x1:5ms:100Mbit:0", "lanes"),
+        ("4x1:5:100Mbit", "latency '5'"),
+        ("4x1:5ms:100MB", "rate '100MB'"),
+        ("4x1:5ms:0Mbit", "more than 0"),
+    ],
+)
+def test_a_text_that_is_no_shape_is_refused_with_the_reason(text: str, complaint: str) -> None:
+    with pytest.raises(Error, match=complaint):
+        cluster_shape.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["run", "--nodes", "0", "--mpi", "mpich", "--", "true"], "at least 1"),
+        (["run", "--mpi", "lampi", "--", "true"], "unknown MPI library lampi"),
+        (["run", "--mpi", "/nowhere/at/all", "--", "true"], "no MPI library at /nowhere/at/all"),
+        (["run", "--latency", "fast", "--", "true"], "latency 'fast'"),
+        (["exec", "--name", "no-such-cluster", "node0", "--", "true"], "no cluster named no-such-cluster"),
+        (["down", "no-such-cluster"], "no cluster named no-such-cluster"),
+        (["set"], "nothing to set"),
+        (["up", "a/b"], "cluster name 'a/b'"),
+        (["run", "--", "true"], "does not use MPI"),
+    ],
+)
+def test_impossible_requests_end_with_2_and_one_line(words: list[str], complaint: str) -> None:
+    result = CliRunner().invoke(main, ["cluster", *words])
+    assert result.exit_code == 2
+    assert complaint in result.output
+    assert result.output.count("\n") == 1
+
+
+def test_run_on_a_cluster_wants_the_program_alone() -> None:
+    result = CliRunner().invoke(main, ["run", "--mpi", "mpich", "--", "true"])
+    assert result.exit_code == 2
+    assert "expected --cluster" in result.output
