@@ -20,7 +20,12 @@ FIGURES = ROOT / "docs/explanation/cyclic-doubling.md"
 COPIED = ("CMakeLists.txt", "cmake", "rondo", "tests/conformance")
 # Not needed here, and slow to compile. Without kernels.cmake the kernels are an empty library.
 LEFT_OUT = ("kernels.cmake", "interposer", "mpi")
-OPTIONS = ("-DCMAKE_CXX_FLAGS_RELEASE=-O1", "-DRONDO_BUILD_INTERPOSER=OFF", "-DRONDO_BUILD_TESTS=ON")
+OPTIONS = (
+    "-DCMAKE_CXX_FLAGS_RELEASE=-O1",
+    "-DRONDO_BUILD_INTERPOSER=OFF",
+    "-DRONDO_BUILD_TESTBED=OFF",
+    "-DRONDO_BUILD_TESTS=ON",
+)
 
 
 def code_blocks(document: Path) -> dict[str, str]:

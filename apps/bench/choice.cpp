@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "choice.hpp"
+
+#include <dlfcn.h>
+#include <mpi.h>
+
+#ifdef RONDO_ABI_SIMGRID
+#include "rondo/interposer/choose.h"  // linked in: SimGrid's ranks share a process, and preload nothing
+#endif
+
+namespace rondo::bench {
+namespace {
+
+// As rondo/interposer/choose.h has them.
+using Choose = int (*)(const char* collective, const char* choice, char* message, int size);
+using LeftToLibrary = long long (*)(const char* collective, char* message, int size);
+
+constexpr int message_size = 512;
+
+#ifdef RONDO_ABI_SIMGRID
+Choose find_choose() { return rondo_choose; }
+LeftToLibrary find_left_to_library() { return rondo_left_to_library; }
+#else
+Choose find_choose() { return reinterpret_cast<Choose>(dlsym(RTLD_DEFAULT, "rondo_choose")); }
+LeftToLibrary find_left_to_library() {
+    return reinterpret_cast<LeftToLibrary>(dlsym(RTLD_DEFAULT, "rondo_left_to_library"));
+}
+#endif
+
+}  // namespace
+
+Function library_function(const char* name) {
+    Dl_info library;
+    if (dladdr(dlsym(RTLD_DEFAULT, "MPI_Get_library_version"), &library) != 0) {
+        if (void* handle = dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD)) {
+            if (void* function = dlsym(handle, name)) return reinterpret_cast<Function>(function);
+        }
+    }
+    return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+}
+
+std::string choose(const char* collective, const std::string& algorithm) {
+    const Choose function = find_choose();
+    if (function == nullptr) return "Rondo's preload library is not in this process";
+    char message[message_size] = "";
+    return function(collective, algorithm.c_str(), message, message_size) == 0 ? "" : message;
+}
+
+std::int64_t left_to_library(const char* collective, std::string& reason) {
+    const LeftToLibrary function = find_left_to_library();
+    if (function == nullptr) return 0;
+    char message[message_size] = "";
+    const std::int64_t calls = function(collective, message, message_size);
+    reason = message;
+    return calls;
+}
+
+}  // namespace rondo::bench

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of what can be measured. Roots are rank 0.
+#include <vector>
+
+#include "problem.hpp"
+
+namespace rondo::bench {
+namespace {
+
+constexpr int tag = 2;
+
+int ranks_of(MPI_Comm comm) {
+    int ranks = 1;
+    MPI_Comm_size(comm, &ranks);
+    return ranks;
+}
+
+int rank_of(MPI_Comm comm) {
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+/// MPI_Exscan, MPI_Scan and MPI_Allreduce have one signature.
+void call_without_root(Function function, const Arguments& a) {
+    using Function = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
+    reinterpret_cast<Function>(function)(a.input, a.output, a.count, a.type, a.op, a.comm);
+}
+
+void call_reduce(Function function, const Arguments& a) {
+    using Function = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
+    reinterpret_cast<Function>(function)(a.input, a.output, a.count, a.type, a.op, 0, a.comm);
+}
+
+void call_bcast(Function function, const Arguments& a) {
+    using Function = int (*)(void*, int, MPI_Datatype, int, MPI_Comm);
+    reinterpret_cast<Function>(function)(a.output, a.count, a.type, 0, a.comm);
+}
+
+/// Rank 0 and the last: there and back.
+void ping_pong(Function, const Arguments& a) {
+    const int last = ranks_of(a.comm) - 1, rank = rank_of(a.comm);
+    if (rank == 0) MPI_Send(a.input, a.count, a.type, last, tag, a.comm);
+    if (rank == 0 || rank == last) MPI_Recv(a.output, a.count, a.type, last - rank, tag, a.comm, MPI_STATUS_IGNORE);
+    if (rank == last) MPI_Send(a.input, a.count, a.type, 0, tag, a.comm);
+}
+
+/// All others send to rank 0 at once.
+void incast(Function, const Arguments& a) {
+    if (rank_of(a.comm) != 0) {
+        MPI_Send(a.input, a.count, a.type, 0, tag, a.comm);
+        return;
+    }
+    int element_bytes = 0;
+    MPI_Type_size(a.type, &element_bytes);
+    const std::size_t bytes = static_cast<std::size_t>(a.count) * static_cast<std::size_t>(element_bytes);
+    std::vector<MPI_Request> requests(static_cast<std::size_t>(ranks_of(a.comm) - 1));
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        void* slot = static_cast<std::byte*>(a.output) + i * bytes;
+        MPI_Irecv(slot, a.count, a.type, static_cast<int>(i) + 1, tag, a.comm, &requests[i]);
+    }
+    MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+}
+
+/// All send to the next at once.
+void ring_shift(Function, const Arguments& a) {
+    const int ranks = ranks_of(a.comm), rank = rank_of(a.comm);
+    MPI_Sendrecv(a.input, a.count, a.type, (rank + 1) % ranks, tag, a.output, a.count, a.type,
+                 (rank + ranks - 1) % ranks, tag, a.comm, MPI_STATUS_IGNORE);
+}
+
+int one_vector(int, int) { return 1; }
+int one_of_each_other_on_root(int rank, int ranks) { return rank == 0 ? ranks - 1 : 0; }
+
+RankRange ranks_before(int, int rank, int) { return {0, rank}; }
+RankRange ranks_up_to(int, int rank, int) { return {0, rank + 1}; }
+RankRange all(int, int, int ranks) { return {0, ranks}; }
+RankRange all_on_root(int, int rank, int ranks) { return {0, rank == 0 ? ranks : 0}; }
+RankRange root(int, int, int) { return {0, 1}; }
+RankRange one_of_the_others(int vector, int, int) { return {vector + 1, vector + 2}; }
+RankRange previous(int, int rank, int ranks) { return {(rank + ranks - 1) % ranks, (rank + ranks - 1) % ranks + 1}; }
+RankRange partner(int, int rank, int ranks) {
+    if (rank != 0 && rank != ranks - 1) return {0, 0};
+    return {ranks - 1 - rank, ranks - rank};
+}
+
+double undefined(int) { return 0; }
+double one(int) { return 1; }
+double twice_the_others(int ranks) { return 2.0 * (ranks - 1) / ranks; }
+
+/// The first columns of a row: how MPI calls it, and where it is.
+#define RONDO_FUNCTION(name) #name, reinterpret_cast<Function>(name)
+#define RONDO_PATTERN nullptr, nullptr
+
+// clang-format off
+const Collective table[] = {
+    {"exscan", RONDO_FUNCTION(MPI_Exscan), true, false, 1, false, call_without_root, one_vector, ranks_before, undefined},
+    {"scan", RONDO_FUNCTION(MPI_Scan), true, false, 1, false, call_without_root, one_vector, ranks_up_to, undefined},
+    {"allreduce", RONDO_FUNCTION(MPI_Allreduce), true, false, 1, false, call_without_root, one_vector, all, twice_the_others},
+    {"reduce", RONDO_FUNCTION(MPI_Reduce), true, false, 1, false, call_reduce, one_vector, all_on_root, one},
+    {"bcast", RONDO_FUNCTION(MPI_Bcast), false, true, 1, false, call_bcast, one_vector, root, one},
+    {"ping_pong", RONDO_PATTERN, false, false, 0.5, true, ping_pong, one_vector, partner, one},
+    {"incast", RONDO_PATTERN, false, false, 1, false, incast, one_of_each_other_on_root, one_of_the_others, undefined},
+    {"ring_shift", RONDO_PATTERN, false, false, 1, false, ring_shift, one_vector, previous, undefined},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const Collective> collectives() { return table; }
+
+}  // namespace rondo::bench

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "network.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "clock.hpp"
+#include "testbed/control.hpp"
+
+namespace rondo::bench {
+namespace {
+
+constexpr int tag = 4;
+constexpr int round_trips = 10;  // of each size, of which the quickest counts
+// Seconds, and times the shortest message: larger messages would take too long. Two lengths at least must lie beyond
+// the handshake of long messages, which takes two latencies more.
+constexpr double longest_one_way = 0.03, longest_in_latencies = 5;
+constexpr int largest_message = 1 << 20;
+constexpr double good_residual = 0.05;
+constexpr int attempts = 3;                          // to get one as good as that
+constexpr double tolerated_lateness = 0.1;           // of the latency,
+constexpr std::uint64_t least_latency_ns = 100'000;  // or of this if it is less
+
+/// One way, the quickest. The partner is told before each round trip how it goes on: by the size, 0 ends.
+double one_way(MPI_Comm comm, int partner, std::vector<char>& buffer, int bytes) {
+    double quickest = HUGE_VAL;
+    for (int i = 0; i < round_trips; ++i) {
+        const double start = monotonic_seconds();
+        MPI_Send(buffer.data(), bytes, MPI_BYTE, partner, tag, comm);
+        MPI_Recv(buffer.data(), bytes, MPI_BYTE, partner, tag, comm, MPI_STATUS_IGNORE);
+        quickest = std::min(quickest, (monotonic_seconds() - start) / 2);
+    }
+    return quickest;
+}
+
+/// Sends back whatever rank 0 sends, until that is empty.
+void echo(MPI_Comm comm, std::vector<char>& buffer) {
+    for (;;) {
+        MPI_Status status;
+        MPI_Recv(buffer.data(), largest_message, MPI_BYTE, 0, tag, comm, &status);
+        int bytes = 0;
+        MPI_Get_count(&status, MPI_BYTE, &bytes);
+        if (bytes == 0) return;
+        MPI_Send(buffer.data(), bytes, MPI_BYTE, 0, tag, comm);
+    }
+}
+
+/// Least squares of the relative deviations, so that every size counts alike, of two lines with one slope: messages
+/// from index `first_long` on may have a latency of their own.
+Line fit(const std::vector<double>& sizes, const std::vector<double>& seconds, std::size_t first_long) {
+    struct Sums {
+        double w = 0, x = 0, y = 0, xx = 0, xy = 0;
+    } sums[2];
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        Sums& s = sums[i < first_long ? 0 : 1];
+        const double weight = 1 / (seconds[i] * seconds[i]);
+        s.w += weight;
+        s.x += weight * sizes[i];
+        s.y += weight * seconds[i];
+        s.xx += weight * sizes[i] * sizes[i];
+        s.xy += weight * sizes[i] * seconds[i];
+    }
+    double covariance = 0, variance = 0;
+    for (const Sums& s : sums) {
+        if (s.w == 0) continue;
+        covariance += s.xy - s.x * s.y / s.w;
+        variance += s.xx - s.x * s.x / s.w;
+    }
+    Line line{};
+    line.seconds_per_byte = variance > 0 ? covariance / variance : 0;
+    const auto latency = [&](const Sums& s) { return (s.y - line.seconds_per_byte * s.x) / s.w; };
+    line.latency = latency(sums[0]);
+    if (sums[1].w > 0) line.rendezvous = latency(sums[1]) - line.latency;
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+        const double step = i < first_long ? 0 : line.rendezvous;
+        const double predicted = line.latency + step + sizes[i] * line.seconds_per_byte;
+        line.residual = std::max(line.residual, std::abs(seconds[i] - predicted) / predicted);
+    }
+    return line;
+}
+
+/// One line if that is good enough, else the best with a step.
+Line best_fit(const std::vector<double>& sizes, const std::vector<double>& seconds) {
+    Line best = fit(sizes, seconds, sizes.size());
+    if (best.residual <= good_residual) return best;
+    for (std::size_t first_long = 2; first_long + 2 <= sizes.size(); ++first_long) {
+        const Line line = fit(sizes, seconds, first_long);
+        if (line.residual < best.residual) best = line;
+    }
+    return best;
+}
+
+}  // namespace
+
+Line fitted_line(MPI_Comm comm, int partner) {
+    std::vector<char> buffer(largest_message);
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    if (rank != 0) {
+        echo(comm, buffer);
+        return {};
+    }
+    one_way(comm, partner, buffer, 1);  // connects
+    Line best{.residual = HUGE_VAL};
+    for (int attempt = 0; attempt < attempts && best.residual > good_residual; ++attempt) {
+        std::vector<double> sizes, seconds;
+        for (int bytes = 1; bytes <= largest_message; bytes *= 4) {
+            sizes.push_back(bytes);
+            seconds.push_back(one_way(comm, partner, buffer, bytes));
+            if (seconds.back() > std::max(longest_one_way, longest_in_latencies * seconds.front())) break;
+        }
+        const Line line = best_fit(sizes, seconds);
+        if (line.residual < best.residual) best = line;
+    }
+    MPI_Send(nullptr, 0, MPI_BYTE, partner, tag, comm);
+    return best;
+}
+
+EmulatedCluster::EmulatedCluster() {
+    const char* directory = std::getenv(testbed::directory_variable);
+    if (directory == nullptr) return;
+    const std::string path = std::string(directory) + "/" + testbed::control_file;
+    const int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (file < 0) return;
+    void* page = mmap(nullptr, sizeof(testbed::Control), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    close(file);
+    if (page == MAP_FAILED) return;
+    auto* control = static_cast<testbed::Control*>(page);
+    if (control->magic == testbed::control_magic && control->size == sizeof(testbed::Control)) control_ = control;
+    dropped_before_ = dropped();
+}
+
+void EmulatedCluster::watch() const {
+    if (control_ != nullptr) control_->worst_lateness_ns = 0;
+}
+
+bool EmulatedCluster::disturbed() const {
+    if (control_ == nullptr) return false;
+    const std::uint64_t latency = std::max(control_->latency_ns.load(), least_latency_ns);
+    return static_cast<double>(control_->worst_lateness_ns) > tolerated_lateness * static_cast<double>(latency);
+}
+
+std::int64_t EmulatedCluster::dropped() const {
+    return control_ != nullptr ? static_cast<std::int64_t>(control_->dropped) - dropped_before_ : 0;
+}
+
+}  // namespace rondo::bench

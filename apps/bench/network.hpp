@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the network is like: alpha and beta from a ping-pong between two nodes, and the emulated cluster's own account.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+
+namespace rondo::testbed {
+struct Control;
+}
+
+namespace rondo::bench {
+
+struct Line {
+    double latency;           ///< alpha, seconds
+    double seconds_per_byte;  ///< beta
+    double rendezvous;        ///< what long messages take in addition, if the library asks the receiver first; else 0
+    double residual;          ///< largest relative deviation of a measured time from the line
+};
+
+/// On rank 0, while `partner` calls it too, on another node. Takes about a second.
+Line fitted_line(MPI_Comm comm, int partner);
+
+/// The control page of the emulated cluster that this process runs in, if it runs in one.
+class EmulatedCluster {
+  public:
+    EmulatedCluster();
+    /// Asks the switch to watch its lateness from now on.
+    void watch() const;
+    /// Whether the switch was too late since, so that what was measured is not the network that was asked for.
+    [[nodiscard]] bool disturbed() const;
+    /// Packets that the switch lost since.
+    [[nodiscard]] std::int64_t dropped() const;
+
+  private:
+    testbed::Control* control_ = nullptr;
+    std::int64_t dropped_before_ = 0;
+};
+
+}  // namespace rondo::bench

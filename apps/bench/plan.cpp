@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plan.hpp"
+
+#include <climits>
+#include <cstdlib>
+#include <sstream>
+#include <stdexcept>
+
+namespace rondo::bench {
+namespace {
+
+double number(const std::string& text) {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    if (text.empty() || *end != '\0' || !(value >= 0))
+        throw std::runtime_error("expected a number that is not negative");
+    return value;
+}
+
+template <class Value>
+Value required(std::optional<Value> found, const char* expected) {
+    if (!found) throw std::runtime_error(std::string("expected ") + expected);
+    return *found;
+}
+
+std::int64_t count_of(const std::string& text) {
+    const double value = number(text);
+    if (value < 1 || value > INT_MAX) throw std::runtime_error("expected 1 to 2147483647 elements");
+    return static_cast<std::int64_t>(value);
+}
+
+void read_line(Plan& plan, const std::string& key, const std::string& value) {
+    if (key == "collective") {
+        plan.collective = find_collective(value);
+        if (plan.collective == nullptr) throw std::runtime_error("the driver knows no collective of this name");
+    } else if (key == "type") {
+        plan.type = required(find_type(value), "int, long, float or double");
+    } else if (key == "operator") {
+        plan.op = required(find_operator(value), "sum, bxor, bor, max or min");
+    } else if (key == "candidate") {
+        plan.candidates.push_back(value);
+    } else if (key == "count") {
+        plan.counts.push_back(count_of(value));
+    } else if (key == "start") {
+        if (value != "clock" && value != "barrier") throw std::runtime_error("expected clock or barrier");
+        plan.starts.push_back(value == "clock" ? Start::clock : Start::barrier);
+    } else if (key == "repetitions") {
+        plan.repetitions = static_cast<int>(number(value));
+    } else if (key == "warmup") {
+        plan.warmups = static_cast<int>(number(value));
+    } else if (key == "seconds") {
+        plan.seconds = number(value);
+    } else if (key == "seed") {
+        plan.seed = std::strtoull(value.c_str(), nullptr, 10);
+    } else if (key == "clock") {
+        plan.learned_clock = value == "learned";
+    } else if (key == "clock_skew") {
+        plan.clock_skew = number(value);
+    } else if (key == "clock_drift") {
+        plan.clock_drift = number(value);
+    } else {
+        throw std::runtime_error("unknown key");
+    }
+}
+
+void check(const Plan& plan) {
+    if (plan.collective == nullptr) throw std::runtime_error("plan: no line 'collective'");
+    if (plan.candidates.empty()) throw std::runtime_error("plan: no line 'candidate'");
+    if (plan.counts.empty()) throw std::runtime_error("plan: no line 'count'");
+    if (plan.starts.empty()) throw std::runtime_error("plan: no line 'start'");
+    if (plan.collective->reduces && !defined(plan.op, plan.type)) {
+        throw std::runtime_error(std::string("plan: ") + name_of(plan.op) + " is not defined on " + name_of(plan.type));
+    }
+}
+
+}  // namespace
+
+const char* name_of(Start start) { return start == Start::clock ? "clock" : "barrier"; }
+
+Plan parse_plan(const std::string& text) {
+    Plan plan;
+    std::istringstream lines(text);
+    std::string line;
+    for (int number_of_line = 1; std::getline(lines, line); ++number_of_line) {
+        if (line.empty()) continue;
+        const std::size_t blank = line.find(' ');
+        const std::string key = line.substr(0, blank);
+        try {
+            read_line(plan, key, blank == std::string::npos ? "" : line.substr(blank + 1));
+        } catch (const std::runtime_error& error) {
+            throw std::runtime_error("plan:" + std::to_string(number_of_line) + ": " + line + ": " + error.what());
+        }
+    }
+    check(plan);
+    return plan;
+}
+
+}  // namespace rondo::bench

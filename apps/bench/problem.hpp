@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is measured: collectives (and traffic patterns) with their data. Adding one is one entry in collectives.cpp.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "choice.hpp"
+#include "values.hpp"
+
+namespace rondo::bench {
+
+/// One call's arguments.
+struct Arguments {
+    void* input;
+    void* output;
+    int count;
+    MPI_Datatype type;
+    MPI_Op op;
+    MPI_Comm comm;
+};
+
+struct Collective {
+    const char* name;
+    const char* function_name;  ///< of MPI; nullptr for a traffic pattern
+    Function function;          ///< as programs call it, so that Rondo may serve it
+    bool reduces;               ///< takes an operator
+    bool starts_in_output;      ///< the root's input stands where the others' output will be
+    double time_factor;         ///< what is reported, of what was timed
+    bool rank_0_starts;         ///< and the others only answer: its time from its own start counts
+    /// Calls `function` at this address, or exchanges the messages of the pattern.
+    void (*call)(Function function, const Arguments& arguments);
+    /// Vectors that the output of a rank consists of.
+    int (*vectors)(int rank, int ranks);
+    /// Whose inputs each of them is made of; none: it means nothing.
+    RankRange (*contributors)(int vector, int rank, int ranks);
+    /// Bus bandwidth = bytes / seconds * this, as nccl-tests defines it; 0 where it does not.
+    double (*bus_factor)(int ranks);
+};
+
+std::span<const Collective> collectives();
+/// nullptr if there is none of this name.
+const Collective* find_collective(std::string_view name);
+
+/// Buffers of one rank for vectors of one length: what goes in, what has to come out, and whether it did.
+class Problem {
+  public:
+    Problem(const Collective& collective, Type type, Operator op, std::int64_t count, int rank, int ranks);
+
+    /// Input of this repetition in place, output poisoned. Both are in the cache afterwards, as far as they fit.
+    void prepare(std::uint64_t repetition);
+    /// Whether output, input and what lies behind the output are as they have to be after the repetition that was
+    /// prepared.
+    [[nodiscard]] bool right() const;
+
+    [[nodiscard]] Arguments arguments(MPI_Comm comm);
+    [[nodiscard]] const Collective& collective() const { return *collective_; }
+    [[nodiscard]] std::int64_t bytes() const { return static_cast<std::int64_t>(vector_bytes_); }
+
+  private:
+    const Collective* collective_;
+    Type type_;
+    Operator op_;
+    std::int64_t count_;
+    int rank_, ranks_, vectors_;
+    std::size_t vector_bytes_;
+    std::uint64_t repetition_ = 0;
+    std::vector<std::byte> input_, output_;
+};
+
+}  // namespace rondo::bench

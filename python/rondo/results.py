@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a benchmark measured: every repetition, with all that is needed to judge and to repeat it. A file holds one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from rondo.errors import Error
+
+FORMAT = 1
+NATIVE = "native"
+
+# States of a repetition. Only "valid" ones count for times; wrong results count whatever the state is.
+VALID = "valid"
+LATE = "late"
+"""A rank was not there when the start was due."""
+DISTURBED = "disturbed"
+"""The emulated network was behind its own clock."""
+
+
+class Repetition(msgspec.Struct, array_like=True):
+    """One collective call, on all ranks together. Times in seconds."""
+
+    seconds: float
+    """From the common start (or this rank's leaving the barrier) to the end on the slowest rank."""
+    mean: float
+    """The same, mean over the ranks."""
+    fastest: float
+    """The same, of the fastest rank."""
+    skew: float
+    """How late the last rank started."""
+    state: str
+    wrong: int
+    """Ranks with a wrong result."""
+
+
+class Configuration(msgspec.Struct):
+    """One candidate on vectors of one length, with all its repetitions in the order in which they were made."""
+
+    collective: str
+    algorithm: str
+    """"native", or as in `rondo list`."""
+    parameters: str
+    """As given, "segment=32Ki"; empty if there are none."""
+    start: str
+    """How ranks start together: "barrier" or "clock"."""
+    count: int
+    """Elements, as in the call."""
+    bytes: int
+    """Of the vector of one rank."""
+    type: str
+    """Of an element, as the bench names it: "long"."""
+    operator: str
+    """"bxor"; empty for collectives that reduce nothing."""
+    bus_factor: float
+    """Bus bandwidth is bytes / seconds * bus_factor; 0 where it is not defined."""
+    repetitions: list[Repetition]
+
+    @property
+    def label(self) -> str:
+        """Algorithm with its parameters: what a user would force."""
+        return f"{self.algorithm}:{self.parameters}" if self.parameters else self.algorithm
+
+    def seconds(self) -> list[float]:
+        """Times of the valid repetitions."""
+        return [each.seconds for each in self.repetitions if each.state == VALID]
+
+    def wrong(self) -> int:
+        """Repetitions in which at least one rank had a wrong result."""
+        return sum(each.wrong > 0 for each in self.repetitions)
+
+    def invalid(self) -> int:
+        """Repetitions that do not count."""
+        return sum(each.state != VALID for each in self.repetitions)
+
+
+class Network(msgspec.Struct):
+    """What a ping-pong between two nodes says: an n-byte message takes latency + n * seconds_per_byte."""
+
+    latency: float
+    """alpha, seconds."""
+    seconds_per_byte: float
+    """beta."""
+    residual: float
+    """Largest relative deviation of a measured time from the fitted line."""
+    rendezvous: float = 0.0
+    """What long messages take in addition, in seconds, where the library asks the receiver first."""
+
+
+class Emulation(msgspec.Struct):
+    """The emulated cluster that was measured, in nominal figures."""
+
+    nodes: int
+    ranks_per_node: int
+    latency: float
+    """Seconds."""
+    rate: float
+    """Bit/s of a lane."""
+    lanes: int
+    dropped: int = 0
+    """Packets that the switch lost during the measurement."""
+
+
+class Machine(msgspec.Struct):
+    """Where it was measured, as the ranks see it."""
+
+    library: str
+    """Of MPI, as MPI_Get_library_version says, first line."""
+    ranks: int
+    nodes: int
+    ranks_per_node: list[int]
+    hosts: list[str]
+    """One name a node."""
+    kernel: str
+    processor: str
+    cores: int
+    """Of the machine of rank 0."""
+    clock: str
+    """"shared" (one machine), or "learned" (offsets and drifts measured)."""
+
+
+class Environment(Machine):
+    """Where and how it was measured."""
+
+    date: str
+    """ISO 8601, UTC."""
+    command: str
+    """That repeats it."""
+    rondo: str
+    """Version."""
+    abi: str
+    launcher: str
+    clock_error: float
+    """Bound on the difference between ranks' clocks in seconds; 0 for a shared one."""
+    seed: int
+    network: Network | None = None
+    """None on one node."""
+    emulation: Emulation | None = None
+    retransmissions: int = 0
+    """TCP segments sent again, all nodes."""
+
+
+class Results(msgspec.Struct):
+    """A measurement."""
+
+    environment: Environment
+    configurations: list[Configuration]
+    complete: bool = True
+    """False if it was interrupted: what is there is valid, but there is less of it than was asked for."""
+    format: int = FORMAT
+
+
+def read(path: Path) -> Results:
+    """The measurement in a file; Error if it is none."""
+    try:
+        results = msgspec.json.decode(path.read_bytes(), type=Results)
+    except OSError as error:
+        raise Error(f"cannot read {path}: {error.strerror}") from None
+    except msgspec.DecodeError as error:
+        raise Error(f"{path} holds no results of rondo bench: {error}") from None
+    if results.format != FORMAT:
+        raise Error(f"{path} has format {results.format} of results; this version of Rondo reads format {FORMAT}")
+    return results
+
+
+def write(results: Results, path: Path) -> None:
+    """Writes a file in one go: a reader finds the old content or the new, never half of one."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        partial.write_bytes(msgspec.json.encode(results) + b"\n")
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise Error(f"cannot write {path}: {error.strerror}") from None

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`rondo bench` with real ranks: what it measures, what it notices, what it leaves when it is interrupted.
+
+Nothing here says how long anything takes: the machine may be busy.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from launching import Run, descendants, end, launch
+from mpi_libraries import BUILD, ROOT, MpiLibrary
+
+from rondo import bench_launch, bench_plan, mpi_library, results
+
+RONDO = Path(sys.executable).with_name("rondo")
+RANKS = 3
+THREE_LIBRARIES = pytest.mark.parametrize("mpi", ["mpich", "openmpi", "impi"], indirect=True)
+MPICH = pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+TIMEOUT = 150
+BRIEF = ["--repetitions", "3", "--warmup", "1", "--seconds", "20"]
+
+
+def environment(mpi: MpiLibrary) -> dict[str, str]:
+    # Compiled once for all tests, and for the next run of them.
+    return {**os.environ, **mpi.environment, **mpi.patience, "XDG_CACHE_HOME": str(BUILD / "cache")}
+
+
+def launcher(mpi: MpiLibrary, *options: object, ranks: int = RANKS) -> list[object]:
+    return ["--", mpi.prefix / mpi.launcher, *mpi.launcher_options, *options, "-n", ranks]
+
+
+def bench(mpi: MpiLibrary, output: Path, *words: object, options: tuple[object, ...] = ()) -> Run:
+    command = [RONDO, "bench", *words, "--output", output, *launcher(mpi, *options)]
+    return launch(command, environment(mpi), TIMEOUT)
+
+
+def measured(output: Path) -> results.Results:
+    return results.read(output.with_suffix(".json"))
+
+
+@THREE_LIBRARIES
+def test_algorithms_are_measured_beside_the_native_collective(mpi: MpiLibrary, tmp_path: Path) -> None:
+    words = ["--algorithms", "native,doubling_123,linear_pipeline:segment=64", "--counts", "1,1000", "--start", "both"]
+    run = bench(mpi, tmp_path / "out", "exscan", *words, "--op", "bxor", *BRIEF).check()
+    found = measured(tmp_path / "out")
+    assert found.complete
+    assert {(each.label, each.start, each.count) for each in found.configurations} == {
+        (label, start, count)
+        for label in ("native", "doubling_123", "linear_pipeline:segment=64")
+        for start in ("clock", "barrier")
+        for count in (1, 1000)
+    }
+    for each in found.configurations:
+        assert (each.bytes, each.type, each.operator, each.bus_factor) == (8 * each.count, "long", "bxor", 0)
+        assert each.wrong() == 0
+        assert 3 <= len(each.repetitions) <= 6
+        assert len(each.seconds()) >= 3 or each.start == "clock"
+        for repetition in each.repetitions:
+            assert 0 < repetition.fastest <= repetition.mean <= repetition.seconds < TIMEOUT
+    facts = found.environment
+    assert (facts.ranks, facts.nodes, facts.ranks_per_node, facts.clock) == (RANKS, 1, [RANKS], "shared")
+    assert facts.command.startswith("rondo bench exscan --algorithms native,doubling_123,")
+    assert "linear_pipeline" in run.stdout
+    rows = list(csv.DictReader((tmp_path / "out.csv").read_text().splitlines()))
+    assert len(rows) == len(found.configurations)
+    assert {(row["wrong_results"], row["ranks"], row["library"]) for row in rows} == {("0", "3", facts.library)}
+
+
+@MPICH
+@pytest.mark.parametrize(
+    ("words", "factor"),
+    [
+        ("exscan double min", 0),
+        ("scan int bor", 0),
+        ("scan float sum", 0),
+        ("allreduce float sum", 4 / 3),
+        ("reduce double max", 1),
+        ("bcast long", 1),
+        ("ping_pong int", 1),
+        ("incast long", 0),
+        ("ring_shift double", 0),
+    ],
+)
+def test_everything_that_can_be_measured_is_right(mpi: MpiLibrary, tmp_path: Path, words: str, factor: float) -> None:
+    collective, type_name, *operators = words.split()
+    options = ["--type", type_name, *(["--op", *operators] if operators else []), "--start", "barrier"]
+    bench(mpi, tmp_path / "out", collective, *options, "--counts", "1,61,5003,20000", *BRIEF).check()
+    found = measured(tmp_path / "out")
+    assert [each.wrong() for each in found.configurations] == [0] * len(found.configurations)
+    assert {each.count for each in found.configurations} == {1, 61, 5003, 20000}
+    assert [each.bus_factor for each in found.configurations] == [pytest.approx(factor)] * len(found.configurations)
+
+
+@MPICH
+def test_wrong_results_are_counted_and_end_with_3(mpi: MpiLibrary, tmp_path: Path) -> None:
+    tool = mpi.compile("corrupting_tool.c", "-shared", "-fPIC")
+    words = ["--algorithms", "native,doubling_123", "--counts", "1,1000", "--start", "barrier", *BRIEF]
+    run = bench(mpi, tmp_path / "out", "exscan", *words, options=("-genv", "LD_PRELOAD", tool))
+    assert run.returncode == 3, run.stderr
+    assert "WRONG RESULTS: doubling_123" in run.stderr
+    # What is called native is the library's own function, whatever stands before it.
+    for each in measured(tmp_path / "out").configurations:
+        spoiled = each.algorithm == "doubling_123"
+        assert {repetition.wrong for repetition in each.repetitions} == {1 if spoiled else 0}
+
+
+@MPICH
+def test_algorithm_that_the_ranks_refuse_is_left_out_with_the_reason(mpi: MpiLibrary, tmp_path: Path) -> None:
+    # More segments than it takes.
+    words = ["-a", "linear_pipeline:segment=1", "--counts", "140000", "--start", "barrier", *BRIEF]
+    run = bench(mpi, tmp_path / "out", "exscan", "-a", "native", *words).check()
+    assert "rondo: linear_pipeline:segment=1, count 140000 was not measured: linear_pipeline refuses: " in run.stderr
+    assert [each.label for each in measured(tmp_path / "out").configurations] == ["native"]
+    run = bench(mpi, tmp_path / "nothing", "exscan", *words)
+    assert run.returncode == 2
+    assert "nothing was measured" in run.stderr
+    assert not (tmp_path / "nothing.json").exists()
+
+
+@MPICH
+def test_time_budget_ends_a_long_measurement(mpi: MpiLibrary, tmp_path: Path) -> None:
+    words = ["--counts", "1,1000", "--repetitions", "1000000", "--seconds", "3", "--json"]
+    run = bench(mpi, tmp_path / "out", "scan", *words).check()
+    found = json.loads(run.stdout)
+    assert found["complete"]
+    assert all(1 <= len(each["repetitions"]) < 1000000 for each in found["configurations"])
+
+
+@MPICH
+def test_launcher_that_fails_is_reported_with_its_code(mpi: MpiLibrary, tmp_path: Path) -> None:
+    run = bench(mpi, tmp_path / "out", "scan", options=("-genv", "LD_LIBRARY_PATH", "/missing", "-wdir", "/missing"))
+    assert run.returncode not in (0, 2), run.stderr
+    assert "nothing was measured" in run.stderr
+
+
+@MPICH
+def test_one_rank_is_refused(mpi: MpiLibrary, tmp_path: Path) -> None:
+    run = launch([RONDO, "bench", "scan", "--output", tmp_path / "out", *launcher(mpi, ranks=1)], environment(mpi), 60)
+    assert run.returncode == 2
+    assert "one rank has nobody to communicate with" in run.stderr
+
+
+@pytest.fixture
+def long_run(mpi: MpiLibrary, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
+    """A measurement that would take minutes, when it has measured something."""
+    words = ["--counts", "1,1000", "--repetitions", "1000000", "--seconds", "600", "--output", "out"]
+    process = subprocess.Popen(
+        [str(word) for word in [RONDO, "bench", "exscan", *words, *launcher(mpi)]],
+        cwd=tmp_path,
+        env=environment(mpi),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
+    try:
+        deadline = time.monotonic() + TIMEOUT
+        while time.monotonic() < deadline and process.poll() is None:
+            records = list(tmp_path.glob(".rondo-bench-*/records"))
+            if records and records[0].read_text().count('"valid"') > 10:
+                break
+            time.sleep(0.1)
+        yield process
+    finally:
+        if process.poll() is None:
+            end(process)
+
+
+def executable(pid: int) -> str:
+    """Its file name; empty if the process has ended."""
+    try:
+        return Path(f"/proc/{pid}/exe").readlink().name
+    except OSError:
+        return ""
+
+
+def check_partial_data(directory: Path) -> None:
+    found = measured(directory / "out")
+    assert not found.complete
+    assert sum(len(each.seconds()) for each in found.configurations) > 10
+    assert (directory / "out.csv").read_text().count("False") == len(found.configurations)
+    assert list(directory.glob(".rondo-bench-*")) == []
+
+
+@MPICH
+def test_interrupt_leaves_what_was_measured(long_run: subprocess.Popen[str], tmp_path: Path) -> None:
+    long_run.send_signal(signal.SIGINT)
+    assert long_run.wait(TIMEOUT) == 128 + signal.SIGINT
+    check_partial_data(tmp_path)
+
+
+@MPICH
+def test_killed_ranks_leave_what_was_measured(long_run: subprocess.Popen[str], tmp_path: Path) -> None:
+    for pid in descendants(long_run.pid):
+        if executable(pid).startswith("bench-mpich-"):
+            os.kill(pid, signal.SIGKILL)
+    assert long_run.wait(TIMEOUT) not in (0, 2, 3)
+    check_partial_data(tmp_path)
+
+
+@MPICH
+def test_killed_launcher_leaves_what_was_measured(long_run: subprocess.Popen[str], tmp_path: Path) -> None:
+    (launcher_pid,) = [pid for pid in descendants(long_run.pid) if executable(pid).startswith("mpiexec")]
+    os.kill(launcher_pid, signal.SIGKILL)
+    assert long_run.wait(TIMEOUT) == 128 + signal.SIGKILL
+    check_partial_data(tmp_path)
+
+
+@MPICH
+def test_clocks_that_differ_are_learned(mpi: MpiLibrary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    records = run_driver(
+        mpi, tmp_path, monkeypatch, ["clock learned", "clock_skew 0.5", "clock_drift 0.001", "repetitions 40"]
+    )
+    (last,) = [each for each in records if each["kind"] == "end"]
+    assert [each["clock"] for each in records if each["kind"] == "environment"] == ["learned"]
+    # Unlearned, it would be half a second, and a millisecond more with every second.
+    assert 0 < last["true_clock_error"] < 0.01
+    assert 0 < last["clock_error"] < 0.02
+    times = [each["seconds"] for each in records if each["kind"] == "repetition"]
+    assert 0 < sorted(times)[len(times) // 2] < 0.25
+
+
+@MPICH
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("collective exscn", "no collective of this name"),
+        ("count 0", "expected 1 to 2147483647 elements"),
+        ("seconds -1", "not negative"),
+        ("colour red", "unknown key"),
+    ],
+)
+def test_plan_that_cannot_be_read_ends_all_ranks(
+    mpi: MpiLibrary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, expected: str
+) -> None:
+    with pytest.raises(AssertionError, match=expected):
+        run_driver(mpi, tmp_path, monkeypatch, [line])
+
+
+def run_driver(
+    mpi: MpiLibrary, directory: Path, monkeypatch: pytest.MonkeyPatch, lines: list[str]
+) -> list[Mapping[str, object]]:
+    """The records of the driver alone, with a plan that `rondo bench` does not write."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(BUILD / "cache"))
+    driver = bench_launch.driver_for(mpi_library.find(str(mpi.prefix / mpi.launcher), os.environ))
+    plan, records = directory / "plan", directory / "records"
+    standard = ["collective exscan", "candidate native", "count 10", "start clock", "seconds 15"]
+    plan.write_text("\n".join([*standard, *lines]))
+    run = mpi.run([driver, plan, records], 4, timeout=TIMEOUT)
+    assert run.returncode == 0, run.stderr
+    return [json.loads(line) for line in records.read_text().splitlines()]
+
+
+def test_python_measures_what_the_driver_can() -> None:
+    table = (ROOT / "apps/bench/collectives.cpp").read_text().partition("Collective table[] = {")[2].partition("};")[0]
+    rows = [line.strip().removeprefix("{").split(", ") for line in table.splitlines() if line.strip().startswith('{"')]
+    functions = {row[0].strip('"'): row[2] == "true" for row in rows if row[1] != "RONDO_PATTERN"}
+    assert functions == bench_plan.COLLECTIVES
+    assert tuple(row[0].strip('"') for row in rows if row[1] == "RONDO_PATTERN") == bench_plan.PATTERNS

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`rondo bench` without ranks: what it refuses, how it reads what users write, and what it makes of records."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from pathlib import Path
+
+import pytest
+from rondo.bench_records import Collector
+from rondo.errors import Error
+
+from rondo import bench_plan, bench_table, results
+
+ENVIRONMENT = {
+    "kind": "environment",
+    "library": "MPICH Version 5.0.2",
+    "ranks": 4,
+    "nodes": 2,
+    "ranks_per_node": [2, 2],
+    "hosts": ["a", "b"],
+    "kernel": "Linux 6.1",
+    "processor": "model",
+    "cores": 8,
+    "clock": "shared",
+}
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["exscn"], "cannot measure 'exscn'; did you mean exscan?"),
+        (["MPI_Exscan"], "did you mean exscan?"),
+        (["gather"], "cannot measure 'gather'; "),
+        (["exscan", "-a", "doublng_123"], "cannot measure 'doublng_123': exscan has no algorithm 'doublng_123'; did"),
+        (["exscan", "-a", "linear_pipeline:segment=0"], "segment=0 is out of range"),
+        (["exscan", "-a", "linear_pipeline", "-a", "linear_pipeline:segment=64Ki"], "are the same (linear_pipeline:"),
+        (["exscan", "--algorithms", "native,native"], "native and native are the same"),
+        (["bcast", "-a", "doubling_123"], "Rondo has no algorithms for bcast, so no 'doubling_123'"),
+        (["ping_pong", "-a", "doubling"], "Rondo has no algorithms for ping_pong"),
+        (["exscan", "--type", "lnog"], "unknown type 'lnog'; did you mean long?"),
+        (["exscan", "--op", "prod"], "unknown operator 'prod'; "),
+        (["exscan", "--type", "double", "--op", "bxor"], "MPI defines no bxor of type double"),
+        (["exscan", "--start", "now"], "unknown way to start 'now'; expected one of: clock, barrier, both"),
+        (["exscan", "--counts", "1:x"], "counts '1:x': cannot read 'x'; expected numbers of elements as in 1,10,64Ki"),
+        (["exscan", "--counts", "0"], "0 is out of range; expected 1 to 2147483647"),
+        (["exscan", "--counts", "3G"], "3G is out of range"),
+        (["exscan", "--counts", "10:1"], "the range is empty"),
+        (["exscan", "--counts", "1:10:octaves"], "cannot read '1:10:octaves'"),
+        (["exscan", "--repetitions", "0"], "expected at least one repetition"),
+        (["exscan", "--seconds", "0"], "a time of more than 0 seconds"),
+        (["exscan", "--output", "missing/out"], "--output missing/out: cannot write into"),
+        (["exscan"], "where to measure? Expected a launcher"),
+        (["exscan", "--cluster", "36:1ms"], "expected NODESxRANKS_PER_NODE:LATENCY:RATE"),
+        (["exscan", "--cluster", "2x1:1ms:1Gbit", "--", "mpiexec"], "leave out the launcher: mpiexec"),
+        (["exscan", "--cluster", "2x1:1ms:1Gbit", "--mpi", "mpihc"], "unknown MPI library mpihc"),
+        (["exscan", "--", "no-such-launcher", "-n", "2"], "cannot run no-such-launcher"),
+    ],
+)
+def test_what_is_wrong_is_refused_before_anything_starts(rondo, tmp_path, monkeypatch, words, expected):
+    monkeypatch.chdir(tmp_path)
+    result = rondo("bench", *words)
+    assert result.exit_code == (127 if "no-such-launcher" in words else 2)
+    assert expected in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert result.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_launcher_with_a_program_is_refused(rondo, stand_in_launcher, tmp_path):
+    result = rondo("bench", "exscan", "--output", tmp_path / "out", "--", stand_in_launcher("hydra"), "-n", "2", "ls")
+    assert result.exit_code == 2
+    assert (
+        result.stderr
+        == "rondo: ls: expected a launcher with its options and no program; the benchmark is the program\n"
+    )
+
+
+def test_a_launcher_of_any_mpi_needs_a_name(rondo, stand_in_launcher, tmp_path):
+    launcher = stand_in_launcher("srun", "srun")
+    result = rondo("bench", "exscan", "--output", tmp_path / "out", "--", launcher, "-n", "2")
+    assert result.exit_code == 2
+    assert "starts programs of any MPI; name one: --mpi" in result.stderr
+
+
+def test_a_library_without_a_compiler_is_refused(rondo, stand_in_launcher, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = rondo("bench", "exscan", "--output", tmp_path / "out", "--", stand_in_launcher("hydra"), "-n", "2")
+    assert result.exit_code == 2
+    assert "there is no mpicxx beside" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("7", (7,)),
+        ("100,1,10,10", (1, 10, 100)),
+        ("2k,2Ki,1M", (2000, 2048, 10**6)),
+        ("1:100", (1, 2, 5, 10, 20, 50, 100)),
+        ("3:30", (3, 5, 10, 20, 30)),
+        ("1:1k:decades", (1, 10, 100, 1000)),
+        ("5:1000:decades,7", (5, 7, 10, 100, 1000)),
+        ("4:4", (4,)),
+    ],
+)
+def test_counts_are_read(text, expected):
+    assert bench_plan.counts_of(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("native,doubling_123", ["native", "doubling_123"]),
+        ("linear_pipeline:segment=32Ki,native", ["linear_pipeline:segment=32Ki", "native"]),
+        ("a:x=1,y=2,b,c:z=3", ["a:x=1,y=2", "b", "c:z=3"]),
+    ],
+)
+def test_commas_separate_algorithms_and_their_settings(text, expected):
+    assert bench_plan.split_algorithms(text) == expected
+
+
+def test_by_default_everything_is_measured():
+    plan = bench_plan.make("exscan")
+    assert plan.candidates[0] == "native"
+    assert {"doubling_123", "linear_pipeline"} < set(plan.candidates)
+    assert plan.needs_rondo
+    assert bench_plan.make("bcast").candidates == ("native",)
+    assert not bench_plan.make("bcast").needs_rondo
+
+
+def test_the_driver_is_told_the_whole_plan():
+    plan = bench_plan.make(
+        "scan", algorithms=["native", "linear_pipeline:segment=1Ki"], counts="1,5", operator="max", start="both", seed=7
+    )
+    assert plan.text().splitlines() == [
+        "collective scan", "type long", "operator max", "candidate native", "candidate linear_pipeline:segment=1Ki",
+        "count 1", "count 5", "start clock", "start barrier", "repetitions 30", "warmup 2", "seconds 60", "seed 7",
+        "clock auto",
+    ]  # fmt: skip
+    assert plan.configurations == 8
+
+
+def configuration(number: int, candidate: str, **changes: object) -> dict:
+    facts = {"id": number, "candidate": candidate, "start": "clock", "count": 4, "bytes": 32, "bus_factor": 0}
+    return {"kind": "configuration", **facts, **changes}
+
+
+def repetition(number: int, seconds: float, state: str = "valid", wrong: int = 0) -> dict:
+    times = {"seconds": seconds, "mean": 0.9 * seconds, "fastest": 0.5 * seconds, "skew": 1e-6}
+    return {"kind": "repetition", "id": number, **times, "state": state, "wrong": wrong}
+
+
+def lines(*records: dict) -> str:
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+@pytest.fixture
+def collector(tmp_path: Path) -> Collector:
+    return Collector(tmp_path / "records", bench_plan.make("exscan", counts="4"))
+
+
+def write(collector: Collector, text: str) -> None:
+    with collector._path.open("a") as file:
+        file.write(text)
+
+
+def test_records_are_taken_in_while_they_are_written(collector):
+    collector.read()
+    assert collector.machine is None
+    write(collector, lines(ENVIRONMENT, configuration(0, "native"), repetition(0, 1.0)))
+    half = lines(repetition(0, 2.0))
+    write(collector, half[:20])
+    collector.read()
+    assert [each.seconds() for each in collector.configurations()] == [[1.0]]
+    write(collector, half[20:])
+    collector.read()
+    assert [each.seconds() for each in collector.configurations()] == [[1.0, 2.0]]
+    assert collector.end is None
+    write(collector, lines({"kind": "end", "retransmissions": 2, "dropped": 0, "clock_error": 0}))
+    collector.read()
+    assert collector.end is not None
+    assert collector.end.retransmissions == 2
+
+
+def test_warm_ups_and_refused_configurations_are_not_among_the_results(collector):
+    write(collector, lines(ENVIRONMENT, configuration(0, "native"), configuration(1, "linear_pipeline:segment=1")))
+    write(collector, lines(repetition(0, 9.0, "warmup", wrong=1), repetition(1, 9.0, "warmup"), repetition(1, 3.0)))
+    write(collector, lines({"kind": "refused", "id": 1, "reason": "too many segments"}))
+    write(collector, lines(repetition(0, 1.0), repetition(0, 5.0, "late"), repetition(0, 6.0, "disturbed", wrong=2)))
+    collector.read()
+    (native,) = collector.configurations()
+    assert (native.seconds(), native.invalid(), native.wrong()) == ([1.0], 2, 1)
+    assert collector.wrong_warmups == 1
+    assert collector.refusals == {"linear_pipeline:segment=1, count 4": "too many segments"}
+
+
+def test_what_is_no_record_is_an_error(collector):
+    write(collector, '{"kind": "surprise"}\n')
+    with pytest.raises(Error, match="wrote what cannot be read"):
+        collector.read()
+
+
+@pytest.fixture
+def measured(collector) -> results.Results:
+    times = [(0, "native", 10e-6), (1, "doubling_123", 5e-6), (2, "cyclic_doubling", 20e-6)]
+    for number, candidate, seconds in times:
+        write(collector, lines(configuration(number, candidate, bus_factor=2.0)))
+        state = "late" if number == 2 else "valid"
+        write(collector, lines(*(repetition(number, seconds * (1 + i), state) for i in range(5))))
+    collector.read()
+    environment = results.Environment(
+        date="2026-01-01T00:00:00+00:00", command="rondo bench exscan", rondo="0.1.0", library="MPICH Version 5.0.2",
+        abi="mpich", launcher="mpiexec -n 4", ranks=4, nodes=2, ranks_per_node=[2, 2], hosts=["a", "b"], kernel="Linux",
+        processor="model", cores=8, clock="shared", clock_error=0.0, seed=1,
+        network=results.Network(latency=1e-3, seconds_per_byte=1e-9, residual=0.01),
+    )  # fmt: skip
+    return results.Results(environment, collector.configurations())
+
+
+def test_csv_has_a_row_for_each_configuration_with_its_circumstances(measured):
+    rows = list(csv.DictReader(bench_table.csv_text(measured).splitlines()))
+    assert [row["algorithm"] for row in rows] == ["native", "doubling_123", "cyclic_doubling"]
+    native, _, late = rows
+    assert [float(native[name]) for name in ("min_us", "avg_us", "p50_us", "max_us")] == [10, 30, 30, 50]
+    assert math.isclose(float(native["bus_bandwidth_MB_per_s"]), 32 / 30 * 2, rel_tol=1e-3)
+    assert (native["repetitions"], native["invalid"], native["wrong_results"]) == ("5", "0", "0")
+    assert (late["invalid"], late["min_us"], late["bus_bandwidth_MB_per_s"]) == ("5", "", "")
+    assert {(row["ranks_per_node"], row["hosts"], row["network_latency"]) for row in rows} == {("2;2", "a;b", "0.001")}
+
+
+def test_table_shows_minimum_median_and_ratio(measured):
+    from rich.console import Console  # noqa: PLC0415
+
+    ((title, table),) = bench_table.tables(measured)
+    assert "exscan long sum, 4 ranks on 2 nodes, MPICH Version 5.0.2, start by clock" in title
+    console = Console(width=200, record=True, file=(Path("/dev/null").open("w")))  # noqa: SIM115
+    console.print(table)
+    text = console.export_text()
+    assert "10.00 30.00" in text
+    assert "5.00 15.00 0.50x" in text
+    assert "no valid repetition" in text
