@@ -3,6 +3,10 @@
 
     python scripts/demo.py                        with mpicc on PATH, if any, and the libraries in .toolchain
     python scripts/demo.py --mpicc /opt/bin/mpicc with your own
+    python scripts/demo.py --cluster none         without the emulated cluster, all ranks on this machine
+
+Where the kernel lets anybody make namespaces, the ranks run on an emulated cluster (see `rondo cluster --help`), one on
+each node: then its network decides, as on a real cluster, and not how many cores this machine has.
 
 The program is examples/particle_filter (in C, and in Python through mpi4py). Its outputs must be identical; the exit
 code says whether they were.
@@ -11,6 +15,7 @@ code says whether they were.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -19,16 +24,22 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
+from rondo.errors import Error
+
+from rondo import cluster, cluster_shape, mpi_library
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
 RUN_SECONDS = 120
+SHAPE = "8x1:2ms:200Mbit"
+LOCAL_RANKS = 4
 
 
 class DemoError(Exception):
@@ -40,16 +51,35 @@ class Subject:
     """One program with one MPI library."""
 
     name: str
-    launcher: list[str]
+    library: mpi_library.MpiLibrary
     program: list[str]
     environment: dict[str, str]
 
 
-def mpi_launcher(directory: Path) -> list[str]:
-    """The launcher beside a compiler; more ranks than cores, and root, are a matter of course here."""
-    launcher = directory / "mpiexec"
-    version = subprocess.run([str(launcher), "--version"], capture_output=True, text=True, check=False).stdout
-    return [str(launcher), *(["--oversubscribe"] if "Open MPI" in version or "OpenRTE" in version else [])]
+@dataclass
+class Place:
+    """Where the programs run."""
+
+    ranks: int
+    repetitions: int
+    cluster: cluster.Cluster | None = None
+
+    def native(self, subject: Subject) -> list[str]:
+        if self.cluster is not None:
+            return self.cluster.command(subject.library, self.ranks, subject.program)
+        crowded = ["--oversubscribe"] if subject.library.name == "openmpi" else []
+        return [str(subject.library.launcher), *crowded, "-n", str(self.ranks), *subject.program]
+
+    def under_rondo(self, subject: Subject, report: Path) -> list[str]:
+        rondo = [str(Path(sys.executable).with_name("rondo")), "run", "--report", str(report)]
+        if self.cluster is not None:
+            launcher = str(subject.library.launcher)
+            return [*rondo, "--cluster", self.cluster.name, "--mpi", launcher, "--", *subject.program]
+        return [*rondo, "--", *self.native(subject)]
+
+    def environment(self, subject: Subject) -> dict[str, str]:
+        ours = self.cluster.environment(subject.library) if self.cluster is not None else dict(os.environ)
+        return {**ours, **subject.library.environment, **subject.environment}
 
 
 def compiled(mpicc: Path, directory: Path) -> list[str]:
@@ -70,35 +100,29 @@ def subjects(mpicc: str | None, directory: Path) -> list[Subject]:
     found = []
     if own is not None:
         compiler = Path(own).absolute()
-        found.append(Subject(f"C, {compiler}", mpi_launcher(compiler.parent), compiled(compiler, directory), {}))
+        library = mpi_library.find(str(compiler.parent / "mpiexec"), os.environ)
+        found.append(Subject(f"C, {compiler}", library, compiled(compiler, directory), {}))
     if mpicc is not None:
         return found
-    for name, title, library in (("mpich", "MPICH", "libmpi.so.12"), ("openmpi", "Open MPI", "libmpi.so.40")):
+    for name, title, file_name in (("mpich", "MPICH", "libmpi.so.12"), ("openmpi", "Open MPI", "libmpi.so.40")):
         prefix = ROOT / ".toolchain" / name
         if not (prefix / "bin" / "mpicc").exists():
             continue
-        launcher = mpi_launcher(prefix / "bin")
-        found.append(Subject(f"C, {title}", launcher, compiled(prefix / "bin" / "mpicc", directory), {}))
+        library = mpi_library.find(str(prefix), os.environ)
+        found.append(Subject(f"C, {title}", library, compiled(prefix / "bin" / "mpicc", directory), {}))
         script = [sys.executable, str(EXAMPLES / "particle_filter.py")]
-        variables = {"MPI4PY_LIBMPI": str(prefix / "lib" / library)}
-        found.append(Subject(f"mpi4py, {title}", launcher, script, variables))
+        variables = {"MPI4PY_LIBMPI": str(prefix / "lib" / file_name)}
+        found.append(Subject(f"mpi4py, {title}", library, script, variables))
     if not found:
         raise DemoError("no MPI library in .toolchain; run: python3 scripts/setup.py mpi")
     return found
 
 
-def run(command: list[str], environment: dict[str, str], directory: Path) -> float:
+def run(words: list[str], environment: dict[str, str], directory: Path) -> float:
     """Seconds that the slowest rank spent in MPI_Exscan, as the program says."""
-    words = [str(word) for word in command]
     try:
         result = subprocess.run(
-            words,
-            env={**os.environ, **environment},
-            cwd=directory,
-            capture_output=True,
-            text=True,
-            timeout=RUN_SECONDS,
-            check=False,
+            words, env=environment, cwd=directory, capture_output=True, text=True, timeout=RUN_SECONDS, check=False
         )
     except subprocess.TimeoutExpired as error:
         raise DemoError(f"{' '.join(words)} did not end within {RUN_SECONDS} s") from error
@@ -114,18 +138,17 @@ def served(report: Path) -> dict[str, int]:
     return {entry["algorithm"]: entry["calls"] for entry in data["entries"]}
 
 
-def compare(subject: Subject, ranks: int, repetitions: int, directory: Path) -> dict:
+def compare(subject: Subject, place: Place, directory: Path) -> dict:
     """Native and Rondo in turn, so that whatever else the machine does concerns both."""
-    launch = [*subject.launcher, "-n", str(ranks), *subject.program]
     native_output, rondo_output = directory / "native.out", directory / "rondo.out"
     report = directory / "report.json"
-    rondo = [str(Path(sys.executable).with_name("rondo")), "run", "--report", str(report), "--"]
+    environment = place.environment(subject)
     native_times, rondo_times, identical = [], [], True
-    for _ in range(repetitions):
+    for _ in range(place.repetitions):
         for output in (native_output, rondo_output):
             output.unlink(missing_ok=True)
-        native_times.append(run([*launch, str(native_output)], subject.environment, directory))
-        rondo_times.append(run([*rondo, *launch, str(rondo_output)], subject.environment, directory))
+        native_times.append(run([*place.native(subject), str(native_output)], environment, directory))
+        rondo_times.append(run([*place.under_rondo(subject, report), str(rondo_output)], environment, directory))
         identical = identical and native_output.read_bytes() == rondo_output.read_bytes()
     return {
         "name": subject.name,
@@ -136,8 +159,9 @@ def compare(subject: Subject, ranks: int, repetitions: int, directory: Path) -> 
     }
 
 
-def show(rows: list[dict], ranks: int, repetitions: int) -> None:
-    table = Table(title=f"examples/particle_filter on {ranks} ranks: seconds in MPI_Exscan, median of {repetitions}")
+def show(rows: list[dict], place: Place) -> None:
+    title = f"examples/particle_filter on {place.ranks} ranks: seconds in MPI_Exscan, median of {place.repetitions}"
+    table = Table(title=title)
     for column in ("program", "native", "Rondo", "native / Rondo", "outputs", "calls served by"):
         table.add_column(column, justify="right" if "ative" in column or column == "Rondo" else "left")
     for row in rows:
@@ -151,30 +175,54 @@ def show(rows: list[dict], ranks: int, repetitions: int) -> None:
         )
     console = Console(width=None if sys.stdout.isatty() else 110)
     console.print(table)
-    if ranks > (os.cpu_count() or 1):
+    if place.cluster is not None:
         console.print(
-            f"{ranks} ranks share {os.cpu_count()} cores: times show that it works, not how fast it is on a cluster."
+            f"on an emulated cluster, {place.cluster.shape}: real MPI libraries, the network's speed is emulated"
         )
+    elif place.ranks > (os.cpu_count() or 1):
+        console.print(
+            f"{place.ranks} ranks share {os.cpu_count()} cores: times show that it works, not how fast it is elsewhere."
+        )
+
+
+@contextlib.contextmanager
+def place_for(shape: str, ranks: int | None, repetitions: int | None) -> Iterator[Place]:
+    """An emulated cluster, or this machine as it is where that cannot be."""
+    with contextlib.ExitStack() as stack:
+        running = None
+        if shape != "none":
+            try:
+                running = stack.enter_context(cluster.start(cluster_shape.parse(shape)))
+            except Error as error:
+                print(f"demo: no emulated cluster here ({error}); all ranks run on this machine", file=sys.stderr)
+        if running is not None:
+            yield Place(ranks or running.shape.ranks, repetitions or 2, running)
+        else:
+            yield Place(ranks or LOCAL_RANKS, repetitions or 5)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mpicc", help="MPI compiler to use instead of those in .toolchain; mpiexec must be beside it")
-    parser.add_argument("--ranks", type=int, default=4)
-    parser.add_argument("--repetitions", type=int, default=5)
+    parser.add_argument("--cluster", default=SHAPE, help="shape of the emulated cluster (%(default)s), or none")
+    parser.add_argument("--ranks", type=int, help=f"all of the cluster; {LOCAL_RANKS} without one")
+    parser.add_argument("--repetitions", type=int, help="2; 5 without a cluster")
     arguments = parser.parse_args()
     for variable in ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"):
         os.environ.update({variable: "1", f"{variable}_CONFIRM": "1"})
     try:
-        with tempfile.TemporaryDirectory(prefix="rondo-demo-", dir="/tmp") as name:
+        with (
+            tempfile.TemporaryDirectory(prefix="rondo-demo-", dir="/tmp") as name,
+            place_for(arguments.cluster, arguments.ranks, arguments.repetitions) as place,
+        ):
             directory = Path(name)
             found = subjects(arguments.mpicc, directory)
             progress = track(found, "running natively and under Rondo", console=Console(stderr=True), transient=True)
-            rows = [compare(subject, arguments.ranks, arguments.repetitions, directory) for subject in progress]
-    except DemoError as error:
+            rows = [compare(subject, place, directory) for subject in progress]
+            show(rows, place)
+    except (DemoError, Error) as error:
         print(f"demo: {error}", file=sys.stderr)
         return 1
-    show(rows, arguments.ranks, arguments.repetitions)
     if not all(row["identical"] for row in rows):
         print("demo: Rondo changed an output", file=sys.stderr)
         return 1

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The scripts behind docs/benchmarks: the page shows its data, and simulated time agrees with theory."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+pytest.importorskip("rondo._core", reason="the package rondo is not installed: make install")
+from rondo.results import read
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def script(name: str) -> ModuleType:
+    specification = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    assert specification is not None
+    assert specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[name] = module
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_the_page_of_exclusive_scans_shows_its_data() -> None:
+    scans = script("exclusive_scans")
+    page = scans.PAGE.read_text()
+    assert scans.filled(page) == page
+
+
+def test_no_result_on_the_page_was_wrong() -> None:
+    for path in sorted((ROOT / "docs" / "benchmarks" / "data").glob("*.json")):
+        results = read(path)
+        assert results.complete, path
+        assert sum(each.wrong() for each in results.configurations) == 0, path
+
+
+@pytest.mark.skipif(shutil.which("smpicxx") is None, reason="no SimGrid: apt-get install libsimgrid-dev")
+def test_simulated_time_of_long_vectors_is_that_of_the_rounds(tmp_path: Path) -> None:
+    """On 9 ranks cyclic and two-op doubling take 4 rounds, 123-doubling 4 and 1-doubling 4."""
+    words = ["--ranks", "9", "--counts", "100000", "--latency", "1ms", "--rate", "100Mbit", "--repetitions", "1"]
+    command = [sys.executable, str(ROOT / "scripts" / "simulated_scans.py"), *words, "--output", str(tmp_path)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert result.returncode == 0, result.stderr
+    results = read(tmp_path / "simulated-9.json")
+    one_round = 1e-3 + 800000 * 80e-9
+    rounds = {each.algorithm: each.seconds()[0] / one_round for each in results.configurations}
+    theory = {"cyclic_doubling": 4, "two_op_doubling": 4, "doubling_123": 4, "one_doubling": 4}
+    assert {name: rounds[name] for name in theory} == pytest.approx(theory, rel=0.02)
