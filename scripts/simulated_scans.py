@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The exclusive scans in simulated time: the benchmark driver and Rondo, compiled for SimGrid's SMPI.
 
-    python scripts/simulated_scans.py                    36 ranks; writes docs/benchmarks/data/simulated-36.json
+    python scripts/simulated_scans.py                    36 and 1152 ranks (five minutes), into docs/benchmarks/data
     python scripts/simulated_scans.py --ranks 36 --counts 1,100000 --output /tmp
 
 A second opinion on the order of the algorithms: SimGrid knows nothing of our switch, of sockets or of this machine's
@@ -32,6 +32,9 @@ DRIVER = ROOT / "build" / "simgrid" / "rondo_bench_simgrid"
 MOST_RANKS_OF_NATIVE = 100  # SMPI's own sends p (p - 1) / 2 messages
 ALGORITHMS = ["native", "two_op_doubling", "one_doubling", "doubling_123", "cyclic_doubling"]
 RUN_SECONDS = 1200
+# By ranks. What SMPI does before the first measurement grows with the square of them: the large run is a short one.
+COUNTS = {36: "1,100,10000,100000", 1152: "1,10000"}
+REPETITIONS = {36: 2, 1152: 1}
 # The alpha-beta model and nothing else: no factors fitted to some other cluster, no slow start, no traffic of
 # acknowledgements, no time for computing or for asking whether something has arrived.
 SETTINGS = [
@@ -118,11 +121,11 @@ def show(results: Results) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ranks", type=int, action="append", help="36; may be repeated")
-    parser.add_argument("--counts", default="1,100,10000,100000", help="%(default)s")
+    parser.add_argument("--ranks", type=int, action="append", help="36 and 1152; may be repeated")
+    parser.add_argument("--counts", help="1,100,10000,100000; of 1152 ranks 1,10000")
     parser.add_argument("--latency", default="10ms", help="%(default)s")
     parser.add_argument("--rate", default="100Mbit", help="%(default)s")
-    parser.add_argument("--repetitions", type=int, default=2, help="%(default)s")
+    parser.add_argument("--repetitions", type=int, help="2; of 1152 ranks 1")
     parser.add_argument(
         "--eager", type=int, default=65536, help="bytes up to which messages leave at once (%(default)s)"
     )
@@ -132,10 +135,13 @@ def main() -> int:
     try:
         build()
         arguments.output.mkdir(parents=True, exist_ok=True)
-        for ranks in arguments.ranks or [36]:
-            shape = cluster_shape.Shape(ranks, 1, cluster_shape.latency(arguments.latency), cluster_shape.rate(arguments.rate))
+        for ranks in arguments.ranks or list(COUNTS):
+            counts = arguments.counts or COUNTS.get(ranks, COUNTS[36])
+            repetitions = arguments.repetitions or REPETITIONS.get(ranks, REPETITIONS[36])
+            latency, rate = cluster_shape.latency(arguments.latency), cluster_shape.rate(arguments.rate)
+            shape = cluster_shape.Shape(ranks, 1, latency, rate)
             algorithms = ALGORITHMS if ranks <= MOST_RANKS_OF_NATIVE else ALGORITHMS[1:]
-            results = simulate(shape, arguments.counts, algorithms, arguments.repetitions, arguments.eager)
+            results = simulate(shape, counts, algorithms, repetitions, arguments.eager)
             wrong += show(results)
             write(results, arguments.output / f"simulated-{ranks}.json")
     except (Error, subprocess.TimeoutExpired) as error:
