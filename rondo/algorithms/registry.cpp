@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/algorithms/registry.hpp"
 
+#include "rondo/algorithms/bcast/bcast.hpp"
 #include "rondo/algorithms/exscan/exscan.hpp"
+#include "rondo/algorithms/reduce/reduce.hpp"
 #include "rondo/algorithms/scan/scan.hpp"
 
 namespace rondo {
 namespace {
 
 constexpr Collective all[] = {
-    {"exscan", exscan::summary, exscan::algorithms},
-    {"scan", scan::summary, scan::algorithms},
+    {"bcast", bcast::summary, bcast::algorithms, {.root = true, .operation = false}},
+    {"exscan", exscan::summary, exscan::algorithms, {.root = false, .operation = true}},
+    {"reduce", reduce::summary, reduce::algorithms, {.root = true, .operation = true}},
+    {"scan", scan::summary, scan::algorithms, {.root = false, .operation = true}},
 };
 
 }  // namespace

@@ -9,10 +9,17 @@
 
 namespace rondo {
 
+/// What a call has besides its vector.
+struct Traits {
+    bool root;
+    bool operation;  ///< false: data are moved, nothing is combined
+};
+
 struct Collective {
     std::string_view name;
     std::string_view summary;
     std::span<const AlgorithmInfo* const> algorithms;
+    Traits has;
 
     [[nodiscard]] const AlgorithmInfo* algorithm(std::string_view algorithm_name) const;
 };

@@ -32,6 +32,14 @@ std::vector<Setting> AlgorithmInfo::standard_settings() const {
     return settings;
 }
 
+std::vector<Setting> AlgorithmInfo::open_settings() const {
+    std::vector<Setting> settings;
+    for (const Parameter& parameter : parameters) {
+        settings.push_back({parameter.name, parameter.automatic ? automatic : parameter.standard});
+    }
+    return settings;
+}
+
 std::optional<std::string> AlgorithmInfo::refusal(const CallFacts& facts, std::span<const Setting> settings) const {
     for (const Requirement& requirement : requirements) {
         if (auto reason = requirement.unmet(facts, settings)) return reason;

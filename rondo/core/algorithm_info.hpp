@@ -22,8 +22,11 @@ struct Parameter {
     std::string_view summary;
     Count minimum;
     Count maximum;
-    Count standard;  ///< the value of a user who sets nothing
+    Count standard;  ///< the value of a user who sets nothing, where nobody can choose a better one
     Unit unit = Unit::number;
+    /// True: who sets nothing leaves the value open, to be chosen for the call and the machine. `minimum` is above
+    /// `rondo::automatic` then.
+    bool automatic = false;
 };
 
 /// A condition that a call must meet. `unmet` returns the reason for refusing, or nothing.
@@ -45,8 +48,10 @@ struct AlgorithmInfo {
     Schedule (*schedule)(const Call& call);
 
     [[nodiscard]] const Parameter* parameter(std::string_view parameter_name) const;
-    /// Every parameter at its standard value.
+    /// Every parameter at its standard value; nothing is open.
     [[nodiscard]] std::vector<Setting> standard_settings() const;
+    /// As `standard_settings`, but parameters that can be chosen automatically are open.
+    [[nodiscard]] std::vector<Setting> open_settings() const;
     /// Why this call cannot be served, or nothing.
     [[nodiscard]] std::optional<std::string> refusal(const CallFacts& facts, std::span<const Setting> settings) const;
 };

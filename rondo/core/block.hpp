@@ -53,26 +53,41 @@ static_assert(sizeof(Block) == 16);
 /// "output[0, 7)", for messages.
 [[nodiscard]] std::string to_string(const Block& block);
 
-/// A block cut into `size()` consecutive parts whose counts differ by at most one; none is empty unless the block is.
-class Segments {
+/// A block cut into `size()` consecutive parts whose counts differ by at most one, the longer ones first.
+class Parts {
   public:
-    /// Parts of at most `segment_count` elements each (at least one element).
-    constexpr Segments(Block whole, Count segment_count)
-        : whole_(whole), size_(segment_count < 1 ? whole.count : (whole.count + segment_count - 1) / segment_count) {}
+    constexpr Parts(Block whole, Count size) : whole_(whole), size_(size) {}
 
     [[nodiscard]] constexpr Count size() const { return size_; }
     [[nodiscard]] constexpr Count largest() const { return size_ == 0 ? 0 : (whole_.count + size_ - 1) / size_; }
 
-    [[nodiscard]] constexpr Block operator[](Count index) const {
-        // The first `whole.count % size` parts are one element longer: no product of large counts.
-        const Count small = whole_.count / size_, longer = whole_.count % size_;
-        const Count first = index * small + (index < longer ? index : longer);
-        return whole_.part(first, small + (index < longer ? 1 : 0));
+    [[nodiscard]] constexpr Block operator[](Count index) const { return range(index, index + 1); }
+
+    /// The parts from `first` up to, without, `last`, as one block. Nothing if there are none in between.
+    [[nodiscard]] constexpr Block range(Count first, Count last) const {
+        return first < last ? whole_.part(start(first), start(last) - start(first)) : Block();
     }
 
   private:
+    [[nodiscard]] constexpr Count start(Count index) const {
+        const Count small = whole_.count / size_, longer = whole_.count % size_;  // no product of large counts
+        return index * small + (index < longer ? index : longer);
+    }
+
     Block whole_;
     Count size_;
+};
+
+/// Parts of at most `segment_count` elements each (at least one element); none is empty.
+class Segments : public Parts {
+  public:
+    constexpr Segments(Block whole, Count segment_count)
+        : Parts(whole, segment_count < 1 ? whole.count : (whole.count + segment_count - 1) / segment_count) {}
+
+    /// The part, or nothing beyond the ends.
+    [[nodiscard]] constexpr Block at(Count index) const {
+        return index < 0 || index >= size() ? Block() : (*this)[index];
+    }
 };
 
 }  // namespace rondo

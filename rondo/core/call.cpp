@@ -16,7 +16,9 @@ Count Call::setting(std::string_view name) const {
 }
 
 Segments Call::segments(Block block) const {
-    return {block, std::max<Count>(1, setting("segment") / std::max<Count>(1, facts_.element_bytes))};
+    const Count bytes = setting("segment");
+    if (bytes == automatic) throw Error("segment=auto was not resolved before the call");
+    return {block, std::max<Count>(1, bytes / std::max<Count>(1, facts_.element_bytes))};
 }
 
 }  // namespace rondo

@@ -17,6 +17,10 @@ struct Setting {
     Count value;
 };
 
+/// A setting of a choice that is still to be made for the call and the machine: see Parameter::automatic. A Call has
+/// none left.
+inline constexpr Count automatic = 0;
+
 /// What an algorithm may know of the reduction operator.
 struct Operator {
     bool commutative = false;

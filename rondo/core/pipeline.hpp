@@ -7,6 +7,7 @@
 #include <string>
 
 #include "rondo/core/algorithm_info.hpp"
+#include "rondo/core/quantity_text.hpp"
 
 namespace rondo {
 
@@ -17,39 +18,56 @@ inline constexpr Parameter segment_parameter = {
     .maximum = Count{1} << 40,
     .standard = Count{64} << 10,
     .unit = Unit::bytes,
+    .automatic = true,
 };
 
 inline constexpr Count most_segments = Count{1} << 17;  // a plan of 64 MiB
 
-/// Refuses segments so short that the plan would take more memory than the pipeline saves time.
-inline std::optional<std::string> too_many_segments(const CallFacts& facts, std::span<const Setting> settings) {
+/// Into how many segments of this many bytes a vector is cut.
+[[nodiscard]] constexpr Count segments_of(const CallFacts& facts, Count segment_bytes) {
+    const Count per_segment = std::max<Count>(1, segment_bytes / std::max<Count>(1, facts.element_bytes));
+    return facts.count == 0 ? 0 : (facts.count - 1) / per_segment + 1;
+}
+
+/// Refuses segments so short that the plan would take more memory than the pipeline saves time, and segments that are
+/// longer than the vector, which whoever set them did not mean. What is still automatic is not refused.
+inline std::optional<std::string> unfit_segment(const CallFacts& facts, std::span<const Setting> settings) {
     for (const Setting& setting : settings) {
-        if (setting.name != segment_parameter.name) continue;
-        const Count per_segment = std::max<Count>(1, setting.value / std::max<Count>(1, facts.element_bytes));
-        if (facts.count / per_segment > most_segments) {
-            return "segment=" + std::to_string(setting.value) + " cuts " + std::to_string(facts.bytes()) +
-                   " bytes into more than " + std::to_string(most_segments) + " segments";
+        if (setting.name != segment_parameter.name || setting.value == automatic || facts.count == 0) continue;
+        const std::string segment = "segment=" + quantity_text(setting.value);
+        if (setting.value > facts.bytes()) {
+            return segment + " is larger than the vector of " + std::to_string(facts.bytes()) + " bytes";
+        }
+        if (segments_of(facts, setting.value) > most_segments) {
+            return segment + " cuts " + std::to_string(facts.bytes()) + " bytes into more than " +
+                   std::to_string(most_segments) + " segments";
         }
     }
     return std::nullopt;
 }
 
-inline constexpr Requirement segment_requirement = {"at most 131072 segments", too_many_segments};
+inline constexpr Requirement segment_requirement = {"at most 131072 segments, none longer than the vector",
+                                                    unfit_segment};
 
 /// Scratch for a stream of segments: room for a few, used in turn. A slot is free again when the transfer from eight
 /// segments ago is over; executors keep no more under way, so little waits for it, and the slots stay in cache.
 class SegmentRing {
   public:
-    SegmentRing(const Call& call, const Segments& segments)
-        : slot_count_(segments.largest()), ring_(call.scratch(std::min(slots, segments.size()) * slot_count_)) {}
+    SegmentRing(const Call& call, const Segments& segments) : SegmentRing(call, segments, segments.size()) {}
 
-    /// The slot of segment `index`, as long as `like`.
-    [[nodiscard]] Block slot(Count index, Block like) const {
-        return ring_.part(index % slots * slot_count_, like.count);
+    /// For a stream in which segments may come several times: `uses` of them in all.
+    SegmentRing(const Call& call, const Segments& segments, Count uses)
+        : slots_(std::min(most_slots, uses)), slot_count_(segments.largest()),
+          ring_(call.scratch(slots_ * slot_count_)) {}
+
+    /// The slot of the segment with this number in the stream, as long as `like`.
+    [[nodiscard]] Block slot(Count number, Block like) const {
+        return ring_.part(number % slots_ * slot_count_, like.count);
     }
 
   private:
-    static constexpr Count slots = 8;
+    static constexpr Count most_slots = 8;
+    Count slots_;
     Count slot_count_;
     Block ring_;
 };

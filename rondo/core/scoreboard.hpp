@@ -13,10 +13,11 @@ namespace rondo {
 
 /// How many transfers an executor keeps under way beyond those of the earliest step that has not completed.
 struct FlightLimits {
-    std::uint32_t receives = 8;
-    std::uint32_t sends = 2;  // "about two were enough" on every network measured; more only fight for the wire
-    /// Long messages with different peers share the wire, so that the one which others wait for comes late: beyond so
-    /// many bytes under way, one with another peer waits its turn. About latency times rate of usual networks.
+    std::uint32_t receives = 16;  // blocks from different peers do not come in the order in which they are needed
+    std::uint32_t sends = 2;      // "about two were enough" on every network measured; more only fight for the wire
+    /// Long messages with different peers share the wire, so that the one which others wait for comes late: one of more
+    /// bytes than this waits until nothing with another peer is under way. Some latencies times the rate of usual
+    /// networks; the blocks of pipelines are shorter.
     std::uint64_t competing_bytes = 64 * 1024;
 };
 
@@ -35,7 +36,6 @@ class Scoreboard {
         for (Ready* ready : {&receives_, &sends_, &local_}) {
             ready->queue.clear();
             ready->under_way = 0;
-            ready->bytes_under_way = 0;
         }
         for (std::uint32_t i = 0; i < incomplete_; ++i) {
             waits_for_[i] = actions[i].waits_for;
@@ -48,10 +48,11 @@ class Scoreboard {
     [[nodiscard]] std::uint32_t incomplete() const { return incomplete_; }
 
     /// The next action to start, which counts as started; Action::none if none may start before another completes.
-    /// Earlier ones first, and receives before sends before local work: the wire is never idle for want of a post.
+    /// Earlier ones first, and receives before sends before local work, one piece at a time: the wire is never idle for
+    /// want of a post.
     std::uint32_t next() {
         const std::uint32_t index = next_transfer();
-        return index != Action::none ? index : next_local();
+        return index != Action::none || local_.under_way > 0 ? index : next_local();
     }
 
     std::uint32_t next_transfer() {
@@ -65,9 +66,7 @@ class Scoreboard {
 
     void complete(std::uint32_t index) {
         const Action& action = plan_->actions()[index];
-        Ready& kind = of(action.kind);
-        --kind.under_way;
-        kind.bytes_under_way -= bytes(action);
+        --of(action.kind).under_way;
         --incomplete_;
         waits_for_[index] = completed;
         for (const std::uint32_t dependent : plan_->dependents(action)) satisfy(dependent);
@@ -86,7 +85,6 @@ class Scoreboard {
     struct Ready {
         std::vector<std::uint32_t> queue;  // a heap: the earliest action on top
         std::uint32_t under_way = 0;
-        std::uint64_t bytes_under_way = 0;
         Rank peer = no_rank;  // of all that are under way; no_rank if there are several
     };
 
@@ -127,7 +125,6 @@ class Scoreboard {
         const Action& action = plan_->actions()[index];
         ready.peer = ready.under_way == 0 || ready.peer == action.peer ? action.peer : no_rank;
         ++ready.under_way;
-        ready.bytes_under_way += bytes(action);
         return index;
     }
 
@@ -135,8 +132,7 @@ class Scoreboard {
     [[nodiscard]] bool is_crowded(const Ready& ready, std::uint32_t limit) const {
         if (ready.under_way >= limit) return true;
         const Action& next = plan_->actions()[ready.queue.front()];
-        return ready.under_way > 0 && next.peer != ready.peer &&
-               ready.bytes_under_way + bytes(next) > limits_.competing_bytes;
+        return ready.under_way > 0 && next.peer != ready.peer && bytes(next) > limits_.competing_bytes;
     }
 
     bool in_earliest_step(std::uint32_t index) {

@@ -34,10 +34,12 @@ const Parameter& require_parameter(const AlgorithmInfo& info, std::string_view n
 
 std::string range_text(const Parameter& parameter) {
     return quantity_text(parameter.minimum) + " to " + quantity_text(parameter.maximum) +
-           (parameter.unit == Unit::bytes ? " bytes" : "");
+           (parameter.unit == Unit::bytes ? " bytes" : "") +
+           (parameter.automatic ? ", or " + std::string(automatic_text) : "");
 }
 
 Count value_of(const Parameter& parameter, std::string_view text) {
+    if (parameter.automatic && text == automatic_text) return automatic;
     const auto value = parse_quantity(text);
     const std::string what = std::string(parameter.name) + "=" + std::string(text);
     if (!value) {
@@ -50,7 +52,12 @@ Count value_of(const Parameter& parameter, std::string_view text) {
     return *value;
 }
 
-/// Reads "name=value,name=value" over the standard settings.
+std::string value_text(const AlgorithmInfo& info, const Setting& setting) {
+    const bool is_open = info.parameter(setting.name)->automatic && setting.value == automatic;
+    return is_open ? std::string(automatic_text) : quantity_text(setting.value);
+}
+
+/// Reads "name=value,name=value" over the settings of a user who sets nothing.
 void apply(std::string_view list, const AlgorithmInfo& info, std::vector<Setting>& settings) {
     std::vector<std::string_view> seen;
     for (bool more = true; more;) {
@@ -81,7 +88,7 @@ Choice parse_choice(const Collective& collective, std::string_view text) {
         return {};
     }
     const AlgorithmInfo& info = require_algorithm(collective, name);
-    Choice choice{&info, info.standard_settings()};
+    Choice choice{&info, info.open_settings()};
     if (with_settings) apply(with_settings->second, info, choice.settings);
     return choice;
 }
@@ -89,9 +96,10 @@ Choice parse_choice(const Collective& collective, std::string_view text) {
 std::string to_string(const Choice& choice) {
     if (choice.algorithm == nullptr) return std::string(native);
     std::string text(choice.algorithm->name);
-    for (std::size_t i = 0; i < choice.settings.size(); ++i) {
-        text +=
-            (i == 0 ? ":" : ",") + std::string(choice.settings[i].name) + "=" + quantity_text(choice.settings[i].value);
+    const char* separator = ":";
+    for (const Setting& setting : choice.settings) {
+        text += separator + std::string(setting.name) + "=" + value_text(*choice.algorithm, setting);
+        separator = ",";
     }
     return text;
 }

@@ -13,14 +13,19 @@ namespace rondo {
 /// The name of the library's own collective, wherever a choice is written.
 inline constexpr std::string_view native = "native";
 
+/// The value that leaves a parameter open, wherever a choice is written.
+inline constexpr std::string_view automatic_text = "auto";
+
 struct Choice {
     const AlgorithmInfo* algorithm = nullptr;  ///< nullptr: the library's own collective ("native")
-    std::vector<Setting> settings;             ///< every declared parameter, in the order of declaration
+    /// Every declared parameter, in the order of declaration. Those with the value `automatic` are open: they have to
+    /// be chosen for the call and the machine before a Call is made.
+    std::vector<Setting> settings;
 };
 
 /// Reads "native", "doubling_123" or "linear_pipeline:segment=64Ki" (more settings after commas). Numbers take the
-/// suffixes Ki, Mi, Gi, and k, M, G. Throws Error: an unknown name comes with the nearest known ones, a value with its
-/// range.
+/// suffixes Ki, Mi, Gi, and k, M, G; "segment=auto", or nothing about it, leaves a segment open. Throws Error: an
+/// unknown name comes with the nearest known ones, a value with its range.
 Choice parse_choice(const Collective& collective, std::string_view text);
 
 /// The text that `parse_choice` reads back, with every setting.

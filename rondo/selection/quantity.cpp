@@ -12,12 +12,10 @@ struct Suffix {
     Count factor;
 };
 
-// Binary ones from the largest to the smallest: `quantity_text` takes the first that divides.
 constexpr Suffix suffixes[] = {
     {"Gi", Count{1} << 30}, {"Mi", Count{1} << 20}, {"Ki", Count{1} << 10},
     {"G", 1'000'000'000},   {"M", 1'000'000},       {"k", 1'000},
 };
-constexpr int binary_suffixes = 3;
 
 }  // namespace
 
@@ -34,14 +32,6 @@ std::optional<Count> parse_quantity(std::string_view text) {
         return value * suffix.factor;
     }
     return std::nullopt;
-}
-
-std::string quantity_text(Count value) {
-    for (int i = 0; i < binary_suffixes && value != 0; ++i) {
-        const Suffix& suffix = suffixes[i];
-        if (value % suffix.factor == 0) return std::to_string(value / suffix.factor) + std::string(suffix.text);
-    }
-    return std::to_string(value);
 }
 
 }  // namespace rondo

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "rondo/core/block.hpp"
+#include "rondo/core/quantity_text.hpp"
 
 namespace rondo {
 
@@ -16,8 +17,5 @@ inline constexpr std::string_view quantity_syntax = "a whole number, with Ki, Mi
 /// Digits and at most one suffix: Ki, Mi, Gi (powers of 1024), k, M, G (powers of 1000). Nothing if the text is
 /// anything else, or if the number is not below 2^63.
 std::optional<Count> parse_quantity(std::string_view text);
-
-/// The shortest exact text that `parse_quantity` reads back: "64Ki", "100".
-std::string quantity_text(Count value);
 
 }  // namespace rondo

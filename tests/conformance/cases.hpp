@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
@@ -25,37 +26,82 @@ inline std::string test_name(const testing::TestParamInfo<const AlgorithmInfo*>&
     return std::string(info.param->collective) + "_" + std::string(info.param->name);
 }
 
-inline constexpr Count counts[] = {0, 1, 2, 7, 1000};
-inline constexpr Count element_bytes = 8;
+inline int ceil_log2(std::int64_t n) {
+    int log = 0;
+    while ((std::int64_t{1} << log) < n) ++log;
+    return log;
+}
 
-/// The settings to try for a call: the standard ones, and for a segment one element, a few, and more than there are.
-/// One element per segment is left out where it would only repeat the same pipeline a thousand times.
+inline constexpr Count element_bytes = 8;
+inline constexpr Rank thorough_size = 40;  // up to so many ranks everything is tried, beyond it a choice that changes
+
+inline std::vector<Count> counts_for(Rank size) {
+    if (size > thorough_size) return {1, size - 1, 1000};
+    return {0, 1, 2, 7, size - 1, 1000};
+}
+
+/// The settings to try for a call: all combinations of a few values of each parameter. A segment is one element, a few,
+/// or the whole vector; one element where that would only repeat the same pipeline a thousand times is left out.
 inline std::vector<std::vector<Setting>> settings_for(const AlgorithmInfo& algorithm, Rank size, Count count) {
     std::vector<std::vector<Setting>> all = {algorithm.standard_settings()};
     for (const Parameter& parameter : algorithm.parameters) {
-        std::vector<Count> values;
+        std::vector<Count> values = {};
         if (parameter.unit == Unit::bytes) {
             const Count few = std::max<Count>(1, count / (size <= 32 ? 61 : 5));
-            values = {few * element_bytes + 3, (count + 1) * element_bytes};
+            values = {few * element_bytes + 3, std::max<Count>(1, count) * element_bytes};
             if (count <= 7 || size <= 9) values.push_back(1);
-        } else if (size <= 40) {
+        } else if (size <= thorough_size) {
             for (Count value = parameter.minimum; value <= std::min<Count>(parameter.maximum, 9); ++value) {
-                values.push_back(value);
+                if (value != parameter.standard) values.push_back(value);
             }
         }
+        const std::size_t known = all.size();
         for (const Count value : values) {
-            std::vector<Setting> settings = algorithm.standard_settings();
-            for (Setting& setting : settings) {
-                if (setting.name == parameter.name) setting.value = value;
+            for (std::size_t i = 0; i < known; ++i) {
+                std::vector<Setting> settings = all[i];
+                for (Setting& setting : settings) {
+                    if (setting.name == parameter.name) setting.value = value;
+                }
+                all.push_back(std::move(settings));
             }
-            all.push_back(std::move(settings));
         }
     }
     return all;
 }
 
+/// Of a call, besides its vector.
+struct Form {
+    Rank root = 0;
+    bool commutative = false, in_place = false;
+};
+
+/// Every root, or one: the ends, the middle, and any other in turn.
+inline std::vector<Rank> roots(Rank size) {
+    if (size > thorough_size) return {std::array{Rank{0}, size / 2, size * 2 / 3, size - 1}.at(std::size_t(size) % 4)};
+    std::vector<Rank> all;
+    for (Rank root = 0; root < size; ++root) all.push_back(root);
+    return all;
+}
+
+/// All forms that differ for the collective.
+inline std::vector<Form> forms_of(const AlgorithmInfo& algorithm, Rank size) {
+    const Traits has = find_collective(algorithm.collective)->has;
+    std::vector<Form> forms;
+    for (const Rank root : has.root ? roots(size) : std::vector<Rank>{0}) {
+        for (const bool commutative : {false, true}) {
+            for (const bool in_place : {false, true}) {
+                if (!has.operation && (commutative || in_place)) continue;
+                if (size > thorough_size && in_place != (size / 4 % 2 == 0) && has.operation) continue;
+                forms.push_back({root, commutative, in_place});
+            }
+        }
+    }
+    return forms;
+}
+
 inline std::string describe(const virtual_machine::Problem& problem) {
     std::string text = "p=" + std::to_string(problem.facts.size) + " count=" + std::to_string(problem.facts.count) +
+                       (problem.facts.root > 0 ? " root=" + std::to_string(problem.facts.root) : "") +
                        (problem.facts.op.commutative ? " commutative" : "") + (problem.in_place ? " in place" : "");
     for (const Setting& setting : problem.settings) {
         text += " " + std::string(setting.name) + "=" + std::to_string(setting.value);
@@ -63,23 +109,36 @@ inline std::string describe(const virtual_machine::Problem& problem) {
     return text;
 }
 
-/// Calls `body(problem)` for every case with this number of ranks that the algorithm does not refuse.
+/// Calls `body(problem)` for the cases with this number of ranks that the algorithm does not refuse: for all of them,
+/// or, where they are more than `most`, for so many that are spread over all.
 template <class Body>
-void for_each_case(const AlgorithmInfo& algorithm, Rank size, Body&& body) {
-    for (const Count count : counts) {
+void for_each_case(const AlgorithmInfo& algorithm, Rank size, std::size_t most, Body&& body) {
+    struct Case {
+        CallFacts facts;
+        std::vector<Setting> settings;
+        bool in_place;
+    };
+    std::vector<Case> cases;
+    for (const Count count : counts_for(size)) {
         for (const auto& settings : settings_for(algorithm, size, count)) {
-            for (const bool commutative : {false, true}) {
-                for (const bool in_place : {false, true}) {
-                    const CallFacts facts{
-                        .size = size, .count = count, .element_bytes = element_bytes, .op = {commutative}};
-                    if (algorithm.refusal(facts, settings)) continue;
-                    const virtual_machine::Problem problem{algorithm, facts, settings, in_place};
-                    SCOPED_TRACE(describe(problem));
-                    body(problem);
-                    if (testing::Test::HasFailure()) return;
-                }
+            for (const Form& form : forms_of(algorithm, size)) {
+                const CallFacts facts{.size = size,
+                                      .count = count,
+                                      .element_bytes = element_bytes,
+                                      .root = form.root,
+                                      .op = {form.commutative}};
+                if (!algorithm.refusal(facts, settings)) cases.push_back({facts, settings, form.in_place});
             }
         }
+    }
+    const std::size_t runs = std::min(most, cases.size());
+    for (std::size_t run = 0; run < runs; ++run) {
+        // Another offset for every size, so that together they meet everything.
+        const std::size_t at = (run * cases.size() / runs + static_cast<std::size_t>(size) * 7) % cases.size();
+        const virtual_machine::Problem problem{algorithm, cases[at].facts, cases[at].settings, cases[at].in_place};
+        SCOPED_TRACE(describe(problem));
+        body(problem);
+        if (testing::Test::HasFailure()) return;
     }
 }
 

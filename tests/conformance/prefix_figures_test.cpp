@@ -14,12 +14,6 @@ constexpr Rank largest_size = 70;
 constexpr Rank largest_size = 600;
 #endif
 
-int ceil_log2(std::int64_t n) {
-    int log = 0;
-    while ((std::int64_t{1} << log) < n) ++log;
-    return log;
-}
-
 Outcome run(const char* collective, const char* name, Rank size, Count count, std::vector<Setting> settings) {
     const AlgorithmInfo* algorithm = find_collective(collective)->algorithm(name);
     const CallFacts facts{.size = size, .count = count, .element_bytes = element_bytes};

@@ -12,14 +12,25 @@ constexpr Rank largest_size = 20;  // ten times slower; memory errors do not wai
 constexpr std::uint64_t most_seeds = 2;
 #else
 constexpr Rank largest_size = 256;
-constexpr std::uint64_t most_seeds = 20;
+constexpr std::uint64_t most_seeds = 10;
 #endif
+
+constexpr std::size_t all_cases = std::size_t(-1);
 
 class EveryAlgorithm : public testing::TestWithParam<const AlgorithmInfo*> {};
 
 TEST_P(EveryAlgorithm, is_right_in_lock_step_for_every_p) {
     for (Rank size = 1; size <= largest_size; ++size) {
-        for_each_case(*GetParam(), size,
+        for_each_case(*GetParam(), size, size <= 32 ? all_cases : 20,
+                      [](const auto& problem) { EXPECT_NO_THROW(virtual_machine::run_lock_step(problem)); });
+        if (HasFailure()) return;
+    }
+}
+
+TEST_P(EveryAlgorithm, is_right_in_lock_step_on_many_ranks) {
+    for (const Rank size : {257, 512, 1000, 2047}) {
+        if (largest_size < 256) return;
+        for_each_case(*GetParam(), size, size <= 512 ? 8 : 3,
                       [](const auto& problem) { EXPECT_NO_THROW(virtual_machine::run_lock_step(problem)); });
         if (HasFailure()) return;
     }
@@ -27,7 +38,7 @@ TEST_P(EveryAlgorithm, is_right_in_lock_step_for_every_p) {
 
 TEST_P(EveryAlgorithm, is_right_as_dataflow_for_every_p) {
     for (Rank size = 1; size <= largest_size; size += size < 40 ? 1 : 27) {
-        for_each_case(*GetParam(), size,
+        for_each_case(*GetParam(), size, 40,
                       [](const auto& problem) { EXPECT_NO_THROW(virtual_machine::run_dataflow(problem)); });
         if (HasFailure()) return;
     }
@@ -37,7 +48,7 @@ TEST_P(EveryAlgorithm, is_right_in_random_completion_orders) {
     for (const Rank size : {2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 33, 64, 100}) {
         if (size > largest_size) return;
         const std::uint64_t seeds = size <= 9 ? most_seeds : 2;
-        for_each_case(*GetParam(), size, [&](const auto& problem) {
+        for_each_case(*GetParam(), size, size <= 9 ? 24 : 8, [&](const auto& problem) {
             for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
                 SCOPED_TRACE("seed " + std::to_string(seed));
                 EXPECT_NO_THROW(virtual_machine::run_dataflow(problem, {.seed = seed}));

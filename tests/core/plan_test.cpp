@@ -163,14 +163,16 @@ TEST(scoreboard, lets_long_messages_with_other_peers_wait_their_turn) {
     const Plan plan = plan_of(sends_to_two_peers);
     const FlightLimits limits{.sends = 3, .competing_bytes = 1000};
     Scoreboard board(limits);
-    board.start(plan, 500);
+    board.start(plan, 1001);
     EXPECT_EQ(board.next(), 0U);
     EXPECT_EQ(board.next(), 1U);  // to the same peer: the order of arrival is theirs anyway
     EXPECT_EQ(board.next(), Action::none);
     board.complete(0);
-    EXPECT_EQ(board.next(), 2U);  // 1000 bytes in all
+    EXPECT_EQ(board.next(), Action::none);
+    board.complete(1);
+    EXPECT_EQ(board.next(), 2U);
 
-    board.start(plan, 300);
+    board.start(plan, 1000);
     for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(board.next(), i);  // short ones overlap
 }
 

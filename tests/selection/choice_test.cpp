@@ -35,7 +35,7 @@ TEST(Choice, native_names_no_algorithm) {
     EXPECT_THAT(choice.settings, IsEmpty());
 }
 
-TEST(Choice, every_algorithm_is_read_by_its_name_with_standard_settings) {
+TEST(Choice, every_algorithm_is_read_by_its_name_with_open_or_standard_settings) {
     for (const Collective& collective : collectives()) {
         for (const AlgorithmInfo* info : collective.algorithms) {
             const Choice choice = parse_choice(collective, info->name);
@@ -43,7 +43,9 @@ TEST(Choice, every_algorithm_is_read_by_its_name_with_standard_settings) {
             ASSERT_EQ(choice.settings.size(), info->parameters.size());
             for (std::size_t i = 0; i < choice.settings.size(); ++i) {
                 EXPECT_EQ(choice.settings[i].name, info->parameters[i].name);
-                EXPECT_EQ(choice.settings[i].value, info->parameters[i].standard);
+                const Parameter& parameter = info->parameters[i];
+                EXPECT_EQ(choice.settings[i].value, parameter.automatic ? automatic : parameter.standard);
+                EXPECT_TRUE(!parameter.automatic || parameter.minimum > automatic) << info->name;
             }
         }
     }
@@ -56,12 +58,32 @@ TEST(Choice, a_setting_takes_suffixes_and_blanks) {
     EXPECT_EQ(choice.settings[0].value, 4096);
 }
 
+TEST(Choice, a_segment_can_be_left_open_in_so_many_words) {
+    const Choice choice = parse_choice(exscan(), "linear_pipeline: segment = auto");
+    EXPECT_EQ(choice.settings[0].value, automatic);
+    EXPECT_THAT(complaint("prefix_family:inclusive_rounds=auto"), HasSubstr("is not a number"));
+}
+
+TEST(Choice, a_segment_must_fit_the_vector) {
+    const AlgorithmInfo& pipeline = *exscan().algorithm("linear_pipeline");
+    const auto refusal = [&](Count segment, Count count) {
+        const std::vector<Setting> settings = {{"segment", segment}};
+        return pipeline.refusal({.size = 4, .count = count, .element_bytes = 8}, settings).value_or("accepted");
+    };
+    EXPECT_EQ(refusal(64 << 10, 512), "segment=64Ki is larger than the vector of 4096 bytes");
+    EXPECT_EQ(refusal(4097, 512), "segment=4097 is larger than the vector of 4096 bytes");
+    EXPECT_EQ(refusal(4096, 512), "accepted");
+    EXPECT_EQ(refusal(64 << 10, 0), "accepted");
+    EXPECT_EQ(refusal(automatic, 512), "accepted");
+    EXPECT_THAT(refusal(1, 1 << 20), HasSubstr("into more than 131072 segments"));
+}
+
 TEST(Choice, its_text_is_read_back) {
     for (const char* text :
          {"native", "doubling_123", "linear_pipeline:segment=3Ki", "prefix_family:inclusive_rounds=5"}) {
         EXPECT_EQ(to_string(parse_choice(exscan(), text)), text);
     }
-    EXPECT_EQ(to_string(parse_choice(exscan(), "linear_pipeline")), "linear_pipeline:segment=64Ki");
+    EXPECT_EQ(to_string(parse_choice(exscan(), "linear_pipeline")), "linear_pipeline:segment=auto");
 }
 
 TEST(Choice, a_misspelt_algorithm_comes_with_the_nearest) {
@@ -84,7 +106,7 @@ TEST(Choice, an_unknown_parameter_is_refused) {
 }
 
 TEST(Choice, a_value_out_of_range_comes_with_the_range) {
-    EXPECT_EQ(complaint("linear_pipeline:segment=0"), "segment=0 is out of range; expected 1 to 1024Gi bytes");
+    EXPECT_EQ(complaint("linear_pipeline:segment=0"), "segment=0 is out of range; expected 1 to 1024Gi bytes, or auto");
     EXPECT_EQ(complaint("prefix_family:inclusive_rounds=32"), "inclusive_rounds=32 is out of range; expected 0 to 31");
 }
 

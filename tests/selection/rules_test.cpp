@@ -115,7 +115,7 @@ TEST(Rules, ask_for_ranks_per_node_only_where_it_decides) {
 TEST(Rules, a_fingerprint_ignores_layout_and_nothing_else) {
     const auto print = [](std::string_view text) { return Rules::parse(text, "test").fingerprint(); };
     const auto reference = print("exscan bytes < 64Ki -> linear_pipeline");
-    EXPECT_EQ(print("# note\n\nexscan   bytes<65536 ->linear_pipeline:segment=64Ki # same\r\n"), reference);
+    EXPECT_EQ(print("# note\n\nexscan   bytes<65536 ->linear_pipeline:segment=auto # same\r\n"), reference);
     for (const char* other :
          {"scan bytes < 64Ki -> linear_pipeline", "exscan bytes <= 64Ki -> linear_pipeline",
           "exscan bytes < 64Ki -> linear_pipeline:segment=1Ki", "exscan bytes < 64Ki -> native",
@@ -127,7 +127,8 @@ TEST(Rules, a_fingerprint_ignores_layout_and_nothing_else) {
 TEST(Rules, errors_name_file_and_line) {
     EXPECT_EQ(complaint("# first\nexscan -> native\n\nexscan -> quick"),
               "my.rules:4: exscan has no algorithm 'quick'; expected one of: cyclic_doubling, doubling_123, "
-              "linear_pipeline, one_doubling, prefix_family, two_op_doubling, native");
+              "doubly_pipelined_tree, linear_pipeline, one_doubling, pipelined_binary_tree, prefix_family, "
+              "two_op_doubling, two_tree, native");
 }
 
 TEST(Rules, unknown_words_come_with_the_nearest) {

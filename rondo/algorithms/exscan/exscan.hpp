@@ -12,10 +12,13 @@ inline constexpr std::string_view summary = "rank r gets the reduction of the in
 #define RONDO_EXSCAN_ALGORITHMS(ALGORITHM) \
     ALGORITHM(cyclic_doubling)             \
     ALGORITHM(doubling_123)                \
+    ALGORITHM(doubly_pipelined_tree)       \
     ALGORITHM(linear_pipeline)             \
     ALGORITHM(one_doubling)                \
+    ALGORITHM(pipelined_binary_tree)       \
     ALGORITHM(prefix_family)               \
-    ALGORITHM(two_op_doubling)
+    ALGORITHM(two_op_doubling)             \
+    ALGORITHM(two_tree)
 
 RONDO_EXSCAN_ALGORITHMS(RONDO_DECLARE_ALGORITHM)
 

@@ -10,7 +10,10 @@ inline constexpr std::string_view summary = "rank r gets the reduction of the in
 
 #define RONDO_SCAN_ALGORITHMS(ALGORITHM) \
     ALGORITHM(doubling)                  \
-    ALGORITHM(linear_pipeline)
+    ALGORITHM(doubly_pipelined_tree)     \
+    ALGORITHM(linear_pipeline)           \
+    ALGORITHM(pipelined_binary_tree)     \
+    ALGORITHM(two_tree)
 
 RONDO_SCAN_ALGORITHMS(RONDO_DECLARE_ALGORITHM)
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "rondo/backends/virtual/trace.hpp"
 #include "rondo/core/error.hpp"
 
 namespace rondo::virtual_machine {
@@ -44,6 +45,7 @@ struct Message {
     double ready;  // a send: when its last byte would arrive at an idle receiver; a receive: when it was posted
     Data data;
     bool buffered = false;
+    double left = 0;  // a send: when its first byte left
 };
 
 struct Channel {
@@ -154,7 +156,8 @@ class Dataflow {
     /// Puts a message that is ready on the wire; then it is ready to arrive.
     void leave(Rank from, Message& message, const Block& block) {
         double& egress_free = at(from).egress_free;
-        egress_free = std::max(egress_free, message.ready) + options_.costs.beta * bytes(block);
+        message.left = std::max(egress_free, message.ready);
+        egress_free = message.left + options_.costs.beta * bytes(block);
         message.ready = egress_free + options_.costs.alpha + random_delay();
     }
 
@@ -181,6 +184,17 @@ class Dataflow {
         VirtualRank& receiver = at(to);
         const double on_wire = options_.costs.beta * bytes(source);
         receiver.ingress_free = std::max(std::max(sent.ready, received.ready), receiver.ingress_free + on_wire);
+        if (options_.observer != nullptr) {
+            options_.observer->message({.from = from,
+                                        .to = to,
+                                        .source = source,
+                                        .target = target,
+                                        .step_from = at(from).plan.actions()[sent.action].step,
+                                        .step_to = at(to).plan.actions()[received.action].step,
+                                        .start = sent.left,
+                                        .end = receiver.ingress_free,
+                                        .data = sent.data});
+        }
         receiver.arriving[received.action] = std::move(sent.data);
         ++counts(to).received;
         schedule(receiver.ingress_free + random_delay(), to, received.action);
@@ -218,14 +232,29 @@ class Dataflow {
                                             problem_.facts.op.commutative));
                 ++counts(rank).operations;
                 counts(rank).combined += action.into.count;
+                observe(rank, action, now_ - options_.costs.gamma * bytes(action.into));
                 break;
             case ActionKind::copy:
                 end_read(state, action.block);
                 begin_write(state, action.into);
                 end_write(state, action.into);
                 state.memory.write(action.into, state.memory.read(action.block));
+                observe(rank, action, now_);
                 break;
         }
+    }
+
+    void observe(Rank rank, const Action& action, double start) {
+        if (options_.observer == nullptr) return;
+        options_.observer->local({.rank = rank,
+                                  .step = action.step,
+                                  .kind = action.kind,
+                                  .left = action.block,
+                                  .right = action.right,
+                                  .into = action.into,
+                                  .start = start,
+                                  .end = now_,
+                                  .data = at(rank).memory.read(action.into)});
     }
 
     template <class Change>

@@ -8,6 +8,8 @@
 
 namespace rondo::virtual_machine {
 
+class Observer;
+
 struct DataflowOptions {
     CostModel costs;
     /// No message is buffered, whatever the seed: it leaves when its receive is there, and completes with it.
@@ -18,6 +20,7 @@ struct DataflowOptions {
     FlightLimits limits;
     /// For tests of the checker: changes the plan of a rank before it runs.
     std::function<Plan(Rank, Plan)> alter;
+    Observer* observer = nullptr;  ///< is told what happens (trace.hpp)
 };
 
 /// Runs the plans of all ranks as dataflow, in virtual time: actions start when the plan lets them, messages overlap.

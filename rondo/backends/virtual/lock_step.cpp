@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "rondo/backends/virtual/trace.hpp"
 #include "rondo/core/error.hpp"
 #include "rondo/core/step_check.hpp"
 
@@ -14,7 +15,8 @@ namespace {
 
 class LockStep {
   public:
-    LockStep(const Problem& problem, const CostModel& costs) : problem_(problem), costs_(costs) {
+    LockStep(const Problem& problem, const CostModel& costs, Observer* observer)
+        : problem_(problem), costs_(costs), observer_(observer) {
         for (Rank rank = 0; rank < problem.facts.size; ++rank) {
             calls_.push_back(problem.call(rank));
             schedules_.push_back(schedule_of(*calls_.back(), problem.algorithm));
@@ -81,8 +83,10 @@ class LockStep {
     void execute(Rank rank, const Step& step) {
         if (step.into.empty()) return;
         Memory& memory = memories_[index(rank)];
+        const double start = states_[index(rank)].clock;
         if (step.kind == StepKind::copy) {
             memory.write(step.into, memory.read(step.left));
+            observe(rank, ActionKind::copy, step, start);
             return;
         }
         memory.write(step.into,
@@ -92,6 +96,21 @@ class LockStep {
         counts.combined += step.into.count;
         states_[index(rank)].clock +=
             costs_.gamma * static_cast<double>(step.into.count * problem_.facts.element_bytes);
+        observe(rank, ActionKind::combine, step, start);
+    }
+
+    void observe(Rank rank, ActionKind kind, const Step& step, double start) {
+        if (observer_ == nullptr) return;
+        const State& state = states_[index(rank)];
+        observer_->local({.rank = rank,
+                          .step = state.number,
+                          .kind = kind,
+                          .left = step.left,
+                          .right = kind == ActionKind::combine ? step.right : Block(),
+                          .into = step.into,
+                          .start = start,
+                          .end = state.clock,
+                          .data = memories_[index(rank)].read(step.into)});
     }
 
     /// True if the rank has to wait.
@@ -146,7 +165,19 @@ class LockStep {
         }
         memories_[index(to)].write(received.block, memories_[index(from)].read(sent.block));
         const double bytes = static_cast<double>(sent.block.count * problem_.facts.element_bytes);
-        const double end = std::max(sent.since, received.since) + costs_.alpha + costs_.beta * bytes;
+        const double start = std::max(sent.since, received.since);
+        const double end = start + costs_.alpha + costs_.beta * bytes;
+        if (observer_ != nullptr) {
+            observer_->message({.from = from,
+                                .to = to,
+                                .source = sent.block,
+                                .target = received.block,
+                                .step_from = states_[index(from)].number,
+                                .step_to = states_[index(to)].number,
+                                .start = start,
+                                .end = end,
+                                .data = memories_[index(from)].read(sent.block)});
+        }
         RankCounts& counts = outcome_.ranks[index(from)];
         ++counts.sent;
         counts.volume += sent.block.count;
@@ -162,6 +193,7 @@ class LockStep {
 
     const Problem& problem_;
     const CostModel costs_;
+    Observer* const observer_;
     std::vector<std::unique_ptr<Call>> calls_;
     std::vector<Schedule> schedules_;
     std::vector<Memory> memories_;
@@ -173,6 +205,8 @@ class LockStep {
 
 }  // namespace
 
-Outcome run_lock_step(const Problem& problem, const CostModel& costs) { return LockStep(problem, costs).run(); }
+Outcome run_lock_step(const Problem& problem, const CostModel& costs, Observer* observer) {
+    return LockStep(problem, costs, observer).run();
+}
 
 }  // namespace rondo::virtual_machine

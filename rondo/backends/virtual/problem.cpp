@@ -2,8 +2,8 @@
 #include "rondo/backends/virtual/problem.hpp"
 
 #include <algorithm>
-#include <array>
 
+#include "rondo/backends/virtual/promise.hpp"
 #include "rondo/core/error.hpp"
 
 namespace rondo::virtual_machine {
@@ -15,20 +15,6 @@ void expect(Rank rank, Memory& memory, const Block& block, const Symbol& wanted)
         if (piece.symbol == wanted) continue;
         throw Error("rank " + std::to_string(rank) + ": " + to_string(block.part(piece.offset, piece.count)) +
                     " should hold " + wanted.text() + ", holds " + piece.symbol.text());
-    }
-}
-
-/// Rank r holds the product of the inputs of ranks 0 to r-before.
-void check_prefix(const Problem& problem, std::span<Memory> memories, Rank before) {
-    const Block output(0, problem.facts.count, Buffer::output);
-    const Block input(0, problem.facts.count, Buffer::input);
-    for (Rank rank = 0; rank < problem.facts.size; ++rank) {
-        Memory& memory = memories[static_cast<std::size_t>(rank)];
-        Symbol wanted;
-        if (rank >= before) wanted = Symbol::of_ranks(0, rank - before);
-        else if (problem.in_place) wanted = Symbol::input_of(rank);
-        expect(rank, memory, output, wanted);
-        if (!problem.in_place) expect(rank, memory, input, Symbol::input_of(rank));
     }
 }
 
@@ -51,11 +37,29 @@ std::string place(Rank rank, std::int64_t step, const std::string& what) {
 
 }  // namespace
 
+std::unique_ptr<Call> Problem::call(Rank rank) const {
+    return std::make_unique<Call>(facts, rank, settings, promise_of(algorithm.collective).in_place(*this, rank));
+}
+
+Memory Problem::memory(Rank rank) const {
+    const Promise& promise = promise_of(algorithm.collective);
+    if (!promise.has_input(facts, rank)) return {rank, Block()};
+    const Buffer buffer = promise.in_place(*this, rank) ? Buffer::output : Buffer::input;
+    return {rank, Block(0, facts.count, buffer)};
+}
+
 void check_result(const Problem& problem, std::span<Memory> memories) {
-    const std::string_view collective = problem.algorithm.collective;
-    if (collective == "scan") return check_prefix(problem, memories, 0);
-    if (collective == "exscan") return check_prefix(problem, memories, 1);
-    throw Error("the virtual backend does not know what " + std::string(collective) + " promises");
+    const Promise& promise = promise_of(problem.algorithm.collective);
+    const Block output(0, problem.facts.count, Buffer::output);
+    const Block input(0, problem.facts.count, Buffer::input);
+    for (Rank rank = 0; rank < problem.facts.size; ++rank) {
+        Memory& memory = memories[static_cast<std::size_t>(rank)];
+        const bool in_place = promise.in_place(problem, rank);
+        const Symbol before = promise.has_input(problem.facts, rank) ? Symbol::input_of(rank) : Symbol();
+        const Symbol result = promise.output(problem.facts, rank);
+        expect(rank, memory, output, result.defined() || !in_place ? result : before);
+        if (!in_place) expect(rank, memory, input, before);
+    }
 }
 
 std::string where(Rank rank, std::int64_t step_number, const Step& step) {

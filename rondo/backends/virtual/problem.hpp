@@ -18,15 +18,12 @@ struct Problem {
     const AlgorithmInfo& algorithm;
     CallFacts facts;
     std::span<const Setting> settings;  ///< borrowed; see AlgorithmInfo::standard_settings
-    bool in_place = false;
-    int ports = 1;  ///< how many sends, and how many receives, one exchange may hold
+    bool in_place = false;              ///< on the ranks that can be (see promise.hpp)
+    int ports = 1;                      ///< how many sends, and how many receives, one exchange may hold
 
-    [[nodiscard]] std::unique_ptr<Call> call(Rank rank) const {
-        return std::make_unique<Call>(facts, rank, settings, in_place);
-    }
-    [[nodiscard]] Memory memory(Rank rank) const {
-        return {rank, Block(0, facts.count, in_place ? Buffer::output : Buffer::input)};
-    }
+    [[nodiscard]] std::unique_ptr<Call> call(Rank rank) const;
+    /// What the buffers of a rank hold before the call.
+    [[nodiscard]] Memory memory(Rank rank) const;
 };
 
 /// What one rank did.

@@ -41,6 +41,9 @@ class Symbol {
         return symbol;
     }
 
+    /// How much further on in the origins' inputs the element stands.
+    [[nodiscard]] Count shift() const { return shift_; }
+
     [[nodiscard]] std::string text() const;  ///< "V0..V3 V7"
     friend bool operator==(const Symbol&, const Symbol&) = default;
 

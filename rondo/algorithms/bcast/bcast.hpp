@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Broadcast: the output of every rank becomes that of the root. There is one buffer: on the root, input and output are
+// the same block; on the others, the input means nothing and may not be read.
+#pragma once
+
+#include "rondo/algorithms/list.hpp"
+
+namespace rondo::bcast {
+
+inline constexpr std::string_view summary = "every rank gets the root's vector";
+
+#define RONDO_BCAST_ALGORITHMS(ALGORITHM) \
+    ALGORITHM(binomial)                   \
+    ALGORITHM(circulant)                  \
+    ALGORITHM(linear_pipeline)            \
+    ALGORITHM(pipelined_binary_tree)      \
+    ALGORITHM(scatter_allgather)          \
+    ALGORITHM(split_tree)                 \
+    ALGORITHM(two_tree)
+
+RONDO_BCAST_ALGORITHMS(RONDO_DECLARE_ALGORITHM)
+
+inline constexpr const AlgorithmInfo* algorithms[] = {RONDO_BCAST_ALGORITHMS(RONDO_ALGORITHM_ADDRESS)};
+
+/// A rank's neighbours in a binary tree; `no_rank` for who does not exist.
+struct TreeNeighbours {
+    Rank parent, first_child, second_child;
+};
+
+/// Segments down a binary tree, each in two steps: from the parent, to one child, to the other while the next one
+/// comes.
+Schedule stream_down(const Call& call, const Segments& segments, const TreeNeighbours& neighbours);
+
+}  // namespace rondo::bcast

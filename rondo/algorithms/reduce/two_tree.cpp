@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Two-tree reduction: the two-tree broadcast run backwards, each tree reducing one half of the vector for the root. In
+// rank order if the root is the first or the last rank; any root if the operator commutes. [sanders2009two], section
+// 4.2. For 2k blocks: at most 2*h + 2*k steps; time tends to beta*m. Operations: about two per block of one half.
+#include "rondo/algorithms/reduce/reduce.hpp"
+#include "rondo/algorithms/two_tree_steps.hpp"
+#include "rondo/core/pipeline.hpp"
+#include "rondo/topology/rotation.hpp"
+
+namespace rondo::reduce {
+
+namespace {
+
+constexpr Parameter parameters[] = {segment_parameter, second_tree_parameter};
+
+constexpr Requirement root_requirement = {
+    "the first or the last rank as root, or a commutative operator",
+    [](const CallFacts& facts, std::span<const Setting> /*settings*/) -> std::optional<std::string> {
+        if (facts.op.commutative || facts.root == 0 || facts.root == facts.size - 1) return std::nullopt;
+        return "root " + std::to_string(facts.root) + " of " + std::to_string(facts.size) +
+               " ranks is neither the first nor the last, and the operator does not commute";
+    }};
+
+constexpr Requirement requirements[] = {root_requirement, segment_requirement};
+
+}  // namespace
+
+Schedule two_tree(const Call& call) {
+    const auto [r, p] = call.ranks();
+    if (p == 1) {
+        co_yield copy(call.input()).into(call.output());
+        co_return;
+    }
+    // The trees are over the ranks behind the root, in order around the circle: in rank order for the two ends.
+    const topology::Rotation circle(call.facts().root, p - 1, p);
+    const auto odd = call.commutative() ? topology::OddRank::leaf : topology::OddRank::root;
+    const Rank place = circle.place_of(r);
+    const TwoTreeSteps steps(call, call.input(), p - 1, second_tree(call), odd, place);
+    const bool is_root = place == p - 1, root_is_last = call.facts().root == p - 1;
+    const SegmentRing arrivals[] = {{call, steps.segments(0)}, {call, steps.segments(1)}};
+    const SegmentRing sums[] = {{call, steps.segments(0)}, {call, steps.segments(1)}};
+
+    const auto sum_of = [&](const Passage& passage, const Block& own) {
+        return is_root ? call.output().part(own.first - call.input().first, own.count)
+                       : sums[passage.tree].slot(passage.block, own);
+    };
+    const auto has_child = [&](const Passage& passage) {
+        const topology::TwoTrees::Links links = steps.trees().links(passage.tree, place);
+        return links.left != no_rank || links.right != no_rank;
+    };
+    for (Count step = steps.size() - 1; step >= 0; --step) {
+        const Passage out = steps.from_parent(step), in = steps.to_child(step);
+        const Block sent = steps.block(out), own = steps.block(in);
+        const Block arrival = in.happens() ? arrivals[in.tree].slot(in.block, own) : Block();
+        co_yield exchange(send(out.happens() && has_child(out) ? sum_of(out, sent) : sent, circle.rank_at(out.peer)),
+                          receive(arrival, circle.rank_at(in.peer)));
+        if (!in.happens()) continue;
+        // Backwards, the child that hears first speaks last; then the other one's part is in the sum already.
+        const bool second = !is_root && steps.is_first_of_two(in);
+        const Block sum = sum_of(in, own), partial = second ? sum : own;
+        const bool comes_before = is_root ? root_is_last : steps.trees().links(in.tree, place).left == in.peer;
+        if (comes_before) co_yield combine(arrival, partial).into(sum);
+        else co_yield combine(partial, arrival).into(sum);
+    }
+}
+
+const AlgorithmInfo two_tree_info = {
+    .collective = "reduce",
+    .name = "two_tree",
+    .summary = "two trees, each for half the vector: full bandwidth, about 2*log2 p rounds more than blocks",
+    .citation = "sanders2009two",
+    .parameters = parameters,
+    .requirements = requirements,
+    .tolerates_in_place = true,
+    .schedule = two_tree,
+};
+
+}  // namespace rondo::reduce

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Requirements that several algorithms have.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "rondo/core/algorithm_info.hpp"
+
+namespace rondo {
+
+inline constexpr Requirement commutative_requirement = {
+    "a commutative operator", [](const CallFacts& facts, std::span<const Setting> /*settings*/) {
+        return facts.op.commutative ? std::nullopt : std::optional<std::string>("the operator does not commute");
+    }};
+
+}  // namespace rondo

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/backends/virtual/promise.hpp"
+
+#include <string>
+
+#include "rondo/core/error.hpp"
+
+namespace rondo::virtual_machine {
+namespace {
+
+bool everyone(const CallFacts& /*facts*/, Rank /*rank*/) { return true; }
+bool only_the_root(const CallFacts& facts, Rank rank) { return rank == facts.root; }
+
+bool if_wanted(const Problem& problem, Rank /*rank*/) { return problem.in_place; }
+bool if_wanted_at_the_root(const Problem& problem, Rank rank) { return problem.in_place && rank == problem.facts.root; }
+bool always(const Problem& /*problem*/, Rank /*rank*/) { return true; }
+
+Symbol the_roots_input(const CallFacts& facts, Rank /*rank*/) { return Symbol::input_of(facts.root); }
+Symbol all_before(const CallFacts& /*facts*/, Rank rank) { return rank > 0 ? Symbol::of_ranks(0, rank - 1) : Symbol(); }
+Symbol all_up_to(const CallFacts& /*facts*/, Rank rank) { return Symbol::of_ranks(0, rank); }
+Symbol all_at_the_root(const CallFacts& facts, Rank rank) {
+    return rank == facts.root ? Symbol::of_ranks(0, facts.size - 1) : Symbol();
+}
+
+constexpr Promise promises[] = {
+    {"bcast", only_the_root, always, the_roots_input},
+    {"exscan", everyone, if_wanted, all_before},
+    {"reduce", everyone, if_wanted_at_the_root, all_at_the_root},
+    {"scan", everyone, if_wanted, all_up_to},
+};
+
+}  // namespace
+
+const Promise& promise_of(std::string_view collective) {
+    for (const Promise& promise : promises) {
+        if (promise.collective == collective) return promise;
+    }
+    throw Error("the virtual backend does not know what " + std::string(collective) + " promises");
+}
+
+}  // namespace rondo::virtual_machine

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string_view>
+
+#include "rondo/backends/virtual/problem.hpp"
+
+namespace rondo::virtual_machine {
+
+/// What a collective finds and what it has to leave behind, on each rank.
+struct Promise {
+    std::string_view collective;
+    /// False: the input means nothing on this rank.
+    bool (*has_input)(const CallFacts& facts, Rank rank);
+    /// True: this rank's input stands in its output buffer, or there is only one buffer.
+    bool (*in_place)(const Problem& problem, Rank rank);
+    /// What every element of the output holds in the end; an undefined symbol: what it held before.
+    Symbol (*output)(const CallFacts& facts, Rank rank);
+};
+
+/// Throws Error for a collective about which nothing is known here.
+const Promise& promise_of(std::string_view collective);
+
+}  // namespace rondo::virtual_machine

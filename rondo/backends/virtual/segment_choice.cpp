@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/backends/virtual/segment_choice.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "rondo/backends/virtual/timing.hpp"
+#include "rondo/core/pipeline.hpp"
+
+namespace rondo::virtual_machine {
+namespace {
+
+constexpr Count shortest_candidate = 4 << 10;
+// By then the pipelines are full, and the time grows by the same amount for every further segment.
+constexpr Count few_segments = 32, more_segments = 48;
+constexpr Count segments_per_time = few_segments + more_segments;
+// What stands for more ranks than can be run: the largest group that is affordable.
+constexpr Rank groups[] = {32, 16, 8};
+// With so many, it shows how the way of the first segment grows with the ranks: as a chain, as a tree.
+constexpr Rank many_ranks = 64;
+// Of segments that are as good as this the longest is taken: what is not in the model grows with their number.
+constexpr double as_good = 1.01;
+
+std::vector<Setting> with_segment(std::span<const Setting> settings, Count bytes) {
+    std::vector<Setting> result(settings.begin(), settings.end());
+    for (Setting& setting : result) {
+        if (setting.name == segment_parameter.name) setting.value = bytes;
+    }
+    return result;
+}
+
+/// Times of one call's pipeline for any number of segments. Plans are made for vectors of that many elements, one to a
+/// segment, and serve for segments of every length.
+class Pipeline {
+  public:
+    /// On `group` ranks, which stand for all if they are fewer. `most`: messages that one time may take.
+    Pipeline(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
+             const CostModel& costs, Rank group, Count most)
+        : algorithm_(algorithm), facts_(facts), settings_(with_segment(settings, 1)), costs_(costs), group_(group),
+          most_(most) {
+        // Every segment comes to all ranks, or from all of them: one message each, at least.
+        is_affordable_ = (group - 1) * segments_per_time <= most;
+    }
+
+    /// False: times mean nothing.
+    [[nodiscard]] bool is_affordable() const { return is_affordable_; }
+
+    SegmentChoice of(Count segment) {
+        const Count segments = segments_of(facts_, segment);
+        const Count longest = (facts_.count + segments - 1) / segments * facts_.element_bytes;
+        double seconds = on_group(segments, longest);
+        if (group_ < facts_.size) seconds += further_ranks(segments, longest);
+        const Basis basis = group_ < facts_.size       ? Basis::fewer_ranks
+                            : segments > more_segments ? Basis::extrapolated
+                                                       : Basis::whole;
+        return {segment, segments, seconds, basis};
+    }
+
+  private:
+    double on_group(Count segments, Count bytes) {
+        if (segments <= more_segments) return run(group_, segments, bytes);
+        const double few = run(group_, few_segments, bytes), more = run(group_, more_segments, bytes);
+        const double each = (more - few) / static_cast<double>(more_segments - few_segments);
+        return more + each * static_cast<double>(segments - more_segments);
+    }
+
+    /// What all ranks take longer than the group: as a single segment does, but that a hop costs more or less in a
+    /// pipeline that is full.
+    double further_ranks(Count segments, Count bytes) {
+        const Rank half = group_ / 2;
+        const Count full = std::min(segments, few_segments);
+        const double single = run(group_, 1, bytes), hops = single - run(half, 1, bytes);
+        const double full_hops = run(group_, full, bytes) - run(half, full, bytes);
+        const double ratio = hops > 0 ? std::clamp(full_hops / hops, 0.5, 2.0) : 1;
+        return (single_segment(bytes) - single) * ratio;
+    }
+
+    /// On all ranks. Beyond `many_ranks`, every doubling of their number takes as much longer than the one before as
+    /// the last one that was run.
+    double single_segment(Count bytes) {
+        if (facts_.size <= many_ranks) return run(facts_.size, 1, bytes);
+        const double half = run(many_ranks / 2, 1, bytes);
+        double seconds = run(many_ranks, 1, bytes), step = seconds - half;
+        const double step_before = half - run(many_ranks / 4, 1, bytes);
+        const double growth = step_before > 0 ? step / step_before : 1;
+        for (std::int64_t ranks = many_ranks; ranks < facts_.size; ranks *= 2) {
+            step *= growth;
+            const double share = static_cast<double>(facts_.size - ranks) / static_cast<double>(ranks);
+            seconds += step * std::min(share, 1.0);
+        }
+        return seconds;
+    }
+
+    double run(Rank ranks, Count segments, Count bytes) {
+        auto found = timings_.find({ranks, segments});
+        if (found == timings_.end()) {
+            found = timings_.emplace(std::pair(ranks, segments), timing_of(ranks, segments)).first;
+        }
+        if (found->second) return found->second->time(costs_, bytes);
+        is_affordable_ = false;
+        return 0;
+    }
+
+    [[nodiscard]] std::optional<Timing> timing_of(Rank ranks, Count segments) const {
+        CallFacts facts = facts_;
+        facts.root = static_cast<Rank>(std::int64_t{facts.root} * ranks / facts.size);  // the same place
+        facts.size = ranks;
+        facts.count = segments;
+        facts.element_bytes = 1;
+        // What an algorithm serves only because it is larger cannot be run small.
+        if (algorithm_.refusal(facts, settings_)) return std::nullopt;
+        return Timing::of(Problem{algorithm_, facts, settings_}, {}, most_);
+    }
+
+    const AlgorithmInfo& algorithm_;
+    const CallFacts facts_;
+    const std::vector<Setting> settings_;
+    const CostModel costs_;
+    const Rank group_;
+    const Count most_;
+    bool is_affordable_;
+    std::map<std::pair<Rank, Count>, std::optional<Timing>> timings_;
+};
+
+/// The best of all candidates, of which every second one is timed, and the neighbours of the best of those.
+class Search {
+  public:
+    Search(Pipeline& pipeline, std::span<const Count> candidates) : pipeline_(pipeline), candidates_(candidates) {}
+
+    static Count most_times(std::size_t candidates) { return static_cast<Count>(candidates / 2 + 3); }
+
+    SegmentChoice best() {
+        const std::size_t last = candidates_.size() - 1;
+        for (std::size_t back = 0; back <= last; back += 2) visit(last - back);
+        const std::size_t middle = best_;
+        if (middle < last) visit(middle + 1);
+        if (middle > 0) visit(middle - 1);
+        return choice_;
+    }
+
+  private:
+    void visit(std::size_t index) {
+        const SegmentChoice choice = pipeline_.of(candidates_[index]);
+        const bool longer = choice.segment > choice_.segment;
+        const double margin = longer ? as_good : 1 / as_good;
+        if (choice_.segments > 0 && choice.seconds > choice_.seconds * margin) return;
+        choice_ = choice;
+        best_ = index;
+    }
+
+    Pipeline& pipeline_;
+    std::span<const Count> candidates_;
+    SegmentChoice choice_{};
+    std::size_t best_ = 0;
+};
+
+/// What `body(pipeline)` finds on all ranks, or on the largest group that is affordable; nothing if none is.
+template <class Body>
+std::optional<SegmentChoice> on_affordable_group(const AlgorithmInfo& algorithm, const CallFacts& facts,
+                                                 std::span<const Setting> settings, const CostModel& costs, Count most,
+                                                 Body&& body) {
+    std::vector<Rank> sizes = {facts.size};
+    for (const Rank group : groups) {
+        if (group < facts.size) sizes.push_back(group);
+    }
+    for (const Rank size : sizes) {
+        Pipeline pipeline(algorithm, facts, settings, costs, size, most);
+        if (!pipeline.is_affordable()) continue;
+        const SegmentChoice found = body(pipeline);
+        if (pipeline.is_affordable()) return found;
+    }
+    return std::nullopt;
+}
+
+/// What is taken where nothing can be timed.
+SegmentChoice standard_choice(const CallFacts& facts, std::span<const Count> candidates) {
+    const auto found = std::lower_bound(candidates.begin(), candidates.end() - 1, segment_parameter.standard);
+    return {*found, segments_of(facts, *found), 0, Basis::standard};
+}
+
+bool is_refused(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
+                Count segment) {
+    return algorithm.refusal(facts, with_segment(settings, segment)).has_value();
+}
+
+}  // namespace
+
+std::vector<Count> candidate_segments(const CallFacts& facts) {
+    const Count bytes = std::max<Count>(1, facts.bytes());
+    const auto element = static_cast<std::uint64_t>(std::max<Count>(1, facts.element_bytes));
+    std::vector<Count> candidates;
+    for (auto segment = std::max(shortest_candidate, static_cast<Count>(std::bit_ceil(element))); segment < bytes;
+         segment *= 2) {
+        if (segments_of(facts, segment) <= most_segments) candidates.push_back(segment);
+    }
+    candidates.push_back(bytes);
+    return candidates;
+}
+
+SegmentChoice best_segment(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
+                           const CostModel& costs, Count budget) {
+    const std::vector<Count> candidates = candidate_segments(facts);
+    const SegmentChoice standard = standard_choice(facts, candidates);
+    // What is refused for another reason than its segments has no schedule that could be run.
+    if (facts.count == 0 || is_refused(algorithm, facts, settings, standard.segment)) return standard;
+
+    const Count most = budget / Search::most_times(candidates.size());
+    const auto found = on_affordable_group(algorithm, facts, settings, costs, most,
+                                           [&](Pipeline& pipeline) { return Search(pipeline, candidates).best(); });
+    return found.value_or(standard);
+}
+
+SegmentChoice time_of_segment(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
+                              Count segment, const CostModel& costs, Count budget) {
+    const SegmentChoice untimed{segment, segments_of(facts, segment), 0, Basis::standard};
+    if (facts.count == 0 || is_refused(algorithm, facts, settings, segment)) return untimed;
+    const auto found = on_affordable_group(algorithm, facts, settings, costs, budget,
+                                           [&](Pipeline& pipeline) { return pipeline.of(segment); });
+    return found.value_or(untimed);
+}
+
+std::vector<Setting> closed_settings(const AlgorithmInfo& algorithm, const CallFacts& facts,
+                                     std::span<const Setting> settings, const CostModel& costs, Count budget) {
+    for (const Setting& setting : settings) {
+        if (setting.name != segment_parameter.name || setting.value != automatic) continue;
+        return with_segment(settings, best_segment(algorithm, facts, settings, costs, budget).segment);
+    }
+    return {settings.begin(), settings.end()};
+}
+
+}  // namespace rondo::virtual_machine

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The best segment of a pipeline for one call on one machine: found by running the schedule in virtual time.
+#pragma once
+
+#include <vector>
+
+#include "rondo/backends/virtual/problem.hpp"
+
+namespace rondo::virtual_machine {
+
+/// How a time was found.
+enum class Basis : std::uint8_t {
+    whole,         ///< the call itself was run
+    extrapolated,  ///< its first segments were run; once full, a pipeline takes the same time for every further one
+    fewer_ranks,   ///< so they were on a few ranks, which stand for all
+    standard,      ///< nothing was run: the budget is too small, or there is nothing to choose
+};
+
+struct SegmentChoice {
+    Count segment;   ///< bytes
+    Count segments;  ///< of the vector
+    double seconds;  ///< until the slowest rank has finished; 0 if nothing was run
+    Basis basis;
+};
+
+/// What a choice may cost at the first call of a kind, in messages of virtual time: one or two milliseconds.
+/// Counted, not clocked, so that all ranks decide alike.
+inline constexpr Count messages_per_choice = 6144;
+
+/// The segment with which the call is fastest, of the powers of two from 4 KiB (or one element) up and of the whole
+/// vector; of almost equal ones the longest. More ranks than `budget` allows (some 16) are represented by 32, 16 or 8
+/// of them, on whose time is added what a single segment takes longer to reach all: exact for chains, for trees and
+/// circulant graphs good to some ten percent. The standard value of the parameter, as far as the vector allows, where
+/// even that is over the budget. A pure function of its arguments, without in-place among them. What `settings` says of
+/// the segment does not count.
+SegmentChoice best_segment(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
+                           const CostModel& costs, Count budget = messages_per_choice);
+
+/// The time of a given segment, found as for `best_segment`.
+SegmentChoice time_of_segment(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
+                              Count segment, const CostModel& costs, Count budget = messages_per_choice);
+
+/// The segments that `best_segment` considers, from the shortest to the whole vector.
+std::vector<Count> candidate_segments(const CallFacts& facts);
+
+/// The settings of a choice with the open ones closed, ready for a Call.
+std::vector<Setting> closed_settings(const AlgorithmInfo& algorithm, const CallFacts& facts,
+                                     std::span<const Setting> settings, const CostModel& costs,
+                                     Count budget = messages_per_choice);
+
+}  // namespace rondo::virtual_machine

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/selection/machine.hpp"
+
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "rondo/core/error.hpp"
+#include "rondo/selection/choice.hpp"
+#include "rondo/selection/nearest.hpp"
+#include "rondo/selection/quantity.hpp"
+#include "rondo/selection/text.hpp"
+
+namespace rondo {
+namespace {
+
+struct Figure {
+    std::string_view key;
+    double Machine::* value;
+    bool required;
+    std::string_view unit;
+};
+
+constexpr Figure figures[] = {
+    {"alpha", &Machine::alpha, true, "seconds"},
+    {"beta", &Machine::beta, true, "seconds per byte"},
+    {"overhead", &Machine::overhead, false, "seconds"},
+    {"gamma", &Machine::gamma, false, "seconds per byte"},
+};
+
+constexpr std::string_view segment_key = "segment";
+constexpr std::string_view segment_syntax =
+    "'segment <collective>/<algorithm> <ranks> <bytes> = <bytes>', as in 'segment exscan/linear_pipeline 4096 4Mi = "
+    "16Ki'";
+
+std::string_view take_word(std::string_view& text) {
+    const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
+    const std::string_view word = text.substr(0, end);
+    text = trimmed(text.substr(end));
+    return word;
+}
+
+}  // namespace
+
+/// Reads one line at a time. Throws Error without the place.
+class MachineReader {
+  public:
+    void read(std::string_view line) {
+        const auto sides = cut(line, "=");
+        if (!sides) throw Error("no '=' in " + quoted(line) + "; expected <key> = <value>, as in 'alpha = 2e-6'");
+        std::string_view rest = trimmed(sides->first);
+        const std::string_view key = take_word(rest), value = trimmed(sides->second);
+        if (key == segment_key) return read_segment(rest, value);
+        for (std::size_t i = 0; i < std::size(figures); ++i) {
+            if (figures[i].key == key && rest.empty()) return read_figure(i, value);
+        }
+        throw Error(
+            "unknown key " + quoted(trimmed(sides->first)) + "; " +
+            suggestion(key, std::array{figures[0].key, figures[1].key, figures[2].key, figures[3].key, segment_key}));
+    }
+
+    Machine finish() {
+        for (std::size_t i = 0; i < std::size(figures); ++i) {
+            if (!figures[i].required || seen_[i]) continue;
+            throw Error(std::string(figures[i].key) + " is missing; expected a line '" + std::string(figures[i].key) +
+                        " = <" + std::string(figures[i].unit) + ">'");
+        }
+        return std::move(machine_);
+    }
+
+  private:
+    void read_figure(std::size_t index, std::string_view text) {
+        const Figure& figure = figures[index];
+        const std::string what = std::string(figure.key) + " = " + std::string(text);
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+            throw Error(quoted(what) + " is not a number; expected " + std::string(figure.unit) + ", as in 2.5e-6");
+        }
+        if (value < 0) throw Error(quoted(what) + " is negative; expected " + std::string(figure.unit));
+        if (seen_[index]) throw Error(quoted(figure.key) + " is set twice; expected one line for it");
+        seen_[index] = true;
+        machine_.*figure.value = value;
+    }
+
+    void read_segment(std::string_view call, std::string_view value) {
+        const auto names = cut(take_word(call), "/");
+        const auto processes = parse_quantity(take_word(call)), bytes = parse_quantity(take_word(call));
+        const auto segment = parse_quantity(value);
+        if (!names || !processes || !bytes || !segment || !call.empty()) {
+            throw Error("cannot read the segment; expected " + std::string(segment_syntax));
+        }
+        if (*processes < 1 || *segment < 1 || *segment > *bytes) {
+            throw Error("segment = " + std::string(value) + " for " + quantity_text(*bytes) + " bytes on " +
+                        quantity_text(*processes) + " ranks; expected at least one rank, and 1 to " +
+                        quantity_text(*bytes) + " bytes");
+        }
+        const Collective& collective = require_collective(names->first);
+        const Choice choice = parse_choice(collective, names->second);
+        if (choice.algorithm == nullptr || choice.algorithm->parameter(segment_key) == nullptr) {
+            throw Error(std::string(collective.name) + "/" + std::string(names->second) +
+                        " has no segments; expected a pipelined algorithm");
+        }
+        machine_.segments_.push_back({choice.algorithm, *processes, *bytes, *segment});
+    }
+
+    Machine machine_;
+    std::array<bool, std::size(figures)> seen_{};
+};
+
+Machine Machine::parse(std::string_view text, std::string_view name) {
+    MachineReader reader;
+    int number = 0;
+    try {
+        while (!text.empty()) {
+            ++number;
+            std::string_view line = take_until(text, "\n");
+            line = trimmed(take_until(line, "#"));
+            if (!line.empty()) reader.read(line);
+        }
+        return reader.finish();
+    } catch (const Error& error) {
+        throw Error(std::string(name) + ":" + std::to_string(std::max(number, 1)) + ": " + error.what());
+    }
+}
+
+// With C's files, as the rules are read.
+Machine Machine::read(const std::string& path) {
+    const auto failure = [&] { return Error(path + ": cannot read the machine's figures: " + std::strerror(errno)); };
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), std::fclose);
+    if (!file) throw failure();
+    std::string text;
+    char piece[4096];
+    while (const std::size_t length = std::fread(piece, 1, sizeof piece, file.get())) text.append(piece, length);
+    if (std::ferror(file.get()) != 0) throw failure();
+    return parse(text, path);
+}
+
+std::optional<Count> Machine::segment(const AlgorithmInfo& algorithm, Rank processes, Count bytes) const {
+    const auto fits = [](Count known, Count asked) { return known <= asked && asked / 2 < known; };
+    for (const KnownSegment& known : segments_) {
+        const bool same = known.algorithm == &algorithm;
+        if (same && fits(known.processes, processes) && fits(known.bytes, bytes)) return known.segment;
+    }
+    return std::nullopt;
+}
+
+/// FNV-1a, 64 bits.
+std::uint64_t Machine::fingerprint() const {
+    std::uint64_t print = 14695981039346656037u;
+    const auto add = [&](std::uint64_t word) {
+        for (int shift = 0; shift < 64; shift += 8) print = (print ^ ((word >> shift) & 0xFF)) * 1099511628211u;
+    };
+    const auto add_text = [&](std::string_view text) {
+        add(text.size());
+        for (const char letter : text) add(static_cast<unsigned char>(letter));
+    };
+    for (const Figure& figure : figures) add(std::bit_cast<std::uint64_t>(this->*figure.value));
+    for (const KnownSegment& known : segments_) {
+        add_text(known.algorithm->collective);
+        add_text(known.algorithm->name);
+        for (const Count count : {known.processes, known.bytes, known.segment}) add(static_cast<std::uint64_t>(count));
+    }
+    return print;
+}
+
+}  // namespace rondo

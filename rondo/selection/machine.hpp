@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The machine in figures: what a message and an operation cost, as `rondo calibrate` measures it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rondo/algorithms/registry.hpp"
+
+namespace rondo {
+
+/// A machine file has lines `key = value`, and comments behind #. The standard figures describe nodes with one
+/// 100 Gbit/s network of 2 us each, and cores that combine vectors in their cache.
+class Machine {
+  public:
+    double alpha = 2e-6;     ///< seconds that a message takes to arrive
+    double beta = 8e-11;     ///< seconds per byte of a message
+    double overhead = 5e-7;  ///< seconds that the processor needs for a message, on either side
+    double gamma = 5e-11;    ///< seconds per byte that an operator produces
+
+    /// `name` is what errors call the text (a file's path). Throws Error: "<name>:<line>: what was expected". alpha and
+    /// beta must be there; the others keep their standard values.
+    static Machine parse(std::string_view text, std::string_view name);
+    static Machine read(const std::string& path);
+
+    /// A segment that the file names for such calls: the first line for as many ranks and bytes as these, or up to half
+    /// as many. It stands above what can be computed.
+    [[nodiscard]] std::optional<Count> segment(const AlgorithmInfo& algorithm, Rank processes, Count bytes) const;
+
+    /// Equal for equal machines (comments and layout apart): ranks compare it, because they choose by it.
+    [[nodiscard]] std::uint64_t fingerprint() const;
+
+  private:
+    struct KnownSegment {
+        const AlgorithmInfo* algorithm;
+        Count processes, bytes, segment;
+    };
+    friend class MachineReader;
+    std::vector<KnownSegment> segments_;
+};
+
+}  // namespace rondo

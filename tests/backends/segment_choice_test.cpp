@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The chosen segment against all others, each run whole.
+#include "rondo/backends/virtual/segment_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "rondo/algorithms/registry.hpp"
+#include "rondo/backends/virtual/timing.hpp"
+#include "rondo/core/pipeline.hpp"
+
+namespace rondo::virtual_machine {
+namespace {
+
+// An emulated cluster, and a fast network.
+constexpr CostModel slow = {.alpha = 2e-3, .beta = 4e-8, .gamma = 1e-10, .overhead = 5e-5};
+constexpr CostModel fast = {.alpha = 2e-6, .beta = 8e-11, .gamma = 4e-11, .overhead = 5e-7};
+
+CallFacts facts_of(Rank size, Count bytes) {
+    return {.size = size, .count = bytes / 8, .element_bytes = 8, .op = {true}};
+}
+
+Count segment_of(std::span<const Setting> settings) {
+    for (const Setting& setting : settings) {
+        if (setting.name == segment_parameter.name) return setting.value;
+    }
+    return -1;
+}
+
+double whole_time(const AlgorithmInfo& algorithm, const CallFacts& facts, Count segment, const CostModel& costs) {
+    std::vector<Setting> settings = algorithm.standard_settings();
+    for (Setting& setting : settings) {
+        if (setting.name == segment_parameter.name) setting.value = segment;
+    }
+    return time_of(algorithm, facts, settings, costs);
+}
+
+std::vector<const AlgorithmInfo*> pipelined_algorithms() {
+    std::vector<const AlgorithmInfo*> all;
+    for (const Collective& collective : collectives()) {
+        for (const AlgorithmInfo* info : collective.algorithms) {
+            if (info->parameter(segment_parameter.name) != nullptr) all.push_back(info);
+        }
+    }
+    return all;
+}
+
+std::string test_name(const testing::TestParamInfo<const AlgorithmInfo*>& info) {
+    return std::string(info.param->collective) + "_" + std::string(info.param->name);
+}
+
+class EveryPipeline : public testing::TestWithParam<const AlgorithmInfo*> {
+  protected:
+    /// How much longer the chosen segment takes than the best one.
+    static double regret(const CallFacts& facts, const CostModel& costs) {
+        const SegmentChoice choice = best_segment(*GetParam(), facts, GetParam()->open_settings(), costs);
+        double best = std::numeric_limits<double>::max();
+        for (const Count segment : candidate_segments(facts)) {
+            best = std::min(best, whole_time(*GetParam(), facts, segment, costs));
+        }
+        return whole_time(*GetParam(), facts, choice.segment, costs) / best - 1;
+    }
+    /// Segments go one way along a chain or a tree: all but the first take the same time.
+    static bool flows_evenly() {
+        const std::string_view name = GetParam()->name;
+        return name == "linear_pipeline" || (name == "pipelined_binary_tree" && GetParam()->collective == "bcast");
+    }
+};
+
+TEST_P(EveryPipeline, is_extrapolated_from_its_first_segments) {
+    // Where messages come from several sides in turn, the time per segment varies.
+    const double tolerance = flows_evenly() ? 0.03 : 0.2;
+    for (const CostModel& costs : {slow, fast}) {
+        for (const Rank size : {3, 8, 17}) {
+            for (const Count segments : {90, 250}) {
+                const Count segment = 32768;
+                const CallFacts facts = facts_of(size, segment * segments);
+                const auto settings = GetParam()->open_settings();
+                const SegmentChoice timed = time_of_segment(*GetParam(), facts, settings, segment, costs, 1 << 20);
+                EXPECT_EQ(timed.basis, Basis::extrapolated);
+                EXPECT_EQ(timed.segments, segments);
+                const double whole = whole_time(*GetParam(), facts, segment, costs);
+                EXPECT_NEAR(timed.seconds / whole, 1, tolerance) << "p=" << size << " segments=" << segments;
+            }
+        }
+    }
+}
+
+TEST_P(EveryPipeline, gets_about_the_best_segment) {
+    for (const CostModel& costs : {slow, fast}) {
+        for (const Rank size : {2, 8, 20}) {
+            for (const Count bytes : {1 << 16, 1 << 20, 3'000'000}) {
+                EXPECT_LE(regret(facts_of(size, bytes), costs), flows_evenly() ? 0.08 : 0.25)
+                    << "p=" << size << " bytes=" << bytes << " alpha=" << costs.alpha;
+            }
+        }
+    }
+}
+
+TEST_P(EveryPipeline, gets_a_good_segment_from_fewer_ranks) {
+    for (const CostModel& costs : {slow, fast}) {
+        for (const Count bytes : {1 << 16, 1 << 20}) {
+            const CallFacts facts = facts_of(70, bytes);
+            const auto choice = best_segment(*GetParam(), facts, GetParam()->open_settings(), costs);
+            EXPECT_EQ(choice.basis, Basis::fewer_ranks);
+            EXPECT_LE(regret(facts, costs), flows_evenly() ? 0.08 : 0.25) << bytes << " alpha=" << costs.alpha;
+        }
+    }
+}
+
+TEST_P(EveryPipeline, is_never_given_a_segment_that_it_refuses) {
+    for (const Rank size : {1, 2, 9, 1000}) {
+        for (const Count bytes : {0, 8, 4096, 5000, 1 << 20}) {
+            const CallFacts facts = facts_of(size, bytes);
+            const auto settings = closed_settings(*GetParam(), facts, GetParam()->open_settings(), fast);
+            EXPECT_NE(segment_of(settings), automatic);
+            EXPECT_EQ(GetParam()->refusal(facts, settings), std::nullopt) << "p=" << size << " bytes=" << bytes;
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryPipeline, testing::ValuesIn(pipelined_algorithms()), test_name);
+
+const AlgorithmInfo& pipeline() { return *find_collective("exscan")->algorithm("linear_pipeline"); }
+
+TEST(SegmentChoice, grows_with_what_a_message_costs) {
+    CostModel costs = slow;
+    const CallFacts facts = facts_of(8, 4 << 20);
+    Count before = 0;
+    for (const double overhead : {0.0, 1e-4, 1e-3, 1e-2, 1.0}) {
+        costs.overhead = overhead;
+        const Count segment = best_segment(pipeline(), facts, pipeline().open_settings(), costs).segment;
+        EXPECT_GE(segment, before) << overhead;
+        before = segment;
+    }
+    EXPECT_EQ(before, 4 << 20);
+}
+
+TEST(SegmentChoice, is_shorter_than_lock_step_says) {
+    // 4 MiB on 8 nodes, 2 ms, 200 Mbit/s: 22 segments by the formula, 128 where measured.
+    const SegmentChoice choice = best_segment(pipeline(), facts_of(8, 4 << 20), pipeline().open_settings(), slow);
+    EXPECT_GE(choice.segments, 64);
+    EXPECT_LT(choice.seconds, 0.2);
+}
+
+TEST(SegmentChoice, leaves_what_is_set_alone) {
+    const std::vector<Setting> set = {{segment_parameter.name, 12345}};
+    EXPECT_EQ(segment_of(closed_settings(pipeline(), facts_of(8, 1 << 20), set, slow)), 12345);
+}
+
+TEST(SegmentChoice, is_the_standard_one_without_a_budget) {
+    const auto settings = pipeline().open_settings();
+    const SegmentChoice choice = best_segment(pipeline(), facts_of(8, 1 << 20), settings, slow, 0);
+    EXPECT_EQ(choice.basis, Basis::standard);
+    EXPECT_EQ(choice.segment, segment_parameter.standard);
+    EXPECT_EQ(best_segment(pipeline(), facts_of(8, 1000), settings, slow, 0).segment, 1000);
+}
+
+TEST(SegmentChoice, candidates_are_whole_elements_and_not_too_many) {
+    EXPECT_EQ(candidate_segments(facts_of(2, 20000)), (std::vector<Count>{4096, 8192, 16384, 20000}));
+    EXPECT_EQ(candidate_segments({.size = 2, .count = 3, .element_bytes = 5000}), (std::vector<Count>{8192, 15000}));
+    EXPECT_EQ(candidate_segments({.size = 2, .count = 0, .element_bytes = 8}), std::vector<Count>{1});
+    const CallFacts huge{.size = 2, .count = Count{1} << 40, .element_bytes = 8};
+    for (const Count segment : candidate_segments(huge)) EXPECT_LE(segments_of(huge, segment), most_segments);
+}
+
+constexpr Requirement never = {
+    "nothing", [](const CallFacts&, std::span<const Setting>) { return std::optional<std::string>("serves nobody"); }};
+
+Schedule must_not_be_run(const Call&) {
+    ADD_FAILURE() << "a schedule was made of a call that is refused";
+    co_return;
+}
+
+TEST(SegmentChoice, runs_nothing_that_is_refused) {
+    const AlgorithmInfo refuses{.collective = "exscan",
+                                .name = "refuses",
+                                .parameters = {&segment_parameter, 1},
+                                .requirements = {&never, 1},
+                                .schedule = must_not_be_run};
+    const SegmentChoice choice = best_segment(refuses, facts_of(8, 1 << 20), refuses.open_settings(), slow);
+    EXPECT_EQ(choice.basis, Basis::standard);
+}
+
+}  // namespace
+}  // namespace rondo::virtual_machine

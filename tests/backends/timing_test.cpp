@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The times without data are those of the run with data, to the last bit.
+#include "rondo/backends/virtual/timing.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rondo/algorithms/registry.hpp"
+#include "rondo/backends/virtual/dataflow.hpp"
+#include "rondo/core/error.hpp"
+#include "rondo/core/pipeline.hpp"
+
+namespace rondo::virtual_machine {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr CostModel cost_models[] = {{},
+                                     {.alpha = 2e-3, .beta = 4e-8, .gamma = 1e-10, .overhead = 5e-5},
+                                     {.alpha = 1e-6, .beta = 8e-11, .gamma = 3e-10, .overhead = 0},
+                                     {.alpha = 0, .beta = 1, .gamma = 1, .overhead = 1}};
+
+std::vector<const AlgorithmInfo*> all_algorithms() {
+    std::vector<const AlgorithmInfo*> all;
+    for (const Collective& collective : collectives()) {
+        all.insert(all.end(), collective.algorithms.begin(), collective.algorithms.end());
+    }
+    return all;
+}
+
+std::vector<Setting> settings_of(const AlgorithmInfo& algorithm, Count segment) {
+    std::vector<Setting> settings = algorithm.standard_settings();
+    for (Setting& setting : settings) {
+        if (setting.name == segment_parameter.name) setting.value = segment;
+    }
+    return settings;
+}
+
+std::string test_name(const testing::TestParamInfo<const AlgorithmInfo*>& info) {
+    return std::string(info.param->collective) + "_" + std::string(info.param->name);
+}
+
+class EveryAlgorithm : public testing::TestWithParam<const AlgorithmInfo*> {};
+
+TEST_P(EveryAlgorithm, takes_the_time_that_it_takes_with_data) {
+    for (const Rank size : {1, 2, 3, 5, 8, 13, 32, 37}) {
+        for (const Count count : {0, 1, 7, 500}) {
+            const auto settings = settings_of(*GetParam(), count < 10 ? 8 : 100);
+            const CallFacts facts{.size = size, .count = count, .element_bytes = 8, .op = {true}};
+            if (GetParam()->refusal(facts, settings)) continue;
+            for (const CostModel& costs : cost_models) {
+                for (const FlightLimits& limits : {FlightLimits{}, FlightLimits{1, 1, 100}}) {
+                    const Problem problem{*GetParam(), facts, settings};
+                    DataflowOptions options;
+                    options.costs = costs;
+                    options.limits = limits;
+                    EXPECT_EQ(time_of(*GetParam(), facts, settings, costs, limits), run_dataflow(problem, options).time)
+                        << "p=" << size << " count=" << count << " alpha=" << costs.alpha;
+                }
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithm, testing::ValuesIn(all_algorithms()), test_name);
+
+TEST(Timing, plans_serve_for_elements_of_every_length) {
+    const AlgorithmInfo& pipeline = *find_collective("exscan")->algorithm("linear_pipeline");
+    const CallFacts unit{.size = 6, .count = 20, .element_bytes = 1};
+    const auto unit_settings = settings_of(pipeline, 1);
+    auto timing = Timing::of(Problem{pipeline, unit, unit_settings});
+    ASSERT_TRUE(timing.has_value());
+    for (const Count bytes : {8, 4096, 100'000, 8}) {
+        const CallFacts facts{.size = 6, .count = 20 * bytes, .element_bytes = 1};
+        EXPECT_EQ(timing->time(cost_models[1], bytes),
+                  time_of(pipeline, facts, settings_of(pipeline, bytes), cost_models[1]));
+    }
+    EXPECT_EQ(timing->messages(), 100);
+}
+
+TEST(Timing, more_messages_than_allowed_are_not_timed) {
+    const AlgorithmInfo& pipeline = *find_collective("exscan")->algorithm("linear_pipeline");
+    const CallFacts facts{.size = 6, .count = 20, .element_bytes = 1};
+    const auto settings = settings_of(pipeline, 1);
+    EXPECT_TRUE(Timing::of(Problem{pipeline, facts, settings}, {}, 100).has_value());
+    EXPECT_FALSE(Timing::of(Problem{pipeline, facts, settings}, {}, 99).has_value());
+}
+
+std::string fault_of(Schedule (*generator)(const Call&)) {
+    const AlgorithmInfo faulty{.collective = "exscan", .name = "faulty", .schedule = generator};
+    try {
+        time_of(faulty, {.size = 3, .count = 10, .element_bytes = 8}, {}, {});
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "none";
+}
+
+Schedule nobody_receives(const Call& call) {
+    if (call.ranks().first == 1) co_yield exchange(send(call.input(), 2));
+}
+
+Schedule nobody_sends(const Call& call) {
+    if (call.ranks().first == 1) co_yield exchange(receive(call.output(), 2));
+}
+
+Schedule truncates(const Call& call) {
+    const Rank r = call.ranks().first;
+    co_yield exchange(send(call.input(), r + 1), receive(call.output().part(0, 9), r - 1));
+}
+
+/// Each waits for what the other sends only then.
+Schedule waits_in_a_circle(const Call& call) {
+    const Rank r = call.ranks().first;
+    if (r == 2) co_return;
+    co_yield exchange(receive(call.output(), 1 - r));
+    co_yield exchange(send(call.output(), 1 - r));
+}
+
+TEST(Timing, finds_what_would_never_end) {
+    EXPECT_THAT(fault_of(nobody_receives), AllOf(HasSubstr("rank 1, step 0"), HasSubstr("no counterpart")));
+    EXPECT_THAT(fault_of(nobody_sends), AllOf(HasSubstr("rank 1, step 0"), HasSubstr("no counterpart")));
+    EXPECT_THAT(fault_of(truncates), HasSubstr("no counterpart of the same count"));
+    EXPECT_THAT(fault_of(waits_in_a_circle), AllOf(HasSubstr("rank 0, step 0"), HasSubstr("deadlock")));
+}
+
+}  // namespace
+}  // namespace rondo::virtual_machine

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Steps, volume and operations of the tree, pipeline and circulant algorithms, counted by execution and held against
+// the papers' formulas; and what they come to in time.
+#include <cmath>
+
+#include "rondo/backends/virtual/lock_step.hpp"
+#include "tests/conformance/cases.hpp"
+
+namespace rondo::conformance {
+namespace {
+
+using virtual_machine::CostModel;
+using virtual_machine::Outcome;
+
+#ifdef __SANITIZE_ADDRESS__
+constexpr Rank largest_size = 40;
+#else
+constexpr Rank largest_size = 200;
+#endif
+
+/// Every number of ranks that is small, and some of the others.
+Rank next(Rank p) { return p < 40 ? p + 1 : p + 7; }
+
+/// A call whose vector has `segments` segments of `per_segment` elements.
+struct Pipeline {
+    const char* collective;
+    const char* name;
+    Rank size;
+    Count segments;
+    bool commutative = true;
+    Rank root = 0;
+    Count per_segment = 3;
+    std::vector<Setting> more = {};
+    CostModel costs = {};
+
+    [[nodiscard]] Count count() const { return segments * per_segment; }
+    [[nodiscard]] Outcome outcome() const {
+        const AlgorithmInfo* algorithm = find_collective(collective)->algorithm(name);
+        std::vector<Setting> settings = algorithm->standard_settings();
+        for (Setting& setting : settings) {
+            if (setting.name == "segment") setting.value = per_segment * element_bytes;
+            for (const Setting& other : more) {
+                if (setting.name == other.name) setting.value = other.value;
+            }
+        }
+        const CallFacts facts{
+            .size = size, .count = count(), .element_bytes = element_bytes, .root = root, .op = {commutative}};
+        EXPECT_EQ(algorithm->refusal(facts, settings), std::nullopt);
+        return virtual_machine::run_lock_step({*algorithm, facts, settings}, costs);
+    }
+};
+
+/// A rank sends the vector at most `times` times.
+void expect_volume(const Pipeline& run, const Outcome& outcome, double times) {
+    EXPECT_LE(static_cast<double>(outcome.most_volume()), times * static_cast<double>(run.count()));
+}
+
+TEST(binomial, takes_ceil_log2_p_rounds) {
+    for (Rank p = 1; p <= largest_size; ++p) {
+        SCOPED_TRACE(p);
+        EXPECT_EQ((Pipeline{"bcast", "binomial", p, 1, true, p / 3}.outcome().time), ceil_log2(p));
+        EXPECT_EQ((Pipeline{"reduce", "binomial", p, 1, true, p / 3}.outcome().time), ceil_log2(p));
+        const Outcome in_order = Pipeline{"reduce", "binomial", p, 1, false, p - 1}.outcome();
+        EXPECT_EQ(in_order.time, ceil_log2(p) + (p > 1 ? 1 : 0));
+        EXPECT_EQ(in_order.most_operations(), ceil_log2(p));
+    }
+}
+
+TEST(circulant, takes_blocks_minus_1_plus_ceil_log2_p_rounds_for_every_p) {
+    for (Rank p = 2; p <= largest_size; p = next(p)) {
+        for (const Count blocks : {1, 2, 5, 9, 50}) {
+            SCOPED_TRACE(testing::Message() << "p=" << p << " blocks=" << blocks);
+            const double rounds = static_cast<double>(blocks - 1 + ceil_log2(p));
+            const Pipeline bcast{"bcast", "circulant", p, blocks, true, p / 2},
+                reduce{"reduce", "circulant", p, blocks};
+            EXPECT_EQ(bcast.outcome().time, rounds);
+            EXPECT_EQ(reduce.outcome().time, rounds);
+            // Everybody but the root gets every block once, or gives it once.
+            for (const Outcome& outcome : {bcast.outcome(), reduce.outcome()}) {
+                std::int64_t messages = 0;
+                for (const auto& rank : outcome.ranks) messages += rank.sent;
+                EXPECT_EQ(messages, std::int64_t{p - 1} * blocks);
+            }
+        }
+    }
+}
+
+TEST(linear_pipeline, takes_p_minus_2_rounds_and_one_per_segment_also_with_a_root) {
+    for (const Rank p : {2, 3, 4, 5, 8, 17, 36, 64}) {
+        for (const Count segments : {1, 2, 5, 9, 50}) {
+            SCOPED_TRACE(testing::Message() << "p=" << p << " segments=" << segments);
+            for (const char* collective : {"bcast", "reduce"}) {
+                const Pipeline run{collective, "linear_pipeline", p, segments, true, p / 2};
+                EXPECT_EQ(run.outcome().time, static_cast<double>(p - 2 + segments));
+                expect_volume(run, run.outcome(), 1);
+            }
+            EXPECT_EQ((Pipeline{"reduce", "linear_pipeline", p, segments, false, 0}.outcome().time),
+                      static_cast<double>(p - 2 + segments));
+        }
+    }
+}
+
+TEST(pipelined_binary_tree, takes_two_steps_for_a_segment_and_a_level) {
+    for (Rank p = 2; p <= largest_size; p = next(p)) {
+        for (const Count segments : {1, 2, 9, 50}) {
+            SCOPED_TRACE(testing::Message() << "p=" << p << " segments=" << segments);
+            for (const char* collective : {"bcast", "reduce"}) {
+                const Pipeline run{collective, "pipelined_binary_tree", p, segments};
+                EXPECT_LE(run.outcome().time, static_cast<double>(2 * ceil_log2(p) + 2 * segments));
+                expect_volume(run, run.outcome(), 2);
+            }
+        }
+    }
+}
+
+TEST(pipelined_binary_tree, is_less_deep_as_a_fibonacci_tree) {
+    for (const Rank p : {20, 54, 88, 143, 200}) {
+        if (p > largest_size) return;
+        const Pipeline balanced{"bcast", "pipelined_binary_tree", p, 1};
+        Pipeline fibonacci = balanced;
+        fibonacci.more = {{"tree", 1}};
+        // log_phi p against 2 log2 p: 1.44 against 2.
+        EXPECT_LE(fibonacci.outcome().time, std::ceil(std::log(p * std::sqrt(5.0)) / std::log(1.618)) - 1);
+        EXPECT_LT(fibonacci.outcome().time, balanced.outcome().time);
+    }
+}
+
+TEST(split_tree, sends_one_and_a_half_vectors) {
+    for (Rank p = 2; p <= largest_size; p += 3) {
+        const Pipeline run{"bcast", "split_tree", p, 40};
+        SCOPED_TRACE(p);
+        expect_volume(run, run.outcome(), 1.5);
+        EXPECT_LE(run.outcome().time, 40 + 20 + 2 * ceil_log2(p) + 3);
+    }
+}
+
+TEST(scatter_allgather, takes_ceil_log2_p_rounds_and_p_minus_1_or_log2_p_more) {
+    for (Rank p = 2; p <= std::min<Rank>(largest_size, 70); ++p) {
+        SCOPED_TRACE(p);
+        const Pipeline ring{"bcast", "scatter_allgather", p, p};
+        EXPECT_LE(ring.outcome().time, ceil_log2(p) + p - 1);
+        expect_volume(ring, ring.outcome(), 2);
+        if ((p & (p - 1)) != 0) continue;
+        Pipeline doubling = ring;
+        doubling.more = {{"doubling", 1}};
+        EXPECT_EQ(doubling.outcome().time, 2 * ceil_log2(p));
+    }
+}
+
+/// Of the trees with the root above them: with an odd rank as a leaf it needs no level of its own.
+int height_with_root(Rank p, bool odd_rank_is_root) {
+    const Rank trees = p - 1;
+    if (trees % 2 == 0) return ceil_log2(trees + 2);
+    return odd_rank_is_root ? 1 + ceil_log2(trees + 1) : ceil_log2(trees + 1) + 1;
+}
+
+TEST(two_tree, takes_at_most_2h_plus_2k_steps) {
+    for (Rank p = 2; p <= largest_size; p = next(p)) {
+        for (const Count k : {1, 2, 5, 30}) {
+            SCOPED_TRACE(testing::Message() << "p=" << p << " k=" << k);
+            const Pipeline bcast{"bcast", "two_tree", p, 2 * k, true, p / 2};
+            EXPECT_LE(bcast.outcome().time, static_cast<double>(2 * height_with_root(p, false) + 2 * k));
+            expect_volume(bcast, bcast.outcome(), 1);
+            const Pipeline reduce{"reduce", "two_tree", p, 2 * k, true, p / 2};
+            EXPECT_LE(reduce.outcome().time, static_cast<double>(2 * height_with_root(p, false) + 2 * k));
+            expect_volume(reduce, reduce.outcome(), 1);
+            const Pipeline in_order{"reduce", "two_tree", p, 2 * k, false, p - 1};
+            EXPECT_LE(in_order.outcome().time, static_cast<double>(2 * height_with_root(p, true) + 2 * k));
+            expect_volume(in_order, in_order.outcome(), 1);
+        }
+    }
+}
+
+TEST(two_tree, takes_twice_as_long_if_nobody_sends_and_receives_at_once) {
+    for (Rank p = 3; p <= largest_size; ++p) {
+        Pipeline simplex{"bcast", "two_tree", p, 60, true, p / 2};
+        simplex.more = {{"simplex", 1}};
+        SCOPED_TRACE(p);
+        EXPECT_LE(simplex.outcome().time, 2.0 * (2 * height_with_root(p, false) + 60));
+        expect_volume(simplex, simplex.outcome(), 2);
+    }
+}
+
+TEST(two_tree, scans_in_twice_the_steps_of_a_reduction) {
+    for (Rank p = 2; p <= largest_size; p = next(p)) {
+        for (const Count k : {1, 2, 5, 30}) {
+            SCOPED_TRACE(testing::Message() << "p=" << p << " k=" << k);
+            for (const char* collective : {"scan", "exscan"}) {
+                const Pipeline run{collective, "two_tree", p, 2 * k, false};
+                EXPECT_LE(run.outcome().time, static_cast<double>(2 * (2 * height_with_root(p + 1, true) + 2 * k)));
+                expect_volume(run, run.outcome(), 2);
+            }
+        }
+    }
+}
+
+TEST(doubly_pipelined_tree, takes_three_exchanges_for_a_segment) {
+    for (Rank p = 2; p <= largest_size; p = next(p)) {
+        for (const Count segments : {1, 5, 50}) {
+            SCOPED_TRACE(testing::Message() << "p=" << p << " segments=" << segments);
+            for (const char* collective : {"scan", "exscan"}) {
+                const Pipeline run{collective, "doubly_pipelined_tree", p, segments, false};
+                EXPECT_LE(run.outcome().time, static_cast<double>(3 * segments + 4 * ceil_log2(p)));
+            }
+        }
+    }
+}
+
+/// Elements a second of the best of some segment sizes: the count is the same for all.
+double best_time(const char* collective, const char* name, Rank p, Count count) {
+    const CostModel costs{.alpha = 1, .beta = 1.0 / 8};
+    double best = HUGE_VAL;
+    for (Count segments = 8; segments <= count / 8; segments *= 2) {
+        const Pipeline run{.collective = collective,
+                           .name = name,
+                           .size = p,
+                           .segments = segments,
+                           .commutative = false,
+                           .per_segment = count / segments,
+                           .costs = costs};
+        best = std::min(best, run.outcome().time);
+    }
+    return best;
+}
+
+TEST(two_tree, has_the_bandwidth_of_the_formulas) {
+    constexpr Count count = 1 << 14;
+    for (const Rank p : {8, 27, 28, 36}) {
+        SCOPED_TRACE(p);
+        for (const char* collective : {"bcast", "reduce"}) {
+            const double two = best_time(collective, "two_tree", p, count);
+            EXPECT_GE(best_time(collective, "pipelined_binary_tree", p, count), 1.6 * two);
+            // beta m + 2 alpha h + sqrt(8 alpha beta m h), h with the root.
+            const double h = height_with_root(p, true), m = count;
+            EXPECT_LE(two, 1.02 * (m + 2 * h + std::sqrt(8 * m * h)));
+        }
+        for (const char* collective : {"scan", "exscan"}) {
+            const double two = best_time(collective, "two_tree", p, count);
+            EXPECT_GE(best_time(collective, "doubly_pipelined_tree", p, count), 1.25 * two);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace rondo::conformance
