@@ -18,6 +18,7 @@ execute_process(COMMAND "${Python_EXECUTABLE}" -m nanobind --cmake_dir
 find_package(nanobind CONFIG REQUIRED)
 
 # NB_SUPPRESS_WARNINGS: nanobind's headers are system headers to us.
-nanobind_add_module(_core NB_STATIC NB_SUPPRESS_WARNINGS "${python_module_source}")
+nanobind_add_module(_core NB_STATIC NB_SUPPRESS_WARNINGS "${python_module_source}"
+                    "${PROJECT_SOURCE_DIR}/python/rondo/machine_module.cpp")
 target_link_libraries(_core PRIVATE rondo_warnings rondo_core rondo_virtual)
 install(TARGETS _core LIBRARY DESTINATION rondo)

@@ -98,19 +98,15 @@ class MpiLibrary:
         command: Sequence[object],
         ranks: int,
         *,
-        exscan: str | None = None,
-        scan: str | None = None,
         environment: Mapping[str, str] | None = None,
         timeout: float = 60,
+        **forced: str | None,
     ) -> Run:
-        """With the preload library alone, as `rondo run` would; `exscan` and `scan` force algorithms."""
+        """With the preload library alone, as `rondo run` would; `exscan="doubling_123"` forces an algorithm."""
         variables = dict(environment or {})
         library = str(preload_library(self.abi))
         variables["LD_PRELOAD"] = variables.get("LD_PRELOAD", "{rondo}").replace("{rondo}", library)
-        if exscan:
-            variables["RONDO_EXSCAN"] = exscan
-        if scan:
-            variables["RONDO_SCAN"] = scan
+        variables |= {f"RONDO_{collective.upper()}": choice for collective, choice in forced.items() if choice}
         with tempfile.TemporaryDirectory(prefix="rondo-report-") as directory:
             run = self.run(command, ranks, {"RONDO_REPORT": directory, **variables}, timeout)
             run.report.ranks = [json.loads(path.read_text()) for path in sorted(Path(directory).glob("*.json"))]

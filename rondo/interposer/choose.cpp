@@ -7,8 +7,8 @@
 #include <string>
 
 #include "rondo/core/error.hpp"
+#include "rondo/interposer/left_calls.hpp"
 #include "rondo/interposer/runtime.hpp"
-#include "rondo/interposer/serve.hpp"
 
 namespace rondo::interposer {
 namespace {
@@ -27,7 +27,7 @@ void choose(const char* collective, const char* choice, const void* caller) {
             "Rondo has nothing to do with this process: MPI is not initialised, or Rondo is switched off "
             "(RONDO=off), or its library is that of another MPI");
     }
-    const std::size_t index = index_of(subject.name);
+    const std::size_t index = index_of(subject);
     here->instructions.override_choice(index, std::move(wanted));
     forget_left_calls(index);
 }
@@ -51,7 +51,7 @@ RONDO_EXPORT long long rondo_left_to_library(const char* collective, char* messa
     using namespace rondo::interposer;
     try {
         const rondo::Collective& subject = rondo::require_collective(collective == nullptr ? "" : collective);
-        const std::size_t index = index_of(subject.name);
+        const std::size_t index = index_of(subject);
         say(reason_of_left_call(index), message, size);
         return static_cast<long long>(left_calls(index));
     } catch (const std::exception& error) {

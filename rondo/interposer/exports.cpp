@@ -5,26 +5,47 @@
 #include "rondo/interposer/exports.hpp"
 
 using rondo::interposer::Word;
+using rondo::interposer::Words;
 
-// Six words are passed in registers on all 64-bit systems that MPI libraries run on: who is called with them finds what
-// it would have found without Rondo.
-#define RONDO_EXPORT(name, serve)                                                                              \
-    extern "C" __attribute__((visibility("default"))) int name(Word input, Word output, Word count, Word type, \
-                                                               Word op, Word comm) {                           \
-        const void* caller = __builtin_return_address(0);                                                      \
-        using Function = int (*)(Word, Word, Word, Word, Word, Word);                                          \
-        static const auto other = reinterpret_cast<Function>(rondo::interposer::detour(#name, caller));        \
-        if (other != nullptr) return other(input, output, count, type, op, comm);                              \
-        return rondo::interposer::serve({input, output, count, type, op, comm}, caller);                       \
+// Each argument takes a register or, from the seventh on on x86-64, a word of the stack, whatever its type: who is
+// called with these words finds what it would have found without Rondo.
+#define RONDO_EXPORT(name, serve, shape)                                                                \
+    extern "C" __attribute__((visibility("default"))) int name(shape##_PARAMETERS) {                    \
+        const void* caller = __builtin_return_address(0);                                               \
+        using Function = int (*)(shape##_PARAMETERS);                                                   \
+        static const auto other = reinterpret_cast<Function>(rondo::interposer::detour(#name, caller)); \
+        if (other != nullptr) return other(shape##_ARGUMENTS);                                          \
+        return rondo::interposer::serve(Words(shape##_WORDS), caller);                                  \
     }
 
-RONDO_EXPORT(MPI_Scan, scan)
-RONDO_EXPORT(PMPI_Scan, scan)
-RONDO_EXPORT(MPI_Exscan, exscan)
-RONDO_EXPORT(PMPI_Exscan, exscan)
 #ifdef RONDO_HAVE_LARGE_COUNT_API
-RONDO_EXPORT(MPI_Scan_c, scan_c)
-RONDO_EXPORT(PMPI_Scan_c, scan_c)
-RONDO_EXPORT(MPI_Exscan_c, exscan_c)
-RONDO_EXPORT(PMPI_Exscan_c, exscan_c)
+#define RONDO_EXPORT_LARGE(name, serve, shape) RONDO_EXPORT(name, serve, shape)
+#else
+#define RONDO_EXPORT_LARGE(name, serve, shape)
 #endif
+
+#define RONDO_EXPORTS(name, serve, shape)                \
+    RONDO_EXPORT(MPI_##name, serve, shape)               \
+    RONDO_EXPORT(PMPI_##name, serve, shape)              \
+    RONDO_EXPORT_LARGE(MPI_##name##_c, serve##_c, shape) \
+    RONDO_EXPORT_LARGE(PMPI_##name##_c, serve##_c, shape)
+
+// What functions of one shape are declared with and called with, and which argument is which.
+#define MOVING_ONE_BUFFER_PARAMETERS Word buffer, Word count, Word datatype, Word root, Word comm
+#define MOVING_ONE_BUFFER_ARGUMENTS buffer, count, datatype, root, comm
+#define MOVING_ONE_BUFFER_WORDS \
+    {.input = buffer, .output = buffer, .count = count, .datatype = datatype, .root = root, .comm = comm}
+
+#define REDUCING_PARAMETERS Word input, Word output, Word count, Word datatype, Word op, Word comm
+#define REDUCING_ARGUMENTS input, output, count, datatype, op, comm
+#define REDUCING_WORDS {.input = input, .output = output, .count = count, .datatype = datatype, .op = op, .comm = comm}
+
+#define REDUCING_TO_A_ROOT_PARAMETERS Word input, Word output, Word count, Word datatype, Word op, Word root, Word comm
+#define REDUCING_TO_A_ROOT_ARGUMENTS input, output, count, datatype, op, root, comm
+#define REDUCING_TO_A_ROOT_WORDS \
+    {.input = input, .output = output, .count = count, .datatype = datatype, .op = op, .root = root, .comm = comm}
+
+RONDO_EXPORTS(Bcast, bcast, MOVING_ONE_BUFFER)
+RONDO_EXPORTS(Exscan, exscan, REDUCING)
+RONDO_EXPORTS(Reduce, reduce, REDUCING_TO_A_ROOT)
+RONDO_EXPORTS(Scan, scan, REDUCING)

@@ -10,15 +10,20 @@ namespace rondo::interposer {
 /// A pointer, or an integer in the lower bits.
 using Word = std::uintptr_t;
 
-struct PrefixArguments {
-    Word input, output, count, datatype, op, comm;
+/// The arguments that some collective has. A single buffer is input and output.
+struct Words {
+    Word input = 0, output = 0, count = 0, datatype = 0, op = 0, root = 0, comm = 0;
 };
 
 // Serve a call, by Rondo or by the library. `caller`: an address in the code that called.
-int scan(const PrefixArguments& words, const void* caller);
-int exscan(const PrefixArguments& words, const void* caller);
-int scan_c(const PrefixArguments& words, const void* caller);
-int exscan_c(const PrefixArguments& words, const void* caller);
+#define RONDO_SERVING(collective)                               \
+    int collective(const Words& arguments, const void* caller); \
+    int collective##_c(const Words& arguments, const void* caller);
+RONDO_SERVING(bcast)
+RONDO_SERVING(exscan)
+RONDO_SERVING(reduce)
+RONDO_SERVING(scan)
+#undef RONDO_SERVING
 
 /// Who must have calls of this exported name instead, with the same arguments; nullptr if Rondo serves them:
 /// - for an MPI_ name, a tool (profiler) beneath Rondo, which has to see the program's call; it comes back by the PMPI_

@@ -39,6 +39,7 @@ Instructions Instructions::from_environment() {
     }
     instructions.fingerprint_ = 0xCBF29CE484222325U;
     instructions.read_rules();
+    instructions.read_machine();
     for (std::size_t i = 0; i < collectives().size(); ++i) instructions.read_choice(i);
     if (const char* directory = variable("RONDO_REPORT")) instructions.report_directory_ = directory;
     instructions.environment_fingerprint_ = instructions.fingerprint_;
@@ -54,6 +55,17 @@ void Instructions::read_rules() {
     } catch (const Error& error) {
         complaints_.push_back("RONDO_RULES: " + std::string(error.what()) + "; the native collectives are used");
     }
+}
+
+void Instructions::read_machine() {
+    if (const char* path = variable("RONDO_MACHINE")) {
+        try {
+            machine_ = Machine::read(path);
+        } catch (const Error& error) {
+            complaints_.push_back("RONDO_MACHINE: " + std::string(error.what()) + "; the standard figures are used");
+        }
+    }
+    fingerprint_ ^= machine_.fingerprint();
 }
 
 void Instructions::read_choice(std::size_t collective) {

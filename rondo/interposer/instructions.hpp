@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "rondo/selection/machine.hpp"
 #include "rondo/selection/rules.hpp"
 
 namespace rondo::interposer {
@@ -16,10 +17,15 @@ namespace rondo::interposer {
 /// Collectives that are wrapped, by their index in the registry.
 inline constexpr std::size_t most_collectives = 16;
 
+/// The index of a registered collective.
+inline std::size_t index_of(const Collective& collective) {
+    return static_cast<std::size_t>(&collective - collectives().data());
+}
+
 class Instructions {
   public:
-    /// Reads RONDO, RONDO_<COLLECTIVE>, RONDO_RULES, RONDO_REPORT. What is wrong with them is among `complaints()`, and
-    /// then what they spoke of goes to the library.
+    /// Reads RONDO, RONDO_<COLLECTIVE>, RONDO_RULES, RONDO_MACHINE, RONDO_REPORT. What is wrong with them is among
+    /// `complaints()`, and then what they spoke of goes to the library.
     static Instructions from_environment();
 
     /// What was wrong, a line each.
@@ -38,6 +44,8 @@ class Instructions {
     [[nodiscard]] bool ask_ranks_per_node(std::size_t collective, const Situation& situation) const {
         return chosen_[collective] == 0 && !forced_[collective] && rules_ && rules_->ask_ranks_per_node(situation);
     }
+    /// By whose figures open parameters are closed.
+    [[nodiscard]] const Machine& machine() const { return machine_; }
     /// Empty: no report.
     [[nodiscard]] const std::string& report_directory() const { return report_directory_; }
     /// Equal for equal instructions: ranks compare it.
@@ -46,12 +54,14 @@ class Instructions {
   private:
     void read_choice(std::size_t collective);
     void read_rules();
+    void read_machine();
 
     std::array<std::optional<Choice>, most_collectives> forced_;
     std::array<bool, most_collectives> spoiled_{};  // by a variable that could not be read
     std::deque<Choice> choices_;                    // made while the program runs; number n is at n - 1
     std::array<std::uint16_t, most_collectives> chosen_{};
     std::optional<Rules> rules_;
+    Machine machine_;
     std::string report_directory_;
     std::vector<std::string> complaints_;
     std::uint64_t fingerprint_ = 0;

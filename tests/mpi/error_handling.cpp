@@ -56,22 +56,44 @@ struct Arguments {
     MPI_Datatype type;
     MPI_Op op;
     MPI_Comm communicator;
+    int root = 0;
 };
 
-using Function = std::function<int(const Arguments&)>;
+struct Function {
+    std::string name;
+    bool has_root;
+    std::function<int(const Arguments&)> call;
 
-std::vector<std::pair<std::string, Function>> functions() {
-    std::vector<std::pair<std::string, Function>> all = {
-        {"scan", [](const Arguments& a) { return MPI_Scan(a.send, a.receive, a.count, a.type, a.op, a.communicator); }},
-        {"exscan",
-         [](const Arguments& a) { return MPI_Exscan(a.send, a.receive, a.count, a.type, a.op, a.communicator); }}};
+    /// This function, or its large-count form.
+    [[nodiscard]] bool is(const std::string& other) const { return name == other || name == other + "_c"; }
+};
+
+std::vector<Function> functions() {
+    std::vector<Function> all = {
+        {"scan", false,
+         [](const Arguments& a) { return MPI_Scan(a.send, a.receive, a.count, a.type, a.op, a.communicator); }},
+        {"exscan", false,
+         [](const Arguments& a) { return MPI_Exscan(a.send, a.receive, a.count, a.type, a.op, a.communicator); }},
+        {"bcast", true,
+         [](const Arguments& a) {
+             return MPI_Bcast(const_cast<void*>(a.send), a.count, a.type, a.root, a.communicator);
+         }},
+        {"reduce", true, [](const Arguments& a) {
+             return MPI_Reduce(a.send, a.receive, a.count, a.type, a.op, a.root, a.communicator);
+         }}};
 #if MPI_VERSION >= 4
-    all.emplace_back("scan_c", [](const Arguments& a) {
-        return MPI_Scan_c(a.send, a.receive, a.count, a.type, a.op, a.communicator);
-    });
-    all.emplace_back("exscan_c", [](const Arguments& a) {
-        return MPI_Exscan_c(a.send, a.receive, a.count, a.type, a.op, a.communicator);
-    });
+    all.push_back({"scan_c", false, [](const Arguments& a) {
+                       return MPI_Scan_c(a.send, a.receive, a.count, a.type, a.op, a.communicator);
+                   }});
+    all.push_back({"exscan_c", false, [](const Arguments& a) {
+                       return MPI_Exscan_c(a.send, a.receive, a.count, a.type, a.op, a.communicator);
+                   }});
+    all.push_back({"bcast_c", true, [](const Arguments& a) {
+                       return MPI_Bcast_c(const_cast<void*>(a.send), a.count, a.type, a.root, a.communicator);
+                   }});
+    all.push_back({"reduce_c", true, [](const Arguments& a) {
+                       return MPI_Reduce_c(a.send, a.receive, a.count, a.type, a.op, a.root, a.communicator);
+                   }});
 #endif
     return all;
 }
@@ -86,7 +108,7 @@ std::string name_of(int error_class) {
 /// Calls, and describes what happened.
 std::string attempt(const std::string& name, const Function& function, const Arguments& arguments) {
     observed = {};
-    const int code = function(arguments);
+    const int code = function.call(arguments);
     int error_class = MPI_SUCCESS;
     MPI_Error_class(code, &error_class);
     std::string line = name + ": returns " + name_of(error_class);
@@ -139,6 +161,8 @@ void wrong_arguments(MPI_Comm communicator, MPI_Errhandler errhandler, const std
     std::signal(SIGABRT, crash);
     std::atexit(say_last_words);
 
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     double send[8] = {};
     double receive[8] = {};
     const Arguments good = {send, receive, 1, MPI_INT, MPI_SUM, communicator};
@@ -158,19 +182,29 @@ void wrong_arguments(MPI_Comm communicator, MPI_Errhandler errhandler, const std
         {"MPI_REPLACE", {send, receive, 1, MPI_INT, MPI_REPLACE, communicator}},
         {"MPI_NO_OP", {send, receive, 1, MPI_INT, MPI_NO_OP, communicator}},
         {"receive in place", {send, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, communicator}},
+        // For a reduction, on ranks that are not the root.
+        {"send in place", {MPI_IN_PLACE, receive, 1, MPI_INT, MPI_SUM, communicator, 1 - rank}},
         {"no communicator", {send, receive, 1, MPI_INT, MPI_SUM, MPI_COMM_NULL}},
-        {"intercommunicator", {send, receive, 1, MPI_INT, MPI_SUM, inter}},
+        {"intercommunicator", {send, receive, 1, MPI_INT, MPI_SUM, inter, rank == 0 ? MPI_ROOT : 0}},
         {"one buffer for both", {send, send, 1, MPI_INT, MPI_SUM, communicator}},
+        {"root beyond the last rank", {send, receive, 1, MPI_INT, MPI_SUM, communicator, 2}},
+        {"root below the first rank", {send, receive, 1, MPI_INT, MPI_SUM, communicator, -17}},
+        {"no root", {send, receive, 1, MPI_INT, MPI_SUM, communicator, MPI_PROC_NULL}},
         {"no send buffer", {nullptr, receive, 1, MPI_INT, MPI_SUM, communicator}},
         {"no buffers for no elements", {nullptr, nullptr, 0, MPI_INT, MPI_SUM, communicator}},
         {"nothing wrong afterwards", good},
     };
-    for (const auto& [function_name, function] : functions()) {
+    for (const Function& function : functions()) {
         std::vector<std::string> lines;
         for (const auto& [name, arguments] : cases) {
-            if (left_out.count(name) != 0) continue;
+            if (left_out.count(name) != 0 || (function.is("bcast") && name == "send in place")) continue;
             current_case = name.c_str();
-            lines.push_back(attempt(function_name + ", " + name, function, arguments));
+            // With a root, what is wrong for one rank may be right for the others, whose messages nobody receives.
+            const bool needs_own = function.has_root && arguments.communicator == communicator;
+            Arguments own = arguments;
+            if (needs_own) MPI_Comm_dup(communicator, &own.communicator);
+            lines.push_back(attempt(function.name + ", " + name, function, own));
+            if (needs_own) MPI_Comm_free(&own.communicator);
         }
         print(lines);
     }
@@ -187,14 +221,15 @@ void truncation(MPI_Errhandler errhandler) {
     const std::vector<int> send(100, 1);
     std::vector<int> receive(100);
     std::vector<std::string> lines;
-    for (const auto& [name, function] : functions()) {
+    for (const Function& function : functions()) {
+        const int root = function.is("reduce") ? 1 : 0;
         for (const bool with_handler : {false, true}) {
             MPI_Comm communicator;
             MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
             MPI_Comm_set_errhandler(communicator, with_handler ? errhandler : MPI_ERRORS_RETURN);
             lines.push_back(
-                attempt(name + (with_handler ? " with a handler" : ""), function,
-                        {send.data(), receive.data(), rank == 0 ? 100 : 10, MPI_INT, MPI_SUM, communicator}));
+                attempt(function.name + (with_handler ? " with a handler" : ""), function,
+                        {send.data(), receive.data(), rank == 0 ? 100 : 10, MPI_INT, MPI_SUM, communicator, root}));
             // Not freed: whatever is still under way may stay under way.
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Programs that live on communicators. Prints the same natively and under Rondo, memory apart.
 //
-//   many_communicators churn N      N communicators, one after the other: created, scanned on, freed
+//   many_communicators churn N      N communicators, one after the other: created, used, freed
 //   many_communicators alive N      N communicators at a time
 //   many_communicators exhausted N  up to N communicators at a time, or as many as the library has, before the first
 //   scan many_communicators attributes   how often the user's attribute callbacks are called, up to the end of MPI
@@ -17,8 +17,8 @@ namespace {
 
 int failures = 0;
 
-/// An exscan and a scan with known results.
-void scan_on(MPI_Comm communicator) {
+/// An exscan, a scan, a reduction and a broadcast with known results.
+void call_on(MPI_Comm communicator) {
     int rank = 0;
     MPI_Comm_rank(communicator, &rank);
     const long input[3] = {rank + 1L, 1, 2};
@@ -29,6 +29,12 @@ void scan_on(MPI_Comm communicator) {
     const long expected = static_cast<long>(rank) * (rank + 1) / 2;
     if (error != MPI_SUCCESS || including[0] != expected + rank + 1 || including[2] != 2 * (rank + 1)) ++failures;
     if (rank > 0 && (before[0] != expected || before[1] != rank)) ++failures;
+    int size = 0;
+    MPI_Comm_size(communicator, &size);
+    long sum[3] = {};
+    const int errors = MPI_Reduce(input, rank == 0 ? sum : nullptr, 3, MPI_LONG, MPI_SUM, 0, communicator) +
+                       MPI_Bcast(sum, 3, MPI_LONG, 0, communicator);
+    if (errors != MPI_SUCCESS || sum[0] != static_cast<long>(size) * (size + 1) / 2 || sum[1] != size) ++failures;
 }
 
 long resident_kibibytes() {
@@ -58,7 +64,7 @@ void churn(int count) {
     for (int index = 0; index < count; ++index) {
         if (index == warm_up) before = resident_kibibytes();
         MPI_Comm communicator = make(index);
-        scan_on(communicator);
+        call_on(communicator);
         MPI_Comm_free(&communicator);
     }
     long growth = resident_kibibytes() - before;
@@ -73,14 +79,14 @@ void alive(int count) {
     std::vector<MPI_Comm> communicators;
     for (int index = 0; index < count; ++index) {
         communicators.push_back(make(index));
-        scan_on(communicators.back());
+        call_on(communicators.back());
     }
-    for (MPI_Comm& communicator : communicators) scan_on(communicator);
+    for (MPI_Comm& communicator : communicators) call_on(communicator);
     // Once there is room again, new ones work as the first ones did.
     for (MPI_Comm& communicator : communicators) MPI_Comm_free(&communicator);
     for (int index = 0; index < 10; ++index) {
         MPI_Comm communicator = make(index);
-        scan_on(communicator);
+        call_on(communicator);
         MPI_Comm_free(&communicator);
     }
 }
@@ -101,13 +107,13 @@ void exhaust(int limit) {
         MPI_Comm_set_errhandler(communicator, handler);
         communicators.push_back(communicator);
     }
-    for (int index = 0; index < 10; ++index) scan_on(communicators[index]);
-    scan_on(MPI_COMM_WORLD);
+    for (int index = 0; index < 10; ++index) call_on(communicators[index]);
+    call_on(MPI_COMM_WORLD);
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0) std::printf("made %zu, errors %d\n", communicators.size(), errors_handled);
     for (MPI_Comm& communicator : communicators) MPI_Comm_free(&communicator);
-    scan_on(make(0));
+    call_on(make(0));
     MPI_Errhandler_free(&handler);
 }
 
@@ -128,7 +134,7 @@ int count_deletion(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void
 
 /// MPI is still there while MPI_Finalize deletes the attributes of MPI_COMM_SELF.
 int scan_for_the_last_time(MPI_Comm /*communicator*/, int /*key*/, void* /*value*/, void* /*extra*/) {
-    scan_on(MPI_COMM_WORLD);
+    call_on(MPI_COMM_WORLD);
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0) std::printf("finalize: failures %d\n", failures);
@@ -151,17 +157,17 @@ void attributes() {
     MPI_Comm_dup(MPI_COMM_WORLD, &communicator);
     MPI_Comm_set_attr(communicator, key, &key);
     MPI_Comm_set_attr(MPI_COMM_WORLD, key, &key);
-    scan_on(communicator);
-    scan_on(MPI_COMM_WORLD);
+    call_on(communicator);
+    call_on(MPI_COMM_WORLD);
     report("after scans");
     MPI_Comm copy;
     MPI_Comm_dup(communicator, &copy);
     report("after a duplication");
-    scan_on(copy);
-    scan_on(communicator);
+    call_on(copy);
+    call_on(communicator);
     report("after more scans");
     MPI_Comm_free(&copy);
-    scan_on(communicator);
+    call_on(communicator);
     report("after freeing the duplicate");
     MPI_Comm_free(&communicator);
     report("after freeing the original");

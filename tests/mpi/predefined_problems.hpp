@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "scan_checks.hpp"
+#include "problem.hpp"
 
 template <class T>
 T load(const std::byte* element) {

@@ -4,12 +4,25 @@
 #include <mpi.h>
 #include <stdio.h>
 
+static int bcasts = 0;
 static int exscans = 0;
+static int reduces = 0;
 static int scans = 0;
+
+int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm communicator) {
+    ++bcasts;
+    return PMPI_Bcast(buffer, count, type, root, communicator);
+}
 
 int MPI_Exscan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm communicator) {
     ++exscans;
     return PMPI_Exscan(send, receive, count, type, op, communicator);
+}
+
+int MPI_Reduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root,
+               MPI_Comm communicator) {
+    ++reduces;
+    return PMPI_Reduce(send, receive, count, type, op, root, communicator);
 }
 
 int MPI_Scan(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm communicator) {
@@ -28,7 +41,7 @@ int MPI_Exscan_c(const void* send, void* receive, MPI_Count count, MPI_Datatype 
 int MPI_Finalize(void) {
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    printf("tool on rank %d: %d exscans, %d scans\n", rank, exscans, scans);
+    printf("tool on rank %d: %d bcasts, %d exscans, %d reduces, %d scans\n", rank, bcasts, exscans, reduces, scans);
     fflush(stdout);
     return PMPI_Finalize();
 }

@@ -6,15 +6,17 @@ from __future__ import annotations
 import pytest
 from mpi_libraries import PROGRAMS, MpiLibrary, Run
 
-FORCED = {"exscan": "doubling_123", "scan": "doubling"}
+FORCED = {"bcast": "binomial", "exscan": "doubling_123", "reduce": "binomial", "scan": "doubling"}
+CALLS = {"bcast": 4, "exscan": 10, "reduce": 3, "scan": 5}
 RANKS = 2
 
 
 def check(run: Run) -> None:
     lines = sorted(run.check().stdout.splitlines())
-    assert lines == [f"tool on rank {rank}: 10 exscans, 5 scans" for rank in range(RANKS)]
-    assert run.report.calls("exscan") == {"doubling_123": 10 * RANKS}
-    assert run.report.calls("scan") == {"doubling": 5 * RANKS}
+    counted = ", ".join(f"{calls} {collective}s" for collective, calls in CALLS.items())
+    assert lines == [f"tool on rank {rank}: {counted}" for rank in range(RANKS)]
+    for collective, calls in CALLS.items():
+        assert run.report.calls(collective) == {FORCED[collective]: calls * RANKS}
 
 
 @pytest.mark.parametrize("order", ["{rondo}:{tool}", "{tool}:{rondo}"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""MPI_THREAD_MULTIPLE: threads of one process scan at the same time, each on its own communicator."""
+"""MPI_THREAD_MULTIPLE: threads of one process call collectives at the same time, each on its own communicator."""
 
 from __future__ import annotations
 
@@ -22,18 +22,23 @@ SANITIZER: Mapping[str, str] = {
 }
 
 
+SHORT = {"bcast": "binomial", "exscan": "doubling_123", "reduce": "binomial", "scan": "doubling"}
+PIPELINES = dict.fromkeys(SHORT, "linear_pipeline:segment=64")
+
+
 # Many short calls; fewer ones of many messages each.
-@pytest.mark.parametrize(
-    ("calls", "exscan", "scan"),
-    [(2000, "doubling_123", "doubling"), (400, "linear_pipeline:segment=64", "linear_pipeline:segment=64")],
-)
-def test_threads_scan_at_the_same_time(mpi: MpiLibrary, calls: int, exscan: str, scan: str) -> None:
-    run = mpi.run_under_rondo([mpi.compile("threads.cpp"), str(calls)], RANKS, exscan=exscan, scan=scan).check()
+@pytest.mark.parametrize(("rounds", "forced"), [(1000, SHORT), (150, PIPELINES)], ids=["short", "pipelines"])
+def test_threads_call_collectives_at_the_same_time(mpi: MpiLibrary, rounds: int, forced: dict[str, str]) -> None:
+    run = mpi.run_under_rondo([mpi.compile("threads.cpp"), str(rounds)], RANKS, **forced).check()
     if "not provided" in run.stdout:
         pytest.skip(f"{mpi.name} was built without MPI_THREAD_MULTIPLE")
     assert run.stdout == "failures 0\n"
-    served = run.report.calls("exscan")[exscan.partition(":")[0]] + run.report.calls("scan")[scan.partition(":")[0]]
-    assert served == calls * THREADS * RANKS
+    served = {
+        collective: run.report.calls(collective)[choice.partition(":")[0]] for collective, choice in forced.items()
+    }
+    assert served["scan"] + served["exscan"] == rounds * THREADS * RANKS
+    assert served["bcast"] == rounds * THREADS * RANKS
+    assert served["reduce"] == rounds * THREADS * RANKS
 
 
 @pytest.fixture
@@ -51,7 +56,7 @@ def sanitized_mpich(mpi: MpiLibrary, monkeypatch: pytest.MonkeyPatch) -> MpiLibr
 def test_the_thread_sanitizer_finds_no_race_in_rondo(sanitized_mpich: MpiLibrary) -> None:
     program = sanitized_mpich.compile("threads.cpp", "-fsanitize=thread")
     run = sanitized_mpich.run_under_rondo(
-        [program, "200"], 2, exscan="doubling_123", scan="linear_pipeline:segment=64", environment=SANITIZER
+        [program, "100"], 2, **{**SHORT, "scan": "linear_pipeline:segment=64"}, environment=SANITIZER
     ).check()
     assert "ThreadSanitizer" not in run.stderr
     assert run.stdout == "failures 0\n"

@@ -15,7 +15,7 @@ struct Affine {
 /// left first: the map of the lower rank is applied before the map of the higher one.
 inline Affine compose(Affine left, Affine right) { return {left.a * right.a, right.a * left.b + right.b}; }
 
-/// Where the maps lie in one element of a datatype; the extent is what MPI says.
+/// Where the maps lie in one element of a datatype, in the order of its signature; the extent is what MPI says.
 struct Layout {
     std::string name;
     MPI_Datatype type;
@@ -127,6 +127,11 @@ inline std::vector<Layout> layouts() {
     places = {5 * word, 3 * word};
     MPI_Type_create_struct(2, lengths.data(), places.data(), parts.data(), &displaced);
 
+    // No gap, but b before a: not the order of the signature.
+    MPI_Datatype reversed;
+    places = {word, 0};
+    MPI_Type_create_struct(2, lengths.data(), places.data(), parts.data(), &reversed);
+
     // Data below the origin.
     MPI_Datatype below;
     places = {-2 * word, 0};
@@ -147,6 +152,7 @@ inline std::vector<Layout> layouts() {
         {"strided vector", strided, {{0, word}, {5 * word, 6 * word}, {10 * word, 11 * word}}, 0},
         {"struct with a gap", gapped, {{0, 2 * word}}, 0},
         {"struct above its origin", displaced, {{5 * word, 3 * word}}, 0},
+        {"struct in reversed order", reversed, {{word, 0}}, 0},
         {"struct below its origin", below, {{-2 * word, 0}}, 0},
         {"resized", spread, {{0, word}}, 0},
         {"interlocked", interlocked, {{0, 32 * word}}, 0},

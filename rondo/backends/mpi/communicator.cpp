@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::size_t most_decisions = 256;
 constexpr std::size_t most_plan_bytes = std::size_t{64} << 20;
-constexpr int tags = 1 << 15;  // MPI guarantees tags up to 32767
 
 /// Communicators are a scarce resource (MPICH has 2048 per process): most shall be the program's.
 constexpr int most_duplicates = 256;
@@ -86,7 +85,8 @@ std::size_t CallKeyHash::operator()(const CallKey& key) const {
     std::uint64_t hash = static_cast<std::uint64_t>(key.count);
     for (const std::uint64_t part :
          {static_cast<std::uint64_t>(key.element_bytes), std::uint64_t{key.choice} << 16 | key.collective,
-          std::uint64_t{key.commutative} << 2 | std::uint64_t{key.in_place} << 1 | std::uint64_t{key.over_int}}) {
+          static_cast<std::uint64_t>(key.root) << 3 | std::uint64_t{key.commutative} << 2 |
+              std::uint64_t{key.in_place} << 1 | std::uint64_t{key.over_int}}) {
         hash = (hash ^ part) * 0x9E3779B97F4A7C15U;
         hash ^= hash >> 29;
     }
@@ -213,15 +213,38 @@ Decision* Communicator::remember(const CallKey& key, Decision decision) {
     return last_decision_;
 }
 
-int Communicator::run(const Plan& plan, const void* input, void* output, const Reduction& reduction) {
-    last_tag_ = (last_tag_ + 1) % tags;  // before anything can fail: all ranks count alike
-    const Datatype& type = reduction.type();
-    Scratch scratch(static_cast<std::size_t>(type.span(plan.scratch())));
-    const Binding binding{{const_cast<void*>(input), output, scratch.bytes() - type.true_lower_bound},
+int Communicator::run(const Plan& plan, const Operands& operands) {
+    count_call();  // before anything can fail: all ranks count alike
+    return execute(plan, operands);
+}
+
+int Communicator::run_on_bytes(const Plan& plan, const UserData& data, bool is_source) {
+    count_call();
+    const Datatype& byte = byte_type();
+    if (lies_as_packed(data.type)) return execute(plan, {nullptr, data.buffer, byte, nullptr});
+    Scratch packed(static_cast<std::size_t>(data.bytes()), Purpose::packing);
+    if (is_source) {
+        if (const int error = pack(data, packed.bytes(), private_); error != MPI_SUCCESS) return error;
+    }
+    const int error = execute(plan, {nullptr, packed.bytes(), byte, nullptr});
+    if (error != MPI_SUCCESS) packed.leave();
+    return error != MPI_SUCCESS || is_source ? error : unpack(packed.bytes(), data, private_);
+}
+
+/// A message to nobody has its arguments judged as any other.
+bool Communicator::can_send(const void* data, const Datatype& type) const {
+    return library().Send(data, 1, type.handle, MPI_PROC_NULL, 0, private_) == MPI_SUCCESS;
+}
+
+int Communicator::execute(const Plan& plan, const Operands& operands) {
+    const Datatype& type = operands.type;
+    Scratch scratch(static_cast<std::size_t>(type.span(plan.scratch())), Purpose::plan);
+    const Binding binding{{const_cast<void*>(operands.input), operands.output, scratch.bytes() - type.true_lower_bound},
+                          type,
+                          operands.reduction,
                           private_,
                           rank_,
-                          last_tag_,
-                          reduction};
+                          last_tag_};
     const int error = executor_.run(plan, binding);
     if (error != MPI_SUCCESS) scratch.leave();
     return error;

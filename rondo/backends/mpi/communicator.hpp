@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "rondo/backends/mpi/executor.hpp"
+#include "rondo/backends/mpi/packing.hpp"
 
 namespace rondo::mpi {
 
@@ -22,12 +23,21 @@ struct CallKey {
     bool over_int = false;  ///< more elements than an int counts
     Count count = 0;
     Count element_bytes = 0;  ///< size of the data of one element
+    Rank root = 0;
 
     friend bool operator==(const CallKey&, const CallKey&) = default;
 };
 
 struct CallKeyHash {
     std::size_t operator()(const CallKey& key) const;
+};
+
+/// What a plan works on in one call.
+struct Operands {
+    const void* input;
+    void* output;
+    const Datatype& type;        ///< of an element
+    const Reduction* reduction;  ///< nullptr where nothing is combined
 };
 
 struct Tally;
@@ -67,14 +77,25 @@ class Communicator {
     /// Remembers. Forgets the others first when they have become too many; pointers to them are void then.
     Decision* remember(const CallKey& key, Decision decision);
 
-    /// Runs a plan on buffers of the user. Returns an MPI error code; throws std::bad_alloc.
-    int run(const Plan& plan, const void* input, void* output, const Reduction& reduction);
+    /// Runs a plan on elements of the user. Returns an MPI error code; throws std::bad_alloc.
+    int run(const Plan& plan, const Operands& operands);
+    /// Runs a plan whose elements are the bytes of the user's data; the output is all that it knows. The data of a
+    /// source are there before, the others' come. Returns an MPI error code; throws std::bad_alloc.
+    int run_on_bytes(const Plan& plan, const UserData& data, bool is_source);
+    /// Instead of running a plan that the other ranks may run.
+    void skip_call() { count_call(); }
+    /// True if the library takes data of this type for a message. Where Rondo has messages of its own.
+    [[nodiscard]] bool can_send(const void* data, const Datatype& type) const;
 
   private:
     Communicator() = default;
     void set_up(MPI_Comm comm, std::uint64_t agreement);
     bool duplicate(MPI_Comm comm);
     void give_back();
+    void count_call() { last_tag_ = (last_tag_ + 1) % tags; }
+    int execute(const Plan& plan, const Operands& operands);
+
+    static constexpr int tags = 1 << 15;  // MPI guarantees tags up to 32767
 
     MPI_Comm private_ = library().comm_null;
     bool asked_for_duplicate_ = false;

@@ -16,6 +16,7 @@ enum class Kind {
     complex,
     boolean,
     byte,
+    text,
     fixed,
     library_logical,
     library_floating
@@ -52,9 +53,9 @@ std::optional<Element> element_of(Kind kind, Count size) {
 
 /// Asks the library for size and extents. False if it has none.
 bool measure(MPI_Datatype handle, Datatype& type) {
-    int size = 0;
+    MPI_Count size = 0;
     MPI_Aint lower_bound = 0, extent = 0, true_lower_bound = 0, true_extent = 0;
-    if (library().Type_size(handle, &size) != MPI_SUCCESS || size <= 0) return false;
+    if (library().Type_size_x(handle, &size) != MPI_SUCCESS || size <= 0) return false;
     library().Type_get_extent(handle, &lower_bound, &extent);
     library().Type_get_true_extent(handle, &true_lower_bound, &true_extent);
     type = {.handle = handle,
@@ -94,6 +95,7 @@ void learn_c_types() {
     learn(MPI_LONG_DOUBLE, Kind::fixed, Element::long_double);
     learn(MPI_C_BOOL, Kind::boolean);
     learn(MPI_BYTE, Kind::byte);
+    for (const MPI_Datatype type : {MPI_CHAR, MPI_WCHAR, MPI_PACKED}) learn(type, Kind::text);
     for (const MPI_Datatype type : {MPI_C_COMPLEX, MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX}) {
         learn(type, Kind::complex);
     }
@@ -126,6 +128,7 @@ void learn_other_languages() {
     for (const MPI_Datatype type : {MPI_REAL, MPI_DOUBLE_PRECISION, MPI_REAL4, MPI_REAL8}) learn(type, Kind::floating);
     learn(MPI_COMPLEX, Kind::complex);
     learn(MPI_DOUBLE_COMPLEX, Kind::complex);
+    learn(MPI_CHARACTER, Kind::text);
     learn(MPI_LOGICAL, Kind::library_logical);  // what .true. looks like is the compiler's choice
     learn(MPI_2INTEGER, Kind::fixed, Element::int_int);
     learn(MPI_2REAL, Kind::fixed, Element::float_float);
@@ -151,10 +154,12 @@ void learn_datatypes() {
 const Datatype* describe(MPI_Datatype handle, Datatype& derived) {
     if (const Datatype* known = predefined.find(handle)) return known;
     if (handle == library().datatype_null) return nullptr;
-    if (!measure(handle, derived)) return nullptr;
-    // Elements that lie in the gaps of others: blocks of scratch, one after the other, would meet.
-    if (derived.extent < derived.true_extent) return nullptr;
-    return &derived;
+    return measure(handle, derived) ? &derived : nullptr;
+}
+
+const Datatype& byte_type() {
+    static const Datatype& type = *predefined.find(library().byte);
+    return type;
 }
 
 }  // namespace rondo::mpi

@@ -12,7 +12,7 @@ namespace rondo::mpi {
 /// Which predefined operators a datatype without kernels of our own takes: MPI_Reduce_local knows how.
 enum class LibraryReductions : std::uint8_t { none, logical, floating };
 
-/// One element of a reduction: one instance of the user's datatype.
+/// One element: one instance of the user's datatype.
 struct Datatype {
     MPI_Datatype handle = {};
     Count size = 0;    ///< bytes of data: equal on all ranks
@@ -23,6 +23,8 @@ struct Datatype {
     std::optional<kernels::Element> element = std::nullopt;  ///< for our own kernels
     LibraryReductions library_reductions = LibraryReductions::none;
 
+    /// Elements lie in the gaps of others: blocks of scratch, one after the other, would meet.
+    [[nodiscard]] bool interlocks() const { return extent < true_extent; }
     /// Bytes of memory for `count` elements, from the first byte of the first one. Kernels touch whole elements.
     [[nodiscard]] Count span(Count count) const {
         return count == 0 ? 0 : (count - 1) * extent + (element ? extent : true_extent);
@@ -32,8 +34,11 @@ struct Datatype {
 /// Fills the table of predefined datatypes. Once, after `connect` and MPI_Init.
 void learn_datatypes();
 
-/// The facts of a datatype: from the table, or asked of the library and put into `derived`. nullptr for a null or
-/// strange one (empty, or with elements that interlock), with which the library must deal.
+/// The facts of a datatype: from the table, or asked of the library and put into `derived`. nullptr for a null or an
+/// empty one, with which the library must deal.
 const Datatype* describe(MPI_Datatype handle, Datatype& derived);
+
+/// MPI_BYTE.
+const Datatype& byte_type();
 
 }  // namespace rondo::mpi

@@ -9,6 +9,8 @@ namespace {
 
 constexpr Count largest_int = std::numeric_limits<int>::max();
 
+bool is_transfer(const Action& action) { return action.kind == ActionKind::send || action.kind == ActionKind::receive; }
+
 }  // namespace
 
 int Executor::run(const Plan& plan, const Binding& binding) {
@@ -27,10 +29,11 @@ int Executor::run(const Plan& plan, const Binding& binding) {
 int Executor::run() {
     const Plan& plan = *plan_;
     if (plan.actions().empty()) return MPI_SUCCESS;
-    if (const Action& only = plan.actions().front(); plan.actions().size() == 1 && fits_alone(only)) {
-        return run_alone(only);  // on two ranks most plans are: nothing to keep a score of
+    if (is_one_message(plan)) {  // on two ranks most plans are: nothing to keep a score of
+        const int error = run_alone(plan.actions().front());
+        return error != MPI_SUCCESS || plan.actions().size() == 1 ? error : run_local(plan.actions().back());
     }
-    scoreboard_.start(plan, static_cast<std::uint64_t>(binding_->reduction.type().size));
+    scoreboard_.start(plan, static_cast<std::uint64_t>(binding_->type.size));
     int error = MPI_SUCCESS;
     while (!scoreboard_.done() && error == MPI_SUCCESS) {
         // The wire first, then one piece of local work, then look what has arrived.
@@ -55,13 +58,18 @@ int Executor::run() {
     return error;
 }
 
-bool Executor::fits_alone(const Action& action) {
-    const bool transfer = action.kind == ActionKind::send || action.kind == ActionKind::receive;
-    return transfer && action.block.count <= largest_int;
+/// A message, and perhaps local work that waits for it.
+bool Executor::is_one_message(const Plan& plan) {
+    const auto actions = plan.actions();
+    if (actions.size() > 2 || !fits_alone(actions.front())) return false;
+    const Action& last = actions.back();
+    return actions.size() == 1 || (last.waits_for > 0 && !is_transfer(last));
 }
 
+bool Executor::fits_alone(const Action& action) { return is_transfer(action) && action.block.count <= largest_int; }
+
 int Executor::start_transfer(const Action& action, std::uint32_t index) {
-    const Datatype& type = binding_->reduction.type();
+    const Datatype& type = binding_->type;
     const Count count = action.block.count;
     void* buffer = address(action.block);
     requests_.reserve(requests_.size() + 1);
@@ -92,7 +100,7 @@ int Executor::start_transfer(const Action& action, std::uint32_t index) {
 
 /// The last action of a plan, a transfer, with nothing else under way: no request is needed.
 int Executor::run_alone(const Action& action) {
-    const MPI_Datatype type = binding_->reduction.type().handle;
+    const MPI_Datatype type = binding_->type.handle;
     const auto count = static_cast<int>(action.block.count);
     if (action.kind == ActionKind::send) {
         return library().Send(address(action.block), count, type, action.peer, binding_->tag, binding_->communicator);
@@ -103,7 +111,7 @@ int Executor::run_alone(const Action& action) {
 
 int Executor::run_local(const Action& action) {
     if (action.kind == ActionKind::copy) return copy(address(action.block), address(action.into), action.into.count);
-    return binding_->reduction.apply(
+    return binding_->reduction->apply(
         address(action.block), address(action.right), address(action.into), action.into.count,
         [this](const void* from, void* into, Count count) { return copy(from, into, count); });
 }
@@ -151,7 +159,7 @@ int Executor::complete_some(bool wait) {
 }
 
 int Executor::copy(const void* from, void* into, Count count) const {
-    const Datatype& type = binding_->reduction.type();
+    const Datatype& type = binding_->type;
     if (type.contiguous) {
         std::memcpy(into, from, static_cast<std::size_t>(count * type.extent));
         return MPI_SUCCESS;

@@ -13,10 +13,11 @@ namespace rondo::mpi {
 struct Binding {
     /// Where element 0 of each buffer stands, by Buffer. The input is only read.
     void* base[buffers];
-    MPI_Comm communicator;  ///< Rondo's own: no other messages are on it
-    Rank rank;              ///< this process in it
-    int tag;                ///< other than that of the last calls: what a failed call left behind matches nothing
-    const Reduction& reduction;
+    const Datatype& type;        ///< of an element
+    const Reduction* reduction;  ///< nullptr where nothing is combined
+    MPI_Comm communicator;       ///< Rondo's own: no other messages are on it
+    Rank rank;                   ///< this process in it
+    int tag;                     ///< other than that of the last calls: what a failed call left behind matches nothing
 };
 
 /// Runs plans, one at a time. Starts steps in order, completes them out of order; receives are posted ahead within the
@@ -28,6 +29,7 @@ class Executor {
 
   private:
     int run();
+    [[nodiscard]] static bool is_one_message(const Plan& plan);
     [[nodiscard]] static bool fits_alone(const Action& action);
     int start_transfer(const Action& action, std::uint32_t index);
     int run_alone(const Action& action);
@@ -39,7 +41,7 @@ class Executor {
 
     [[nodiscard]] char* address(const Block& block) const {
         return static_cast<char*>(binding_->base[static_cast<std::size_t>(block.buffer)]) +
-               block.first * binding_->reduction.type().extent;
+               block.first * binding_->type.extent;
     }
 
     Scoreboard scoreboard_;

@@ -10,6 +10,7 @@ namespace rondo::mpi {
 // Profiling entry points (PMPI_): what Rondo does is its own business, no tool should count it.
 #define RONDO_MPI_FUNCTIONS(FUNCTION) \
     FUNCTION(Allreduce)               \
+    FUNCTION(Bcast)                   \
     FUNCTION(Cancel)                  \
     FUNCTION(Comm_call_errhandler)    \
     FUNCTION(Comm_create)             \
@@ -34,26 +35,38 @@ namespace rondo::mpi {
     FUNCTION(Irecv)                   \
     FUNCTION(Isend)                   \
     FUNCTION(Op_commutative)          \
+    FUNCTION(Pack)                    \
     FUNCTION(Recv)                    \
+    FUNCTION(Reduce)                  \
     FUNCTION(Reduce_local)            \
     FUNCTION(Request_free)            \
     FUNCTION(Scan)                    \
     FUNCTION(Send)                    \
     FUNCTION(Sendrecv)                \
     FUNCTION(Testsome)                \
+    FUNCTION(Type_free)               \
+    FUNCTION(Type_get_contents)       \
+    FUNCTION(Type_get_envelope)       \
     FUNCTION(Type_get_extent)         \
     FUNCTION(Type_get_true_extent)    \
-    FUNCTION(Type_size)               \
+    FUNCTION(Type_size_x)             \
+    FUNCTION(Unpack)                  \
     FUNCTION(Wait)                    \
     FUNCTION(Waitsome)
 
 // Present in newer libraries only; nullptr otherwise.
 #ifdef RONDO_HAVE_LARGE_COUNT_API
 #define RONDO_MPI_LARGE_COUNT_FUNCTIONS(FUNCTION) \
+    FUNCTION(Bcast_c)                             \
     FUNCTION(Exscan_c)                            \
     FUNCTION(Irecv_c)                             \
     FUNCTION(Isend_c)                             \
-    FUNCTION(Scan_c)
+    FUNCTION(Pack_c)                              \
+    FUNCTION(Reduce_c)                            \
+    FUNCTION(Scan_c)                              \
+    FUNCTION(Sendrecv_c)                          \
+    FUNCTION(Type_get_envelope_c)                 \
+    FUNCTION(Unpack_c)
 #else
 #define RONDO_MPI_LARGE_COUNT_FUNCTIONS(FUNCTION)
 #endif

@@ -52,18 +52,25 @@ void learn_operators() {
 }
 
 Reduction::Reduction(MPI_Op op, const Datatype& type) : op_(op), type_(&type) {
+    if (type.interlocks()) {
+        objection_ = "unusual datatype";
+        return;
+    }
     if (const PredefinedOperator* known = predefined.find(op)) {
         commutative_ = true;
         if (type.element) kernel_ = known->kernel_of[static_cast<std::size_t>(*type.element)];
         // Neither: MPI does not define the operator on the type, and the library shall say so.
-        supported_ =
-            kernel_ != nullptr || (known->reduces && library_reduces(known->operation, type.library_reductions));
+        if (kernel_ == nullptr && !(known->reduces && library_reduces(known->operation, type.library_reductions))) {
+            objection_ = "operator undefined on type";
+        }
         return;
     }
     int commutative = 0;
-    if (op == library().op_null || library().Op_commutative(op, &commutative) != MPI_SUCCESS) return;
+    if (op == library().op_null || library().Op_commutative(op, &commutative) != MPI_SUCCESS) {
+        objection_ = "operator undefined on type";
+        return;
+    }
     commutative_ = commutative != 0;
-    supported_ = true;
 }
 
 int Reduction::reduce_local(const void* left, void* right_and_into, Count count) const {

@@ -11,13 +11,12 @@ namespace rondo::mpi {
 /// An operator on a datatype, as one call needs it.
 class Reduction {
   public:
-    /// Nothing to be done with it here if `supported()` is false: the library must deal with it, and report what is
-    /// wrong with it. Borrows the datatype.
+    /// Borrows the datatype.
     Reduction(MPI_Op op, const Datatype& type);
 
-    [[nodiscard]] bool supported() const { return supported_; }
+    /// Why the library must deal with it, and report what is wrong with it: a literal; nullptr if it need not.
+    [[nodiscard]] const char* objection() const { return objection_; }
     [[nodiscard]] bool commutative() const { return commutative_; }
-    [[nodiscard]] const Datatype& type() const { return *type_; }
 
     /// into = left (+) right for `count` elements; `into` may be `left` or `right`. `copy(from, into, count)` copies
     /// elements and returns an MPI error code. Returns one.
@@ -30,7 +29,7 @@ class Reduction {
     MPI_Op op_;
     const Datatype* type_;
     kernels::Kernel kernel_ = nullptr;
-    bool supported_ = false;
+    const char* objection_ = nullptr;
     bool commutative_ = false;
 };
 

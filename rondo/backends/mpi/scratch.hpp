@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace rondo::mpi {
@@ -11,15 +12,18 @@ struct KeptMemory {
     std::size_t size = 0;
 };
 
+/// What memory is for: one call may hold one piece for each purpose.
+enum class Purpose : std::uint8_t { plan, packing };
+
 /// Memory for one call, borrowed from this thread, which keeps it for the next one: a call runs to its end in one
 /// thread, and user operators cannot call collectives. Kept memory is bounded; what is larger is given back to the
 /// system.
 class Scratch {
   public:
     /// Throws std::bad_alloc.
-    explicit Scratch(std::size_t bytes) {
+    Scratch(std::size_t bytes, Purpose purpose) {
         if (bytes == 0) return;
-        kept_ = &of_this_thread;
+        kept_ = &of_this_thread[static_cast<std::size_t>(purpose)];
         if (bytes > kept_->size) {
             release();
             kept_->memory.reset(new char[bytes]);
@@ -49,8 +53,8 @@ class Scratch {
         kept_->size = 0;
     }
 
-    static inline thread_local KeptMemory of_this_thread;
-    KeptMemory* kept_ = nullptr;  // none for a call that needs no scratch
+    static inline thread_local KeptMemory of_this_thread[2];  // by Purpose
+    KeptMemory* kept_ = nullptr;                              // none for a call that needs no scratch
 };
 
 }  // namespace rondo::mpi

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/backends/mpi/packing.hpp"
+
+#include <limits>
+
+namespace rondo::mpi {
+namespace {
+
+bool fits_int(const UserData& data) { return data.bytes() <= std::numeric_limits<int>::max(); }
+
+/// How a datatype was made; MPI_UNDEFINED for one that was made with large counts, of which the other functions know
+/// nothing.
+int combiner_of(MPI_Datatype handle) {
+    int combiner = MPI_UNDEFINED;
+#ifdef RONDO_HAVE_LARGE_COUNT_API
+    if (library().Type_get_envelope_c != nullptr) {
+        MPI_Count integers = 0, addresses = 0, large_counts = 0, types = 0;
+        library().Type_get_envelope_c(handle, &integers, &addresses, &large_counts, &types, &combiner);
+        return large_counts == 0 ? combiner : MPI_UNDEFINED;
+    }
+#endif
+    int integers = 0, addresses = 0, types = 0;
+    library().Type_get_envelope(handle, &integers, &addresses, &types, &combiner);
+    return combiner;
+}
+
+/// What a datatype repeats without gaps of its own; MPI_DATATYPE_NULL if it was made otherwise.
+MPI_Datatype repeated_type(MPI_Datatype handle) {
+    const int combiner = combiner_of(handle);
+    MPI_Datatype inner = library().datatype_null;
+    if (combiner != MPI_COMBINER_DUP && combiner != MPI_COMBINER_CONTIGUOUS) return inner;
+    int count = 0;
+    MPI_Aint none = 0;
+    library().Type_get_contents(handle, combiner == MPI_COMBINER_CONTIGUOUS ? 1 : 0, 0, 1, &count, &none, &inner);
+    return inner;
+}
+
+/// MPI hands out derived ones anew.
+void give_back(MPI_Datatype handle) {
+    if (combiner_of(handle) != MPI_COMBINER_NAMED) library().Type_free(&handle);
+}
+
+/// Where data stand at addresses of their own (MPI_BOTTOM), which the packing functions of MPICH 4.0 do not take: by a
+/// message to ourselves.
+int copy_by_message(const void* from, Count count, MPI_Datatype type, void* into, Count into_count,
+                    MPI_Datatype into_type, MPI_Comm comm) {
+    int self = 0;
+    library().Comm_rank(comm, &self);
+    constexpr Count largest_int = std::numeric_limits<int>::max();
+    if (count <= largest_int && into_count <= largest_int) {
+        return library().Sendrecv(from, static_cast<int>(count), type, self, 0, into, static_cast<int>(into_count),
+                                  into_type, self, 0, comm, MPI_STATUS_IGNORE);
+    }
+#ifdef RONDO_HAVE_LARGE_COUNT_API
+    return library().Sendrecv_c(from, count, type, self, 0, into, into_count, into_type, self, 0, comm,
+                                MPI_STATUS_IGNORE);
+#else
+    return MPI_ERR_COUNT;
+#endif
+}
+
+}  // namespace
+
+/// No gaps are not enough: the parts of an element may lie in another order than its signature names them.
+bool lies_as_packed(const Datatype& type) {
+    if (!type.contiguous || type.predefined) return type.contiguous;
+    const MPI_Datatype inner = repeated_type(type.handle);
+    if (inner == library().datatype_null) return false;
+    Datatype derived;
+    const Datatype* facts = describe(inner, derived);
+    const bool plain = facts != nullptr && lies_as_packed(*facts);
+    give_back(inner);
+    return plain;
+}
+
+int pack(const UserData& from, char* into, MPI_Comm comm) {
+    if (from.buffer == nullptr) {
+        return copy_by_message(from.buffer, from.count, from.type.handle, into, from.bytes(), library().byte, comm);
+    }
+    if (fits_int(from)) {
+        int position = 0;
+        return library().Pack(from.buffer, static_cast<int>(from.count), from.type.handle, into,
+                              static_cast<int>(from.bytes()), &position, comm);
+    }
+#ifdef RONDO_HAVE_LARGE_COUNT_API
+    MPI_Count position = 0;
+    return library().Pack_c(from.buffer, from.count, from.type.handle, into, from.bytes(), &position, comm);
+#else
+    return MPI_ERR_COUNT;  // such calls go to the library's collective
+#endif
+}
+
+int unpack(const char* from, const UserData& into, MPI_Comm comm) {
+    if (into.buffer == nullptr) {
+        return copy_by_message(from, into.bytes(), library().byte, into.buffer, into.count, into.type.handle, comm);
+    }
+    if (fits_int(into)) {
+        int position = 0;
+        return library().Unpack(from, static_cast<int>(into.bytes()), &position, into.buffer,
+                                static_cast<int>(into.count), into.type.handle, comm);
+    }
+#ifdef RONDO_HAVE_LARGE_COUNT_API
+    MPI_Count position = 0;
+    return library().Unpack_c(from, into.bytes(), &position, into.buffer, into.count, into.type.handle, comm);
+#else
+    return MPI_ERR_COUNT;
+#endif
+}
+
+}  // namespace rondo::mpi

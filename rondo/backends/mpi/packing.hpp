@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Data as collectives move them: the bytes of their signature, in its order. Ranks may describe the same data by
+// different datatypes, so only these bytes are the same on all of them, and only they can be cut into pieces.
+#pragma once
+
+#include "rondo/backends/mpi/datatype.hpp"
+
+namespace rondo::mpi {
+
+/// What a user gives to be moved.
+struct UserData {
+    void* buffer;
+    Count count;
+    const Datatype& type;
+
+    [[nodiscard]] Count bytes() const { return count * type.size; }
+};
+
+/// True if such data lie in memory as they are when they are packed. False where that is not plain to see.
+bool lies_as_packed(const Datatype& type);
+
+// Both return an MPI error code. More bytes than an int counts need the library's large-count functions.
+int pack(const UserData& from, char* into, MPI_Comm comm);
+int unpack(const char* from, const UserData& into, MPI_Comm comm);
+
+}  // namespace rondo::mpi

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/interposer/decide.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rondo/backends/virtual/segment_choice.hpp"
+#include "rondo/core/pipeline.hpp"
+#include "rondo/interposer/report.hpp"
+
+namespace rondo::interposer {
+
+using mpi::CallKey;
+using mpi::Communicator;
+using mpi::Decision;
+
+namespace {
+
+/// The same text, for ever.
+const char* kept(const std::string& text) {
+    static std::mutex& mutex = *new std::mutex;
+    static std::set<std::string>& texts = *new std::set<std::string>;
+    const std::lock_guard lock(mutex);
+    return texts.insert(text).first->c_str();
+}
+
+bool large_messages_possible() {
+#ifdef RONDO_HAVE_LARGE_COUNT_API
+    const mpi::Library& library = mpi::library();
+    return library.Isend_c != nullptr && library.Irecv_c != nullptr && library.Pack_c != nullptr &&
+           library.Unpack_c != nullptr && library.Sendrecv_c != nullptr;
+#else
+    return false;
+#endif
+}
+
+Decision native_decision(const Runtime& runtime, const Collective& collective, const std::string& reason) {
+    return {nullptr, runtime.reporting ? tally_of(collective.name, "native", reason) : nullptr, kept(reason)};
+}
+
+/// The choice's settings for one kind of call. What it leaves open is found by running the schedule in virtual time,
+/// from facts and figures that are equal on all ranks.
+std::vector<Setting> settings_for(const Choice& choice, const CallFacts& facts, const Machine& machine) {
+    std::vector<Setting> settings = choice.settings;
+    const auto known = machine.segment(*choice.algorithm, facts.size, facts.bytes());
+    for (Setting& setting : settings) {
+        if (known && setting.name == segment_parameter.name && setting.value == automatic) setting.value = *known;
+    }
+    const virtual_machine::CostModel costs{
+        .alpha = machine.alpha, .beta = machine.beta, .gamma = machine.gamma, .overhead = machine.overhead};
+    return virtual_machine::closed_settings(*choice.algorithm, facts, settings, costs);
+}
+
+}  // namespace
+
+Decision decide(const Runtime& runtime, const CallKey& key, Communicator& communicator, MPI_Comm comm) {
+    const Collective& subject = collectives()[key.collective];
+    if (key.over_int && !large_messages_possible()) {
+        return native_decision(runtime, subject, "messages of more than 2^31-1 elements");
+    }
+    Situation situation{.collective = subject.name,
+                        .bytes = key.count * key.element_bytes,
+                        .processes = communicator.size(),
+                        .commutative = key.commutative};
+    if (runtime.instructions.ask_ranks_per_node(key.collective, situation)) {
+        situation.ranks_per_node = communicator.ranks_per_node(comm);
+    }
+    const Choice* choice = runtime.instructions.choose(key.collective, situation);
+    if (choice == nullptr) return native_decision(runtime, subject, "no rule");
+    if (choice->algorithm == nullptr) return native_decision(runtime, subject, "chosen");
+    const CallFacts facts{.size = communicator.size(),
+                          .count = key.count,
+                          .element_bytes = key.element_bytes,
+                          .root = key.root,
+                          .op = {key.commutative}};
+    // Before anything is closed: what cannot be served need not be timed.
+    if (const auto refusal = choice->algorithm->refusal(facts, choice->settings)) {
+        const std::string reason = std::string(choice->algorithm->name) + " refuses: " + *refusal;
+        static std::atomic<bool> said{false};
+        if (communicator.rank() == 0 && !said.exchange(true))
+            warn((reason + "; the native collective is used").c_str());
+        return native_decision(runtime, subject, reason);
+    }
+    if (!communicator.can_communicate(comm)) {
+        return native_decision(runtime, subject, "no duplicate of the communicator to be had");
+    }
+    const std::vector<Setting> settings = settings_for(*choice, facts, runtime.instructions.machine());
+    const Call call(facts, communicator.rank(), settings, key.in_place);
+    auto plan = std::make_unique<Plan>(Plan::of(call, *choice->algorithm));
+    return {std::move(plan), runtime.reporting ? tally_of(subject.name, choice->algorithm->name, "") : nullptr};
+}
+
+void warn_of_disagreement(const Communicator& communicator) {
+    static std::atomic<bool> said{false};
+    if (!communicator.ranks_disagree() || communicator.rank() != 0 || said.exchange(true)) return;
+    warn("the ranks were given different RONDO_ variables or rules; the native collectives are used");
+}
+
+}  // namespace rondo::interposer

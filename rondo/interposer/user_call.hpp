@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "rondo/backends/mpi/datatype.hpp"
+
+namespace rondo::interposer {
+
+/// A call of a collective, as the user made it. What its function has no argument for is null.
+struct UserCall {
+    const void* input;  ///< or MPI_IN_PLACE
+    void* output;       ///< the same as the input where there is one buffer
+    Count count;
+    MPI_Datatype datatype;
+    MPI_Op op;
+    Rank root;
+    MPI_Comm comm;
+};
+
+/// Where the output of a function means something.
+enum class Output : std::uint8_t {
+    everywhere,
+    after_rank_0,  ///< exclusive scans
+    at_the_root,
+    is_the_input,  ///< one buffer for both, everywhere
+};
+
+/// True if the input stands in the output buffer of this rank.
+inline bool in_place(Output output, const UserCall& call, Rank rank) {
+    if (output == Output::at_the_root && rank != call.root) return false;
+    return call.input == MPI_IN_PLACE || call.input == call.output;
+}
+
+/// Buffers that MPI forbids: for the library to judge. MPICH's family compares those of a scan on every rank; Open MPI
+/// looks only at an output that means something, and takes the same buffer for both but where there is a root.
+inline bool buffers_in_doubt(Output output, const UserCall& call, const mpi::Datatype& type, Rank rank) {
+    // With a derived datatype, nullptr may be MPI_BOTTOM.
+    const bool needs_address = type.predefined;
+    if (needs_address && call.input == nullptr) return true;
+    if (output == Output::at_the_root && rank != call.root) return call.input == MPI_IN_PLACE;
+    const bool has_output = rank > 0 || output != Output::after_rank_0;
+    if (needs_address && has_output && call.output == nullptr) return true;
+#ifdef RONDO_ABI_OPENMPI
+    const bool compares = output == Output::at_the_root;
+    return has_output && (call.output == MPI_IN_PLACE || (compares && call.input == call.output));
+#else
+    const bool compares = output != Output::is_the_input;
+    return call.output == MPI_IN_PLACE || (compares && call.input == call.output);
+#endif
+}
+
+}  // namespace rondo::interposer

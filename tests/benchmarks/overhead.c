@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Collectives of one element on two ranks, and the same by hand, for callgrind: it collects only while a measured call
+// runs. Usage: overhead (bcast|exscan|reduce) (collective|by_hand) REPETITIONS
+//
+// Rank 1 first hears that rank 0 has sent, so that nobody ever polls for a message in a measured call.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <valgrind/callgrind.h>
+
+static int counting = 0;
+static long allocations = 0;
+
+void* __libc_malloc(size_t bytes);
+void* malloc(size_t bytes) {
+    allocations += counting;
+    return __libc_malloc(bytes);
+}
+
+enum { root_of_bcast = 0, root_of_reduce = 1 };
+
+static long own, result;
+
+static int number(MPI_Comm comm) {
+    int rank;
+    MPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+static int processes(MPI_Comm comm) {
+    int size;
+    MPI_Comm_size(comm, &size);
+    return size;
+}
+
+// For two ranks each of these is one message, from rank 0 to rank 1.
+static void bcast_by_hand(long* vector, int count, MPI_Comm comm) {
+    const int rank = number(comm);
+    if (rank + 1 < processes(comm)) MPI_Send(vector, count, MPI_LONG, rank + 1, 0, comm);
+    if (rank > 0) MPI_Recv(vector, count, MPI_LONG, rank - 1, 0, comm, MPI_STATUS_IGNORE);
+}
+
+static void exscan_by_hand(const long* input, long* output, int count, MPI_Comm comm) {
+    const int rank = number(comm);
+    if (rank + 1 < processes(comm)) MPI_Send(input, count, MPI_LONG, rank + 1, 0, comm);
+    if (rank > 0) MPI_Recv(output, count, MPI_LONG, rank - 1, 0, comm, MPI_STATUS_IGNORE);
+}
+
+static void reduce_by_hand(const long* input, long* output, int count, MPI_Comm comm) {
+    const int rank = number(comm);
+    if (rank + 1 < processes(comm)) MPI_Send(input, count, MPI_LONG, rank + 1, 0, comm);
+    if (rank > 0) MPI_Recv(output, count, MPI_LONG, rank - 1, 0, comm, MPI_STATUS_IGNORE);
+    for (int i = 0; i < count && rank > 0; ++i) output[i] += input[i];
+}
+
+// A broadcast has one buffer.
+static void prepare_bcast(void) {
+    if (number(MPI_COMM_WORLD) == root_of_bcast) result = own;
+}
+
+static void call_bcast(void) { MPI_Bcast(&result, 1, MPI_LONG, root_of_bcast, MPI_COMM_WORLD); }
+static void call_bcast_by_hand(void) { bcast_by_hand(&result, 1, MPI_COMM_WORLD); }
+
+static void call_exscan(void) { MPI_Exscan(&own, &result, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); }
+static void call_exscan_by_hand(void) { exscan_by_hand(&own, &result, 1, MPI_COMM_WORLD); }
+
+static void call_reduce(void) { MPI_Reduce(&own, &result, 1, MPI_LONG, MPI_SUM, root_of_reduce, MPI_COMM_WORLD); }
+static void call_reduce_by_hand(void) { reduce_by_hand(&own, &result, 1, MPI_COMM_WORLD); }
+
+static void prepare_nothing(void) {}
+
+static const struct Subject {
+    const char* name;
+    void (*prepare)(void);
+    void (*collective)(void);
+    void (*by_hand)(void);
+    long summands;  // of the result of rank 1
+} subjects[] = {
+    {"bcast", prepare_bcast, call_bcast, call_bcast_by_hand, 1},
+    {"exscan", prepare_nothing, call_exscan, call_exscan_by_hand, 1},
+    {"reduce", prepare_nothing, call_reduce, call_reduce_by_hand, 2},
+};
+
+static const struct Subject* find_subject(const char* name) {
+    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; ++i) {
+        if (strcmp(subjects[i].name, name) == 0) return &subjects[i];
+    }
+    return NULL;
+}
+
+static void repeat(const struct Subject* subject, void (*call)(void), int repetitions, int rank) {
+    int token = 0;
+    for (int i = 0; i < repetitions; ++i) {
+        own = 7 * (i + 1);
+        subject->prepare();
+        if (rank == 1) MPI_Recv(&token, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        counting = 1;
+        CALLGRIND_TOGGLE_COLLECT;
+        call();
+        CALLGRIND_TOGGLE_COLLECT;
+        counting = 0;
+        if (rank == 1 && result != subject->summands * own) {
+            fprintf(stderr, "wrong result: %ld instead of %ld\n", result, subject->summands * own);
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
+        if (rank == 0) MPI_Send(&token, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+        // Rank 0 goes on only when rank 1 is done: no queue fills up.
+        if (rank == 0) MPI_Recv(&token, 1, MPI_INT, 1, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank == 1) MPI_Send(&token, 1, MPI_INT, 0, 2, MPI_COMM_WORLD);
+    }
+}
+
+int main(int argc, char** argv) {
+    int rank, size;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const struct Subject* const subject = argc == 4 ? find_subject(argv[1]) : NULL;
+    if (size != 2 || subject == NULL) {
+        if (rank == 0) {
+            fprintf(stderr, "usage: two ranks of %s (bcast|exscan|reduce) (collective|by_hand) REPETITIONS\n", argv[0]);
+        }
+        MPI_Finalize();
+        return 2;
+    }
+    void (*const call)(void) = strcmp(argv[2], "collective") == 0 ? subject->collective : subject->by_hand;
+    for (int i = 0; i < 10; ++i) call();  // the first one sets things up, with both ranks in it
+    repeat(subject, call, atoi(argv[3]), rank);
+    printf("rank %d allocations %ld\n", rank, allocations);
+    MPI_Finalize();
+    return 0;
+}
