@@ -69,6 +69,24 @@ void ring_shift(Function, const Arguments& a) {
                  (rank + ranks - 1) % ranks, tag, a.comm, MPI_STATUS_IGNORE);
 }
 
+/// Rank 0 to the last, a message for each element: what the processors need for one.
+void stream(Function, const Arguments& a) {
+    const int last = ranks_of(a.comm) - 1, rank = rank_of(a.comm);
+    if (rank != 0 && rank != last) return;
+    int element_bytes = 0;
+    MPI_Type_size(a.type, &element_bytes);
+    std::vector<MPI_Request> requests(static_cast<std::size_t>(a.count));
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        const std::size_t offset = i * static_cast<std::size_t>(element_bytes);
+        if (rank == 0) MPI_Isend(static_cast<std::byte*>(a.input) + offset, 1, a.type, last, tag, a.comm, &requests[i]);
+        else MPI_Irecv(static_cast<std::byte*>(a.output) + offset, 1, a.type, 0, tag, a.comm, &requests[i]);
+    }
+    MPI_Waitall(a.count, requests.data(), MPI_STATUSES_IGNORE);
+}
+
+/// Every rank by itself: what the operator takes.
+void reduce_local(Function, const Arguments& a) { MPI_Reduce_local(a.input, a.output, a.count, a.type, a.op); }
+
 int one_vector(int, int) { return 1; }
 int one_of_each_other_on_root(int rank, int ranks) { return rank == 0 ? ranks - 1 : 0; }
 
@@ -83,6 +101,9 @@ RankRange partner(int, int rank, int ranks) {
     if (rank != 0 && rank != ranks - 1) return {0, 0};
     return {ranks - 1 - rank, ranks - rank};
 }
+
+RankRange root_on_the_last(int, int rank, int ranks) { return {0, rank == ranks - 1 ? 1 : 0}; }
+RankRange nobody(int, int, int) { return {0, 0}; }
 
 double undefined(int) { return 0; }
 double one(int) { return 1; }
@@ -102,6 +123,8 @@ const Collective table[] = {
     {"ping_pong", RONDO_PATTERN, false, false, 0.5, true, ping_pong, one_vector, partner, one},
     {"incast", RONDO_PATTERN, false, false, 1, false, incast, one_of_each_other_on_root, one_of_the_others, undefined},
     {"ring_shift", RONDO_PATTERN, false, false, 1, false, ring_shift, one_vector, previous, undefined},
+    {"stream", RONDO_PATTERN, false, false, 1, false, stream, one_vector, root_on_the_last, undefined},
+    {"reduce_local", RONDO_PATTERN, false, false, 1, false, reduce_local, one_vector, nobody, undefined},
 };
 // clang-format on
 

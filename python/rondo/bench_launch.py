@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rondo import abi, cluster, cluster_shape, installation, launcher, mpi_library, preload
+from rondo import abi, cluster, cluster_shape, installation, launcher, machine, mpi_library, preload
 from rondo.errors import Error
 from rondo.mpi_library import MpiLibrary
 from rondo.results import Emulation
@@ -89,6 +89,8 @@ def prepared(place: Place, words: Sequence[str], rondo: bool) -> Iterator[Launch
         return
     with cluster.opened(place.cluster_text) as running:
         variables = {preload.PRELOAD: str(library)} if library is not None else {}
+        if machine.VARIABLE in os.environ:
+            variables[machine.VARIABLE] = os.environ[machine.VARIABLE]
         shape = running.shape
         emulation = Emulation(shape.nodes, shape.per_node, shape.latency, shape.rate, shape.lanes)
         line = running.command(place.library, shape.ranks, words, variables)
@@ -100,14 +102,14 @@ def _under_launcher(place: Place, words: Sequence[str], library: Path | None) ->
     line = launcher.read([*place.launcher_words, *words], environment)
     if library is None:
         return Launch(line.words, environment)
-    command = preload.inject(line, library, {}, environment)
+    figures = machine.find(environment.get(machine.VARIABLE), environment)
+    command = preload.inject(line, library, {machine.VARIABLE: str(figures)} if figures else {}, environment)
     return Launch(command.words, {**environment, **command.environment})
 
 
 def _without_instructions(environment: Mapping[str, str]) -> dict[str, str]:
-    """Without what RONDO_ variables tell Rondo: the plan says what is measured."""
+    """Without what RONDO_ variables tell Rondo, but for the machine's figures: the plan says what is measured."""
+    kept = ("RONDO_CLUSTER", "RONDO_PATIENCE", machine.VARIABLE)
     return {
-        name: value
-        for name, value in environment.items()
-        if not name.startswith("RONDO_") or name.startswith(("RONDO_CLUSTER", "RONDO_PATIENCE"))
+        name: value for name, value in environment.items() if not name.startswith("RONDO_") or name.startswith(kept)
     }

@@ -13,7 +13,7 @@ from rondo.results import NATIVE
 
 # What the driver can call (apps/bench/collectives.cpp): whether it takes an operator.
 COLLECTIVES = {"exscan": True, "scan": True, "allreduce": True, "reduce": True, "bcast": False}
-PATTERNS = ("ping_pong", "incast", "ring_shift")
+PATTERNS = ("ping_pong", "incast", "ring_shift", "stream", "reduce_local")
 """Traffic, to see what a network does: no collectives, so there are no algorithms."""
 TYPES = {"int": 4, "long": 8, "float": 4, "double": 8}
 BIT_OPERATORS = ("bxor", "bor")

@@ -8,6 +8,7 @@ How each MPI library is started on it stands in cluster_launch.py.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import fcntl
 import os
 import re
@@ -22,13 +23,15 @@ from typing import Any
 
 import msgspec
 
-from rondo import cluster_launch, installation, process
+from rondo import cluster_launch, installation, machine, process
 from rondo.cluster_shape import Shape, parse
 from rondo.errors import Error
 from rondo.mpi_library import MpiLibrary
 
 START_SECONDS = 60.0
 STOP_SECONDS = 30.0
+SECONDS_PER_MESSAGE = 10e-6
+"""Of one processor, on either side of a message, with what the switch does for it."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}")
 
 
@@ -63,7 +66,8 @@ class Cluster:
     ) -> list[str]:
         """The command that starts an MPI program on the nodes; the ranks, and only they, get the variables.
 
-        Ranks fill node after node. Error if there are more than the nodes take.
+        Rondo, if it is preloaded, knows the figures of the cluster, unless the variables name other ones. Ranks fill
+        node after node. Error if there are more than the nodes take.
         """
         if not 1 <= ranks <= self.shape.ranks:
             raise Error(f"{ranks} ranks on a cluster of {self.shape.ranks}: expected 1 to {self.shape.ranks}")
@@ -73,7 +77,7 @@ class Cluster:
             self.shape.per_node,
             ranks,
             words,
-            variables=variables or {},
+            variables={machine.VARIABLE: str(self.directory / "machine"), **(variables or {})},
             shim=installation.patience_library(),
         )
         return self.enter("head", line)
@@ -120,6 +124,7 @@ def start(shape: Shape, name: str | None = None, *, detached: bool = False) -> C
     words += ["--latency-us", f"{shape.latency * 1e6:.12g}", "--rate-mbit", f"{shape.rate / 1e6:.12g}"]
     words += ["--lanes", str(shape.lanes), *(["--detached"] if detached else [])]
     (directory / "shape").write_text(str(shape))
+    (directory / "machine").write_text(_machine_of(shape).text(f"emulated cluster {shape}"))
     # A file takes the messages: a pipe would keep whoever reads ours waiting for a detached engine.
     with (directory / "log").open("wb") as log:
         child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
@@ -130,6 +135,13 @@ def start(shape: Shape, name: str | None = None, *, detached: bool = False) -> C
         shutil.rmtree(directory, ignore_errors=True)
         raise
     return Cluster(directory, shape, child)
+
+
+def _machine_of(shape: Shape) -> machine.Machine:
+    """The figures by which segments are chosen. All ranks, and the switch, share the processors of this machine."""
+    overhead = SECONDS_PER_MESSAGE * shape.ranks / (os.cpu_count() or 1)
+    figures = machine.standard()
+    return dataclasses.replace(figures, alpha=shape.latency, beta=shape.seconds_per_byte, overhead=overhead)
 
 
 def find(name: str) -> Cluster:

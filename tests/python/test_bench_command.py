@@ -36,7 +36,7 @@ ENVIRONMENT = {
         (["gather"], "cannot measure 'gather'; "),
         (["exscan", "-a", "doublng_123"], "cannot measure 'doublng_123': exscan has no algorithm 'doublng_123'; did"),
         (["exscan", "-a", "linear_pipeline:segment=0"], "segment=0 is out of range"),
-        (["exscan", "-a", "linear_pipeline", "-a", "linear_pipeline:segment=64Ki"], "are the same (linear_pipeline:"),
+        (["exscan", "-a", "linear_pipeline", "-a", "linear_pipeline:segment=auto"], "are the same (linear_pipeline:"),
         (["exscan", "--algorithms", "native,native"], "native and native are the same"),
         (["bcast", "-a", "doubling_123"], "Rondo has no algorithms for bcast, so no 'doubling_123'"),
         (["ping_pong", "-a", "doubling"], "Rondo has no algorithms for ping_pong"),

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CHAIN = ["core", "topology", "algorithms", "selection"]
 ALLOWED_INCLUDES = {room: set(CHAIN[:position]) for position, room in enumerate(CHAIN)}
 ALLOWED_INCLUDES |= {
-    "interposer": {*CHAIN, "backends/mpi"},
+    "interposer": {*CHAIN, "backends/mpi", "backends/virtual"},
     "capi": {*CHAIN, "backends/mpi"},
     "backends/mpi": {"core"},
     "backends/virtual": {"core"},

@@ -29,7 +29,10 @@ def test_80_columns_are_enough_and_no_line_ends_in_blanks(rondo, words):
 def test_one_collective_comes_with_papers_and_parameters(rondo):
     text = " ".join(rondo("list", "exscan").stdout.split())
     assert "paper: P. Sanders, J. Speck, J. L. Traeff: Two-tree algorithms" in text
-    assert "segment=64Ki (1 to 1024Gi bytes): bytes of a pipeline's block" in text
+    assert (
+        "segment=auto (1 to 1024Gi bytes, or auto: the best for the call on this machine): bytes of a pipeline's block"
+        in text
+    )
     assert "native the MPI library's own" in text
 
 
@@ -53,6 +56,7 @@ def test_json_holds_what_the_registry_knows(rondo):
             "minimum": 1,
             "maximum": 1 << 40,
             "standard": 65536,
+            "automatic": True,
             "unit": "bytes",
         }
     ]

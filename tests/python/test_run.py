@@ -103,7 +103,7 @@ def test_the_command_line_is_shown_and_not_run(rondo, mpiexec, app, installed):
     library, rules = installed / "librondo_mpich.so", installed / "default.rules"
     assert result.exit_code == 0
     assert result.stdout == (
-        f"{mpiexec} -genv LD_PRELOAD {library} -genv RONDO_EXSCAN linear_pipeline:segment=64Ki "
+        f"{mpiexec} -genv LD_PRELOAD {library} -genv RONDO_EXSCAN linear_pipeline:segment=auto "
         f"-genv RONDO_RULES {rules} -n 2 {app} 'a b'\n"
     )
 

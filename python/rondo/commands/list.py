@@ -68,7 +68,10 @@ def details_of(algorithm: dict[str, Any]) -> list[str]:
     for parameter in algorithm["parameters"]:
         lowest, highest, standard = (_core.quantity_text(parameter[key]) for key in ("minimum", "maximum", "standard"))
         unit = f" {parameter['unit']}" if parameter["unit"] else ""
-        lines.append(f"{parameter['name']}={standard} ({lowest} to {highest}{unit}): {parameter['summary']}")
+        value, range_text = standard, f"{lowest} to {highest}{unit}"
+        if parameter["automatic"]:
+            value, range_text = "auto", f"{range_text}, or auto: the best for the call on this machine"
+        lines.append(f"{parameter['name']}={value} ({range_text}): {parameter['summary']}")
     return lines
 
 

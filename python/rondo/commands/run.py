@@ -14,7 +14,7 @@ from pathlib import Path
 
 import click
 
-from rondo import _core, abi, cluster, installation, launcher, mpi_library, preload, process
+from rondo import _core, abi, cluster, installation, launcher, machine, mpi_library, preload, process
 from rondo.errors import Error
 
 NO_RULES = "none"
@@ -39,6 +39,15 @@ REPORT_DIRECTORY = ".rondo-report-"
     metavar="FILE|none",
     help="Rules that choose an algorithm for each call. Default: those that come with Rondo (tuning/default.rules). "
     "`none` leaves native what --use does not name.",
+)
+@click.option(
+    "--machine",
+    "machine_file",
+    envvar=machine.VARIABLE,
+    show_envvar=True,
+    metavar="FILE",
+    help="What messages cost here, by which the segments of pipelines are chosen; `rondo calibrate` measures it. "
+    "Default: ~/.config/rondo/machine if it is there, else the figures of a 100 Gbit/s network.",
 )
 @click.option(
     "--report",
@@ -73,6 +82,7 @@ def command(
     *,
     uses: tuple[str, ...],
     rules: str | None,
+    machine_file: str | None,
     report_file: str | None,
     wanted: str,
     cluster_text: str | None,
@@ -106,8 +116,13 @@ def command(
     rules_file = check_rules(rules)
     if rules_file is not None:
         variables["RONDO_RULES"] = str(rules_file)
+    # A cluster knows its own figures better than the user's file for this machine.
+    figures = machine.find(machine_file, environment) if cluster_text is None or machine_file is not None else None
+    if figures is not None:
+        variables[machine.VARIABLE] = str(figures)
 
     environment.pop("RONDO_RULES", None)
+    environment.pop(machine.VARIABLE, None)
     line = launcher.read(list(words), environment)
     chosen = choose_abi(line, wanted, environment)
     library = installation.preload_library(chosen)

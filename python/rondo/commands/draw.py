@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`rondo draw`: what an algorithm does, as a picture."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import click
+
+from rondo import _core, cluster_shape
+from rondo.drawing import trace
+from rondo.drawing.trace import Costs, Problem
+from rondo.errors import Error
+from rondo.results import NATIVE
+
+PICTURES = ("auto", "spacetime", "trees")
+BLOCKS = 8  # of the vector, where nothing else is said
+FULL = 8  # times as many blocks, where nothing is said, for the colours of trees: the pipeline is mostly full then
+UNSEGMENTED = 8192  # elements; see _count_and_segment
+MOST_DRAWN = 20_000
+MOST_WRITTEN = 1_000_000
+ALPHA, RATE = "2ms", "200Mbit"
+
+
+@click.command()
+@click.option("-p", "--processes", type=int, default=8, show_default=True, help="Ranks.")
+@click.option(
+    "--count", metavar="ELEMENTS", help=f"Of the vector, as in 64Ki. Default: {BLOCKS} segments, or {UNSEGMENTED}."
+)
+@click.option("--element-bytes", type=int, default=8, show_default=True, help="Size of an element.")
+@click.option("--root", type=int, default=0, show_default=True, help="Of collectives that have one.")
+@click.option("--set", "settings", multiple=True, metavar="PARAMETER=VALUE", help="Of the algorithm. May be repeated.")
+@click.option("--commutative", is_flag=True, help="The operator is commutative.")
+@click.option("--in-place", is_flag=True, help="As with MPI_IN_PLACE.")
+@click.option(
+    "--time",
+    type=click.Choice(trace.TIMES),
+    default=trace.ROUNDS,
+    show_default=True,
+    help="Rounds as papers count them; or seconds: in lock step, or overlapped, as Rondo runs schedules.",
+)
+@click.option("--alpha", metavar="TIME", help=f"Of a message. Default, in seconds: {ALPHA}.")
+@click.option("--rate", metavar="RATE", help=f"Of the network. Default, in seconds: {RATE}.")
+@click.option("--operator-rate", metavar="RATE", help="At which an operator makes results. Default: infinite.")
+@click.option("--overhead", metavar="TIME", help="Of a processor per message, overlapped. Default: none.")
+@click.option(
+    "--picture",
+    type=click.Choice(PICTURES),
+    default="auto",
+    show_default=True,
+    help="A line per rank and an arrow per message; or the trees that messages form. `auto` draws trees if blocks "
+    "travel one or two spanning trees, unless --time asks for seconds.",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.svg|png|pdf",
+    help="Default: COLLECTIVE-ALGORITHM-pP.svg.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print all that happens as JSON; draw only if --output is given.")
+@click.argument("algorithm", metavar="COLLECTIVE/ALGORITHM")
+def command(
+    *,
+    algorithm: str,
+    processes: int,
+    count: str | None,
+    element_bytes: int,
+    root: int,
+    settings: tuple[str, ...],
+    commutative: bool,
+    in_place: bool,
+    time: str,
+    picture: str,
+    output: Path | None,
+    as_json: bool,
+    **costs: str | None,
+) -> None:
+    """Draw what an algorithm does: who sends what to whom, when, and what is combined.
+
+    Everything is read from a run of the algorithm itself, all ranks of it, in virtual time.
+
+    \b
+    The messages of each round, with the ranks whose inputs they combine:
+        rondo draw exscan/doubling_123 -p 8
+    The blocks of a pipeline, in rounds and in seconds:
+        rondo draw scan/linear_pipeline -p 6 --count 40 --set segment=64
+        rondo draw scan/linear_pipeline:segment=4Ki -p 6 --time overlapped --alpha 2ms --rate 200Mbit
+    Trees, each edge in the colour of the rounds in which it is used:
+        rondo draw bcast/two_tree -p 10
+        rondo draw bcast/binomial -p 16 --picture trees --output tree.png
+    For programs:
+        rondo draw exscan/doubling_123 -p 5 --json
+    """
+    collective, choice = _names(algorithm, settings)
+    output = _checked_output(output)
+    seconds = _costs(time, **costs)
+    elements, choice = _count_and_segment(collective, choice, count, element_bytes)
+    problem = Problem(
+        collective, choice, processes, elements, element_bytes, root, commutative, in_place, time, seconds
+    )
+    answer = problem.run(MOST_WRITTEN if as_json else MOST_DRAWN)
+    if as_json:
+        click.echo(json.dumps(answer))
+        if output is None:
+            return
+    if output is None:
+        output = Path(f"{collective}-{choice.partition(':')[0]}-p{processes}.svg")
+    _draw(trace.of(problem, answer), picture, output, may_lengthen=count is None)
+    click.echo(f"wrote {output}", err=as_json)
+
+
+def _draw(traced: trace.Trace, picture: str, output: Path, *, may_lengthen: bool) -> None:
+    # matplotlib takes a second to import.
+    from rondo import optional  # noqa: PLC0415
+    from rondo.drawing import canvas, space_time, trees  # noqa: PLC0415
+
+    found = trees.of(traced) if picture != "spacetime" else None
+    if picture == "trees" and found is None:
+        raise Error(
+            f"the messages of {traced.problem.collective}/{traced.events.choice} form neither one nor two spanning "
+            "trees; take --picture spacetime"
+        )
+    with optional.module("matplotlib").rc_context(canvas.SETTINGS):
+        if found is not None and (picture == "trees" or trees.are_worth_drawing(traced, found)):
+            if may_lengthen and traced.blocks > 1:
+                longer = dataclasses.replace(traced.problem, count=FULL * traced.problem.count)
+                traced = trace.of(longer, longer.run(MOST_DRAWN))
+                found = trees.of(traced) or found
+            sheet = trees.draw(traced, found)
+        else:
+            sheet = space_time.draw(traced)
+        sheet.save(output)
+
+
+def _names(algorithm: str, settings: tuple[str, ...]) -> tuple[str, str]:
+    """Collective, and choice with all settings; Error if there is no such thing."""
+    collective, slash, choice = algorithm.partition("/")
+    if not slash:
+        known = [
+            f"{one['name']}/{each['name']}" for one in _core.collectives() for each in _core.algorithms(one["name"])
+        ]
+        meant = [each for each in known if algorithm in each.split("/")] or _core.nearest(algorithm, known)
+        hint = f"did you mean {' or '.join(meant[:3])}?" if meant else "`rondo list` shows what there is"
+        raise Error(f"{algorithm!r} names no algorithm; expected COLLECTIVE/ALGORITHM; {hint}")
+    if choice == NATIVE:
+        raise Error(f"what the MPI library's own {collective} does is not known; expected one of Rondo's algorithms")
+    for each in settings:
+        choice += ("," if ":" in choice else ":") + each
+    try:
+        _core.check_choice(collective, choice)
+    except ValueError as error:
+        raise Error(str(error)) from None
+    return collective, choice
+
+
+def _checked_output(output: Path | None) -> Path | None:
+    from rondo.benchmark_report.figures import FORMATS  # noqa: PLC0415
+
+    if output is not None and output.suffix[1:].lower() not in FORMATS:
+        raise Error(f"--output {output}: expected a name that ends in {', '.join(f'.{each}' for each in FORMATS)}")
+    return output
+
+
+def _costs(
+    time: str, *, alpha: str | None, rate: str | None, operator_rate: str | None, overhead: str | None
+) -> Costs | None:
+    """None where time is counted in rounds; Error if there are costs nevertheless."""
+    if time == trace.ROUNDS:
+        if any(each is not None for each in (alpha, rate, operator_rate, overhead)):
+            raise Error(
+                f"--alpha, --rate, --operator-rate and --overhead mean nothing in rounds; "
+                f"add --time {trace.LOCK_STEP} or --time {trace.OVERLAPPED}"
+            )
+        return None
+    return Costs(
+        alpha=cluster_shape.latency(alpha or ALPHA),
+        beta=cluster_shape.BETA_BITS / cluster_shape.rate(rate or RATE),
+        gamma=cluster_shape.BETA_BITS / cluster_shape.rate(operator_rate) if operator_rate else 0.0,
+        overhead=cluster_shape.latency(overhead) if overhead else 0.0,
+    )
+
+
+def _count_and_segment(collective: str, choice: str, count: str | None, element_bytes: int) -> tuple[int, str]:
+    """Elements, and a choice with a segment, if there is such a parameter: a picture has few blocks, but some."""
+    elements = _quantity(count, "--count") if count is not None else None
+    name, _, written = choice.partition(":")
+    parameters = next(each["parameters"] for each in _core.algorithms(collective) if each["name"] == name)
+    segment = next((each for each in parameters if each["name"] == "segment"), None)
+    if segment is None:
+        return UNSEGMENTED if elements is None else elements, choice
+    settings = dict(each.partition("=")[::2] for each in written.split(",")) if written else {}
+    per_segment = segment["standard"]
+    if settings.get("segment", "auto") == "auto":
+        if elements is not None:
+            per_segment = max(-(-elements // BLOCKS), 1) * element_bytes
+        settings["segment"] = _core.quantity_text(per_segment)
+    else:
+        per_segment = _quantity(settings["segment"], "segment")
+    if elements is None:
+        elements = BLOCKS * max(per_segment // max(element_bytes, 1), 1)
+    return elements, f"{name}:{','.join(f'{key}={value}' for key, value in settings.items())}"
+
+
+def _quantity(text: str, what: str) -> int:
+    try:
+        value: int = _core.quantity(text)
+    except ValueError as error:
+        raise Error(f"{what}: {error}") from None
+    return value

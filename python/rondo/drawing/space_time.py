@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Space-time diagrams: a line per rank, time to the right, an arrow per message, a mark per combine or copy."""
+
+from __future__ import annotations
+
+import collections
+import math
+from typing import Any
+
+from rondo import optional
+from rondo.benchmark_report import style
+from rondo.drawing import canvas
+from rondo.drawing.canvas import Sheet
+from rondo.drawing.trace import ROUNDS, Local, Message, Trace, ranges_text
+from rondo.errors import Error
+
+MOST_RANKS = 64
+MOST_MESSAGES = 1500
+MARK = 0.13  # inches that a mark takes
+GAP = 0.05  # between rounds
+EDGE = 0.15  # inches above the first and below the last rank
+ARROW = 0.42  # inches of time that a message should take
+LEFT = 0.5  # inches for the numbers of the ranks
+LABEL = 0.3  # inches of arrow that a label needs
+LETTERS = 0.1  # inches that they are high
+Point = tuple[float, float]
+
+
+def draw(trace: Trace) -> Sheet:
+    """The picture; Error if it would not be legible."""
+    _check_size(trace)
+    picture = _Picture(trace)
+    picture.draw_ranks()
+    for number, message in enumerate(trace.events.messages):
+        picture.draw_message(message, f"message-{number}")
+    for number, local in enumerate(trace.events.locals):
+        picture.draw_local(local, f"{local.kind}-{number}")
+    picture.sheet.legend(_legend(trace))
+    return picture.sheet
+
+
+def _check_size(trace: Trace) -> None:
+    ranks, messages = trace.problem.processes, len(trace.events.messages)
+    if ranks > MOST_RANKS:
+        raise Error(f"{ranks} ranks: a space-time diagram is legible up to {MOST_RANKS}; take fewer processes")
+    if messages > MOST_MESSAGES:
+        raise Error(
+            f"{messages} messages: a space-time diagram is legible up to {MOST_MESSAGES}; take fewer processes, a "
+            "shorter vector or longer segments"
+        )
+
+
+def _row(ranks: int) -> float:
+    return min(max(8.0 / ranks, 0.2), 0.42)
+
+
+class _Rounds:
+    """Rounds of equal length, and before each of them room for the marks of what happens there at no cost of time."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.row = _row(trace.problem.processes)
+        self.rounds = round(trace.events.time)
+        self.places = _places(trace.events.locals)
+        most = collections.Counter[int]()
+        for (_, moment), locals_ in self.places.items():
+            most[moment] = max(most[moment], len(locals_))
+        marks = MARK * sum(most.values()) + GAP * (self.rounds + 1)
+        room = canvas.width_of(canvas.title_of(trace)) - LEFT - marks
+        self.round_width = min(max(room / max(self.rounds, 1), 0.6 if self.rounds <= 16 else 0.5), 0.85)
+        self.starts, x = [], 0.0
+        for moment in range(self.rounds + 1):
+            x += MARK * most[moment] + GAP
+            self.starts.append(x)
+            x += self.round_width if moment < self.rounds else 0.02
+        self.width = x
+
+    def ends(self, message: Message) -> tuple[float, float]:
+        start = self.starts[round(message.start)]
+        return start + 0.04, start + self.round_width - 0.05
+
+    def place(self, local: Local) -> float:
+        moment = round(local.end)
+        others = self.places[local.rank, moment]
+        begin = self.starts[moment - 1] + self.round_width + GAP / 2 if moment else GAP / 2
+        return begin + MARK * (next(i for i, each in enumerate(others) if each is local) + 0.5)
+
+    def draw_axis(self, sheet: Sheet, height: float) -> None:
+        for number, start in enumerate(self.starts[:-1]):
+            band = optional.module("matplotlib.patches").Rectangle(
+                (start, 0), self.round_width, height, facecolor="#f4f4f4", linewidth=0, zorder=0
+            )
+            sheet.axes.add_patch(band)
+            sheet.text(start + self.round_width / 2, height + 0.1, str(number + 1))
+        if self.rounds:
+            sheet.text((self.starts[0] + self.starts[-1]) / 2, height + 0.25, "round")
+
+
+def _places(locals_: tuple[Local, ...]) -> dict[tuple[int, int], list[Local]]:
+    """By rank and moment."""
+    places: dict[tuple[int, int], list[Local]] = collections.defaultdict(list)
+    for local in locals_:
+        places[local.rank, round(local.end)].append(local)
+    return places
+
+
+class _Seconds:
+    """A scale of time."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.row = _row(trace.problem.processes)
+        self.time = trace.events.time
+        costs = trace.problem.costs
+        self.seconds_per_element = costs.beta * trace.problem.element_bytes if costs is not None else 0.0
+        shortest = min((message.end - message.start for message in trace.events.messages), default=self.time)
+        room = canvas.width_of(canvas.title_of(trace)) - LEFT
+        self.width = min(max(ARROW * self.time / shortest if shortest else 0.0, 4.0, room), 18.0)
+        self.per_second = (self.width - 0.15) / self.time if self.time else 0.0
+
+    def x(self, time: float) -> float:
+        return 0.05 + time * self.per_second
+
+    def ends(self, message: Message) -> tuple[float, float]:
+        return self.x(message.start), self.x(message.end)
+
+    def on_wire(self, message: Message) -> float:
+        return self.seconds_per_element * message.count * self.per_second
+
+    def place(self, local: Local) -> float:
+        return self.x(local.end)
+
+    def draw_axis(self, sheet: Sheet, height: float) -> None:
+        locator = optional.module("matplotlib.ticker").MaxNLocator(
+            max(3, min(12, round(self.width))), steps=[1, 2, 5, 10]
+        )
+        size, unit = style.unit_of(self.time) if self.time else (1.0, "s")
+        for tick in locator.tick_values(0, self.time / size):
+            if 0 <= tick <= self.time / size:
+                sheet.line([self.x(tick * size)] * 2, [0, height], color=canvas.PALE, zorder=0)
+                sheet.text(self.x(tick * size), height + 0.1, style.digits(tick, 4))
+        sheet.text(self.x(self.time / 2), height + 0.25, f"time ({unit})")
+
+
+class _Labels:
+    """Finds places for labels: on their arrows, between two lines of ranks, and not on one another."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.taken: dict[int, list[tuple[float, float, float]]] = collections.defaultdict(list)  # by inch from the left
+        self.meetings = {(each.receiver, each.sender, each.start) for each in trace.events.messages}
+
+    def text(self, message: Message) -> str:
+        if self.trace.blocks > 1:
+            return ranges_text(self.trace.blocks_of(message))
+        return message.inputs if self.trace.inputs_differ else ""
+
+    def place(self, message: Message, start: Point, end: Point, text: str) -> Point:
+        places = [
+            tuple(one + part * (other - one) for one, other in zip(start, end, strict=True))
+            for part in self._parts(message)
+        ]
+        half = 0.03 + 0.024 * len(text)
+        x, y = min(places, key=lambda each: self._overlaps(*each, half))
+        for inch in range(int(x - half), int(x + half) + 1):
+            self.taken[inch].append((x, y, half))
+        return x, y
+
+    def _parts(self, message: Message) -> list[float]:
+        """Of the way, the most wanted first."""
+        distance = abs(message.sender - message.receiver)
+        if distance == 1:
+            # Two that exchange something meet in the middle.
+            meets = (message.sender, message.receiver, message.start) in self.meetings
+            return [0.27, 0.73] if meets else [0.5, 0.27, 0.73]
+        return sorted(((row + 0.5) / distance for row in range(distance)), key=lambda part: (abs(part - 0.5), part))
+
+    def _overlaps(self, x: float, y: float, half: float) -> int:
+        near = {each for inch in range(int(x - half), int(x + half) + 1) for each in self.taken[inch]}
+        return sum(abs(x - there) < half + other and abs(y - level) < LETTERS for there, level, other in near)
+
+
+class _Picture:
+    """A sheet, and how places in the trace become places on it."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.labels = _Labels(trace)
+        self.scale = _Rounds(trace) if trace.problem.timing == ROUNDS else _Seconds(trace)
+        height = self.scale.row * (trace.problem.processes - 1) + 2 * EDGE
+        bottom = 0.34 + canvas.LEGEND
+        self.sheet = Sheet(canvas.title_of(trace), self.scale.width, height, left=LEFT, bottom=bottom)
+        self.rows = [EDGE + self.scale.row * rank for rank in range(trace.problem.processes)]
+        self.scale.draw_axis(self.sheet, height)
+
+    def draw_ranks(self) -> None:
+        problem = self.trace.problem
+        for rank, y in enumerate(self.rows):
+            self.sheet.line([0, self.scale.width], [y, y], zorder=1)
+            is_root = problem.has_root and rank == problem.root
+            self.sheet.text(-0.07, y, str(rank), ha="right", fontweight="bold" if is_root else "normal")
+        self.sheet.text(-0.36, (self.rows[0] + self.rows[-1]) / 2, "rank", rotation=90)
+
+    def draw_message(self, message: Message, name: str) -> None:
+        x, end = self.scale.ends(message)
+        start, target = (x, self.rows[message.sender]), (end, self.rows[message.receiver])
+        colour = canvas.colour_of_block(self.trace.blocks_of(message)[0])
+        if isinstance(self.scale, _Seconds):
+            self._draw_wire(message, start, target, colour)
+        # In seconds an arrow ends where the mark of a combine may stand.
+        gap = 2.8 if isinstance(self.scale, _Seconds) else 0
+        self.sheet.arrow(start, target, name, color=colour, zorder=4, shrinkB=gap)
+        self.sheet.line([start[0]], [start[1]], color=colour, marker="o", markersize=2, zorder=4)
+        text = self.labels.text(message)
+        if text and math.dist(start, target) >= LABEL:
+            self.sheet.label(*self.labels.place(message, start, target, text), text, colour)
+
+    def _draw_wire(self, message: Message, start: Point, end: Point, colour: str) -> None:
+        """The time from the first to the last byte at both ends."""
+        width = self.scale.on_wire(message)
+        shade = 0.16 if abs(message.sender - message.receiver) == 1 else 0.08  # long ones cover each other
+        corners = (start, (start[0] + width, start[1]), end, (end[0] - width, end[1]))
+        patches = optional.module("matplotlib.patches")
+        self.sheet.axes.add_patch(patches.Polygon(corners, facecolor=colour, alpha=shade, linewidth=0, zorder=2))
+
+    def draw_local(self, local: Local, name: str) -> None:
+        x, y = self.scale.place(local), self.rows[local.rank]
+        if isinstance(self.scale, _Seconds) and local.end > local.start:
+            self.sheet.line(
+                [self.scale.x(local.start), x], [y, y], color=canvas.INK, linewidth=2, solid_capstyle="butt", zorder=4
+            )
+        # Some marks are two on one another.
+        for number, (marker, options) in enumerate(MARKS[local.kind]):
+            self.sheet.line([x], [y], marker=marker, gid=None if number else name, **options)
+
+
+MARKS: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
+    "combine": (
+        ("o", {"markersize": 6, "markerfacecolor": "white", "color": canvas.INK, "markeredgewidth": 0.7, "zorder": 5}),
+        ("+", {"markersize": 5.4, "color": canvas.INK, "markeredgewidth": 0.7, "zorder": 5}),
+    ),
+    "copy": (
+        (
+            "s",
+            {"markersize": 3, "markerfacecolor": "white", "color": canvas.FAINT, "markeredgewidth": 0.7, "zorder": 5},
+        ),
+    ),
+}
+
+
+def _legend(trace: Trace) -> dict[str, Any]:
+    lines = optional.module("matplotlib.lines")
+    entries: dict[str, Any] = {}
+    if trace.events.messages:
+        of_what = ", with its block" if trace.blocks > 1 else ", with the ranks whose inputs it combines"
+        text = f"message{of_what if trace.blocks > 1 or trace.inputs_differ else ''}"
+        colour = canvas.colour_of_block(0)
+        entries[text] = lines.Line2D([], [], color=colour, linewidth=0.9, marker=">", markersize=3)
+    kinds = {local.kind for local in trace.events.locals}
+    for kind, text in (("combine", "operator applied"), ("copy", "copy")):
+        if kind in kinds:
+            marks = [lines.Line2D([], [], linestyle="none", marker=mark, **options) for mark, options in MARKS[kind]]
+            entries[text] = tuple(marks)
+    return entries

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The machine file: what messages and operations cost here, by which Rondo chooses the segments of pipelines."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rondo import _core
+from rondo.errors import Error
+
+VARIABLE = "RONDO_MACHINE"
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The figures of a machine file."""
+
+    alpha: float
+    """Seconds that a message takes to arrive."""
+    beta: float
+    """Seconds per byte of a message."""
+    overhead: float
+    """Seconds that the processor needs for a message, on either side."""
+    gamma: float
+    """Seconds per byte that an operator produces."""
+
+    def text(self, remarks: str = "") -> str:
+        """A machine file, with remarks as comments on top."""
+        head = "".join(f"# {line}\n" for line in remarks.splitlines())
+        return head + (
+            f"alpha = {self.alpha:.4g}  # seconds that a message takes to arrive\n"
+            f"beta = {self.beta:.4g}  # seconds per byte of a message\n"
+            f"overhead = {self.overhead:.4g}  # seconds of the processor per message, on either side\n"
+            f"gamma = {self.gamma:.4g}  # seconds per byte that an operator produces\n"
+        )
+
+
+def default_path(environment: Mapping[str, str]) -> Path:
+    """Where the file lies unless it is named: rondo/machine in the user's configuration directory."""
+    base = environment.get("XDG_CONFIG_HOME") or Path(environment.get("HOME") or "~").expanduser() / ".config"
+    return Path(base) / "rondo" / "machine"
+
+
+def find(named: str | None, environment: Mapping[str, str]) -> Path | None:
+    """The absolute path of the file that is named, else of the default one if it is there; Error if it is malformed."""
+    path = Path(named) if named is not None else default_path(environment)
+    if named is None and not path.is_file():
+        return None
+    read(path)
+    return path.absolute()
+
+
+def read(path: Path) -> Machine:
+    """The figures in a file; Error if it cannot be read, with the line if that is malformed."""
+    try:
+        figures = _core.read_machine(path.read_text(encoding="utf-8"), str(path))
+    except OSError as error:
+        raise Error(f"cannot read the machine file {path}: {error.strerror}; `rondo calibrate` makes one") from None
+    except UnicodeDecodeError:
+        raise Error(f"cannot read the machine file {path}: not a text file") from None
+    except ValueError as error:
+        raise Error(str(error)) from None
+    return Machine(**figures)
+
+
+def standard() -> Machine:
+    """The figures that are used where there is no file."""
+    return Machine(**_core.standard_machine())
+
+
+def write(path: Path, text: str) -> None:
+    """Writes the file in one go, and the directory if that is not there; Error if it cannot be."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise Error(f"cannot write {path}: {error.strerror}; --output names another place") from None

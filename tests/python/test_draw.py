@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`rondo draw`: what it draws is what the algorithm does."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from rondo.drawing import trace, trees
+from rondo.drawing.trace import Costs, Problem
+
+from rondo import _core
+
+EVERYTHING = [f"{one['name']}/{each['name']}" for one in _core.collectives() for each in _core.algorithms(one["name"])]
+
+
+@pytest.fixture(autouse=True)
+def in_a_directory_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def names_in(path: str) -> list[str]:
+    """What the groups of a drawing are called."""
+    root = ElementTree.parse(path).getroot()
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    return [each.get("id", "") for each in root.iter("{http://www.w3.org/2000/svg}g")]
+
+
+def counted(names: list[str], pattern: str) -> int:
+    return sum(re.fullmatch(pattern, name) is not None for name in names)
+
+
+def texts_in(path: str) -> set[str]:
+    return set(re.findall(r"<!-- (.*?) -->", Path(path).read_text(encoding="utf-8")))
+
+
+def test_every_message_is_an_arrow_and_every_combine_a_mark(rondo):
+    result = rondo("draw", "exscan/doubling_123", "-p", 5)
+    assert (result.exit_code, result.stdout) == (0, "wrote exscan-doubling_123-p5.svg\n"), result.stderr
+    names = names_in("exscan-doubling_123-p5.svg")
+    assert counted(names, r"message-\d+") == 8
+    assert counted(names, r"combine-\d+") == 6
+    assert counted(names, r"copy-\d+") == 0
+    assert {
+        "exscan/doubling_123, p = 5",
+        "8192 elements of 8 bytes, 3 rounds, 8 messages, at most 2 operations on a rank",
+        "1\N{EN DASH}2",  # rank 2 sends V1..V2
+        "round",
+    } <= texts_in("exscan-doubling_123-p5.svg")
+
+
+def test_blocks_are_numbered_and_coloured(rondo):
+    assert rondo("draw", "scan/linear_pipeline", "-p", 4, "--count", 40, "--set", "segment=64").exit_code == 0
+    drawing = Path("scan-linear_pipeline-p4.svg").read_text(encoding="utf-8")
+    assert counted(names_in("scan-linear_pipeline-p4.svg"), r"message-\d+") == 15
+    arrows = re.findall(r'<g id="message-\d+">.*?stroke: (#[0-9a-f]{6})', drawing, re.DOTALL)
+    assert sorted(arrows.count(each) for each in set(arrows)) == [3, 3, 3, 3, 3]
+    assert {"0", "1", "2", "3", "4"} <= texts_in("scan-linear_pipeline-p4.svg")
+
+
+@pytest.mark.parametrize("time", ["lockstep", "overlapped"])
+def test_seconds_come_from_latency_and_rate(rondo, time):
+    words = ["-p", 3, "--time", time, "--count", 1000, "--alpha", "2ms", "--rate", "8Mbit", "--output", "a.svg"]
+    assert rondo("draw", "scan/linear_pipeline:segment=4000", *words).exit_code == 0
+    # Two blocks of 4 ms on the wire over two hops.
+    expected = {"lockstep": "18 ms in lock step", "overlapped": "16 ms overlapped"}[time]
+    title = (
+        f"1000 elements of 8 bytes, 2 blocks, {expected} (\N{GREEK SMALL LETTER ALPHA} = 2 ms, 8 Mbit/s), 4 messages"
+    )
+    assert {f"{title}, at most 2 operations on a rank", "time (ms)"} <= texts_in("a.svg")
+
+
+def test_two_trees_have_an_edge_for_every_rank_but_the_root_and_two_colours(rondo):
+    assert rondo("draw", "bcast/two_tree", "-p", 10).exit_code == 0
+    names = names_in("bcast-two_tree-p10.svg")
+    assert counted(names, r"tree-0-edge-\d+-\d+") == counted(names, r"tree-1-edge-\d+-\d+") == 9
+    texts = texts_in("bcast-two_tree-p10.svg")
+    assert {"rounds 1, 3, 5, ...", "rounds 2, 4, 6, ..."} <= texts
+    assert "odd and even rounds" not in texts
+    assert counted(names, r"message-\d+") == 0
+
+
+def trees_of(problem: Problem) -> list[trees.Tree] | None:
+    return trees.of(trace.of(problem, problem.run(0)))
+
+
+def test_trees_are_read_from_the_messages():
+    found = trees_of(Problem("bcast", "two_tree:segment=8", 8, 32))
+    assert found is not None
+    first, second = found
+    assert (first.blocks, second.blocks) == (list(range(16)), list(range(16, 32)))
+    for tree in found:
+        assert tree.depths[0] == 0
+        assert sorted(tree.depths) == list(range(8))
+        for (sender, receiver), rounds in tree.uses.items():
+            assert tree.depths[receiver] == tree.depths[sender] + 1
+            assert len({each % 2 for each in rounds}) == 1
+            assert len(rounds) == 16
+    # No rank sends, or receives, over edges of the same colour: section 3 of the paper.
+    for end in (0, 1):
+        colours = [(edge[end], rounds[0] % 2) for tree in found for edge, rounds in tree.uses.items()]
+        assert len(set(colours)) == len(colours)
+
+
+def test_the_root_of_trees_used_both_ways_is_the_one_that_makes_them_search_trees():
+    found = trees_of(Problem("scan", "two_tree:segment=8", 10, 32))
+    assert found is not None
+    assert [next(rank for rank, depth in tree.depths.items() if depth == 0) for tree in found] == [7, 2]
+
+
+def test_reductions_lead_to_the_root():
+    found = trees_of(Problem("reduce", "binomial", 8, 1))
+    assert found is not None
+    assert found[0].depths == {0: 0, 1: 1, 2: 1, 4: 1, 3: 2, 5: 2, 6: 2, 7: 3}
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "words", "trees_drawn"),
+    [
+        ("bcast/two_tree", [], True),
+        ("bcast/two_tree", ["--picture", "spacetime"], False),
+        ("bcast/two_tree", ["--time", "overlapped"], False),
+        ("bcast/binomial", [], False),
+        ("bcast/binomial", ["--picture", "trees"], True),
+        ("scan/linear_pipeline", [], False),
+        ("bcast/circulant", [], False),
+    ],
+)
+def test_trees_are_drawn_where_blocks_travel_them(rondo, algorithm, words, trees_drawn):
+    assert rondo("draw", algorithm, "-p", 7, *words, "--output", "a.svg").exit_code == 0
+    assert (counted(names_in("a.svg"), r"tree-\d-edge-\d+-\d+") > 0) == trees_drawn
+
+
+@pytest.mark.parametrize("algorithm", EVERYTHING)
+def test_every_algorithm_can_be_drawn(rondo, algorithm):
+    for words in (["--picture", "spacetime"], ["--time", "overlapped"]):
+        call = ["draw", algorithm, "-p", 5, "--count", 5, "--commutative", *words, "--json", "--output", "a.svg"]
+        result = rondo(*call)
+        assert result.exit_code == 0, result.stderr
+        told = json.loads(result.stdout)
+        assert counted(names_in("a.svg"), r"message-\d+") == len(told["messages"]) > 0
+        assert counted(names_in("a.svg"), r"(combine|copy)-\d+") == len(told["locals"])
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_few_processes_are_no_special_case(rondo, processes):
+    for algorithm in EVERYTHING:
+        result = rondo("draw", algorithm, "-p", processes, "--count", 2, "--commutative", "--output", "a.svg")
+        assert result.exit_code == 0, (algorithm, result.stderr, result.exception)
+
+
+def test_an_empty_vector_moves_nothing(rondo):
+    assert rondo("draw", "exscan/doubling_123", "-p", 4, "--count", 0, "--output", "a.svg").exit_code == 0
+    assert counted(names_in("a.svg"), r"message-\d+") == 0
+
+
+def test_the_suffix_is_the_format_and_equal_calls_give_equal_files(rondo):
+    for name in ("a.svg", "b.svg", "c.png", "d.PDF"):
+        assert rondo("draw", "bcast/binomial", "-p", 4, "--output", name).exit_code == 0
+    assert Path("a.svg").read_bytes() == Path("b.svg").read_bytes()
+    assert Path("c.png").read_bytes().startswith(b"\x89PNG")
+    assert Path("d.PDF").read_bytes().startswith(b"%PDF")
+
+
+def test_json_holds_the_call_and_all_that_happens(rondo):
+    told = json.loads(rondo("draw", "reduce/binomial", "-p", 3, "--root", 2, "--count", "4k", "--json").stdout)
+    assert not list(Path().iterdir())
+    assert [told[key] for key in ("collective", "choice", "processes", "count", "root", "timing")] == [
+        "reduce",
+        "binomial",
+        3,
+        4000,
+        2,
+        "rounds",
+    ]
+    assert told["time"] == max(rank["time"] for rank in told["ranks"])
+    assert sum(rank["sent"] for rank in told["ranks"]) == len(told["messages"])
+    assert sum(rank["operations"] for rank in told["ranks"]) == sum(x["kind"] == "combine" for x in told["locals"]) == 2
+    assert set(told["messages"][0]) == {
+        *("from", "to", "source", "target", "step_from", "step_to", "start", "end", "data"),
+    }
+    both = rondo("draw", "reduce/binomial", "-p", 3, "--json", "--output", "a.svg")
+    assert json.loads(both.stdout)["processes"] == 3
+    assert both.stderr == "wrote a.svg\n"
+
+
+def test_without_a_count_there_are_eight_segments(rondo):
+    def blocks(*words: object) -> int:
+        told = json.loads(rondo("draw", "bcast/linear_pipeline", "-p", 2, "--json", *words).stdout)
+        return len(told["messages"])
+
+    assert blocks() == 8
+    assert blocks("--set", "segment=4Ki") == 8
+    assert blocks("--count", 1000) == 8
+    assert blocks("--count", 3) == 3
+    assert blocks("--count", 64, "--set", "segment=256") == 2
+
+
+def test_the_module_counts_rounds_and_refuses_with_the_reason():
+    told = _core.trace("exscan", "doubling_123", 8, 100)
+    assert told["time"] == 4
+    with pytest.raises(ValueError, match="linear_pipeline refuses: segment=1Ki is larger than the vector of 8 bytes"):
+        _core.trace("scan", "linear_pipeline:segment=1Ki", 8, 1)
+    with pytest.raises(ValueError, match="more than 7 messages"):
+        _core.trace("exscan", "doubling_123", 5, 1, most_messages=7)
+    with pytest.raises(ValueError, match="expected lockstep or overlapped"):
+        _core.trace("exscan", "doubling_123", 5, 1, mode="rounds")
+    with pytest.raises(ValueError, match="must not be negative"):
+        _core.trace("exscan", "doubling_123", 5, 1, alpha=float("nan"))
+    assert _core.quantity("4Ki") == 4096
+    with pytest.raises(ValueError, match="'four' is not a number"):
+        _core.quantity("four")
+
+
+def test_costs_reach_the_core():
+    problem = Problem("bcast", "binomial", 2, 10, timing="overlapped", costs=Costs(1.0, 0.5, overhead=0.25))
+    # The receiver is ready, the sender works, ten elements of eight bytes leave, the last one travels.
+    assert problem.run(0)["time"] == 0.25 + 40 + 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["exscan/doublng_123"], "exscan has no algorithm 'doublng_123'; did you mean 'doubling_123'"),
+        (["exscn/doubling_123"], "Rondo has no collective 'exscn'; did you mean 'exscan'?"),
+        (["doubling_123"], "'doubling_123' names no algorithm; expected COLLECTIVE/ALGORITHM; did you mean exscan/dou"),
+        (["nonsense"], "'nonsense' names no algorithm; expected COLLECTIVE/ALGORITHM; `rondo list` shows what there"),
+        (["exscan/native"], "what the MPI library's own exscan does is not known"),
+        (["exscan/doubling_123", "-p", 0], "0 processes: expected 1 to "),
+        (["bcast/binomial", "-p", 4, "--root", 4], "root 4 of 4 processes: expected 0 to 3"),
+        (["exscan/doubling_123", "--root", 1], "exscan has no root"),
+        (["exscan/doubling_123", "--count", "many"], "--count: 'many' is not a number; expected "),
+        (["exscan/doubling_123", "--element-bytes", 0], "8192 elements of 0 bytes: expected at least one byte each"),
+        (["exscan/doubling_123", "--set", "segment=4"], "doubling_123 has no parameters, but 'segment' was set"),
+        (["scan/linear_pipeline", "--set", "segment=x"], "segment=x is not a number; expected "),
+        (["scan/linear_pipeline", "--count", 1, "--set", "segment=9"], "linear_pipeline refuses: segment=9 is larger"),
+        (["exscan/doubling_123", "--output", "a.gif"], "--output a.gif: expected a name that ends in .png, .svg, .pdf"),
+        (["exscan/doubling_123", "--output", "no/a.svg"], "cannot write no/a.svg: No such file or directory"),
+        (
+            ["exscan/doubling_123", "--alpha", "2ms"],
+            "--alpha, --rate, --operator-rate and --overhead mean nothing in r",
+        ),
+        (["exscan/doubling_123", "--time", "overlapped", "--rate", "fast"], "rate 'fast': expected a number with one"),
+        (["exscan/doubling_123", "-p", 65], "65 ranks: a space-time diagram is legible up to 64; take fewer processes"),
+        (
+            ["bcast/linear_pipeline", "-p", 40, "--count", 800, "--set", "segment=100"],
+            "2613 messages: a space-time diagram is legible up to 1500; take fewer processes, a shorter vector or lon",
+        ),
+        (["bcast/linear_pipeline", "--count", "1M", "--set", "segment=80"], "more than 20000 messages; take fewer"),
+        (["exscan/doubling_123", "-p", 10_000_000], "more than 20000 messages; take fewer processes"),
+        (["exscan/doubling_123", "--picture", "trees"], "the messages of exscan/doubling_123 form neither one nor two"),
+    ],
+)
+def test_errors_say_what_was_wrong_in_a_line(rondo, words, message):
+    result = rondo("draw", *words)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"rondo: {message}")
+    assert result.stderr.count("\n") == 1
+    assert not list(Path().iterdir())
+
+
+def test_a_missing_package_is_named_with_the_remedy(rondo, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = rondo("draw", "bcast/binomial")
+    assert result.exit_code == 2
+    assert "pip install 'rondo[bench]'" in result.stderr
+    assert rondo("draw", "bcast/binomial", "--json").exit_code == 0
+
+
+def test_help_teaches_by_example(rondo):
+    result = rondo("draw", "--help")
+    assert result.exit_code == 0
+    examples = re.findall(r"^ +rondo (draw .*)$", result.stdout, re.MULTILINE)
+    assert len(examples) >= 5
+    for example in examples:
+        assert rondo(*example.split()).exit_code == 0, example
