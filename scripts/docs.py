@@ -91,7 +91,10 @@ def parameter_text(parameter: dict[str, Any]) -> str:
     """One parameter with its range and what it is for."""
     lowest, highest, standard = (_core.quantity_text(parameter[key]) for key in ("minimum", "maximum", "standard"))
     unit = f" {parameter['unit']}" if parameter["unit"] else ""
-    return f"`{parameter['name']}={standard}` ({lowest} to {highest}{unit}): {plain(parameter['summary'])}"
+    value, range_text = standard, f"{lowest} to {highest}{unit}"
+    if parameter["automatic"]:
+        value, range_text = "auto", f"{range_text}, or auto: the best for the call on this machine"
+    return f"`{parameter['name']}={value}` ({range_text}): {plain(parameter['summary'])}"
 
 
 def with_link(text: str) -> str:
