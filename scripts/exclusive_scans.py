@@ -12,24 +12,30 @@ It needs what `make install` sets up, for simulated time Debian's libsimgrid-dev
 from __future__ import annotations
 
 import argparse
-import math
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmark_page import (
+    DATA,
+    ENVIRONMENT_HEAD,
+    LIBRARIES,
+    PAGES,
+    RONDO,
+    ROOT,
+    by_label,
+    environment_row,
+    markdown,
+    minimum,
+    number,
+)
+from benchmark_page import filled as page_filled
 from rondo.errors import Error
-from rondo.results import NATIVE, Configuration, Results, read
+from rondo.results import NATIVE, read
 
-from rondo import statistics
-
-ROOT = Path(__file__).resolve().parent.parent
-DATA = ROOT / "docs" / "benchmarks" / "data"
-PAGE = ROOT / "docs" / "benchmarks" / "exclusive-scans.md"
-RONDO = Path(sys.executable).with_name("rondo")
-LIBRARIES = {"mpich": "MPICH", "openmpi": "Open MPI", "impi": "Intel MPI"}
+PAGE = PAGES / "exclusive-scans.md"
 DOUBLING = ["two_op_doubling", "one_doubling", "doubling_123", "cyclic_doubling"]
 SEGMENTS = ["8Ki", "16Ki", "32Ki", "64Ki", "128Ki", "256Ki", "512Ki"]
 
@@ -104,25 +110,6 @@ def measure(names: Sequence[str]) -> None:
 # ------------------------------------------------------------------------------------------------ tables
 
 
-def minimum(configuration: Configuration) -> float:
-    """Milliseconds; the paper reports minima as well."""
-    return 1e3 * statistics.summary(configuration.seconds()).minimum
-
-
-def number(value: float, digits: int) -> str:
-    """A dash if no repetition was valid."""
-    return "-" if math.isnan(value) else f"{value:.{digits}f}"
-
-
-def by_label(results: Results, count: int) -> dict[str, Configuration]:
-    return {each.label: each for each in results.configurations if each.count == count and each.start == "clock"}
-
-
-def markdown(rows: Sequence[Sequence[str]]) -> str:
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join([lines[0], "|---|" + "---:|" * (len(rows[0]) - 1), *lines[1:]])
-
-
 def table_of_ratios(name: str) -> str:
     """Per library: native in milliseconds, the others as ratios to it."""
     rows = [["m", "library", "native, ms", *(f"`{each}`" for each in DOUBLING)]]
@@ -175,17 +162,8 @@ def table_of_simulation() -> str:
 
 
 def table_of_environments() -> str:
-    rows = [["experiment", "library", "fitted alpha, ms", "fitted beta, ns a byte", "invalid", "wrong"]]
-    for name in EXPERIMENTS:
-        for library in LIBRARIES:
-            results = read(data_file(name, library))
-            network, configurations = results.environment.network, results.configurations
-            figures = [f"{1e3 * network.latency:.2f}", f"{1e9 * network.seconds_per_byte:.1f}"] if network else ["", ""]
-            invalid = sum(each.invalid() for each in configurations)
-            total = sum(len(each.repetitions) for each in configurations)
-            wrong = sum(each.wrong() for each in configurations)
-            rows.append([name, results.environment.library, *figures, f"{invalid} of {total}", str(wrong)])
-    return markdown(rows)
+    rows = [environment_row(name, read(data_file(name, library))) for name in EXPERIMENTS for library in LIBRARIES]
+    return markdown([ENVIRONMENT_HEAD, *rows])
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
@@ -201,14 +179,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
 
 
 def filled(page: str) -> str:
-    """The page with every block between its marks made anew."""
-    for name, block in BLOCKS.items():
-        pattern = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
-        text = block()
-        page, replaced = pattern.subn(lambda match, text=text: f"{match[1]}{text}\n{match[2]}", page)
-        if replaced != 1:
-            raise Error(f"{PAGE}: expected one block {name} between its marks, found {replaced}")
-    return page
+    return page_filled(page, BLOCKS, PAGE)
 
 
 def write_page() -> None:

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // rondo._core: the algorithms, and the checks of what users write, for Python. No MPI. rondo::Error becomes ValueError.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -207,6 +209,18 @@ Count quantity_of(std::string_view text) {
     throw Error("'" + std::string(text) + "' is not a number; expected " + std::string(quantity_syntax));
 }
 
+std::optional<std::string> choice_by_rules(const std::string& text, std::string_view name, std::string_view collective,
+                                           Count bytes, Rank processes, Rank ranks_per_node, bool commutative) {
+    const Situation situation{.collective = require_collective(collective).name,
+                              .bytes = bytes,
+                              .processes = processes,
+                              .ranks_per_node = ranks_per_node,
+                              .commutative = commutative};
+    const Rules rules = Rules::parse(text, name);
+    const Choice* choice = rules.match(situation);
+    return choice == nullptr ? std::nullopt : std::optional(to_string(*choice));
+}
+
 std::vector<std::string_view> nearest_of(std::string_view word, const std::vector<std::string>& known) {
     const std::vector<std::string_view> views(known.begin(), known.end());
     return nearest(word, views);
@@ -242,6 +256,11 @@ NB_MODULE(_core, module) {
         "name"_a,
         "Reads the text of a rules file called `name`.\n\nRaises ValueError('<name>:<line>: what was wrong') if one is "
         "malformed.");
+    module.def(
+        "choice_by_rules", &rondo::choice_by_rules, "text"_a, "name"_a, "collective"_a, "bytes"_a, "processes"_a,
+        "ranks_per_node"_a = 0, "commutative"_a = true,
+        "What the text of a rules file called `name` says of a call, as `check_choice` writes it; None if it says "
+        "nothing.\n\nRaises ValueError if the rules are malformed or the collective is unknown.");
     module.def("nearest", &rondo::nearest_of, "word"_a, "known"_a,
                "At most three of the known names that the word may be a misspelling of, nearest first.");
     module.def("trace", &rondo::traced, "collective"_a, "choice"_a, "processes"_a, "count"_a, nb::kw_only(),

@@ -37,7 +37,8 @@ struct Exchange {
     std::array<Transfer, N> transfers;
 };
 
-/// Trivially destructible arguments only: GCC 12 destroys other temporaries of a co_yield expression twice.
+/// Trivially destructible arguments only: GCC 12 destroys other temporaries of a co_yield expression twice. It may also
+/// evaluate both sides of a conditional expression in there: name the result before.
 template <std::same_as<Transfer>... Transfers>
 [[nodiscard]] constexpr Exchange<sizeof...(Transfers)> exchange(const Transfers&... transfers) {
     return {{transfers...}};

@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def script(name: str) -> ModuleType:
+    if str(ROOT / "scripts") not in sys.path:
+        sys.path.append(str(ROOT / "scripts"))  # for what the scripts share
     specification = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     assert specification is not None
     assert specification.loader is not None
@@ -28,10 +30,11 @@ def script(name: str) -> ModuleType:
     return module
 
 
-def test_the_page_of_exclusive_scans_shows_its_data() -> None:
-    scans = script("exclusive_scans")
-    page = scans.PAGE.read_text()
-    assert scans.filled(page) == page
+@pytest.mark.parametrize("name", ["exclusive_scans", "full_bandwidth"])
+def test_a_page_shows_its_data(name: str) -> None:
+    measured = script(name)
+    page = measured.PAGE.read_text()
+    assert measured.filled(page) == page
 
 
 def test_no_result_on_the_page_was_wrong() -> None:

@@ -199,14 +199,17 @@ TEST(Rules, a_long_file_is_read_whole) {
 TEST(DefaultRules, choose_few_rounds_for_short_vectors_and_bandwidth_for_long_ones) {
     const Rules rules = Rules::read("tuning/default.rules");
     EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 8, .processes = 2}), "native");
-    EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 8, .processes = 3}), "cyclic_doubling");
+    EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 8, .processes = 3}), "two_op_doubling");
     EXPECT_EQ(choice(rules, {.collective = "scan", .bytes = 8, .processes = 3}), "doubling");
     const Situation large{.collective = "exscan", .bytes = 4 << 20, .processes = 8, .ranks_per_node = 1};
-    EXPECT_EQ(choice(rules, large), "linear_pipeline:segment=64Ki");
+    EXPECT_EQ(choice(rules, large), "linear_pipeline:segment=auto");
     EXPECT_EQ(choice(rules, {.collective = "scan", .bytes = 4 << 20, .processes = 36, .ranks_per_node = 1}),
-              "linear_pipeline:segment=64Ki");
-    EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 4 << 20, .processes = 100'000, .ranks_per_node = 1}), "");
+              "linear_pipeline:segment=auto");
+    EXPECT_EQ(choice(rules, {.collective = "scan", .bytes = 1 << 20, .processes = 36, .ranks_per_node = 1}),
+              "two_tree:segment=auto,second=0");
     EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 4 << 20, .processes = 8, .ranks_per_node = 8}), "");
+    const Situation reduction{.collective = "reduce", .bytes = 8, .processes = 9, .ranks_per_node = 1};
+    EXPECT_EQ(choice(rules, reduction), "");  // the operator need not commute
     EXPECT_TRUE(rules.ask_ranks_per_node(large));
     EXPECT_FALSE(rules.ask_ranks_per_node({.collective = "exscan", .bytes = 8, .processes = 8}));
 }

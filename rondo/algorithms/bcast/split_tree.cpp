@@ -44,7 +44,8 @@ Schedule split_tree(const Call& call) {
     const bool is_odd = odd_one && place == middle;
     const Rank partner = circle.rank_at(is_odd ? 0 : on_left ? place + middle : place - middle);
     for (Count i = 0; i < first.size(); ++i) {
-        co_yield exchange(send(is_odd ? Block() : own.at(i), partner), receive(other.at(i), partner));
+        const Block given = is_odd ? Block() : own.at(i);
+        co_yield exchange(send(given, partner), receive(other.at(i), partner));
     }
 }
 

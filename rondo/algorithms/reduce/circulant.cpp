@@ -37,8 +37,8 @@ Schedule circulant(const Call& call) {
         const Count outgoing = place == 0 ? -1 : rounds.block(round, schedule.receives(k));
         const Count incoming = from == 0 ? -1 : rounds.block(round, schedule.sends(k));
         const Block arrival = incoming < 0 ? Block() : ring.slot(received++, own[incoming]);
-        co_yield exchange(send(outgoing < 0 ? Block() : partial(outgoing), circle.rank_at(to)),
-                          receive(arrival, circle.rank_at(from)));
+        const Block departure = outgoing < 0 ? Block() : partial(outgoing);
+        co_yield exchange(send(departure, circle.rank_at(to)), receive(arrival, circle.rank_at(from)));
         if (incoming < 0) continue;
         co_yield combine(partial(incoming), arrival).into(sums[incoming]);
         begun[static_cast<std::size_t>(incoming)] = true;

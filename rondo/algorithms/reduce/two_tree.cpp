@@ -50,10 +50,10 @@ Schedule two_tree(const Call& call) {
     };
     for (Count step = steps.size() - 1; step >= 0; --step) {
         const Passage out = steps.from_parent(step), in = steps.to_child(step);
-        const Block sent = steps.block(out), own = steps.block(in);
+        const Block given = steps.block(out), own = steps.block(in);
+        const Block sent = out.happens() && has_child(out) ? sum_of(out, given) : given;
         const Block arrival = in.happens() ? arrivals[in.tree].slot(in.block, own) : Block();
-        co_yield exchange(send(out.happens() && has_child(out) ? sum_of(out, sent) : sent, circle.rank_at(out.peer)),
-                          receive(arrival, circle.rank_at(in.peer)));
+        co_yield exchange(send(sent, circle.rank_at(out.peer)), receive(arrival, circle.rank_at(in.peer)));
         if (!in.happens()) continue;
         // Backwards, the child that hears first speaks last; then the other one's part is in the sum already.
         const bool second = !is_root && steps.is_first_of_two(in);
