@@ -38,7 +38,8 @@ ENVIRONMENT = {
         (["exscan", "-a", "linear_pipeline:segment=0"], "segment=0 is out of range"),
         (["exscan", "-a", "linear_pipeline", "-a", "linear_pipeline:segment=auto"], "are the same (linear_pipeline:"),
         (["exscan", "--algorithms", "native,native"], "native and native are the same"),
-        (["bcast", "-a", "doubling_123"], "Rondo has no algorithms for bcast, so no 'doubling_123'"),
+        (["bcast", "-a", "doubling_123"], "bcast has no algorithm 'doubling_123'"),
+        (["allreduce", "-a", "ring"], "Rondo has no algorithms for allreduce, so no 'ring'"),
         (["ping_pong", "-a", "doubling"], "Rondo has no algorithms for ping_pong"),
         (["exscan", "--type", "lnog"], "unknown type 'lnog'; did you mean long?"),
         (["exscan", "--op", "prod"], "unknown operator 'prod'; "),
@@ -127,8 +128,8 @@ def test_by_default_everything_is_measured():
     assert plan.candidates[0] == "native"
     assert {"doubling_123", "linear_pipeline"} < set(plan.candidates)
     assert plan.needs_rondo
-    assert bench_plan.make("bcast").candidates == ("native",)
-    assert not bench_plan.make("bcast").needs_rondo
+    assert bench_plan.make("allreduce").candidates == ("native",)
+    assert not bench_plan.make("allreduce").needs_rondo
 
 
 def test_the_driver_is_told_the_whole_plan():
