@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import argparse
 import math
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -64,3 +66,30 @@ def filled(page: str, blocks: Mapping[str, Callable[[], str]], path: Path) -> st
         if replaced != 1:
             raise Error(f"{path}: expected one block {name} between its marks, found {replaced}")
     return page
+
+
+def main(
+    script: str,
+    description: str,
+    experiments: Sequence[str],
+    measure: Callable[[Sequence[str]], None],
+    write_page: Callable[[], None],
+) -> int:
+    """The command line of a script: measure all or some experiments, write the page, or both. The exit code."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    steps = parser.add_subparsers(dest="step")
+    measuring = steps.add_parser("measure", help="measure")
+    measuring.add_argument("names", nargs="*", choices=[*experiments, []], metavar="experiment")
+    steps.add_parser("page", help="write tables and figures")
+    arguments = parser.parse_args()
+    try:
+        if arguments.step != "page":
+            measure(getattr(arguments, "names", None) or list(experiments))
+        if arguments.step != "measure":
+            write_page()
+    except Error as error:
+        print(f"{script}: {error}", file=sys.stderr)
+        return 1
+    except subprocess.CalledProcessError as error:
+        return int(error.returncode)
+    return 0

@@ -11,7 +11,6 @@ It needs what `make install` sets up, for simulated time Debian's libsimgrid-dev
 
 from __future__ import annotations
 
-import argparse
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -27,12 +26,12 @@ from benchmark_page import (
     ROOT,
     by_label,
     environment_row,
+    main,
     markdown,
     minimum,
     number,
 )
 from benchmark_page import filled as page_filled
-from rondo.errors import Error
 from rondo.results import NATIVE, read
 
 PAGE = PAGES / "exclusive-scans.md"
@@ -198,25 +197,5 @@ def write_page() -> None:
         subprocess.run([str(RONDO), "report", *words], check=True)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    steps = parser.add_subparsers(dest="step")
-    measuring = steps.add_parser("measure", help="measure")
-    measuring.add_argument("names", nargs="*", choices=[*EXPERIMENTS, []], metavar="experiment")
-    steps.add_parser("page", help="write tables and figures")
-    arguments = parser.parse_args()
-    try:
-        if arguments.step != "page":
-            measure(getattr(arguments, "names", None) or list(EXPERIMENTS))
-        if arguments.step != "measure":
-            write_page()
-    except Error as error:
-        print(f"exclusive_scans: {error}", file=sys.stderr)
-        return 1
-    except subprocess.CalledProcessError as error:
-        return int(error.returncode)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("exclusive_scans", __doc__, list(EXPERIMENTS), measure, write_page))

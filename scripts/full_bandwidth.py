@@ -10,7 +10,6 @@ It needs what `make install` sets up, and a machine that does nothing else (`ron
 
 from __future__ import annotations
 
-import argparse
 import math
 import subprocess
 import sys
@@ -28,6 +27,7 @@ from benchmark_page import (
     ROOT,
     by_label,
     environment_row,
+    main,
     markdown,
     minimum,
     number,
@@ -35,7 +35,6 @@ from benchmark_page import (
 from benchmark_page import filled as page_filled
 from rondo.benchmark_report import figures as report_figures
 from rondo.benchmark_report import sections, style
-from rondo.errors import Error
 from rondo.results import NATIVE, Results, read
 
 from rondo import _core, cluster_shape
@@ -236,25 +235,5 @@ def write_page() -> None:
         draw_bandwidth("8x1-mpich", collective)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    steps = parser.add_subparsers(dest="step")
-    measuring = steps.add_parser("measure", help="measure")
-    measuring.add_argument("names", nargs="*", choices=[*EXPERIMENTS, []], metavar="experiment")
-    steps.add_parser("page", help="write tables and figures")
-    arguments = parser.parse_args()
-    try:
-        if arguments.step != "page":
-            measure(getattr(arguments, "names", None) or list(EXPERIMENTS))
-        if arguments.step != "measure":
-            write_page()
-    except Error as error:
-        print(f"full_bandwidth: {error}", file=sys.stderr)
-        return 1
-    except subprocess.CalledProcessError as error:
-        return int(error.returncode)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("full_bandwidth", __doc__, list(EXPERIMENTS), measure, write_page))
