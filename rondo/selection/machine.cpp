@@ -6,15 +6,14 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
-#include <memory>
 
 #include "rondo/core/error.hpp"
 #include "rondo/selection/choice.hpp"
 #include "rondo/selection/nearest.hpp"
 #include "rondo/selection/quantity.hpp"
 #include "rondo/selection/text.hpp"
+#include "rondo/selection/text_file.hpp"
 
 namespace rondo {
 namespace {
@@ -129,17 +128,7 @@ Machine Machine::parse(std::string_view text, std::string_view name) {
     }
 }
 
-// With C's files, as the rules are read.
-Machine Machine::read(const std::string& path) {
-    const auto failure = [&] { return Error(path + ": cannot read the machine's figures: " + std::strerror(errno)); };
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), std::fclose);
-    if (!file) throw failure();
-    std::string text;
-    char piece[4096];
-    while (const std::size_t length = std::fread(piece, 1, sizeof piece, file.get())) text.append(piece, length);
-    if (std::ferror(file.get()) != 0) throw failure();
-    return parse(text, path);
-}
+Machine Machine::read(const std::string& path) { return parse(read_text_file(path, "the machine's figures"), path); }
 
 std::optional<Count> Machine::segment(const AlgorithmInfo& algorithm, Rank processes, Count bytes) const {
     const auto fits = [](Count known, Count asked) { return known <= asked && asked / 2 < known; };

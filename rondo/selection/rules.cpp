@@ -3,15 +3,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <limits>
-#include <memory>
 
 #include "rondo/core/error.hpp"
 #include "rondo/selection/nearest.hpp"
 #include "rondo/selection/quantity.hpp"
 #include "rondo/selection/text.hpp"
+#include "rondo/selection/text_file.hpp"
 
 namespace rondo {
 namespace {
@@ -159,17 +158,7 @@ Rules Rules::parse(std::string_view text, std::string_view name) {
     return rules;
 }
 
-// With C's files: no static initialiser of a stream library ends up in other people's programs.
-Rules Rules::read(const std::string& path) {
-    const auto failure = [&] { return Error(path + ": cannot read the rules: " + std::strerror(errno)); };
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"), std::fclose);
-    if (!file) throw failure();
-    std::string text;
-    char piece[4096];
-    while (const std::size_t length = std::fread(piece, 1, sizeof piece, file.get())) text.append(piece, length);
-    if (std::ferror(file.get()) != 0) throw failure();
-    return parse(text, path);
-}
+Rules Rules::read(const std::string& path) { return parse(read_text_file(path, "the rules"), path); }
 
 /// Whether all conditions hold, but for those on one fact.
 bool Rules::matches(const Rule& rule, const Situation& situation, std::size_t ignored) noexcept {
