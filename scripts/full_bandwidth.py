@@ -59,6 +59,12 @@ FASTEST = {
     "scan": ["doubling", "linear_pipeline", "two_tree"],
     "exscan": ["two_op_doubling", "cyclic_doubling", "linear_pipeline", "two_tree"],
 }
+PIPELINES = {
+    "bcast": ["linear_pipeline", "two_tree", "circulant"],
+    "reduce": ["linear_pipeline", "two_tree", "circulant"],
+    "scan": ["doubly_pipelined_tree", "linear_pipeline", "two_tree"],
+    "exscan": ["doubly_pipelined_tree", "linear_pipeline", "two_tree"],
+}
 
 
 @dataclass(frozen=True)
@@ -81,15 +87,19 @@ class Experiment:
         ]  # fmt: skip
 
 
-NODES_8 = "8x1:2ms:200Mbit"
+NODES_8, NODES_28, NODES_36 = "8x1:2ms:200Mbit", "28x1:10ms:100Mbit", "36x1:10ms:100Mbit"
+NODES_36_LONG = "36x1:5ms:100Mbit"
 SIZES = "1,128,1024,8192,65536"
+LONG, LONGEST = "524288", "2097152"
 EXPERIMENTS = {
-    "long-8x1-mpich": Experiment(NODES_8, FASTEST, "524288", 20, 10),
-    "long-8x1-openmpi": Experiment(NODES_8, FASTEST, "524288", 20, 10),
-    "long-8x1-impi": Experiment(NODES_8, FASTEST, "524288", 20, 10),
+    **{f"long-8x1-{each}": Experiment(NODES_8, FASTEST, LONG, 20, 10) for each in LIBRARIES},
+    **{f"long-36x1-{each}": Experiment(NODES_36_LONG, PIPELINES, LONGEST, 60, 5) for each in LIBRARIES},
     "8x1-mpich": Experiment(NODES_8, ALGORITHMS, SIZES, 15, 8),
     "8x1-openmpi": Experiment(NODES_8, FASTEST, SIZES, 12, 8),
     "8x1-impi": Experiment(NODES_8, FASTEST, SIZES, 12, 8),
+    **{f"28x1-{each}": Experiment(NODES_28, ALGORITHMS, "128,8192,65536,524288", 60, 5) for each in LIBRARIES},
+    **{f"36x1-{each}": Experiment(NODES_36, FASTEST, "1,1024,8192,65536,524288", 50, 5) for each in LIBRARIES},
+    **{f"16mib-8x1-{each}": Experiment(NODES_8, PIPELINES, LONGEST, 30, 4) for each in LIBRARIES},
 }
 
 

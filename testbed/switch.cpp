@@ -19,8 +19,9 @@ namespace {
 
 constexpr Nanoseconds second = 1'000'000'000, longest_sleep = second / 5;
 // Sleep ends late, on a virtual machine by 50 us. So it is made to end as much earlier as it lately ended late, and the
-// rest of the time the switch polls: packets of a ping-pong are then 10 us late in the mean instead of 54.
-constexpr Nanoseconds longest_oversleep = second / 10000, oversleep_memory = 8;
+// rest of the time the switch polls: packets of a ping-pong are then 10 us late in the mean instead of 54. What is
+// nothing to the latency is not worth a processor that the ranks could use.
+constexpr Nanoseconds longest_oversleep = second / 10000, oversleep_memory = 8, latency_over_negligible = 64;
 // Turns: what one node has sent, and what is due. A delivery makes the receiver send (acknowledgements) at once, so
 // that long turns of deliveries would fill the receiver's ring.
 constexpr unsigned packets_at_a_time = 32, deliveries_at_a_time = 32;
@@ -83,7 +84,8 @@ void Switch::sleep(Nanoseconds deadline, const sigset_t* unblocked) {
     const Nanoseconds start = now();
     add(control_.busy_ns, static_cast<std::uint64_t>(start - awake_since_));
     const Nanoseconds due = std::min(model_.next().value_or(deadline), deadline);
-    const Nanoseconds pause = std::max<Nanoseconds>(due - start - oversleep_, 0);
+    const Nanoseconds negligible = static_cast<Nanoseconds>(latency_ns_) / latency_over_negligible;
+    const Nanoseconds pause = std::max<Nanoseconds>(due - start - std::max<Nanoseconds>(oversleep_ - negligible, 0), 0);
     const timespec time{.tv_sec = pause / second, .tv_nsec = pause % second};
     std::array<epoll_event, 256> events;
     // epoll_pwait2 sleeps to the nanosecond; libraries older than the kernel lack it.

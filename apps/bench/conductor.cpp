@@ -136,7 +136,7 @@ void Conductor::repetition(Configuration& configuration, bool warmup) {
 }
 
 const char* Conductor::state_of(const Command& command, const Outcome& outcome) const {
-    if (measurement_.cluster().disturbed()) return "disturbed";
+    if (measurement_.cluster().disturbed(measurement_.lateness(), outcome.slowest)) return "disturbed";
     if (command.start == Start::barrier) return "valid";
     const Machine& machine = measurement_.machine();
     const double finest = machine.crowded() ? crowded_skew_per_rank * machine.ranks_per_core : finest_skew;

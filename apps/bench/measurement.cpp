@@ -54,6 +54,7 @@ Outcome Measurement::obey(Command& command) {
         outcome.retransmissions = retransmitted_segments() - retransmitted_before_;
     }
     messages_.reduce(outcome);
+    stop_watching();
     return outcome;
 }
 
@@ -78,6 +79,7 @@ void Measurement::repeat(const Command& command, Outcome& outcome) {
     if (settles()) {
         Nothing nothing;
         messages_.reduce(nothing);
+        stop_watching();
         messages_.broadcast(&nothing, sizeof nothing);
     }
     outcome.wrong = problem_->right() ? 0 : 1;
@@ -93,7 +95,16 @@ void Measurement::start(const Command& command, Outcome& outcome) {
         barrier(MPI_COMM_WORLD);
         barrier(MPI_COMM_WORLD);
     }
-    if (messages_.rank() == 0) cluster_.watch();
+    if (messages_.rank() == 0) {
+        cluster_.watch();
+        watching_ = true;
+    }
+}
+
+/// Once all ranks are known to be done.
+void Measurement::stop_watching() {
+    if (watching_) lateness_ = cluster_.lateness();
+    watching_ = false;
 }
 
 /// Has the candidate serve the calls of the function that is returned.

@@ -52,11 +52,14 @@ class Measurement {
     [[nodiscard]] const std::string& reason() const { return reason_; }
     [[nodiscard]] const Machine& machine() const { return machine_; }
     [[nodiscard]] const EmulatedCluster& cluster() const { return cluster_; }
+    /// Of the emulated network during the last repetition, on rank 0; what came after it does not count.
+    [[nodiscard]] const Lateness& lateness() const { return lateness_; }
 
   private:
     void prepare();
     void repeat(const Command& command, Outcome& outcome);
     void start(const Command& command, Outcome& outcome);
+    void stop_watching();
     [[nodiscard]] Function function_of(std::int32_t candidate) const;
     [[nodiscard]] bool settles() const;
 
@@ -65,6 +68,8 @@ class Measurement {
     GlobalClock& clock_;
     const Messages& messages_;
     EmulatedCluster cluster_;
+    Lateness lateness_;
+    bool watching_ = false;
     std::unique_ptr<Problem> problem_;
     std::uint64_t repetition_ = 0;
     std::int64_t retransmitted_before_;

@@ -24,9 +24,11 @@ constexpr int round_trips = 10;  // of each size, of which the quickest counts
 constexpr double longest_one_way = 0.03, longest_in_latencies = 5;
 constexpr int largest_message = 1 << 20;
 constexpr double good_residual = 0.05;
-constexpr int attempts = 3;                          // to get one as good as that
-constexpr double tolerated_lateness = 0.1;           // of the latency,
-constexpr std::uint64_t least_latency_ns = 100'000;  // or of this if it is less
+constexpr int attempts = 3;  // to get one as good as that
+// A late packet makes what it is part of later by no more than its lateness; all of them may add up.
+constexpr double tolerated_lateness = 0.1;   // in the mean and at worst, of the latency,
+constexpr double least_latency = 100e-6;     // or of this if it is less;
+constexpr double tolerated_at_worst = 0.01;  // or, at worst, of the time that was measured if that is more
 
 /// One way, the quickest. The partner is told before each round trip how it goes on: by the size, 0 ends.
 double one_way(MPI_Comm comm, int partner, std::vector<char>& buffer, int bytes) {
@@ -137,14 +139,25 @@ EmulatedCluster::EmulatedCluster() {
     dropped_before_ = dropped();
 }
 
-void EmulatedCluster::watch() const {
-    if (control_ != nullptr) control_->worst_lateness_ns = 0;
+void EmulatedCluster::watch() {
+    if (control_ == nullptr) return;
+    packets_before_ = control_->packets;
+    lateness_before_ = control_->lateness_sum_ns;
+    control_->worst_lateness_ns = 0;
 }
 
-bool EmulatedCluster::disturbed() const {
+Lateness EmulatedCluster::lateness() const {
+    if (control_ == nullptr) return {};
+    const auto packets = static_cast<double>(std::max<std::uint64_t>(control_->packets - packets_before_, 1));
+    return {.worst = 1e-9 * static_cast<double>(control_->worst_lateness_ns),
+            .mean = 1e-9 * static_cast<double>(control_->lateness_sum_ns - lateness_before_) / packets};
+}
+
+bool EmulatedCluster::disturbed(const Lateness& lateness, double seconds) const {
     if (control_ == nullptr) return false;
-    const std::uint64_t latency = std::max(control_->latency_ns.load(), least_latency_ns);
-    return static_cast<double>(control_->worst_lateness_ns) > tolerated_lateness * static_cast<double>(latency);
+    const double latency = 1e-9 * static_cast<double>(control_->latency_ns.load());
+    const double tolerated = tolerated_lateness * std::max(latency, least_latency);
+    return lateness.mean > tolerated || lateness.worst > std::max(tolerated, tolerated_at_worst * seconds);
 }
 
 std::int64_t EmulatedCluster::dropped() const {

@@ -30,7 +30,7 @@ from rondo.mpi_library import MpiLibrary
 
 START_SECONDS = 60.0
 STOP_SECONDS = 30.0
-SECONDS_PER_MESSAGE = 10e-6
+SECONDS_PER_MESSAGE = 40e-6  # of some tens of KiB, on its way through a sender, the switch and a receiver
 """Of one processor, on either side of a message, with what the switch does for it."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}")
 
