@@ -170,11 +170,11 @@ CallFacts checked_facts(const Collective& collective, Count processes, Count cou
                     " bytes: expected at least one byte each, and at most " + quantity_text(most_bytes) +
                     " bytes together");
     }
-    return {.size = static_cast<Rank>(processes),
-            .count = count,
-            .element_bytes = element_bytes,
-            .root = static_cast<Rank>(root),
-            .op = {commutative}};
+    return collective.facts({.size = static_cast<Rank>(processes),
+                             .count = count,
+                             .element_bytes = element_bytes,
+                             .root = static_cast<Rank>(root),
+                             .op = {commutative}});
 }
 
 nb::dict traced(std::string_view collective_name, std::string_view choice_text, Count processes, Count count,

@@ -69,14 +69,15 @@ double best_in_lock_step(const AlgorithmInfo& algorithm, CallFacts facts, const 
 
 nb::dict chosen_segment(std::string_view collective, std::string_view name, Rank processes, Count bytes, double alpha,
                         double beta, double overhead, double gamma, Count budget) {
-    const Choice choice = parse_choice(require_collective(collective), name);
+    const Collective& subject = require_collective(collective);
+    const Choice choice = parse_choice(subject, name);
     if (choice.algorithm == nullptr || choice.algorithm->parameter(segment_parameter.name) == nullptr) {
         throw Error(std::string(collective) + "/" + std::string(name) + " has no segments");
     }
     if (processes < 1 || bytes < element_bytes) throw Error("expected at least one process and one element of 8 bytes");
     const virtual_machine::CostModel costs{.alpha = alpha, .beta = beta, .gamma = gamma, .overhead = overhead};
-    const CallFacts facts{
-        .size = processes, .count = bytes / element_bytes, .element_bytes = element_bytes, .op = {true}};
+    const CallFacts facts = subject.facts(
+        {.size = processes, .count = bytes / element_bytes, .element_bytes = element_bytes, .op = {true}});
     const virtual_machine::SegmentChoice best = virtual_machine::best_segment(
         *choice.algorithm, facts, choice.settings, costs, budget > 0 ? budget : virtual_machine::messages_per_choice);
     nb::dict description;

@@ -15,18 +15,35 @@ inline constexpr Reference bibliography[] = {
     {"barnett1994building",
      "M. Barnett, S. Gupta, D. G. Payne, L. Shuler, R. van de Geijn, J. Watts: Building a high-performance collective "
      "communication library. Supercomputing, 1994."},
+    {"bruck1997efficient",
+     "J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby: Efficient algorithms for all-to-all communications in "
+     "multiport message-passing systems. IEEE TPDS 8(11), 1997."},
+    {"chan2007collective",
+     "E. Chan, M. Heimlich, A. Purkayastha, R. van de Geijn: Collective communication: theory, practice, and "
+     "experience. Concurrency and Computation: Practice and Experience 19(13), 2007."},
     {"hillis1986data", "W. D. Hillis, G. L. Steele Jr.: Data parallel algorithms. CACM 29(12), 1986."},
     {"pjesivac2007performance",
      "J. Pjesivac-Grbovic et al.: Performance analysis of MPI collective operations. Cluster Computing 10(2), 2007."},
+    {"rabenseifner2004collective",
+     "R. Rabenseifner, P. Adamidis: Collective reduction operation on Cray X1 and other platforms. CUG, 2004."},
     {"rabenseifner2004more",
      "R. Rabenseifner, J. L. Traeff: More efficient reduction algorithms for message-passing parallel systems. "
      "EuroPVM/MPI, LNCS 3241, 2004."},
     {"rondo2026cyclic", "The Rondo authors: Cyclic doubling. docs/explanation/cyclic-doubling.md, 2026."},
+    {"ruefenacht2017generalisation",
+     "M. Ruefenacht, M. Bull, S. Booth: Generalisation of recursive doubling for AllReduce: now with simulation. "
+     "Parallel Computing 69, 2017."},
     {"sanders2006parallel",
      "P. Sanders, J. L. Traeff: Parallel prefix (scan) algorithms for MPI. EuroPVM/MPI, LNCS 4192, 2006."},
     {"sanders2009two",
      "P. Sanders, J. Speck, J. L. Traeff: Two-tree algorithms for full bandwidth broadcast, reduction and scan. "
      "Parallel Computing 35(12), 2009."},
+    {"thakur2005optimization",
+     "R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication operations in MPICH. "
+     "International "
+     "Journal of High Performance Computing Applications 19(1), 2005."},
+    {"traff2024nonpipelined",
+     "J. L. Traeff: Optimal, non-pipelined reduce-scatter and allreduce algorithms. arXiv:2410.14234, 2024."},
     {"traff2024optimal",
      "J. L. Traeff: Optimal broadcast schedules in logarithmic time with applications to broadcast, all-broadcast, "
      "reduction and all-reduction. arXiv:2407.18004, 2024."},

@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/algorithms/registry.hpp"
 
+#include "rondo/algorithms/allgather/allgather.hpp"
+#include "rondo/algorithms/allreduce/allreduce.hpp"
 #include "rondo/algorithms/bcast/bcast.hpp"
 #include "rondo/algorithms/exscan/exscan.hpp"
 #include "rondo/algorithms/reduce/reduce.hpp"
+#include "rondo/algorithms/reduce_scatter/reduce_scatter.hpp"
 #include "rondo/algorithms/scan/scan.hpp"
 
 namespace rondo {
 namespace {
 
 constexpr Collective all[] = {
+    {"allgather",
+     allgather::summary,
+     allgather::algorithms,
+     {.root = false, .operation = false, .input = Extent::part}},
+    {"allreduce", allreduce::summary, allreduce::algorithms, {.root = false, .operation = true}},
     {"bcast", bcast::summary, bcast::algorithms, {.root = true, .operation = false}},
     {"exscan", exscan::summary, exscan::algorithms, {.root = false, .operation = true}},
     {"reduce", reduce::summary, reduce::algorithms, {.root = true, .operation = true}},
+    {"reduce_scatter",
+     reduce_scatter::summary,
+     reduce_scatter::algorithms,
+     {.root = false, .operation = true, .output = Extent::part}},
     {"scan", scan::summary, scan::algorithms, {.root = false, .operation = true}},
 };
 

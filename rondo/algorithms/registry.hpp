@@ -9,10 +9,15 @@
 
 namespace rondo {
 
-/// What a call has besides its vector.
+/// What calls of a collective have in common.
 struct Traits {
     bool root;
     bool operation;  ///< false: data are moved, nothing is combined
+    /// Of the vector, what each rank gives and gets.
+    Extent input = Extent::whole, output = Extent::whole;
+
+    /// True if the vector has a part for each rank, which may differ in length.
+    [[nodiscard]] constexpr bool parts() const { return input == Extent::part || output == Extent::part; }
 };
 
 struct Collective {
@@ -22,6 +27,12 @@ struct Collective {
     Traits has;
 
     [[nodiscard]] const AlgorithmInfo* algorithm(std::string_view algorithm_name) const;
+    /// The same facts, of a call of this collective.
+    [[nodiscard]] CallFacts facts(CallFacts facts) const {
+        facts.input = has.input;
+        facts.output = has.output;
+        return facts;
+    }
 };
 
 /// In alphabetical order.

@@ -5,9 +5,9 @@ namespace rondo {
 namespace {
 
 Schedule with_input_kept(const Call& call, const AlgorithmInfo& info) {
-    const Block kept = call.scratch();
+    const Block kept = call.scratch(call.input().count);
     co_yield copy(call.input()).into(kept);
-    const Call apart = call.on(call.group(), call.ranks().first, kept, call.output());
+    const Call apart = call.on(kept, call.output());
     Schedule steps = info.schedule(apart);
     co_yield steps_of(steps);
 }

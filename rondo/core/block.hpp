@@ -2,7 +2,10 @@
 // The places that steps speak of: a block is a run of elements in one of the three buffers of a call.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace rondo {
@@ -53,13 +56,23 @@ static_assert(sizeof(Block) == 16);
 /// "output[0, 7)", for messages.
 [[nodiscard]] std::string to_string(const Block& block);
 
-/// A block cut into `size()` consecutive parts whose counts differ by at most one, the longer ones first.
+/// A block cut into `size()` consecutive parts: whose counts differ by at most one, the longer ones first; or as
+/// `starts` says.
 class Parts {
   public:
     constexpr Parts(Block whole, Count size) : whole_(whole), size_(size) {}
+    /// Part i is from `starts[i]` to `starts[i + 1]`, relative to the whole: size + 1 numbers, borrowed. If empty, the
+    /// parts are even.
+    constexpr Parts(Block whole, Count size, std::span<const Count> starts)
+        : whole_(whole), size_(size), starts_(starts) {}
 
     [[nodiscard]] constexpr Count size() const { return size_; }
-    [[nodiscard]] constexpr Count largest() const { return size_ == 0 ? 0 : (whole_.count + size_ - 1) / size_; }
+    [[nodiscard]] constexpr Count largest() const {
+        if (starts_.empty()) return size_ == 0 ? 0 : (whole_.count + size_ - 1) / size_;
+        Count most = 0;
+        for (Count index = 0; index < size_; ++index) most = std::max(most, start(index + 1) - start(index));
+        return most;
+    }
 
     [[nodiscard]] constexpr Block operator[](Count index) const { return range(index, index + 1); }
 
@@ -70,12 +83,14 @@ class Parts {
 
   private:
     [[nodiscard]] constexpr Count start(Count index) const {
+        if (!starts_.empty()) return starts_[static_cast<std::size_t>(index)];
         const Count small = whole_.count / size_, longer = whole_.count % size_;  // no product of large counts
         return index * small + (index < longer ? index : longer);
     }
 
     Block whole_;
     Count size_;
+    std::span<const Count> starts_;
 };
 
 /// Parts of at most `segment_count` elements each (at least one element); none is empty.

@@ -15,6 +15,12 @@ Count Call::setting(std::string_view name) const {
     throw Error("the algorithm reads a parameter that it does not declare: " + std::string(name));
 }
 
+Count Call::size_of(Buffer buffer) const {
+    if (buffer == Buffer::scratch) return scratch_used();
+    if (buffer == Buffer::input) return in_place_ ? 0 : input_.count;
+    return in_place_ ? std::max(input_.last(), output_.count) : output_.count;
+}
+
 Segments Call::segments(Block block) const {
     const Count bytes = setting("segment");
     if (bytes == automatic) throw Error("segment=auto was not resolved before the call");

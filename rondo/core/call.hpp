@@ -26,24 +26,37 @@ struct Operator {
     bool commutative = false;
 };
 
+/// What a rank's buffer holds of the vector that a call is about: all of it, or the part that is the rank's.
+enum class Extent : std::uint8_t { whole, part };
+
 /// What all ranks of a communicator know alike about a call. Only such facts may decide anything.
 struct CallFacts {
     Rank size = 1;            ///< ranks of the communicator
-    Count count = 0;          ///< elements
+    Count count = 0;          ///< elements of the whole vector
     Count element_bytes = 1;  ///< size of the data of one element; turns a segment in bytes into elements
     Rank root = 0;
     Operator op;
+    Extent input = Extent::whole, output = Extent::whole;  ///< see Traits of the collective
+    /// Where the part of each rank starts, as Parts takes it. Empty: the parts are even.
+    std::span<const Count> starts = {};
 
     [[nodiscard]] constexpr Count bytes() const { return count * element_bytes; }
+    /// The whole vector, in some place, cut into the parts of the ranks.
+    [[nodiscard]] constexpr Parts parts(Block whole) const { return {whole, size, starts}; }
 };
 
 class Call {
   public:
-    /// `settings` is borrowed. `in_place`: the input stands in the output buffer (MPI_IN_PLACE).
+    /// `settings` is borrowed. `in_place`: the input stands in the output buffer (MPI_IN_PLACE): a whole vector from
+    /// its beginning, a part where it belongs in the whole.
     Call(const CallFacts& facts, Rank rank, std::span<const Setting> settings = {}, bool in_place = false)
         : facts_(facts), rank_(rank), in_place_(in_place), group_(RankMap::everyone(facts.size)), settings_(settings),
-          input_(0, facts.count, in_place ? Buffer::output : Buffer::input), output_(0, facts.count, Buffer::output),
-          scratch_used_(&own_scratch_used_) {}
+          input_(held(facts.input, Buffer::input)), output_(held(facts.output, Buffer::output)),
+          scratch_used_(&own_scratch_used_) {
+        if (!in_place) return;
+        const bool gathers = facts.input == Extent::part && facts.output == Extent::whole;
+        input_ = gathers ? parts(output_)[rank] : Block(0, input_.count, Buffer::output);
+    }
 
     Call(const Call&) = delete;  // schedules hold on to the address
     Call& operator=(const Call&) = delete;
@@ -55,21 +68,26 @@ class Call {
 
     [[nodiscard]] const CallFacts& facts() const { return facts_; }
     [[nodiscard]] Count count() const { return facts_.count; }
+    /// A place for the whole vector, cut into the parts of the ranks of the group.
+    [[nodiscard]] Parts parts(Block whole) const { return facts_.parts(whole); }
     [[nodiscard]] bool in_place() const { return in_place_; }
     [[nodiscard]] bool commutative() const { return facts_.op.commutative; }
 
-    /// This rank's contribution. The same block as `output()` in a call in place, unless the algorithm does not
+    /// This rank's contribution. In a call in place it stands in the output buffer: it is the same block as `output()`,
+    /// or, where one of them is a part of the vector, begins with it or contains it; unless the algorithm does not
     /// tolerate that (then it stands in scratch; see `schedule_of`).
     [[nodiscard]] Block input() const { return input_; }
     /// Where the result goes.
     [[nodiscard]] Block output() const { return output_; }
-    /// A fresh block of scratch memory, disjoint from all others of this call; as long as the input unless said.
+    /// A fresh block of scratch memory, disjoint from all others of this call; as long as the whole vector unless said.
     [[nodiscard]] Block scratch(Count count) const {
         const Block block(*scratch_used_, count, Buffer::scratch);
         *scratch_used_ += count;
         return block;
     }
     [[nodiscard]] Block scratch() const { return scratch(facts_.count); }
+    /// How many elements a buffer has: of scratch, what was handed out so far.
+    [[nodiscard]] Count size_of(Buffer buffer) const;
     /// Elements of scratch handed out so far.
     [[nodiscard]] Count scratch_used() const { return *scratch_used_; }
 
@@ -78,18 +96,28 @@ class Call {
     /// Cuts a block into segments of at most `setting("segment")` bytes.
     [[nodiscard]] Segments segments(Block block) const;
 
-    /// The same call on a group of ranks, of which this rank is number `rank`. The group is a map into this call's
-    /// numbering of the *communicator*, settings and scratch are shared. For composition.
-    [[nodiscard]] Call on(const RankMap& group, Rank rank, Block input, Block output) const {
-        return Call(*this, group, rank, input, output);
+    /// Another call on a group of ranks, of which this rank is number `rank`. The group is a map into this call's
+    /// numbering of the *communicator*, settings and scratch are shared. The longer one of the blocks holds the whole
+    /// vector, whose parts are even unless `starts` says otherwise. For composition.
+    [[nodiscard]] Call on(const RankMap& group, Rank rank, Block input, Block output,
+                          std::span<const Count> starts = {}) const {
+        return Call(*this, group, rank, input, output, starts);
     }
+    /// Another call on the same ranks.
+    [[nodiscard]] Call on(Block input, Block output) const { return on(group_, rank_, input, output, facts_.starts); }
 
   private:
-    Call(const Call& whole, const RankMap& group, Rank rank, Block input, Block output)
-        : facts_(whole.facts_), rank_(rank), in_place_(input == output), group_(group), settings_(whole.settings_),
-          input_(input), output_(output), scratch_used_(whole.scratch_used_) {
-        facts_.count = input.count;
+    Call(const Call& whole, const RankMap& group, Rank rank, Block input, Block output, std::span<const Count> starts)
+        : facts_(whole.facts_), rank_(rank), in_place_(overlap(input, output)), group_(group),
+          settings_(whole.settings_), input_(input), output_(output), scratch_used_(whole.scratch_used_) {
+        facts_.count = std::max(input.count, output.count);
         facts_.size = group.size();
+        facts_.starts = starts;
+    }
+
+    [[nodiscard]] Block held(Extent extent, Buffer buffer) const {
+        const Block whole(0, facts_.count, buffer);
+        return extent == Extent::whole ? whole : Block(0, parts(whole)[rank_].count, buffer);
     }
 
     CallFacts facts_;

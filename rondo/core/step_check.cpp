@@ -9,7 +9,7 @@ namespace rondo {
 namespace {
 
 void check_inside(const Block& block, const Call& call) {
-    const Count size = block.buffer == Buffer::scratch ? call.scratch_used() : call.count();
+    const Count size = call.size_of(block.buffer);
     if (block.first < 0 || block.count < 0 || block.last() > size) {
         throw Error(to_string(block) + " is outside its buffer, which has " + std::to_string(size) + " elements");
     }

@@ -71,11 +71,11 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
     const Choice* choice = runtime.instructions.choose(key.collective, situation);
     if (choice == nullptr) return native_decision(runtime, subject, "no rule");
     if (choice->algorithm == nullptr) return native_decision(runtime, subject, "chosen");
-    const CallFacts facts{.size = communicator.size(),
-                          .count = key.count,
-                          .element_bytes = key.element_bytes,
-                          .root = key.root,
-                          .op = {key.commutative}};
+    const CallFacts facts = subject.facts({.size = communicator.size(),
+                                           .count = key.count,
+                                           .element_bytes = key.element_bytes,
+                                           .root = key.root,
+                                           .op = {key.commutative}});
     // Before anything is closed: what cannot be served need not be timed.
     if (const auto refusal = choice->algorithm->refusal(facts, choice->settings)) {
         const std::string reason = std::string(choice->algorithm->name) + " refuses: " + *refusal;

@@ -47,7 +47,8 @@ TEST_P(EveryAlgorithm, takes_the_time_that_it_takes_with_data) {
     for (const Rank size : {1, 2, 3, 5, 8, 13, 32, 37}) {
         for (const Count count : {0, 1, 7, 500}) {
             const auto settings = settings_of(*GetParam(), count < 10 ? 8 : 100);
-            const CallFacts facts{.size = size, .count = count, .element_bytes = 8, .op = {true}};
+            const CallFacts facts = find_collective(GetParam()->collective)
+                                        ->facts({.size = size, .count = count, .element_bytes = 8, .op = {true}});
             if (GetParam()->refusal(facts, settings)) continue;
             for (const CostModel& costs : cost_models) {
                 for (const FlightLimits& limits : {FlightLimits{}, FlightLimits{1, 1, 100}}) {

@@ -77,7 +77,8 @@ int main(int argc, char** argv) {
                 if (setting.name == "segment") setting.value = 8 << 10;
             }
             for (const Rank processes : {36, 1152}) {
-                const CallFacts facts{.size = processes, .count = 1 << 20, .element_bytes = 8};
+                const CallFacts facts =
+                    collective.facts({.size = processes, .count = 1 << 20, .element_bytes = 8, .op = {true}});
                 print(json, *algorithm, facts, measure(*algorithm, facts, settings));
             }
         }

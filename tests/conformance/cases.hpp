@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <list>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,8 @@ inline constexpr Count element_bytes = 8;
 inline constexpr Rank thorough_size = 40;  // up to so many ranks everything is tried, beyond it a choice that changes
 
 inline std::vector<Count> counts_for(Rank size) {
-    if (size > thorough_size) return {1, size - 1, 1000};
-    return {0, 1, 2, 7, size - 1, 1000};
+    if (size > thorough_size) return {1, size - 1, size + 1, 1000};
+    return {0, 1, 2, 7, size - 1, size, size + 1, 1000};
 }
 
 /// The settings to try for a call: all combinations of a few values of each parameter. A segment is one element, a few,
@@ -69,10 +70,28 @@ inline std::vector<std::vector<Setting>> settings_for(const AlgorithmInfo& algor
     return all;
 }
 
+/// How a vector may be cut into parts for the ranks: evenly (nothing); into parts of all lengths, some empty; with most
+/// of it in the part of one rank; with everything there.
+inline std::vector<std::vector<Count>> divisions(Rank size, Count count) {
+    std::vector<Count> mixed = {0}, skewed = {0}, one_has_all = {0};
+    const Rank longest = size * 2 / 3;
+    for (Rank rank = 0; rank < size; ++rank) {
+        const Count left = count - mixed.back(), ranks_left = size - rank;
+        mixed.push_back(rank + 1 == size ? count : mixed.back() + left * (rank * 7 % 5) / (2 * ranks_left + 3));
+        const Count few = rank % 3 == 1 ? std::min<Count>(1, count / (2 * size)) : count / (4 * size);
+        skewed.push_back(skewed.back() + few);
+        one_has_all.push_back(rank < longest ? 0 : count);
+    }
+    const Count rest = count - skewed.back();
+    for (Rank rank = longest; rank < size; ++rank) skewed[static_cast<std::size_t>(rank) + 1] += rest;
+    return {{}, mixed, skewed, one_has_all};
+}
+
 /// Of a call, besides its vector.
 struct Form {
     Rank root = 0;
     bool commutative = false, in_place = false;
+    std::size_t division = 0;  ///< which of `divisions`
 };
 
 /// Every root, or one: the ends, the middle, and any other in turn.
@@ -90,9 +109,12 @@ inline std::vector<Form> forms_of(const AlgorithmInfo& algorithm, Rank size) {
     for (const Rank root : has.root ? roots(size) : std::vector<Rank>{0}) {
         for (const bool commutative : {false, true}) {
             for (const bool in_place : {false, true}) {
-                if (!has.operation && (commutative || in_place)) continue;
-                if (size > thorough_size && in_place != (size / 4 % 2 == 0) && has.operation) continue;
-                forms.push_back({root, commutative, in_place});
+                const bool can_be_in_place = has.operation || has.parts();
+                if ((!has.operation && commutative) || (!can_be_in_place && in_place)) continue;
+                if (size > thorough_size && in_place != (size / 4 % 2 == 0) && can_be_in_place) continue;
+                for (const std::size_t division : {0, 1, 2, 3}) {
+                    if (division == 0 || has.parts()) forms.push_back({root, commutative, in_place, division});
+                }
             }
         }
     }
@@ -103,6 +125,10 @@ inline std::string describe(const virtual_machine::Problem& problem) {
     std::string text = "p=" + std::to_string(problem.facts.size) + " count=" + std::to_string(problem.facts.count) +
                        (problem.facts.root > 0 ? " root=" + std::to_string(problem.facts.root) : "") +
                        (problem.facts.op.commutative ? " commutative" : "") + (problem.in_place ? " in place" : "");
+    if (!problem.facts.starts.empty()) {
+        text += " parts from";
+        for (const Count start : problem.facts.starts) text += " " + std::to_string(start);
+    }
     for (const Setting& setting : problem.settings) {
         text += " " + std::string(setting.name) + "=" + std::to_string(setting.value);
     }
@@ -119,14 +145,18 @@ void for_each_case(const AlgorithmInfo& algorithm, Rank size, std::size_t most, 
         bool in_place;
     };
     std::vector<Case> cases;
+    std::list<std::vector<std::vector<Count>>> starts;  // borrowed by the facts
     for (const Count count : counts_for(size)) {
+        starts.push_back(divisions(size, count));
         for (const auto& settings : settings_for(algorithm, size, count)) {
             for (const Form& form : forms_of(algorithm, size)) {
-                const CallFacts facts{.size = size,
-                                      .count = count,
-                                      .element_bytes = element_bytes,
-                                      .root = form.root,
-                                      .op = {form.commutative}};
+                const CallFacts facts = find_collective(algorithm.collective)
+                                            ->facts({.size = size,
+                                                     .count = count,
+                                                     .element_bytes = element_bytes,
+                                                     .root = form.root,
+                                                     .op = {form.commutative},
+                                                     .starts = starts.back()[form.division]});
                 if (!algorithm.refusal(facts, settings)) cases.push_back({facts, settings, form.in_place});
             }
         }

@@ -21,7 +21,10 @@ class EveryAlgorithm : public testing::TestWithParam<const AlgorithmInfo*> {};
 
 TEST_P(EveryAlgorithm, is_right_in_lock_step_for_every_p) {
     for (Rank size = 1; size <= largest_size; ++size) {
-        for_each_case(*GetParam(), size, size <= 32 ? all_cases : 20,
+        for_each_case(*GetParam(), size,
+                      size <= 32    ? all_cases
+                      : size <= 100 ? 20
+                                    : 8,
                       [](const auto& problem) { EXPECT_NO_THROW(virtual_machine::run_lock_step(problem)); });
         if (HasFailure()) return;
     }
@@ -30,7 +33,7 @@ TEST_P(EveryAlgorithm, is_right_in_lock_step_for_every_p) {
 TEST_P(EveryAlgorithm, is_right_in_lock_step_on_many_ranks) {
     for (const Rank size : {257, 512, 1000, 2047}) {
         if (largest_size < 256) return;
-        for_each_case(*GetParam(), size, size <= 512 ? 8 : 3,
+        for_each_case(*GetParam(), size, size <= 512 ? 3 : 1,
                       [](const auto& problem) { EXPECT_NO_THROW(virtual_machine::run_lock_step(problem)); });
         if (HasFailure()) return;
     }

@@ -9,7 +9,8 @@ namespace rondo::virtual_machine {
 
 Memory::Memory(Rank rank, const Block& input) {
     if (!input.empty()) {
-        buffers_[static_cast<std::size_t>(input.buffer)].assign(input.first, input.last(), Symbol::input_of(rank));
+        buffers_[static_cast<std::size_t>(input.buffer)].assign(input.first, input.last(),
+                                                                Symbol::input_of(rank).moved(input.first));
     }
 }
 

@@ -42,23 +42,33 @@ std::unique_ptr<Call> Problem::call(Rank rank) const {
 }
 
 Memory Problem::memory(Rank rank) const {
-    const Promise& promise = promise_of(algorithm.collective);
-    if (!promise.has_input(facts, rank)) return {rank, Block()};
-    const Buffer buffer = promise.in_place(*this, rank) ? Buffer::output : Buffer::input;
-    return {rank, Block(0, facts.count, buffer)};
+    const bool has_input = promise_of(algorithm.collective).has_input(facts, rank);
+    return {rank, has_input ? call(rank)->input() : Block()};
 }
 
 void check_result(const Problem& problem, std::span<Memory> memories) {
     const Promise& promise = promise_of(problem.algorithm.collective);
-    const Block output(0, problem.facts.count, Buffer::output);
-    const Block input(0, problem.facts.count, Buffer::input);
-    for (Rank rank = 0; rank < problem.facts.size; ++rank) {
+    const CallFacts& facts = problem.facts;
+    for (Rank rank = 0; rank < facts.size; ++rank) {
         Memory& memory = memories[static_cast<std::size_t>(rank)];
-        const bool in_place = promise.in_place(problem, rank);
-        const Symbol before = promise.has_input(problem.facts, rank) ? Symbol::input_of(rank) : Symbol();
-        const Symbol result = promise.output(problem.facts, rank);
-        expect(rank, memory, output, result.defined() || !in_place ? result : before);
-        if (!in_place) expect(rank, memory, input, before);
+        const auto call = problem.call(rank);
+        const Block input = call->input(), output = call->output();
+        const auto expect_input = [&](const Block& block) {
+            const Symbol before = promise.has_input(facts, rank) ? Symbol::input_of(rank) : Symbol();
+            expect(rank, memory, block, before.moved(input.first - block.first));
+        };
+        const auto expect_output = [&](const Block& block, Rank part) {
+            const Symbol result = promise.output(facts, rank, part);
+            if (!result.defined() && call->in_place()) expect_input(block);
+            else expect(rank, memory, block, result);
+        };
+        if (facts.input == Extent::part && facts.output == Extent::whole) {
+            for (Rank part = 0; part < facts.size; ++part) expect_output(facts.parts(output)[part], part);
+        } else {
+            expect_output(output, rank);
+        }
+        if (!call->in_place()) expect_input(input);
+        else if (input.count > output.count) expect_input(input.part(output.count, input.count - output.count));
     }
 }
 

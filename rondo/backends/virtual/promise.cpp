@@ -15,17 +15,27 @@ bool if_wanted(const Problem& problem, Rank /*rank*/) { return problem.in_place;
 bool if_wanted_at_the_root(const Problem& problem, Rank rank) { return problem.in_place && rank == problem.facts.root; }
 bool always(const Problem& /*problem*/, Rank /*rank*/) { return true; }
 
-Symbol the_roots_input(const CallFacts& facts, Rank /*rank*/) { return Symbol::input_of(facts.root); }
-Symbol all_before(const CallFacts& /*facts*/, Rank rank) { return rank > 0 ? Symbol::of_ranks(0, rank - 1) : Symbol(); }
-Symbol all_up_to(const CallFacts& /*facts*/, Rank rank) { return Symbol::of_ranks(0, rank); }
-Symbol all_at_the_root(const CallFacts& facts, Rank rank) {
+Symbol the_roots_input(const CallFacts& facts, Rank /*rank*/, Rank /*part*/) { return Symbol::input_of(facts.root); }
+Symbol the_parts_input(const CallFacts& /*facts*/, Rank /*rank*/, Rank part) { return Symbol::input_of(part); }
+Symbol all_before(const CallFacts& /*facts*/, Rank rank, Rank /*part*/) {
+    return rank > 0 ? Symbol::of_ranks(0, rank - 1) : Symbol();
+}
+Symbol all_up_to(const CallFacts& /*facts*/, Rank rank, Rank /*part*/) { return Symbol::of_ranks(0, rank); }
+Symbol all(const CallFacts& facts, Rank /*rank*/, Rank /*part*/) { return Symbol::of_ranks(0, facts.size - 1); }
+Symbol all_of_the_own_part(const CallFacts& facts, Rank rank, Rank /*part*/) {
+    return Symbol::of_ranks(0, facts.size - 1).moved(-facts.parts(Block(0, facts.count, Buffer::input))[rank].first);
+}
+Symbol all_at_the_root(const CallFacts& facts, Rank rank, Rank /*part*/) {
     return rank == facts.root ? Symbol::of_ranks(0, facts.size - 1) : Symbol();
 }
 
 constexpr Promise promises[] = {
+    {"allgather", everyone, if_wanted, the_parts_input},
+    {"allreduce", everyone, if_wanted, all},
     {"bcast", only_the_root, always, the_roots_input},
     {"exscan", everyone, if_wanted, all_before},
     {"reduce", everyone, if_wanted_at_the_root, all_at_the_root},
+    {"reduce_scatter", everyone, if_wanted, all_of_the_own_part},
     {"scan", everyone, if_wanted, all_up_to},
 };
 

@@ -110,6 +110,7 @@ class Pipeline {
         facts.size = ranks;
         facts.count = segments;
         facts.element_bytes = 1;
+        facts.starts = {};
         // What an algorithm serves only because it is larger cannot be run small.
         if (algorithm_.refusal(facts, settings_)) return std::nullopt;
         return Timing::of(Problem{algorithm_, facts, settings_}, {}, most_);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Allreduce: every rank gets V_0 (+) ... (+) V_{p-1}, operands in rank order unless the operator commutes. Every
+// element of the result has the same bits on all ranks: it is combined in the same order wherever it is combined.
+#pragma once
+
+#include "rondo/algorithms/list.hpp"
+
+namespace rondo::allreduce {
+
+inline constexpr std::string_view summary = "every rank gets the reduction of the inputs of all ranks";
+
+#define RONDO_ALLREDUCE_ALGORITHMS(ALGORITHM) ALGORITHM(ring)
+
+RONDO_ALLREDUCE_ALGORITHMS(RONDO_DECLARE_ALGORITHM)
+
+inline constexpr const AlgorithmInfo* algorithms[] = {RONDO_ALLREDUCE_ALGORITHMS(RONDO_ALGORITHM_ADDRESS)};
+
+}  // namespace rondo::allreduce

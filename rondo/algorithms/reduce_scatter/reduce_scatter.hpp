@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Reduce-scatter, of equal or different parts (MPI_Reduce_scatter_block, MPI_Reduce_scatter): every rank gets its part
+// of V_0 (+) ... (+) V_{p-1}, operands in rank order unless the operator commutes. In place, the input stands in the
+// output buffer, whose first elements become the result; the others stay what they were.
+#pragma once
+
+#include "rondo/algorithms/list.hpp"
+
+namespace rondo::reduce_scatter {
+
+inline constexpr std::string_view summary = "every rank gets its part of the reduction of the inputs of all ranks";
+
+#define RONDO_REDUCE_SCATTER_ALGORITHMS(ALGORITHM) ALGORITHM(ring)
+
+RONDO_REDUCE_SCATTER_ALGORITHMS(RONDO_DECLARE_ALGORITHM)
+
+inline constexpr const AlgorithmInfo* algorithms[] = {RONDO_REDUCE_SCATTER_ALGORITHMS(RONDO_ALGORITHM_ADDRESS)};
+
+}  // namespace rondo::reduce_scatter
