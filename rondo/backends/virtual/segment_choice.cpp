@@ -14,9 +14,13 @@ namespace rondo::virtual_machine {
 namespace {
 
 constexpr Count shortest_candidate = 4 << 10;
-// By then the pipelines are full, and the time grows by the same amount for every further segment.
-constexpr Count few_segments = 32, more_segments = 48;
-constexpr Count segments_per_time = few_segments + more_segments;
+/// Numbers of segments with which pipelines are run.
+struct Samples {
+    Count few, more;
+};
+// By then the pipelines are full, and the time grows by the same amount for every further segment: more exactly so, and
+// nearly so where more is not affordable.
+constexpr Samples samples[] = {{32, 48}, {16, 24}};
 // What stands for more ranks than can be run: the largest group that is affordable.
 constexpr Rank groups[] = {32, 16, 8};
 // With so many, it shows how the way of the first segment grows with the ranks: as a chain, as a tree.
@@ -38,11 +42,11 @@ class Pipeline {
   public:
     /// On `group` ranks, which stand for all if they are fewer. `most`: messages that one time may take.
     Pipeline(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
-             const CostModel& costs, Rank group, Count most)
+             const CostModel& costs, Rank group, Samples with, Count most)
         : algorithm_(algorithm), facts_(facts), settings_(with_segment(settings, 1)), costs_(costs), group_(group),
-          most_(most) {
+          samples_(with), most_(most) {
         // Every segment comes to all ranks, or from all of them: one message each, at least.
-        is_affordable_ = (group - 1) * segments_per_time <= most;
+        is_affordable_ = (group - 1) * (with.few + with.more) <= most;
     }
 
     /// False: times mean nothing.
@@ -54,24 +58,24 @@ class Pipeline {
         double seconds = on_group(segments, longest);
         if (group_ < facts_.size) seconds += further_ranks(segments, longest);
         const Basis basis = group_ < facts_.size       ? Basis::fewer_ranks
-                            : segments > more_segments ? Basis::extrapolated
+                            : segments > samples_.more ? Basis::extrapolated
                                                        : Basis::whole;
         return {segment, segments, seconds, basis};
     }
 
   private:
     double on_group(Count segments, Count bytes) {
-        if (segments <= more_segments) return run(group_, segments, bytes);
-        const double few = run(group_, few_segments, bytes), more = run(group_, more_segments, bytes);
-        const double each = (more - few) / static_cast<double>(more_segments - few_segments);
-        return more + each * static_cast<double>(segments - more_segments);
+        if (segments <= samples_.more) return run(group_, segments, bytes);
+        const double few = run(group_, samples_.few, bytes), more = run(group_, samples_.more, bytes);
+        const double each = (more - few) / static_cast<double>(samples_.more - samples_.few);
+        return more + each * static_cast<double>(segments - samples_.more);
     }
 
     /// What all ranks take longer than the group: as a single segment does, but that a hop costs more or less in a
     /// pipeline that is full.
     double further_ranks(Count segments, Count bytes) {
         const Rank half = group_ / 2;
-        const Count full = std::min(segments, few_segments);
+        const Count full = std::min(segments, samples_.few);
         const double single = run(group_, 1, bytes), hops = single - run(half, 1, bytes);
         const double full_hops = run(group_, full, bytes) - run(half, full, bytes);
         const double ratio = hops > 0 ? std::clamp(full_hops / hops, 0.5, 2.0) : 1;
@@ -121,6 +125,7 @@ class Pipeline {
     const std::vector<Setting> settings_;
     const CostModel costs_;
     const Rank group_;
+    const Samples samples_;
     const Count most_;
     bool is_affordable_;
     std::map<std::pair<Rank, Count>, std::optional<Timing>> timings_;
@@ -168,10 +173,12 @@ std::optional<SegmentChoice> on_affordable_group(const AlgorithmInfo& algorithm,
         if (group < facts.size) sizes.push_back(group);
     }
     for (const Rank size : sizes) {
-        Pipeline pipeline(algorithm, facts, settings, costs, size, most);
-        if (!pipeline.is_affordable()) continue;
-        const SegmentChoice found = body(pipeline);
-        if (pipeline.is_affordable()) return found;
+        for (const Samples& with : samples) {
+            Pipeline pipeline(algorithm, facts, settings, costs, size, with, most);
+            if (!pipeline.is_affordable()) continue;
+            const SegmentChoice found = body(pipeline);
+            if (pipeline.is_affordable()) return found;
+        }
     }
     return std::nullopt;
 }

@@ -23,9 +23,9 @@ struct SegmentChoice {
     Basis basis;
 };
 
-/// What a choice may cost at the first call of a kind, in messages of virtual time: one or two milliseconds.
+/// What a choice may cost at the first call of a kind, in messages of virtual time: about a millisecond.
 /// Counted, not clocked, so that all ranks decide alike.
-inline constexpr Count messages_per_choice = 6144;
+inline constexpr Count messages_per_choice = 2560;
 
 /// The segment with which the call is fastest, of the powers of two from 4 KiB (or one element) up and of the whole
 /// vector; of almost equal ones the longest. More ranks than `budget` allows (some 16) are represented by 32, 16 or 8
