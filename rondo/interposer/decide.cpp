@@ -56,7 +56,8 @@ std::vector<Setting> settings_for(const Choice& choice, const CallFacts& facts, 
 
 }  // namespace
 
-Decision decide(const Runtime& runtime, const CallKey& key, Communicator& communicator, MPI_Comm comm) {
+Decision decide(const Runtime& runtime, const CallKey& key, Communicator& communicator, MPI_Comm comm,
+                std::span<const Count> starts) {
     const Collective& subject = collectives()[key.collective];
     if (key.over_int && !large_messages_possible()) {
         return native_decision(runtime, subject, "messages of more than 2^31-1 elements");
@@ -75,7 +76,8 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
                                            .count = key.count,
                                            .element_bytes = key.element_bytes,
                                            .root = key.root,
-                                           .op = {key.commutative}});
+                                           .op = {key.commutative},
+                                           .starts = starts});
     // Before anything is closed: what cannot be served need not be timed.
     if (const auto refusal = choice->algorithm->refusal(facts, choice->settings)) {
         const std::string reason = std::string(choice->algorithm->name) + " refuses: " + *refusal;

@@ -5,7 +5,6 @@
 #include "rondo/interposer/exports.hpp"
 
 using rondo::interposer::Word;
-using rondo::interposer::Words;
 
 // Each argument takes a register or, from the seventh on on x86-64, a word of the stack, whatever its type: who is
 // called with these words finds what it would have found without Rondo.
@@ -15,7 +14,7 @@ using rondo::interposer::Words;
         using Function = int (*)(shape##_PARAMETERS);                                                   \
         static const auto other = reinterpret_cast<Function>(rondo::interposer::detour(#name, caller)); \
         if (other != nullptr) return other(shape##_ARGUMENTS);                                          \
-        return rondo::interposer::serve(Words(shape##_WORDS), caller);                                  \
+        return rondo::interposer::serve(shape##_WORDS, caller);                                         \
     }
 
 #ifdef RONDO_HAVE_LARGE_COUNT_API
@@ -45,7 +44,40 @@ using rondo::interposer::Words;
 #define REDUCING_TO_A_ROOT_WORDS \
     {.input = input, .output = output, .count = count, .datatype = datatype, .op = op, .root = root, .comm = comm}
 
+#define REDUCING_EQUAL_PARTS_PARAMETERS REDUCING_PARAMETERS
+#define REDUCING_EQUAL_PARTS_ARGUMENTS REDUCING_ARGUMENTS
+#define REDUCING_EQUAL_PARTS_WORDS {.common = REDUCING_WORDS}
+
+#define REDUCING_PARTS_PARAMETERS Word input, Word output, Word counts, Word datatype, Word op, Word comm
+#define REDUCING_PARTS_ARGUMENTS input, output, counts, datatype, op, comm
+#define REDUCING_PARTS_WORDS \
+    {.common = {.input = input, .output = output, .datatype = datatype, .op = op, .comm = comm}, .counts = counts}
+
+#define GATHERING_EQUAL_PARTS_PARAMETERS \
+    Word input, Word input_count, Word input_type, Word output, Word count, Word datatype, Word comm
+#define GATHERING_EQUAL_PARTS_ARGUMENTS input, input_count, input_type, output, count, datatype, comm
+#define GATHERING_EQUAL_PARTS_WORDS                                                                    \
+    {.common = {.input = input, .output = output, .count = count, .datatype = datatype, .comm = comm}, \
+     .input_count = input_count,                                                                       \
+     .input_type = input_type}
+
+#define GATHERING_PARTS_PARAMETERS                                                                              \
+    Word input, Word input_count, Word input_type, Word output, Word counts, Word displacements, Word datatype, \
+        Word comm
+#define GATHERING_PARTS_ARGUMENTS input, input_count, input_type, output, counts, displacements, datatype, comm
+#define GATHERING_PARTS_WORDS                                                          \
+    {.common = {.input = input, .output = output, .datatype = datatype, .comm = comm}, \
+     .input_count = input_count,                                                       \
+     .input_type = input_type,                                                         \
+     .counts = counts,                                                                 \
+     .displacements = displacements}
+
+RONDO_EXPORTS(Allgather, allgather, GATHERING_EQUAL_PARTS)
+RONDO_EXPORTS(Allgatherv, allgatherv, GATHERING_PARTS)
+RONDO_EXPORTS(Allreduce, allreduce, REDUCING)
 RONDO_EXPORTS(Bcast, bcast, MOVING_ONE_BUFFER)
 RONDO_EXPORTS(Exscan, exscan, REDUCING)
 RONDO_EXPORTS(Reduce, reduce, REDUCING_TO_A_ROOT)
+RONDO_EXPORTS(Reduce_scatter, reduce_scatter, REDUCING_PARTS)
+RONDO_EXPORTS(Reduce_scatter_block, reduce_scatter_block, REDUCING_EQUAL_PARTS)
 RONDO_EXPORTS(Scan, scan, REDUCING)

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace rondo::interposer {
 
@@ -15,14 +16,26 @@ struct Words {
     Word input = 0, output = 0, count = 0, datatype = 0, op = 0, root = 0, comm = 0;
 };
 
+/// Those of functions whose vector has a part for each rank. `common` has what speaks of the output.
+struct PartsWords {
+    Words common;
+    Word input_count = 0, input_type = 0;
+    std::optional<Word> counts = {}, displacements = {};  // of the functions that have them
+};
+
 // Serve a call, by Rondo or by the library. `caller`: an address in the code that called.
-#define RONDO_SERVING(collective)                               \
-    int collective(const Words& arguments, const void* caller); \
-    int collective##_c(const Words& arguments, const void* caller);
-RONDO_SERVING(bcast)
-RONDO_SERVING(exscan)
-RONDO_SERVING(reduce)
-RONDO_SERVING(scan)
+#define RONDO_SERVING(function, Arguments)                        \
+    int function(const Arguments& arguments, const void* caller); \
+    int function##_c(const Arguments& arguments, const void* caller);
+RONDO_SERVING(allgather, PartsWords)
+RONDO_SERVING(allgatherv, PartsWords)
+RONDO_SERVING(allreduce, Words)
+RONDO_SERVING(bcast, Words)
+RONDO_SERVING(exscan, Words)
+RONDO_SERVING(reduce, Words)
+RONDO_SERVING(reduce_scatter, PartsWords)
+RONDO_SERVING(reduce_scatter_block, PartsWords)
+RONDO_SERVING(scan, Words)
 #undef RONDO_SERVING
 
 /// Who must have calls of this exported name instead, with the same arguments; nullptr if Rondo serves them:

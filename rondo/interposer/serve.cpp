@@ -7,8 +7,7 @@
 #include <optional>
 
 #include "rondo/interposer/decide.hpp"
-#include "rondo/interposer/left_calls.hpp"
-#include "rondo/interposer/report.hpp"
+#include "rondo/interposer/service.hpp"
 
 namespace rondo::interposer {
 namespace {
@@ -16,19 +15,6 @@ namespace {
 using mpi::CallKey;
 using mpi::Communicator;
 using mpi::Decision;
-
-/// Counts a call that begins now, if anybody wants to know.
-class Stopwatch {
-  public:
-    explicit Stopwatch(bool running) : running_(running), start_(running ? now() : 0) {}
-    void stop(mpi::Tally* tally, Count bytes) const {
-        if (running_ && tally != nullptr) tally->count(static_cast<std::uint64_t>(bytes), now() - start_);
-    }
-
-  private:
-    bool running_;
-    std::uint64_t start_;
-};
 
 /// Facts of the call that choice and plan depend on. What is reduced is counted in elements; what is moved in bytes,
 /// since ranks may describe the same bytes by different datatypes.
@@ -52,60 +38,69 @@ Wrapped::Wrapped(std::string_view collective_name, Output where, Native library_
     : collective(index_of(*find_collective(collective_name))), has(collectives()[collective].has), output(where),
       native(library_function) {}
 
+int Service::native(const char* reason, Count bytes) const {
+    note_left_call(function_.collective, reason);
+    const int error = function_.native(mpi::library(), call_);
+    if (reporting_) stop(tally_of(collectives()[function_.collective].name, "native", reason), bytes);
+    return error;
+}
+
+int serve_without_rondo(const Wrapped& function, const UserCall& call, const void* caller) {
+    const mpi::Library* library = native_library(caller);
+    return library != nullptr ? function.native(*library, call) : MPI_ERR_OTHER;
+}
+
+int code_of_exception() {
+    try {
+        throw;
+    } catch (const std::bad_alloc&) {
+        return MPI_ERR_NO_MEM;
+    } catch (const std::exception& fault) {
+        warn(fault.what());
+        return MPI_ERR_INTERN;
+    }
+}
+
 int serve(const Wrapped& function, const UserCall& call, const void* caller) {
     const Runtime* const here = runtime(caller);
-    if (here == nullptr) {
-        const mpi::Library* library = native_library(caller);
-        return library != nullptr ? function.native(*library, call) : MPI_ERR_OTHER;
-    }
+    if (here == nullptr) return serve_without_rondo(function, call, caller);
     const mpi::Library& library = mpi::library();
-    const Stopwatch stopwatch(here->reporting);
-    const auto native = [&](const char* reason, Count bytes) {
-        note_left_call(function.collective, reason);
-        const int error = function.native(library, call);
-        if (here->reporting) stopwatch.stop(tally_of(collectives()[function.collective].name, "native", reason), bytes);
-        return error;
-    };
+    const Service service(function, call, *here);
     // What is not plainly right is for the library to judge. Only what is wrong may be known to this rank alone.
-    if (call.count <= 0 || call.comm == library.comm_null) return native("empty", 0);
+    if (call.count <= 0 || call.comm == library.comm_null) return service.native("empty", 0);
     mpi::Datatype derived;
     const mpi::Datatype* type = mpi::describe(call.datatype, derived);
-    if (type == nullptr) return native("unusual datatype", 0);
+    if (type == nullptr) return service.native("unusual datatype", 0);
     const Count bytes = call.count * type->size;
     std::optional<mpi::Reduction> operation;
     if (function.has.operation) {
-        if (call.op == library.op_null) return native("empty", 0);
+        if (call.op == library.op_null) return service.native("empty", 0);
         operation.emplace(call.op, *type);
-        if (operation->objection() != nullptr) return native(operation->objection(), bytes);
+        if (operation->objection() != nullptr) return service.native(operation->objection(), bytes);
     }
     const mpi::Reduction* reduction = operation ? &*operation : nullptr;
 
     int error = MPI_SUCCESS;
     try {
         Communicator* communicator = Communicator::of(call.comm, here->instructions.fingerprint());
-        if (communicator == nullptr) return native("no attributes", bytes);
+        if (communicator == nullptr) return service.native("no attributes", bytes);
         if (!communicator->native_reason().empty()) {
             warn_of_disagreement(*communicator);
-            return native(communicator->native_reason().data(), bytes);
+            return service.native(communicator->native_reason().data(), bytes);
         }
         const Rank rank = communicator->rank();
-        if (call.root < 0 || call.root >= communicator->size()) return native("no such root", bytes);
+        if (call.root < 0 || call.root >= communicator->size()) return service.native("no such root", bytes);
         const std::uint16_t choice = here->instructions.choice_number(function.collective);
         const CallKey key = key_of(function, choice, call, in_place(function.output, call, rank), *type, reduction);
         Decision* decision = communicator->find(key);
         if (decision == nullptr) {
             decision = communicator->remember(key, decide(*here, key, *communicator, call.comm));
         }
-        if (decision->plan == nullptr) {
-            note_left_call(function.collective, decision->reason);
-            error = function.native(library, call);
-            stopwatch.stop(decision->tally, bytes);
-            return error;  // the library has called the error handler
-        }
+        if (decision->plan == nullptr) return service.native(*decision, bytes);
         // Faults of this rank alone, perhaps: the others are under way.
         if (buffers_in_doubt(function.output, call, *type, rank)) {
             communicator->skip_call();
-            return native("doubtful buffers", bytes);
+            return service.native("doubtful buffers", bytes);
         }
         if (reduction != nullptr) {
             error = communicator->run(*decision->plan, {call.input, call.output, *type, reduction});
@@ -113,16 +108,13 @@ int serve(const Wrapped& function, const UserCall& call, const void* caller) {
             // Its bytes would travel, whatever the library thinks of the type.
             if (!type->predefined && !communicator->can_send(call.output, *type)) {
                 communicator->skip_call();
-                return native("unusual datatype", bytes);
+                return service.native("unusual datatype", bytes);
             }
             error = communicator->run_on_bytes(*decision->plan, {call.output, call.count, *type}, rank == call.root);
         }
-        stopwatch.stop(decision->tally, bytes);
-    } catch (const std::bad_alloc&) {
-        error = MPI_ERR_NO_MEM;
-    } catch (const std::exception& fault) {
-        warn(fault.what());
-        error = MPI_ERR_INTERN;
+        service.stop(decision->tally, bytes);
+    } catch (...) {
+        error = code_of_exception();
     }
     if (error != MPI_SUCCESS) library.Comm_call_errhandler(call.comm, error);
     return error;

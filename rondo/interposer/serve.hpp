@@ -24,5 +24,7 @@ struct Wrapped {
 /// Carries out a call, by an algorithm of Rondo or by the library. Returns what the MPI function returns, after the
 /// user's error handler has had its say.
 int serve(const Wrapped& function, const UserCall& call, const void* caller);
+/// The same for functions whose vector has a part for each rank.
+int serve_parts(const Wrapped& function, const UserCall& call, const void* caller);
 
 }  // namespace rondo::interposer

@@ -2,8 +2,17 @@
 #pragma once
 
 #include "rondo/backends/mpi/datatype.hpp"
+#include "rondo/backends/mpi/division.hpp"
 
 namespace rondo::interposer {
+
+/// What functions whose vector has a part for each rank are given besides.
+struct PartsArguments {
+    Count input_count;
+    MPI_Datatype input_type;
+    mpi::Numbers counts;  ///< none: each part is as long as the call's count says
+    mpi::Numbers displacements;
+};
 
 /// A call of a collective, as the user made it. What its function has no argument for is null.
 struct UserCall {
@@ -14,6 +23,7 @@ struct UserCall {
     MPI_Op op;
     Rank root;
     MPI_Comm comm;
+    const PartsArguments* parts;
 };
 
 /// Where the output of a function means something.

@@ -84,7 +84,8 @@ bool all_minimum(MPI_Comm comm, long long (&values)[3]) {
 std::size_t CallKeyHash::operator()(const CallKey& key) const {
     std::uint64_t hash = static_cast<std::uint64_t>(key.count);
     for (const std::uint64_t part :
-         {static_cast<std::uint64_t>(key.element_bytes), std::uint64_t{key.choice} << 16 | key.collective,
+         {static_cast<std::uint64_t>(key.element_bytes),
+          std::uint64_t{key.division} << 32 | std::uint64_t{key.choice} << 16 | key.collective,
           static_cast<std::uint64_t>(key.root) << 3 | std::uint64_t{key.commutative} << 2 |
               std::uint64_t{key.in_place} << 1 | std::uint64_t{key.over_int}}) {
         hash = (hash ^ part) * 0x9E3779B97F4A7C15U;
@@ -115,6 +116,7 @@ void Communicator::set_up(MPI_Comm comm, std::uint64_t agreement) {
     library().Comm_test_inter(comm, &inter);
     if (inter != 0) {
         native_reason_ = "inter-communicator";
+        size_ = 0;
         return;
     }
     library().Comm_rank(comm, &rank_);
@@ -200,7 +202,9 @@ Decision* Communicator::find(const CallKey& key) {
 }
 
 Decision* Communicator::remember(const CallKey& key, Decision decision) {
-    const std::size_t bytes = decision.plan ? decision.plan->bytes() : 0;
+    const std::size_t bytes = decision.bytes();
+    const auto same = decisions_.find(key);
+    if (same != decisions_.end()) plan_bytes_ -= same->second.bytes();
     if (decisions_.size() >= most_decisions || plan_bytes_ + bytes > most_plan_bytes) {
         last_key_ = nullptr;
         decisions_.clear();
@@ -229,6 +233,19 @@ int Communicator::run_on_bytes(const Plan& plan, const UserData& data, bool is_s
     const int error = execute(plan, {nullptr, packed.bytes(), byte, nullptr});
     if (error != MPI_SUCCESS) packed.leave();
     return error != MPI_SUCCESS || is_source ? error : unpack(packed.bytes(), data, private_);
+}
+
+int Communicator::run_on_parts(const Plan& plan, const Gathering& data, Count bytes) {
+    count_call();
+    char* whole = data.output();
+    Scratch packed(whole != nullptr ? 0 : static_cast<std::size_t>(bytes), Purpose::packing);
+    if (whole == nullptr) whole = packed.bytes();
+    if (const int error = data.enter(whole, private_); error != MPI_SUCCESS) return error;
+    if (const int error = execute(plan, {data.input(), whole, byte_type(), nullptr}); error != MPI_SUCCESS) {
+        packed.leave();
+        return error;
+    }
+    return data.leave(whole, private_);
 }
 
 /// A message to nobody has its arguments judged as any other.

@@ -7,8 +7,10 @@
 #include <memory>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "rondo/backends/mpi/executor.hpp"
+#include "rondo/backends/mpi/gathering.hpp"
 #include "rondo/backends/mpi/packing.hpp"
 
 namespace rondo::mpi {
@@ -24,6 +26,7 @@ struct CallKey {
     Count count = 0;
     Count element_bytes = 0;  ///< size of the data of one element
     Rank root = 0;
+    std::uint32_t division = 0;  ///< Division::hash: the exact one is kept with the decision
 
     friend bool operator==(const CallKey&, const CallKey&) = default;
 };
@@ -44,9 +47,12 @@ struct Tally;
 
 /// What was decided for a kind of call.
 struct Decision {
-    std::unique_ptr<Plan> plan;  ///< nullptr: the library's own collective
-    Tally* tally = nullptr;      ///< where such calls are counted, nullptr if they are not
-    const char* reason = "";     ///< why they go to the library; lives for ever
+    std::unique_ptr<Plan> plan;   ///< nullptr: the library's own collective
+    Tally* tally = nullptr;       ///< where such calls are counted, nullptr if they are not
+    const char* reason = "";      ///< why they go to the library; lives for ever
+    std::vector<Count> starts{};  ///< of the parts of the vector; empty if they are even
+
+    [[nodiscard]] std::size_t bytes() const { return (plan ? plan->bytes() : 0) + starts.size() * sizeof(Count); }
 };
 
 class Communicator {
@@ -60,6 +66,7 @@ class Communicator {
     ~Communicator();
 
     [[nodiscard]] Rank rank() const { return rank_; }
+    /// Of an inter-communicator, 0.
     [[nodiscard]] Rank size() const { return size_; }
     /// The same for every node, or 0. Asked for at the first call, which is collective over `comm`, the communicator of
     /// this state.
@@ -74,7 +81,8 @@ class Communicator {
 
     /// The remembered decision, or nullptr.
     Decision* find(const CallKey& key);
-    /// Remembers. Forgets the others first when they have become too many; pointers to them are void then.
+    /// Remembers, instead of what has been remembered for that key. Forgets the others first when they have become too
+    /// many; pointers to them are void then.
     Decision* remember(const CallKey& key, Decision decision);
 
     /// Runs a plan on elements of the user. Returns an MPI error code; throws std::bad_alloc.
@@ -82,6 +90,8 @@ class Communicator {
     /// Runs a plan whose elements are the bytes of the user's data; the output is all that it knows. The data of a
     /// source are there before, the others' come. Returns an MPI error code; throws std::bad_alloc.
     int run_on_bytes(const Plan& plan, const UserData& data, bool is_source);
+    /// Runs a plan whose elements are the bytes of all parts. Returns an MPI error code; throws std::bad_alloc.
+    int run_on_parts(const Plan& plan, const Gathering& data, Count bytes);
     /// Instead of running a plan that the other ranks may run.
     void skip_call() { count_call(); }
     /// True if the library takes data of this type for a message. Where Rondo has messages of its own.

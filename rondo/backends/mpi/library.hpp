@@ -9,6 +9,8 @@ namespace rondo::mpi {
 
 // Profiling entry points (PMPI_): what Rondo does is its own business, no tool should count it.
 #define RONDO_MPI_FUNCTIONS(FUNCTION) \
+    FUNCTION(Allgather)               \
+    FUNCTION(Allgatherv)              \
     FUNCTION(Allreduce)               \
     FUNCTION(Bcast)                   \
     FUNCTION(Cancel)                  \
@@ -20,6 +22,7 @@ namespace rondo::mpi {
     FUNCTION(Comm_get_errhandler)     \
     FUNCTION(Comm_group)              \
     FUNCTION(Comm_rank)               \
+    FUNCTION(Comm_remote_size)        \
     FUNCTION(Comm_set_attr)           \
     FUNCTION(Comm_set_errhandler)     \
     FUNCTION(Comm_size)               \
@@ -39,6 +42,8 @@ namespace rondo::mpi {
     FUNCTION(Recv)                    \
     FUNCTION(Reduce)                  \
     FUNCTION(Reduce_local)            \
+    FUNCTION(Reduce_scatter)          \
+    FUNCTION(Reduce_scatter_block)    \
     FUNCTION(Request_free)            \
     FUNCTION(Scan)                    \
     FUNCTION(Send)                    \
@@ -57,12 +62,17 @@ namespace rondo::mpi {
 // Present in newer libraries only; nullptr otherwise.
 #ifdef RONDO_HAVE_LARGE_COUNT_API
 #define RONDO_MPI_LARGE_COUNT_FUNCTIONS(FUNCTION) \
+    FUNCTION(Allgather_c)                         \
+    FUNCTION(Allgatherv_c)                        \
+    FUNCTION(Allreduce_c)                         \
     FUNCTION(Bcast_c)                             \
     FUNCTION(Exscan_c)                            \
     FUNCTION(Irecv_c)                             \
     FUNCTION(Isend_c)                             \
     FUNCTION(Pack_c)                              \
     FUNCTION(Reduce_c)                            \
+    FUNCTION(Reduce_scatter_block_c)              \
+    FUNCTION(Reduce_scatter_c)                    \
     FUNCTION(Scan_c)                              \
     FUNCTION(Sendrecv_c)                          \
     FUNCTION(Type_get_envelope_c)                 \

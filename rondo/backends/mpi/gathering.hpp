@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How the data of an allgather come into the bytes that a plan works on, and out of them again, on one rank. Where
+// possible these bytes are the user's own.
+#pragma once
+
+#include "rondo/backends/mpi/division.hpp"
+#include "rondo/backends/mpi/packing.hpp"
+
+namespace rondo::mpi {
+
+/// The user's parts of a gathered vector, in memory.
+struct PlacedParts {
+    char* buffer;
+    const Datatype& type;
+    PartCounts counts;
+    Numbers displacements;  ///< of each part, in extents of the type; none: one part after the other
+
+    [[nodiscard]] Count displacement(Rank rank) const {
+        return displacements.is_argument() ? displacements[rank] : counts[rank] * rank;
+    }
+    [[nodiscard]] UserData operator[](Rank rank) const {
+        return {buffer + displacement(rank) * type.extent, counts[rank], type};
+    }
+};
+
+class Gathering {
+  public:
+    /// `in_place`: the input is the part of this rank.
+    Gathering(const UserData& input, bool in_place, const PlacedParts& parts, Rank rank);
+
+    /// The plan finds the input where it belongs in the output: because the user put it there, or `enter` does.
+    [[nodiscard]] bool plan_in_place() const { return in_place_ || packs_input_; }
+    /// Where the plan finds it otherwise.
+    [[nodiscard]] const void* input() const { return input_.buffer; }
+    /// The user's memory, for all bytes of the vector in their order; nullptr if they need a place of their own.
+    [[nodiscard]] char* output() const { return direct_ ? first_ : nullptr; }
+
+    // Before and after the plan; `bytes`: all of the vector. Both return an MPI error code.
+    int enter(char* bytes, MPI_Comm comm) const;
+    int leave(const char* bytes, MPI_Comm comm) const;
+
+  private:
+    UserData input_;
+    PlacedParts parts_;
+    Rank rank_;
+    bool in_place_, packs_input_ = false;
+    bool plain_;                // the parts lie as packed, each for itself
+    bool direct_;               // and all together
+    char* first_;               // where they do
+    Count start_of_input_ = 0;  // in bytes of the vector
+};
+
+}  // namespace rondo::mpi

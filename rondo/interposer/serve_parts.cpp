@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Functions whose vector has a part for each rank: all parts together decide, as only they are equal on all ranks.
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "rondo/interposer/decide.hpp"
+#include "rondo/interposer/service.hpp"
+
+namespace rondo::interposer {
+namespace {
+
+using mpi::CallKey;
+using mpi::Communicator;
+using mpi::Datatype;
+using mpi::Decision;
+using mpi::Division;
+using mpi::PartCounts;
+
+bool is_missing(const mpi::Numbers& numbers) { return numbers.is_argument() && numbers.array() == nullptr; }
+
+PartCounts counts_of(const UserCall& call, Rank size) {
+    const mpi::Numbers& counts = call.parts->counts;
+    return counts.is_argument() ? PartCounts(counts, size) : PartCounts(call.count, size);
+}
+
+/// What has been decided for such calls, or is now. `unit`: what each of the counted is in the elements of the plan.
+Decision& decision_for(const Runtime& runtime, const CallKey& key, const PartCounts& counts, Count unit,
+                       Communicator& communicator, MPI_Comm comm) {
+    Decision* known = communicator.find(key);
+    if (known != nullptr && (key.division == 0 || starts_at(counts, unit, known->starts))) return *known;
+    std::vector<Count> starts;
+    if (key.division != 0) starts = starts_of(counts, unit);
+    Decision fresh = decide(runtime, key, communicator, comm, starts);
+    fresh.starts = std::move(starts);
+    return *communicator.remember(key, std::move(fresh));
+}
+
+CallKey key_of(const Wrapped& function, const Runtime& runtime, const Division& division, Count element_bytes) {
+    CallKey key;
+    key.collective = static_cast<std::uint16_t>(function.collective);
+    key.choice = runtime.instructions.choice_number(function.collective);
+    key.over_int = division.count > std::numeric_limits<int>::max();
+    key.count = division.count;
+    key.element_bytes = element_bytes;
+    key.division = division.hash;
+    return key;
+}
+
+/// As `buffers_in_doubt`. The part of this rank may be empty; then only the input means something.
+bool buffers_in_doubt(const UserCall& call, const Datatype& type, Count own_count) {
+    const bool has_output = own_count > 0 || call.input == MPI_IN_PLACE;
+    if (has_output && call.output == MPI_IN_PLACE) return true;
+    if (type.predefined && (call.input == nullptr || (has_output && call.output == nullptr))) return true;
+#ifdef RONDO_ABI_OPENMPI
+    return false;
+#else
+    return has_output && call.input == call.output;
+#endif
+}
+
+int reduce_and_scatter(const Service& service, const Wrapped& function, const UserCall& call, const Runtime& runtime,
+                       const Datatype& type, const mpi::Reduction& reduction, Communicator& communicator) {
+    const PartCounts counts = counts_of(call, communicator.size());
+    const Division division = Division::of(counts, 1);
+    if (division.count <= 0) return service.native("empty", 0);
+    const Count bytes = division.count * type.size;
+    CallKey key = key_of(function, runtime, division, type.size);
+    key.commutative = reduction.commutative();
+    key.in_place = call.input == MPI_IN_PLACE || call.input == call.output;
+    const Decision& decision = decision_for(runtime, key, counts, 1, communicator, call.comm);
+    if (decision.plan == nullptr) return service.native(decision, bytes);
+    // Faults of this rank alone, perhaps: the others are under way.
+    if (buffers_in_doubt(call, type, counts[communicator.rank()])) {
+        communicator.skip_call();
+        return service.native("doubtful buffers", bytes);
+    }
+    const int error = communicator.run(*decision.plan, {call.input, call.output, type, &reduction});
+    if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(call.comm, error);
+    service.stop(decision.tally, bytes);
+    return error;
+}
+
+/// True for what MPI forbids: for the library to judge. What it does not judge must not be among it.
+bool in_doubt(const UserCall& call, const mpi::UserData& own_part, const mpi::UserData& input) {
+    const bool predefined = own_part.type.predefined;
+    if (call.output == MPI_IN_PLACE || (predefined && call.output == nullptr)) return true;
+    if (call.input == MPI_IN_PLACE) return false;
+    const PartsArguments& more = *call.parts;
+    if (more.input_count < 0 || more.input_type == mpi::library().datatype_null) return true;
+    if (input.type.predefined && input.bytes() > 0 && call.input == nullptr) return true;
+#ifdef RONDO_ABI_OPENMPI
+    return false;
+#else
+    return predefined && own_part.count > 0 && call.input == own_part.buffer && more.input_type == call.datatype &&
+           more.input_count == own_part.count;
+#endif
+}
+
+int gather(const Service& service, const Wrapped& function, const UserCall& call, const Runtime& runtime,
+           const Datatype& type, Communicator& communicator) {
+    const PartCounts counts = counts_of(call, communicator.size());
+    const Division division = Division::of(counts, type.size);
+    const Count bytes = division.count;
+    if (bytes <= 0) return service.native("empty", 0);
+    const Rank rank = communicator.rank();
+    const mpi::PlacedParts parts = {static_cast<char*>(call.output), type, counts, call.parts->displacements};
+    const mpi::UserData own_part = parts[rank];
+    const bool in_place = call.input == MPI_IN_PLACE || call.input == own_part.buffer;
+    Datatype derived;
+    const Datatype* input_type = in_place ? &type : mpi::describe(call.parts->input_type, derived);
+    if (input_type == nullptr) input_type = &(derived = {});  // of no size
+    const mpi::UserData input = {in_place ? own_part.buffer : const_cast<void*>(call.input),
+                                 in_place ? own_part.count : call.parts->input_count, *input_type};
+    const mpi::Gathering data(input, in_place, parts, rank);
+
+    CallKey key = key_of(function, runtime, division, 1);
+    key.in_place = data.plan_in_place();
+    const Decision& decision = decision_for(runtime, key, counts, type.size, communicator, call.comm);
+    if (decision.plan == nullptr) return service.native(decision, bytes);
+    // Faults of this rank alone, perhaps: the others are under way.
+    const char* objection = nullptr;
+    if (in_doubt(call, own_part, input)) {
+        objection = "doubtful buffers";
+    } else if ((!type.predefined && !communicator.can_send(call.output, type)) ||
+               (!input_type->predefined && input.bytes() > 0 && !communicator.can_send(input.buffer, *input_type))) {
+        objection = "unusual datatype";
+    }
+    if (objection != nullptr) {
+        communicator.skip_call();
+        return service.native(objection, bytes);
+    }
+    int error = MPI_SUCCESS;
+    if (input.bytes() == own_part.bytes()) {
+        error = communicator.run_on_parts(*decision.plan, data, bytes);
+    } else {
+        communicator.skip_call();
+        error = input.bytes() > own_part.bytes() ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
+    }
+    if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(call.comm, error);
+    service.stop(decision.tally, bytes);
+    return error;
+}
+
+}  // namespace
+
+int serve_parts(const Wrapped& function, const UserCall& call, const void* caller) {
+    const Runtime* const here = runtime(caller);
+    if (here == nullptr) return serve_without_rondo(function, call, caller);
+    const mpi::Library& library = mpi::library();
+    const Service service(function, call, *here);
+    const bool reduces = function.has.operation;
+    // What is not plainly right is for the library to judge. Only what is wrong may be known to this rank alone.
+    if (call.comm == library.comm_null || is_missing(call.parts->counts) || is_missing(call.parts->displacements) ||
+        (reduces && call.op == library.op_null)) {
+        return service.native("empty", 0);
+    }
+    Datatype derived;
+    const Datatype* type = mpi::describe(call.datatype, derived);
+    if (type == nullptr) {
+        if (reduces || call.datatype == library.datatype_null) return service.native("unusual datatype", 0);
+        // Other ranks may say by another type that they get nothing, and ask.
+        type = &(derived = {});
+    }
+    std::optional<mpi::Reduction> reduction;
+    if (reduces) {
+        reduction.emplace(call.op, *type);
+        if (reduction->objection() != nullptr) return service.native(reduction->objection(), 0);
+    }
+    try {
+        Communicator* communicator = Communicator::of(call.comm, here->instructions.fingerprint());
+        if (communicator == nullptr) return service.native("no attributes", 0);
+        if (!communicator->native_reason().empty()) {
+            warn_of_disagreement(*communicator);
+            const Count count = Division::of(counts_of(call, communicator->size()), type->size).count;
+            return service.native(communicator->native_reason().data(), std::max<Count>(0, count));
+        }
+        return reduces ? reduce_and_scatter(service, function, call, *here, *type, *reduction, *communicator)
+                       : gather(service, function, call, *here, *type, *communicator);
+    } catch (...) {
+        const int error = code_of_exception();
+        library.Comm_call_errhandler(call.comm, error);
+        return error;
+    }
+}
+
+}  // namespace rondo::interposer

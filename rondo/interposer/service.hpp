@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What serving has in common for all functions.
+#pragma once
+
+#include "rondo/interposer/left_calls.hpp"
+#include "rondo/interposer/report.hpp"
+#include "rondo/interposer/serve.hpp"
+
+namespace rondo::interposer {
+
+/// A call that begins now. Borrows what it is made of.
+class Service {
+  public:
+    Service(const Wrapped& function, const UserCall& call, const Runtime& runtime)
+        : function_(function), call_(call), reporting_(runtime.reporting), start_(reporting_ ? now() : 0) {}
+
+    /// Lets the library carry it out, which calls the error handler itself. The reason lives for ever.
+    int native(const char* reason, Count bytes) const;
+    /// The same, if that was decided.
+    int native(const mpi::Decision& decision, Count bytes) const {
+        note_left_call(function_.collective, decision.reason);
+        const int error = function_.native(mpi::library(), call_);
+        stop(decision.tally, bytes);
+        return error;
+    }
+    /// Counts the call, if anybody wants to know.
+    void stop(mpi::Tally* tally, Count bytes) const {
+        if (reporting_ && tally != nullptr) tally->count(static_cast<std::uint64_t>(bytes), now() - start_);
+    }
+
+  private:
+    const Wrapped& function_;
+    const UserCall& call_;
+    bool reporting_;
+    std::uint64_t start_;
+};
+
+/// A call while Rondo has nothing to do with the process.
+int serve_without_rondo(const Wrapped& function, const UserCall& call, const void* caller);
+
+/// The MPI error code of the exception that is being handled.
+int code_of_exception();
+
+}  // namespace rondo::interposer
