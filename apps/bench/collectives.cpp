@@ -21,10 +21,21 @@ int rank_of(MPI_Comm comm) {
     return rank;
 }
 
-/// MPI_Exscan, MPI_Scan and MPI_Allreduce have one signature.
+std::size_t extent_of(MPI_Datatype type) {
+    MPI_Aint lower = 0, extent = 0;
+    MPI_Type_get_extent(type, &lower, &extent);
+    return static_cast<std::size_t>(extent);
+}
+
+/// MPI_Exscan, MPI_Scan, MPI_Allreduce and MPI_Reduce_scatter_block have one signature.
 void call_without_root(Function function, const Arguments& a) {
     using Function = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
     reinterpret_cast<Function>(function)(a.input, a.output, a.count, a.type, a.op, a.comm);
+}
+
+void call_allgather(Function function, const Arguments& a) {
+    using Function = int (*)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
+    reinterpret_cast<Function>(function)(a.input, a.count, a.type, a.output, a.count, a.type, a.comm);
 }
 
 void call_reduce(Function function, const Arguments& a) {
@@ -51,9 +62,8 @@ void incast(Function, const Arguments& a) {
         MPI_Send(a.input, a.count, a.type, 0, tag, a.comm);
         return;
     }
-    int element_bytes = 0;
-    MPI_Type_size(a.type, &element_bytes);
-    const std::size_t bytes = static_cast<std::size_t>(a.count) * static_cast<std::size_t>(element_bytes);
+    const std::size_t element_bytes = extent_of(a.type);
+    const std::size_t bytes = static_cast<std::size_t>(a.count) * element_bytes;
     std::vector<MPI_Request> requests(static_cast<std::size_t>(ranks_of(a.comm) - 1));
     for (std::size_t i = 0; i < requests.size(); ++i) {
         void* slot = static_cast<std::byte*>(a.output) + i * bytes;
@@ -73,11 +83,10 @@ void ring_shift(Function, const Arguments& a) {
 void stream(Function, const Arguments& a) {
     const int last = ranks_of(a.comm) - 1, rank = rank_of(a.comm);
     if (rank != 0 && rank != last) return;
-    int element_bytes = 0;
-    MPI_Type_size(a.type, &element_bytes);
+    const std::size_t element_bytes = extent_of(a.type);
     std::vector<MPI_Request> requests(static_cast<std::size_t>(a.count));
     for (std::size_t i = 0; i < requests.size(); ++i) {
-        const std::size_t offset = i * static_cast<std::size_t>(element_bytes);
+        const std::size_t offset = i * element_bytes;
         if (rank == 0) MPI_Isend(static_cast<std::byte*>(a.input) + offset, 1, a.type, last, tag, a.comm, &requests[i]);
         else MPI_Irecv(static_cast<std::byte*>(a.output) + offset, 1, a.type, 0, tag, a.comm, &requests[i]);
     }
@@ -88,6 +97,7 @@ void stream(Function, const Arguments& a) {
 void reduce_local(Function, const Arguments& a) { MPI_Reduce_local(a.input, a.output, a.count, a.type, a.op); }
 
 int one_vector(int, int) { return 1; }
+int one_of_each(int, int ranks) { return ranks; }
 int one_of_each_other_on_root(int rank, int ranks) { return rank == 0 ? ranks - 1 : 0; }
 
 RankRange ranks_before(int, int rank, int) { return {0, rank}; }
@@ -95,6 +105,7 @@ RankRange ranks_up_to(int, int rank, int) { return {0, rank + 1}; }
 RankRange all(int, int, int ranks) { return {0, ranks}; }
 RankRange all_on_root(int, int rank, int ranks) { return {0, rank == 0 ? ranks : 0}; }
 RankRange root(int, int, int) { return {0, 1}; }
+RankRange each_by_itself(int vector, int, int) { return {vector, vector + 1}; }
 RankRange one_of_the_others(int vector, int, int) { return {vector + 1, vector + 2}; }
 RankRange previous(int, int rank, int ranks) { return {(rank + ranks - 1) % ranks, (rank + ranks - 1) % ranks + 1}; }
 RankRange partner(int, int rank, int ranks) {
@@ -107,6 +118,7 @@ RankRange nobody(int, int, int) { return {0, 0}; }
 
 double undefined(int) { return 0; }
 double one(int) { return 1; }
+double the_others(int ranks) { return 1.0 * (ranks - 1) / ranks; }
 double twice_the_others(int ranks) { return 2.0 * (ranks - 1) / ranks; }
 
 /// The first columns of a row: how MPI calls it, and where it is.
@@ -115,16 +127,18 @@ double twice_the_others(int ranks) { return 2.0 * (ranks - 1) / ranks; }
 
 // clang-format off
 const Collective table[] = {
-    {"exscan", RONDO_FUNCTION(MPI_Exscan), true, false, 1, false, call_without_root, one_vector, ranks_before, undefined},
-    {"scan", RONDO_FUNCTION(MPI_Scan), true, false, 1, false, call_without_root, one_vector, ranks_up_to, undefined},
-    {"allreduce", RONDO_FUNCTION(MPI_Allreduce), true, false, 1, false, call_without_root, one_vector, all, twice_the_others},
-    {"reduce", RONDO_FUNCTION(MPI_Reduce), true, false, 1, false, call_reduce, one_vector, all_on_root, one},
-    {"bcast", RONDO_FUNCTION(MPI_Bcast), false, true, 1, false, call_bcast, one_vector, root, one},
-    {"ping_pong", RONDO_PATTERN, false, false, 0.5, true, ping_pong, one_vector, partner, one},
-    {"incast", RONDO_PATTERN, false, false, 1, false, incast, one_of_each_other_on_root, one_of_the_others, undefined},
-    {"ring_shift", RONDO_PATTERN, false, false, 1, false, ring_shift, one_vector, previous, undefined},
-    {"stream", RONDO_PATTERN, false, false, 1, false, stream, one_vector, root_on_the_last, undefined},
-    {"reduce_local", RONDO_PATTERN, false, false, 1, false, reduce_local, one_vector, nobody, undefined},
+    {"exscan", RONDO_FUNCTION(MPI_Exscan), true, false, 1, false, call_without_root, Counts::whole, one_vector, ranks_before, undefined},
+    {"scan", RONDO_FUNCTION(MPI_Scan), true, false, 1, false, call_without_root, Counts::whole, one_vector, ranks_up_to, undefined},
+    {"allreduce", RONDO_FUNCTION(MPI_Allreduce), true, false, 1, false, call_without_root, Counts::whole, one_vector, all, twice_the_others},
+    {"reduce_scatter", RONDO_FUNCTION(MPI_Reduce_scatter_block), true, false, 1, false, call_without_root, Counts::part_of_input, one_vector, all, the_others},
+    {"allgather", RONDO_FUNCTION(MPI_Allgather), false, false, 1, false, call_allgather, Counts::part_of_output, one_of_each, each_by_itself, the_others},
+    {"reduce", RONDO_FUNCTION(MPI_Reduce), true, false, 1, false, call_reduce, Counts::whole, one_vector, all_on_root, one},
+    {"bcast", RONDO_FUNCTION(MPI_Bcast), false, true, 1, false, call_bcast, Counts::whole, one_vector, root, one},
+    {"ping_pong", RONDO_PATTERN, false, false, 0.5, true, ping_pong, Counts::whole, one_vector, partner, one},
+    {"incast", RONDO_PATTERN, false, false, 1, false, incast, Counts::whole, one_of_each_other_on_root, one_of_the_others, undefined},
+    {"ring_shift", RONDO_PATTERN, false, false, 1, false, ring_shift, Counts::whole, one_vector, previous, undefined},
+    {"stream", RONDO_PATTERN, false, false, 1, false, stream, Counts::whole, one_vector, root_on_the_last, undefined},
+    {"reduce_local", RONDO_PATTERN, false, false, 1, false, reduce_local, Counts::whole, one_vector, nobody, undefined},
 };
 // clang-format on
 

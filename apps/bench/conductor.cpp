@@ -66,7 +66,8 @@ std::vector<Conductor::Configuration> Conductor::configurations(std::int64_t cou
             made.push_back({next_id_++, static_cast<std::int32_t>(i), start});
             Record record("configuration");
             record.add("id", made.back().id).add("candidate", plan_.candidates[i]).add("start", name_of(start));
-            record.add("count", count).add("bytes", count * static_cast<std::int64_t>(bytes_of(plan_.type)));
+            record.add("count", count);
+            record.add("bytes", whole_bytes(*plan_.collective, plan_.type, count, messages_.size()));
             records_.write(record.add("bus_factor", plan_.collective->bus_factor(messages_.size())));
         }
     }

@@ -34,9 +34,9 @@ void read_line(Plan& plan, const std::string& key, const std::string& value) {
         plan.collective = find_collective(value);
         if (plan.collective == nullptr) throw std::runtime_error("the driver knows no collective of this name");
     } else if (key == "type") {
-        plan.type = required(find_type(value), "int, long, float or double");
+        plan.type = required(find_type(value), "int, long, float, double, float_int, double_int, long_int or 2int");
     } else if (key == "operator") {
-        plan.op = required(find_operator(value), "sum, bxor, bor, max or min");
+        plan.op = required(find_operator(value), "sum, bxor, bor, max, min, maxloc or minloc");
     } else if (key == "candidate") {
         plan.candidates.push_back(value);
     } else if (key == "count") {

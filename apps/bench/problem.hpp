@@ -25,6 +25,13 @@ struct Arguments {
     MPI_Comm comm;
 };
 
+/// What a call's count is of. Where it is of a part, the whole vector has as many parts as there are ranks.
+enum class Counts : std::uint8_t {
+    whole,
+    part_of_input,   ///< a rank puts in the whole vector, and gets one part
+    part_of_output,  ///< a rank puts in one part, and gets the whole vector
+};
+
 struct Collective {
     const char* name;
     const char* function_name;  ///< of MPI; nullptr for a traffic pattern
@@ -35,7 +42,8 @@ struct Collective {
     bool rank_0_starts;         ///< and the others only answer: its time from its own start counts
     /// Calls `function` at this address, or exchanges the messages of the pattern.
     void (*call)(Function function, const Arguments& arguments);
-    /// Vectors that the output of a rank consists of.
+    Counts counts;
+    /// Vectors of `count` elements that the output of a rank consists of.
     int (*vectors)(int rank, int ranks);
     /// Whose inputs each of them is made of; none: it means nothing.
     RankRange (*contributors)(int vector, int rank, int ranks);
@@ -46,8 +54,10 @@ struct Collective {
 std::span<const Collective> collectives();
 /// nullptr if there is none of this name.
 const Collective* find_collective(std::string_view name);
+/// Bytes of data in the whole vector of a call: what rules and tables call its length.
+std::int64_t whole_bytes(const Collective& collective, Type type, std::int64_t count, int ranks);
 
-/// Buffers of one rank for vectors of one length: what goes in, what has to come out, and whether it did.
+/// Buffers of one rank for calls with one count: what goes in, what has to come out, and whether it did.
 class Problem {
   public:
     Problem(const Collective& collective, Type type, Operator op, std::int64_t count, int rank, int ranks);
@@ -60,7 +70,8 @@ class Problem {
 
     [[nodiscard]] Arguments arguments(MPI_Comm comm);
     [[nodiscard]] const Collective& collective() const { return *collective_; }
-    [[nodiscard]] std::int64_t bytes() const { return static_cast<std::int64_t>(vector_bytes_); }
+    /// Of the whole vector, the same on all ranks.
+    [[nodiscard]] std::int64_t bytes() const { return whole_bytes(*collective_, type_, count_, ranks_); }
 
   private:
     const Collective* collective_;
@@ -68,7 +79,7 @@ class Problem {
     Operator op_;
     std::int64_t count_;
     int rank_, ranks_, vectors_;
-    std::size_t vector_bytes_;
+    std::size_t vector_bytes_;  ///< of `count` elements
     std::uint64_t repetition_ = 0;
     std::vector<std::byte> input_, output_;
 };

@@ -13,8 +13,18 @@
 
 namespace rondo::bench {
 
-enum class Type : std::int32_t { integer, long_integer, single_real, double_real };
-enum class Operator : std::int32_t { sum, bxor, bor, max, min };
+enum class Type : std::int32_t {
+    integer,
+    long_integer,
+    single_real,
+    double_real,
+    // Pairs of a value and an index.
+    single_real_integer,
+    double_real_integer,
+    long_integer_integer,
+    integer_integer
+};
+enum class Operator : std::int32_t { sum, bxor, bor, max, min, maxloc, minloc };
 
 std::optional<Type> find_type(std::string_view name);
 std::optional<Operator> find_operator(std::string_view name);
@@ -22,8 +32,11 @@ const char* name_of(Type type);
 const char* name_of(Operator op);
 MPI_Datatype mpi_type(Type type);
 MPI_Op mpi_operator(Operator op);
+/// From one element to the next.
 std::size_t bytes_of(Type type);
-/// Bits of floating-point numbers have no operators.
+/// Of an element, without the padding of a pair.
+std::size_t data_bytes_of(Type type);
+/// Bits of floating-point numbers have no operators; pairs have maxloc and minloc, and nothing else has.
 bool defined(Operator op, Type type);
 
 /// [first, last)
@@ -37,9 +50,11 @@ class Columns {
   public:
     Columns(Type type, Operator op, RankRange ranks, int of_ranks, std::uint64_t repetition);
     void write(std::byte* vector, std::size_t bytes) const;
-    [[nodiscard]] bool equal(const std::byte* vector, std::size_t bytes) const;
+    /// Whether these are the elements from `first` on. Padding does not matter.
+    [[nodiscard]] bool equal(const std::byte* vector, std::size_t bytes, std::size_t first = 0) const;
 
   private:
+    Type type_;
     std::vector<std::byte> tile_;
 };
 

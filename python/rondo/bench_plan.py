@@ -12,15 +12,29 @@ from rondo.errors import Error
 from rondo.results import NATIVE
 
 # What the driver can call (apps/bench/collectives.cpp): whether it takes an operator.
-COLLECTIVES = {"exscan": True, "scan": True, "allreduce": True, "reduce": True, "bcast": False}
+COLLECTIVES = {
+    "exscan": True,
+    "scan": True,
+    "allreduce": True,
+    "reduce_scatter": True,
+    "allgather": False,
+    "reduce": True,
+    "bcast": False,
+}
+DIVIDED = ("reduce_scatter", "allgather")
+"""Where a call's count is of the part of one rank; the whole vector has as many parts as there are ranks."""
 PATTERNS = ("ping_pong", "incast", "ring_shift", "stream", "reduce_local")
 """Traffic, to see what a network does: no collectives, so there are no algorithms."""
-TYPES = {"int": 4, "long": 8, "float": 4, "double": 8}
+PAIR_TYPES = {"float_int": 8, "double_int": 12, "long_int": 12, "2int": 8}
+TYPES = {"int": 4, "long": 8, "float": 4, "double": 8, **PAIR_TYPES}
+"""Bytes of data in an element."""
 BIT_OPERATORS = ("bxor", "bor")
-OPERATORS = ("sum", *BIT_OPERATORS, "max", "min")
+PAIR_OPERATORS = ("maxloc", "minloc")
+OPERATORS = ("sum", *BIT_OPERATORS, "max", "min", *PAIR_OPERATORS)
 STARTS = {"clock": ("clock",), "barrier": ("barrier",), "both": ("clock", "barrier")}
 
 MOST_ELEMENTS = 2**31 - 1
+MOST_PROCESSES = 1 << 20
 SUFFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 EXPECTED_COUNTS = (
     "expected numbers of elements as in 1,10,64Ki, or a range as in 1:100000 (1 2 5 10 20 ...) or "
@@ -90,8 +104,8 @@ def make(
     if operator not in OPERATORS:
         raise Error(f"unknown operator {operator!r}; {suggestion(operator, OPERATORS)}")
     reduces = COLLECTIVES.get(collective, False)
-    if reduces and operator in BIT_OPERATORS and type_name not in ("int", "long"):
-        raise Error(f"MPI defines no {operator} of type {type_name}; expected int or long, or sum, max or min")
+    if reduces:
+        _check_operator(operator, type_name)
     if start not in STARTS:
         raise Error(f"unknown way to start {start!r}; {suggestion(start, STARTS)}")
     if repetitions < 1 or warmup < 0 or not seconds > 0 or seed < 0:
@@ -117,6 +131,17 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     bare = word.lower().removeprefix("mpi_")  # people write the name of the function: MPI_Exscan
     nearest = [bare] if bare in names else _core.nearest(bare, names)
     return f"did you mean {' or '.join(nearest)}?" if nearest else f"expected one of: {', '.join(names)}"
+
+
+def _check_operator(operator: str, type_name: str) -> None:
+    """Error if MPI does not define the operator on the type."""
+    undefined = f"MPI defines no {operator} of type {type_name}; expected"
+    if type_name in PAIR_TYPES and operator not in PAIR_OPERATORS:
+        raise Error(f"{undefined} --op {' or '.join(PAIR_OPERATORS)}")
+    if operator in PAIR_OPERATORS and type_name not in PAIR_TYPES:
+        raise Error(f"{undefined} one of the pairs {', '.join(PAIR_TYPES)}")
+    if operator in BIT_OPERATORS and type_name not in ("int", "long"):
+        raise Error(f"{undefined} int or long, or sum, max or min")
 
 
 def split_algorithms(text: str) -> list[str]:
@@ -161,6 +186,20 @@ def counts_of(text: str) -> tuple[int, ...]:
             found.update(_range(_count(ends[0], text), _count(ends[1], text), (1, 2, 5) if len(ends) == 2 else (1,)))
         else:
             raise Error(f"counts {text!r}: cannot read {part!r}; {EXPECTED_COUNTS}")
+    return tuple(sorted(found))
+
+
+def processes_of(text: str) -> tuple[int, ...]:
+    """Rising numbers of processes, of a text like 2..36 or 2,3,4,8..16; Error if it says none."""
+    found: set[int] = set()
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d+)(?:\s*\.\.\s*(\d+))?\s*", part)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+        if not 2 <= first <= last <= MOST_PROCESSES:
+            raise Error(
+                f"processes {text!r}: cannot take {part.strip()!r}; expected numbers from 2 on, as in 2..36 or 2,3,4,8"
+            )
+        found.update(range(first, last + 1))
     return tuple(sorted(found))
 
 

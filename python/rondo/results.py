@@ -47,9 +47,9 @@ class Configuration(msgspec.Struct):
     start: str
     """How ranks start together: "barrier" or "clock"."""
     count: int
-    """Elements, as in the call."""
+    """Elements, as in the call: of reduce_scatter and allgather those of one rank's part."""
     bytes: int
-    """Of the vector of one rank."""
+    """Of the whole vector: of reduce_scatter a rank's input, of allgather its output."""
     type: str
     """Of an element, as the bench names it: "long"."""
     operator: str

@@ -84,10 +84,16 @@ def test_algorithms_are_measured_beside_the_native_collective(mpi: MpiLibrary, t
         ("scan int bor", 0),
         ("scan float sum", 0),
         ("allreduce float sum", 4 / 3),
+        ("allreduce double_int maxloc", 4 / 3),
+        ("reduce_scatter double sum", 2 / 3),
+        ("reduce_scatter 2int minloc", 2 / 3),
+        ("allgather int", 2 / 3),
+        ("scan float_int minloc", 0),
         ("reduce double max", 1),
         ("bcast long", 1),
         ("ping_pong int", 1),
         ("incast long", 0),
+        ("incast long_int", 0),
         ("ring_shift double", 0),
     ],
 )
@@ -99,6 +105,10 @@ def test_everything_that_can_be_measured_is_right(mpi: MpiLibrary, tmp_path: Pat
     assert [each.wrong() for each in found.configurations] == [0] * len(found.configurations)
     assert {each.count for each in found.configurations} == {1, 61, 5003, 20000}
     assert [each.bus_factor for each in found.configurations] == [pytest.approx(factor)] * len(found.configurations)
+    # Where the call's count is of a part, bytes are those of the whole vector all the same.
+    parts = RANKS if collective in bench_plan.DIVIDED else 1
+    for each in found.configurations:
+        assert each.bytes == each.count * parts * bench_plan.TYPES[type_name]
 
 
 @MPICH
@@ -266,4 +276,5 @@ def test_python_measures_what_the_driver_can() -> None:
     rows = [line.strip().removeprefix("{").split(", ") for line in table.splitlines() if line.strip().startswith('{"')]
     functions = {row[0].strip('"'): row[2] == "true" for row in rows if row[1] != "RONDO_PATTERN"}
     assert functions == bench_plan.COLLECTIVES
+    assert tuple(row[0].strip('"') for row in rows if row[7] != "Counts::whole") == bench_plan.DIVIDED
     assert tuple(row[0].strip('"') for row in rows if row[1] == "RONDO_PATTERN") == bench_plan.PATTERNS

@@ -103,7 +103,7 @@ def command(
         rondo bench exscan --algorithms native,doubling_123 --counts 1:1M --type double -- srun -n 64
         rondo bench scan -a linear_pipeline:segment=32Ki -a native --cluster 36x1:5ms:100Mbit --mpi openmpi
 
-    COLLECTIVE is exscan, scan, allreduce, reduce or bcast; or, to see what a network does, one of the patterns
+    COLLECTIVE is exscan, scan, allreduce, reduce_scatter, allgather, reduce or bcast; or, to see what a network does, one of the patterns
     ping_pong (between the first and the last rank, one way), incast (all send to rank 0) and ring_shift.
     """
     algorithms = [*bench_plan.split_algorithms(algorithm_list or ""), *single_algorithms]
