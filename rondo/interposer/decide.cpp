@@ -65,7 +65,8 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
     Situation situation{.collective = subject.name,
                         .bytes = key.count * key.element_bytes,
                         .processes = communicator.size(),
-                        .commutative = key.commutative};
+                        .commutative = key.commutative,
+                        .library = runtime.library};
     if (runtime.instructions.ask_ranks_per_node(key.collective, situation)) {
         situation.ranks_per_node = communicator.ranks_per_node(comm);
     }

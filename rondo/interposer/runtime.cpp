@@ -50,8 +50,10 @@ Runtime* set_up() {
     if (rank == 0) {
         for (const std::string& complaint : instructions.complaints()) warn(complaint.c_str());
     }
+    const std::string version = library_version();
+    fresh->library = library_of(version);
     fresh->reporting = !instructions.report_directory().empty();
-    if (fresh->reporting) open_report(instructions.report_directory(), rank, size, library_version());
+    if (fresh->reporting) open_report(instructions.report_directory(), rank, size, version);
     ready = fresh;
     return fresh;
 }

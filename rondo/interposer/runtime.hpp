@@ -11,6 +11,7 @@ namespace rondo::interposer {
 
 struct Runtime {
     Instructions instructions;
+    MpiLibrary library = MpiLibrary::other;
     bool reporting = false;
 };
 

@@ -15,9 +15,10 @@
 namespace rondo {
 namespace {
 
-enum Fact : std::size_t { bytes, processes, ranks_per_node, commutative };
+enum Fact : std::size_t { bytes, processes, ranks_per_node, commutative, library };
 
-constexpr std::string_view fact_names[] = {"bytes", "processes", "ranks_per_node", "commutative"};
+constexpr std::string_view fact_names[] = {"bytes", "processes", "ranks_per_node", "commutative", "library"};
+constexpr std::string_view library_names[] = {"mpich", "openmpi", "impi"};  // as MpiLibrary, from 1 on
 constexpr std::string_view signs[] = {"<", "<=", ">", ">=", "=", "in"};
 
 constexpr std::string_view rule_syntax =
@@ -77,9 +78,9 @@ class RuleReader {
 
     static constexpr Count most_ranks = std::numeric_limits<Rank>::max();
     static constexpr Bounds whole = {0, unbounded};
-    static constexpr AllBounds anything = {whole, whole, whole, whole};
+    static constexpr AllBounds anything = {whole, whole, whole, whole, whole};
     // A rule that asks for ranks per node is not met where that is unknown (0).
-    static constexpr AllBounds possible = {whole, Bounds{1, most_ranks}, Bounds{1, most_ranks}, Bounds{0, 1}};
+    static constexpr AllBounds possible = {whole, Bounds{1, most_ranks}, Bounds{1, most_ranks}, Bounds{0, 1}, whole};
 
     /// Takes characters that are (not) of the kind off the front, and the blanks behind them.
     static std::string_view take_run(std::string_view& text, std::string_view kind, bool of_kind = true) {
@@ -99,7 +100,9 @@ class RuleReader {
                         suggestion(name, fact_names));
         }
         const auto fact = static_cast<std::size_t>(found - std::begin(fact_names));
-        const Bounds asked = fact == commutative ? answer(condition, rest) : interval(condition, rest);
+        const Bounds asked = fact == commutative ? answer(condition, rest)
+                             : fact == library   ? named_library(condition, rest)
+                                                 : interval(condition, rest);
 
         Bounds& bounds = rule.bounds[fact];
         bounds.lowest = std::max({bounds.lowest, asked.lowest, possible[fact].lowest});
@@ -115,6 +118,14 @@ class RuleReader {
         if (equal && rest == "yes") return {1, 1};
         if (equal && rest == "no") return {0, 0};
         throw Error(quoted(condition) + " is no condition; expected 'commutative = yes' or 'commutative = no'");
+    }
+
+    static Bounds named_library(std::string_view condition, std::string_view rest) {
+        if (take_run(rest, "=") != "=") {
+            throw Error(quoted(condition) + " is no condition; expected 'library = mpich', or another library");
+        }
+        const auto number = static_cast<Count>(require_library(rest));
+        return {number, number};
     }
 
     static Bounds interval(std::string_view condition, std::string_view rest) {
@@ -143,6 +154,21 @@ class RuleReader {
     }
 };
 
+MpiLibrary library_of(std::string_view version) {
+    if (version.starts_with("MPICH")) return MpiLibrary::mpich;
+    if (version.starts_with("Open MPI")) return MpiLibrary::openmpi;
+    if (version.starts_with("Intel(R) MPI")) return MpiLibrary::impi;
+    return MpiLibrary::other;
+}
+
+MpiLibrary require_library(std::string_view name) {
+    const auto* found = std::find(std::begin(library_names), std::end(library_names), name);
+    if (found == std::end(library_names)) {
+        throw Error("unknown library " + quoted(name) + "; " + suggestion(name, library_names));
+    }
+    return static_cast<MpiLibrary>(found - std::begin(library_names) + 1);
+}
+
 Rules Rules::parse(std::string_view text, std::string_view name) {
     Rules rules;
     for (int number = 1; !text.empty(); ++number) {
@@ -163,7 +189,7 @@ Rules Rules::read(const std::string& path) { return parse(read_text_file(path, "
 /// Whether all conditions hold, but for those on one fact.
 bool Rules::matches(const Rule& rule, const Situation& situation, std::size_t ignored) noexcept {
     const std::array<Count, facts> values = {situation.bytes, situation.processes, situation.ranks_per_node,
-                                             situation.commutative ? 1 : 0};
+                                             situation.commutative ? 1 : 0, static_cast<Count>(situation.library)};
     bool met = rule.collective == situation.collective;
     for (std::size_t fact = 0; met && fact < facts; ++fact) {
         met =

@@ -12,6 +12,15 @@
 
 namespace rondo {
 
+/// Whose collectives the native ones are.
+enum class MpiLibrary : std::uint8_t { other, mpich, openmpi, impi };
+
+/// By what MPI_Get_library_version says.
+MpiLibrary library_of(std::string_view version);
+
+/// Throws Error: "mpich", "openmpi", "impi", as the command line calls them.
+MpiLibrary require_library(std::string_view name);
+
 /// What rules may look at: facts that MPI makes equal on all ranks of the communicator.
 struct Situation {
     std::string_view collective;
@@ -19,6 +28,7 @@ struct Situation {
     Rank processes = 1;       ///< size of the communicator
     Rank ranks_per_node = 0;  ///< of every node of the communicator; 0 if nodes differ or nobody knows
     bool commutative = false;
+    MpiLibrary library = MpiLibrary::other;
 };
 
 /// Immutable once read. Without any rule, nothing matches.
@@ -41,8 +51,8 @@ class Rules {
     struct Bounds {
         Count lowest, highest;
     };
-    /// Which of a situation's facts: bytes, processes, ranks_per_node, commutative (0 or 1).
-    static constexpr std::size_t facts = 4;
+    /// Which of a situation's facts: bytes, processes, ranks_per_node, commutative (0 or 1), library.
+    static constexpr std::size_t facts = 5;
 
     struct Rule {
         std::string_view collective;

@@ -96,6 +96,19 @@ TEST(Rules, all_conditions_of_a_rule_must_hold) {
     EXPECT_TRUE(matches("commutative = no", other));
 }
 
+TEST(Rules, know_the_library_by_its_version) {
+    Situation situation = short_exscan;
+    EXPECT_FALSE(matches("library = mpich", situation));
+    situation.library = library_of("MPICH Version: 5.0.2");
+    EXPECT_TRUE(matches("library = mpich", situation));
+    EXPECT_FALSE(matches("library = impi", situation));
+    situation.library = library_of("Intel(R) MPI Library 2021.19.0 for Linux* OS");
+    EXPECT_TRUE(matches("library=impi", situation));
+    situation.library = library_of("Open MPI v5.0.11, package: Open MPI");
+    EXPECT_TRUE(matches("library = openmpi", situation));
+    EXPECT_EQ(library_of("Some MPI 1.0"), MpiLibrary::other);
+}
+
 TEST(Rules, a_condition_on_ranks_per_node_is_not_met_where_that_is_unknown) {
     Situation unknown = short_exscan;
     unknown.ranks_per_node = 0;
@@ -158,6 +171,9 @@ TEST(Rules, a_malformed_condition_says_what_was_expected) {
     EXPECT_THAT(complaint("exscan bytes in 3...5 -> native"), HasSubstr("'.5' in 'bytes in 3...5' is not a number"));
     EXPECT_THAT(complaint("exscan commutative = maybe -> native"), HasSubstr("expected 'commutative = yes' or"));
     EXPECT_THAT(complaint("exscan commutative -> native"), HasSubstr("expected 'commutative = yes' or"));
+    EXPECT_THAT(complaint("exscan library = mpitch -> native"), HasSubstr("did you mean 'mpich'?"));
+    EXPECT_THAT(complaint("exscan library mpich -> native"), HasSubstr("expected 'library = mpich'"));
+    EXPECT_THAT(complaint("exscan library = mpich, library = impi -> native"), HasSubstr("no call can meet"));
     EXPECT_THAT(complaint("exscan commutative < yes -> native"), HasSubstr("expected 'commutative = yes' or"));
 }
 
