@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measures broadcast, reduction and scans on emulated clusters, and writes docs/benchmarks/full-bandwidth.md.
 
-    python scripts/full_bandwidth.py                      measure everything (ten minutes), then as `page`
+    python scripts/full_bandwidth.py                      measure everything (50 minutes), then as `page`
     python scripts/full_bandwidth.py measure 8x1-mpich    one experiment, or several
     python scripts/full_bandwidth.py page                 tables and figures from the results in docs/benchmarks/data
 
@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import matplotlib
@@ -93,14 +94,18 @@ SIZES = "1,128,1024,8192,65536"
 LONG, LONGEST = "524288", "2097152"
 EXPERIMENTS = {
     **{f"long-8x1-{each}": Experiment(NODES_8, FASTEST, LONG, 20, 10) for each in LIBRARIES},
-    **{f"long-36x1-{each}": Experiment(NODES_36_LONG, PIPELINES, LONGEST, 60, 5) for each in LIBRARIES},
+    **{f"long-36x1-{each}": Experiment(NODES_36_LONG, PIPELINES, LONGEST, 45, 4) for each in LIBRARIES},
     "8x1-mpich": Experiment(NODES_8, ALGORITHMS, SIZES, 15, 8),
     "8x1-openmpi": Experiment(NODES_8, FASTEST, SIZES, 12, 8),
     "8x1-impi": Experiment(NODES_8, FASTEST, SIZES, 12, 8),
-    **{f"28x1-{each}": Experiment(NODES_28, ALGORITHMS, "128,8192,65536,524288", 60, 5) for each in LIBRARIES},
-    **{f"36x1-{each}": Experiment(NODES_36, FASTEST, "1,1024,8192,65536,524288", 50, 5) for each in LIBRARIES},
-    **{f"16mib-8x1-{each}": Experiment(NODES_8, PIPELINES, LONGEST, 30, 4) for each in LIBRARIES},
+    **{f"28x1-{each}": Experiment(NODES_28, ALGORITHMS, "128,8192,65536,524288", 40, 4) for each in LIBRARIES},
+    **{f"36x1-{each}": Experiment(NODES_36, FASTEST, "1,1024,8192,65536,524288", 35, 4) for each in LIBRARIES},
+    **{f"16mib-8x1-{each}": Experiment(NODES_8, PIPELINES, LONGEST, 20, 4) for each in LIBRARIES},
 }
+
+
+# What makes one table: experiments by the beginning of their names, the shorter vectors first.
+TABLES = {"8x1": ("8x1", "long-8x1", "16mib-8x1"), "28x1": ("28x1",), "36x1": ("36x1", "long-36x1")}
 
 
 def library_of(name: str) -> str:
@@ -135,25 +140,27 @@ def bytes_text(count: int) -> str:
     return style.bytes_text(8 * count)
 
 
-def chosen_by_rules(name: str, collective: str, count: int) -> str:
+def chosen_by_rules(experiment: Experiment, library: str, collective: str, count: int) -> str:
     """The algorithm that the default rules give such a call."""
-    ranks = cluster_shape.parse(EXPERIMENTS[name].shape).ranks
-    choice = _core.choice_by_rules(RULES.read_text(), str(RULES), collective, 8 * count, ranks, 1, True)
+    ranks = cluster_shape.parse(experiment.shape).ranks
+    choice = _core.choice_by_rules(RULES.read_text(), str(RULES), collective, 8 * count, ranks, 1, True, library)
     return (choice or NATIVE).partition(":")[0]
 
 
-def table_of_ratios(name: str, collective: str) -> str:
+def table_of_ratios(table: str, library: str, collective: str) -> str:
     """Native in milliseconds, the others as ratios to it, and what the default rules choose."""
-    experiment, results = EXPERIMENTS[name], results_of(name, collective)
-    algorithms = experiment.algorithms[collective]
+    names = [f"{each}-{library}" for each in TABLES[table]]
+    algorithms = list(dict.fromkeys(each for name in names for each in EXPERIMENTS[name].algorithms[collective]))
     rows = [["bytes", "native, ms", *(f"`{each}`" for each in algorithms), "default rules"]]
-    for count in map(int, experiment.counts.split(",")):
-        found = by_label(results, count)
-        native = minimum(found[NATIVE])
-        ratios = [number(minimum(found[each]) / native, 2) for each in algorithms]
-        chosen = chosen_by_rules(name, collective, count)
-        shown = number(minimum(found[chosen]) / native, 2) if chosen in found else "?"
-        rows.append([bytes_text(count), number(native, 1), *ratios, f"{chosen} {shown}"])
+    for name in names:
+        experiment, results = EXPERIMENTS[name], results_of(name, collective)
+        for count in map(int, experiment.counts.split(",")):
+            found = by_label(results, count)
+            native = minimum(found[NATIVE])
+            ratios = [number(minimum(found[each]) / native, 2) if each in found else "" for each in algorithms]
+            chosen = chosen_by_rules(experiment, library, collective, count)
+            shown = number(minimum(found[chosen]) / native, 2) if chosen in found else "?"
+            rows.append([bytes_text(count), number(native, 1), *ratios, f"{chosen} {shown}"])
     return markdown(rows)
 
 
@@ -195,9 +202,9 @@ def table_of_environments() -> str:
 
 def filled(page: str) -> str:
     blocks = {
-        f"{collective}-{name}": lambda name=name, collective=collective: table_of_ratios(name, collective)
-        for name in EXPERIMENTS
-        if not name.startswith("long-")
+        f"{collective}-{table}-{library}": partial(table_of_ratios, table, library, collective)
+        for table in TABLES
+        for library in LIBRARIES
         for collective in ALGORITHMS
     }
     return page_filled(page, {**blocks, "limits": table_of_limits, "environments": table_of_environments}, PAGE)
@@ -241,8 +248,9 @@ def draw_bandwidth(name: str, collective: str) -> None:
 
 def write_page() -> None:
     PAGE.write_text(filled(PAGE.read_text()))
-    for collective in ALGORITHMS:
-        draw_bandwidth("8x1-mpich", collective)
+    for name in ("8x1-mpich", "28x1-mpich", "28x1-openmpi", "28x1-impi", "36x1-mpich"):
+        for collective in ALGORITHMS:
+            draw_bandwidth(name, collective)
 
 
 if __name__ == "__main__":
