@@ -9,7 +9,9 @@ namespace rondo::allgather {
 
 inline constexpr std::string_view summary = "every rank gets the parts of all ranks";
 
-#define RONDO_ALLGATHER_ALGORITHMS(ALGORITHM) ALGORITHM(ring)
+#define RONDO_ALLGATHER_ALGORITHMS(ALGORITHM) \
+    ALGORITHM(recursive_doubling)             \
+    ALGORITHM(ring)
 
 RONDO_ALLGATHER_ALGORITHMS(RONDO_DECLARE_ALGORITHM)
 

@@ -10,7 +10,9 @@ namespace rondo::reduce_scatter {
 
 inline constexpr std::string_view summary = "every rank gets its part of the reduction of the inputs of all ranks";
 
-#define RONDO_REDUCE_SCATTER_ALGORITHMS(ALGORITHM) ALGORITHM(ring)
+#define RONDO_REDUCE_SCATTER_ALGORITHMS(ALGORITHM) \
+    ALGORITHM(recursive_halving)                   \
+    ALGORITHM(ring)
 
 RONDO_REDUCE_SCATTER_ALGORITHMS(RONDO_DECLARE_ALGORITHM)
 
