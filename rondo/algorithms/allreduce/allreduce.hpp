@@ -9,7 +9,9 @@ namespace rondo::allreduce {
 
 inline constexpr std::string_view summary = "every rank gets the reduction of the inputs of all ranks";
 
-#define RONDO_ALLREDUCE_ALGORITHMS(ALGORITHM) ALGORITHM(ring)
+#define RONDO_ALLREDUCE_ALGORITHMS(ALGORITHM) \
+    ALGORITHM(halving_doubling)               \
+    ALGORITHM(ring)
 
 RONDO_ALLREDUCE_ALGORITHMS(RONDO_DECLARE_ALGORITHM)
 

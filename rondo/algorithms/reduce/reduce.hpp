@@ -13,6 +13,7 @@ inline constexpr std::string_view summary = "the root gets the reduction of the 
     ALGORITHM(binomial)                    \
     ALGORITHM(butterfly)                   \
     ALGORITHM(circulant)                   \
+    ALGORITHM(halving_doubling)            \
     ALGORITHM(linear_pipeline)             \
     ALGORITHM(pipelined_binary_tree)       \
     ALGORITHM(two_tree)
