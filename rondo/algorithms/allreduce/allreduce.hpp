@@ -10,6 +10,7 @@ namespace rondo::allreduce {
 inline constexpr std::string_view summary = "every rank gets the reduction of the inputs of all ranks";
 
 #define RONDO_ALLREDUCE_ALGORITHMS(ALGORITHM) \
+    ALGORITHM(binary_blocks)                  \
     ALGORITHM(halving_doubling)               \
     ALGORITHM(ring)
 

@@ -10,6 +10,7 @@ namespace rondo::reduce {
 inline constexpr std::string_view summary = "the root gets the reduction of the inputs of all ranks";
 
 #define RONDO_REDUCE_ALGORITHMS(ALGORITHM) \
+    ALGORITHM(binary_blocks)               \
     ALGORITHM(binomial)                    \
     ALGORITHM(butterfly)                   \
     ALGORITHM(circulant)                   \
