@@ -11,11 +11,17 @@ inline constexpr std::string_view summary = "every rank gets the reduction of th
 
 #define RONDO_ALLREDUCE_ALGORITHMS(ALGORITHM) \
     ALGORITHM(binary_blocks)                  \
+    ALGORITHM(binary_tree)                    \
     ALGORITHM(halving_doubling)               \
+    ALGORITHM(recursive_doubling)             \
+    ALGORITHM(recursive_multiplying)          \
     ALGORITHM(ring)
 
 RONDO_ALLREDUCE_ALGORITHMS(RONDO_DECLARE_ALGORITHM)
 
 inline constexpr const AlgorithmInfo* algorithms[] = {RONDO_ALLREDUCE_ALGORITHMS(RONDO_ALGORITHM_ADDRESS)};
+
+/// Whole vectors, exchanged in groups of at most `radix` ranks; see recursive_multiplying.cpp.
+Schedule multiply(const Call& call, Rank radix);
 
 }  // namespace rondo::allreduce
