@@ -17,6 +17,7 @@ inline constexpr std::string_view summary = "the root gets the reduction of the 
     ALGORITHM(halving_doubling)            \
     ALGORITHM(linear_pipeline)             \
     ALGORITHM(pipelined_binary_tree)       \
+    ALGORITHM(ring)                        \
     ALGORITHM(two_tree)
 
 RONDO_REDUCE_ALGORITHMS(RONDO_DECLARE_ALGORITHM)
