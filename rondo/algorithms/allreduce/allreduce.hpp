@@ -15,7 +15,8 @@ inline constexpr std::string_view summary = "every rank gets the reduction of th
     ALGORITHM(halving_doubling)               \
     ALGORITHM(recursive_doubling)             \
     ALGORITHM(recursive_multiplying)          \
-    ALGORITHM(ring)
+    ALGORITHM(ring)                           \
+    ALGORITHM(two_tree)
 
 RONDO_ALLREDUCE_ALGORITHMS(RONDO_DECLARE_ALGORITHM)
 
