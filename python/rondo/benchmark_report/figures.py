@@ -149,18 +149,18 @@ def _finish(figure: Any, axes: Any, shown: Sequence[Series], title: str) -> None
     _set_ticks(axes.yaxis, style.log_ticks(*axes.get_ylim()))
     axes.set_xlabel("vector on each rank (bytes)")
     axes.set_ylabel(title)
-    _set_legend(figure, axes)
-
-
-def _set_legend(figure: Any, axes: Any) -> None:
     handles, labels = axes.get_legend_handles_labels()
     # Of an error bar only the line; of several marks for wrong results one.
-    entries = {label: getattr(each, "lines", [each])[0] for label, each in zip(labels, handles, strict=True)}
+    set_legend(figure, {label: getattr(each, "lines", [each])[0] for label, each in zip(labels, handles, strict=True)})
+
+
+def set_legend(figure: Any, entries: Mapping[str, Any], where: str = "outside upper center") -> None:
+    """Explains the handles outside of the axes, with letters as large as the width allows."""
     for columns, size in LEGENDS:
         legend = figure.legend(
             entries.values(),
             entries.keys(),
-            loc="outside upper center",
+            loc=where,
             ncols=columns,
             fontsize=size,
             frameon=False,

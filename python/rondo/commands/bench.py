@@ -8,13 +8,14 @@ import os
 import shlex
 import shutil
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
-from rondo import bench, bench_launch, bench_plan, bench_table, results
+from rondo import bench, bench_launch, bench_map, bench_plan, bench_table, optional, results
 from rondo.errors import Error
 
 if TYPE_CHECKING:
@@ -63,8 +64,11 @@ TOLERATED_SHARE = 0.1  # of repetitions that do not count; more are worth a line
     help="`learned` learns the differences between clocks also where ranks share one.",
 )
 @click.option(
-    "--output", metavar="NAME", help="Write NAME.json and NAME.csv. Default: bench-COLLECTIVE-DATE."
-)  # fmt: skip
+    "--output",
+    metavar="NAME",
+    help="Write NAME.json and NAME.csv. Default: bench-COLLECTIVE-DATE. Of a map, the directory. Default: "
+    "map-COLLECTIVE.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of a table.")
 @click.option(
     "--cluster",
@@ -75,6 +79,25 @@ TOLERATED_SHARE = 0.1  # of repetitions that do not count; more are worth a line
     "--mpi",
     metavar="mpich|openmpi|impi|PATH",
     help="MPI library. Default: the launcher's, on an emulated cluster MPICH.",
+)
+@click.option(
+    "--map",
+    "as_map",
+    is_flag=True,
+    help="Measure with several numbers of processes, and draw who is the fastest where.",
+)
+@click.option(
+    "--processes",
+    metavar="NUMBERS",
+    help="Of a map: 2..36, or 2,3,4,8..16. Default on an emulated cluster: all that fill whole nodes.",
+)
+@click.option(
+    "--at",
+    "bandwidth_at",
+    default="32Ki",
+    show_default=True,
+    metavar="BYTES",
+    help="Of a map: the length for the figure of bandwidth; the next one measured is taken.",
 )
 @click.argument("collective")
 @click.argument("launcher", nargs=-1, type=click.UNPROCESSED, metavar="[-- LAUNCHER [OPTION]...]")
@@ -90,6 +113,9 @@ def command(
     as_json: bool,
     cluster: str | None,
     mpi: str | None,
+    as_map: bool,
+    processes: str | None,
+    bandwidth_at: str,
     launcher: tuple[str, ...],
     **options: Any,
 ) -> None:
@@ -103,13 +129,29 @@ def command(
         rondo bench exscan --algorithms native,doubling_123 --counts 1:1M --type double -- srun -n 64
         rondo bench scan -a linear_pipeline:segment=32Ki -a native --cluster 36x1:5ms:100Mbit --mpi openmpi
 
-    COLLECTIVE is exscan, scan, allreduce, reduce_scatter, allgather, reduce or bcast; or, to see what a network does, one of the patterns
-    ping_pong (between the first and the last rank, one way), incast (all send to rank 0) and ring_shift.
+    COLLECTIVE is exscan, scan, allreduce, reduce_scatter, allgather, reduce or bcast; or, to see what a network does,
+    one of the patterns ping_pong (between the first and the last rank, one way), incast (all send to rank 0) and
+    ring_shift. A count is the one of the call: of reduce_scatter and allgather, of one rank's part. Bytes are those of
+    the whole vector.
+
+    With --map, the same is measured with several numbers of processes, --seconds for each, and written into a directory
+    that --output names: the results (`rondo report` shows them), the cells as map.json, and two figures: fastest.png
+    has for each number of processes and length the fastest algorithm and its time relative to the native one's;
+    bandwidth.png has the bandwidth of all algorithms at one length. Counts are of the whole vector. Started again with
+    the same directory, it measures only what is not there yet.
+
+    \b
+        rondo bench --map allreduce --type double --counts 8:256Ki --cluster 36x1:1ms:200Mbit --seconds 30
+        rondo bench --map allreduce --processes 2..16 --output map -- mpiexec -n {p}
     """
     algorithms = [*bench_plan.split_algorithms(algorithm_list or ""), *single_algorithms]
     plan = bench_plan.make(
         collective, algorithms=algorithms, type_name=type_, operator=op, learned_clock=clock == "learned", **options
     )
+    if as_map:
+        sys.exit(map_command(plan, (cluster, mpi, launcher), processes, bandwidth_at, output=output, as_json=as_json))
+    if processes is not None:
+        raise Error("--processes goes with --map; a single measurement has those of its launcher or cluster")
     base = output_base(output, collective)
     place = bench_launch.make(launcher, cluster, mpi)
     outcome = measure(plan, place)
@@ -149,6 +191,87 @@ def measure(plan: bench_plan.Plan, place: bench_launch.Place) -> bench.Outcome:
 
         command_line = shlex.join(["rondo", *sys.argv[1:]])
         return bench.run(plan, place, command=command_line, meanwhile=show_progress)
+
+
+Where = tuple[str | None, str | None, tuple[str, ...]]
+"""Cluster, MPI library and launcher, as given."""
+
+
+def map_command(
+    plan: bench_plan.Plan, where: Where, processes: str | None, at: str, *, output: str | None, as_json: bool
+) -> int:
+    """Measures and draws a map; the exit code."""
+    from rondo.benchmark_report import map_figures  # noqa: PLC0415
+
+    cluster, mpi, launcher = where
+    directory = Path(output or f"map-{plan.collective}").absolute()
+    asked = bench_map.question(plan, cluster=cluster, launcher=launcher, mpi=mpi)
+    (wanted_bytes, *more) = bench_plan.counts_of(at)
+    if more:
+        raise Error(f"--at {at}: expected one number of bytes")
+    bench_launch.make(launcher, cluster, mpi)  # refuses what is wrong before anything starts
+    numbers = bench_map.processes_for(processes, cluster)
+    for package in ("matplotlib", "scipy.stats"):
+        optional.module(package)
+    bench_map.open_directory(directory, asked)
+    code = measure_map(plan, numbers, directory, where)
+    found = bench_map.read(directory, asked)
+    if found is None:
+        raise Error("nothing was measured, so there is no map", code or 2)
+    written = [bench_map.write(found, directory)]
+    written += map_figures.draw(found, directory, bench_map.bandwidth_count(found, wanted_bytes))
+    show_map(found, as_json, written[0])
+    click.echo(f"wrote into {directory}: {', '.join(each.name for each in written)}", err=True)
+    return code
+
+
+def measure_map(plan: bench_plan.Plan, numbers: tuple[int, ...], directory: Path, where: Where) -> int:
+    """Measures what a map lacks and says how far it is; the exit code. What ends without results ends the map."""
+    cluster, mpi, launcher = where
+    left = bench_map.missing(directory, numbers)
+    if len(left) < len(numbers):
+        click.echo(f"{len(numbers) - len(left)} of {len(numbers)} numbers of processes are there already", err=True)
+    if left:
+        seconds = datetime.timedelta(seconds=round(len(left) * plan.seconds))
+        click.echo(f"measuring {len(left)} numbers of processes, about {seconds} in all", err=True)
+    worst = 0
+    for done, each in enumerate(left, 1):
+        began = time.monotonic()
+        words, part = bench_map.place_for(each, launcher, cluster)
+        outcome = measure(bench_map.plan_for(plan, each), bench_launch.make(words, part, mpi))
+        measured = outcome.results
+        for what, reason in outcome.refusals.items():
+            click.echo(f"rondo: {each} processes: {what} was not measured: {reason}", err=True)
+        if outcome.exit_code or measured is None or not measured.complete:
+            click.echo(f"rondo: {each} processes: {failure(outcome)}; start again to go on from here", err=True)
+            return outcome.exit_code or 2
+        if measured.environment.ranks != each:
+            raise Error(f"the launcher started {measured.environment.ranks} ranks instead of {each}")
+        results.write(measured, bench_map.results_file(directory, each))
+        click.echo(f"{each} processes: {time.monotonic() - began:.0f} s ({done} of {len(left)})", err=True)
+        for line in cautions(measured):
+            click.echo(f"rondo: {line}", err=True)
+        if outcome.wrong_warmups or any(one.wrong() for one in measured.configurations):
+            click.secho(f"rondo: {each} processes: WRONG RESULTS; `rondo report` says of what", err=True, fg="red")
+            worst = WRONG_RESULTS
+    return worst
+
+
+def show_map(found: bench_map.Map, as_json: bool, file: Path) -> None:
+    """Prints a map on standard output."""
+    from rich.console import Console  # noqa: PLC0415
+
+    if as_json:
+        click.echo(file.read_text(encoding="utf-8"), nl=False)
+        return
+    shown, legend = bench_map.table(found)
+    asked = found.question
+    what = " ".join(filter(None, [asked.collective, asked.type, asked.operator]))
+    click.secho(f"{what}, {' '.join(found.library.split())}, start by {asked.start}", bold=True)
+    click.echo("fastest algorithm, and its median time / native's; ~ where they cannot be told apart")
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1000
+    Console(width=width, highlight=False).print(shown)
+    click.echo("\n".join(legend))
 
 
 def failure(outcome: bench.Outcome) -> str:
