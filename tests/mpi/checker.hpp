@@ -14,11 +14,13 @@ class Checker {
     }
 
     /// Notes a call. Rondo has nothing to do for one rank, or for no element.
-    void count_call(int size, std::size_t bytes, int root, bool commutative = true) {
+    void count_call(int size, std::size_t bytes, int root, bool commutative = true, bool even = true) {
         if (size == 1 || bytes == 0) return;
         const std::string order = commutative ? "commutative" : "ordered";
         const std::string length = bytes < 64 ? "_short" : "_long";
-        ++calls[order + length + (root > 0 && root < size - 1 ? "_inner" : "_outer")];
+        const std::string place = root > 0 && root < size - 1 ? "_inner" : "_outer";
+        const std::string ranks = (size & (size - 1)) == 0 ? "_power" : "_other";
+        ++calls[order + length + place + ranks + (even ? "_even" : "_uneven")];
     }
 
     void record(const std::vector<double>& values) {
@@ -36,8 +38,8 @@ class Checker {
 
     long failures = 0;
     long unrepeated = 0;  ///< communicators on which the same call gave other bits
-    /// By what an algorithm may refuse: operators that do not commute, vectors of less than 64 bytes, and roots that
-    /// are neither the first rank nor the last.
+    /// By what an algorithm may refuse: operators that do not commute, vectors of less than 64 bytes, roots that are
+    /// neither the first rank nor the last, numbers of ranks that are no power of two, parts that are not even.
     std::map<std::string, long> calls;
     std::uint64_t digest = 14695981039346656037U;  ///< FNV-1a over all results
 #if MPI_VERSION >= 4

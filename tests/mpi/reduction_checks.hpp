@@ -4,7 +4,16 @@
 
 #include "checker.hpp"
 
-enum class Collective { scan, exscan, reduce };
+enum class Collective { scan, exscan, reduce, allreduce };
+
+inline constexpr const char* names_of_collectives[] = {"scan", "exscan", "reduce", "allreduce"};
+
+inline Collective collective_named(const std::string& name) {
+    for (int index = 0; index < 4; ++index) {
+        if (name == names_of_collectives[index]) return static_cast<Collective>(index);
+    }
+    std::abort();
+}
 
 class ReductionChecker : public Checker {
   public:
@@ -18,6 +27,13 @@ class ReductionChecker : public Checker {
     void run_with_every_root(const Problem& problem, MPI_Comm communicator, std::size_t count) {
         const int roots = collective == Collective::reduce ? size_of(communicator) : 1;
         for (int root = 0; root < roots; ++root) run(problem, communicator, count, root);
+    }
+
+    /// Of a collective without a root.
+    [[nodiscard]] auto function() const {
+        return collective == Collective::scan     ? MPI_Scan
+               : collective == Collective::exscan ? MPI_Exscan
+                                                  : MPI_Allreduce;
     }
 
     const Collective collective;
@@ -43,16 +59,17 @@ class ReductionChecker : public Checker {
             if (collective == Collective::reduce) {
                 return MPI_Reduce_c(send, receive, elements, problem.type, problem.op, root, communicator);
             }
-            return (collective == Collective::scan ? MPI_Scan_c : MPI_Exscan_c)(send, receive, elements, problem.type,
-                                                                                problem.op, communicator);
+            const auto large_function = collective == Collective::scan     ? MPI_Scan_c
+                                        : collective == Collective::exscan ? MPI_Exscan_c
+                                                                           : MPI_Allreduce_c;
+            return large_function(send, receive, elements, problem.type, problem.op, communicator);
         }
 #endif
         const auto elements = static_cast<int>(count);
         if (collective == Collective::reduce) {
             return MPI_Reduce(send, receive, elements, problem.type, problem.op, root, communicator);
         }
-        return (collective == Collective::scan ? MPI_Scan : MPI_Exscan)(send, receive, elements, problem.type,
-                                                                        problem.op, communicator);
+        return function()(send, receive, elements, problem.type, problem.op, communicator);
     }
 
     /// The last rank whose input is in the result of this one; -1 if nothing is, or there is no result.
@@ -61,6 +78,7 @@ class ReductionChecker : public Checker {
             case Collective::scan: return rank;
             case Collective::exscan: return rank - 1;
             case Collective::reduce: return rank == root ? size - 1 : -1;
+            case Collective::allreduce: return size - 1;
         }
         return -1;
     }
@@ -104,11 +122,10 @@ class ReductionChecker : public Checker {
 
         const int code = call(large, send_argument, receive_argument, count, problem, root, communicator);
 
-        constexpr const char* names[] = {" scan", " exscan", " reduce"};
-        const std::string what = problem.name + names[static_cast<int>(collective)] + (large ? "_c" : "") +
-                                 (in_place ? " in place" : "") + ", count " + std::to_string(count) + ", rank " +
-                                 std::to_string(rank) + " of " + std::to_string(size) +
-                                 (reduces ? ", root " + std::to_string(root) : "");
+        const std::string what = problem.name + " " + names_of_collectives[static_cast<int>(collective)] +
+                                 (large ? "_c" : "") + (in_place ? " in place" : "") + ", count " +
+                                 std::to_string(count) + ", rank " + std::to_string(rank) + " of " +
+                                 std::to_string(size) + (reduces ? ", root " + std::to_string(root) : "");
         if (code != MPI_SUCCESS) fail(what + ": error code " + std::to_string(code));
         if (send.bytes() != send_before.bytes()) fail(what + ": the send buffer changed");
         if (!receive.guards_are_intact()) fail(what + ": wrote outside of the receive buffer");

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Results of every algorithm, for every operator, type, count, root and communicator.
 
-results.cpp knows what is right. Here: native and Rondo agree, and it was Rondo's algorithm that served the calls, but
+results.cpp and results_of_parts.cpp know what is right. Here: native and Rondo agree, and it was Rondo's algorithm that served the calls, but
 for those that the registry says it refuses.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
+from pathlib import Path
 
 import pytest
 from mpi_libraries import LIBRARIES, ROOT, MpiLibrary
@@ -23,7 +24,17 @@ REFUSED = {
     "a commutative operator": {"ordered"},
     "the first or the last rank as root, or a commutative operator": {"ordered", "inner"},
 }
-COLLECTIVES = {"bcast": "binomial", "exscan": "doubling_123", "reduce": "binomial", "scan": "doubling"}
+COLLECTIVES = {
+    "allgather": "ring",
+    "allreduce": "ring",
+    "bcast": "binomial",
+    "exscan": "doubling_123",
+    "reduce": "binomial",
+    "reduce_scatter": "ring",
+    "scan": "doubling",
+}
+# Collectives whose vector has a part for each rank.
+OF_PARTS = {"allgather", "reduce_scatter"}
 # Intel MPI's own reductions crash, or give other results than those of a sequential loop, for MPI_REAL16 and for some
 # datatypes with gaps.
 NATIVELY_WRONG = {"impi": {"reduce"}}
@@ -48,6 +59,10 @@ def has_segments(collective: str, algorithm: str) -> bool:
     return any(each["name"] == "segment" for each in description(collective, algorithm)["parameters"])
 
 
+def program(mpi: MpiLibrary, collective: str) -> Path:
+    return mpi.compile("results_of_parts.cpp" if collective in OF_PARTS else "results.cpp")
+
+
 def results(output: str) -> dict[str, str]:
     return dict(re.findall(r"^(\w+) (\S+)$", output, re.MULTILINE))
 
@@ -55,7 +70,7 @@ def results(output: str) -> dict[str, str]:
 @functools.cache
 def native_results(name: str, arguments: tuple[str, ...]) -> dict[str, str]:
     mpi = LIBRARIES[name]
-    return results(mpi.run([mpi.compile("results.cpp"), *arguments], RANKS, timeout=120).check().stdout)
+    return results(mpi.run([program(mpi, arguments[0]), *arguments], RANKS, timeout=120).check().stdout)
 
 
 def refused_calls(collective: str, choice: str, native: dict[str, str]) -> int:
@@ -73,7 +88,7 @@ def calls_by_kind(native: dict[str, str]) -> dict[frozenset[str], int]:
 
 
 def check(mpi: MpiLibrary, collective: str, choice: str, *arguments: str) -> None:
-    command = [mpi.compile("results.cpp"), collective, *arguments]
+    command = [program(mpi, collective), collective, *arguments]
     run = mpi.run_under_rondo(command, RANKS, **{collective: choice}, timeout=120).check()
     wrong = collective in NATIVELY_WRONG.get(mpi.name, set())
     native = results(run.stdout) if wrong else native_results(mpi.name, (collective, *arguments))

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Results of one collective whose vector has a part for each rank, as results.cpp of the others: counts, displacements,
+// types, operators, communicators, in place. Arguments: allgather or reduce_scatter (with and without counts), then
+// those of Material.
+#include "allgather_checks.hpp"
+#include "material.hpp"
+#include "reduce_scatter_checks.hpp"
+
+namespace {
+
+void check_reductions(ReduceScatterChecker& checker, MPI_Comm communicator, const Material& material) {
+    const Problem& sum = material.named("MPI_LONG MPI_SUM");
+    const Operators& operators = material.operators;
+    const Problem maps = composition(material.types[0], operators.compose);
+    const auto ranks = static_cast<std::size_t>(size_of(communicator));
+    current_layout = material.types.data();
+    for (const std::size_t count : {std::size_t{1}, std::size_t{2}, std::size_t{7}, std::size_t{100}}) {
+        checker.run(sum, communicator, count);
+        checker.run(maps, communicator, count);
+    }
+    checker.run(sum, communicator, Division(ranks, 0));
+    checker.run(sum, communicator, Division(ranks, material.large_count / ranks));
+    checker.run(modular_sum(operators.add_modulo), communicator, 7);
+    Division uneven(ranks, 2);
+    uneven[ranks / 2] = 5;
+    for (const Layout& layout : material.types) {
+        if (checker.tame && interlocks(layout.type)) continue;
+        current_layout = &layout;
+        for (const Division& division : {Division(ranks, 2), uneven}) {
+            checker.run(composition(layout, operators.compose), communicator, division);
+            checker.run(composition(layout, operators.compose_large), communicator, division);
+        }
+    }
+    if (ranks == 5 && !material.brief) {
+        for (const Problem& problem : material.predefined) checker.run(problem, communicator, uneven);
+    }
+}
+
+/// Predefined types, each once.
+void gather_predefined_types(AllgatherChecker& checker, MPI_Comm communicator, const Material& material) {
+    Division uneven(static_cast<std::size_t>(size_of(communicator)), 3);
+    uneven[1] = 5;
+    MPI_Datatype last = MPI_DATATYPE_NULL;
+    for (const Problem& problem : material.predefined) {
+        if (problem.type != last) checker.run(problem, communicator, uneven);
+        last = problem.type;
+    }
+    Problem letters = material.named("MPI_SIGNED_CHAR MPI_MAX");
+    for (const MPI_Datatype type : {MPI_CHAR, MPI_PACKED, MPI_BYTE}) {
+        letters.type = type;
+        checker.run(letters, communicator, uneven);
+    }
+}
+
+void check_gathers(AllgatherChecker& checker, MPI_Comm communicator, const Material& material) {
+    const Problem& numbers = material.named("MPI_LONG MPI_SUM");
+    const auto ranks = static_cast<std::size_t>(size_of(communicator));
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{1000}}) {
+        for (const Division& division : divisions(size_of(communicator), count)) {
+            checker.run(numbers, communicator, division);
+        }
+    }
+    checker.run(numbers, communicator, Division(ranks, material.large_count / ranks));
+    checker.run_absolute(communicator);
+    std::vector<Layout> layouts = layouts_to_mix(material.types);
+    for (const Division& division : divisions(size_of(communicator), 7)) {
+        // Six words fill an element of every layout.
+        Division words = division;
+        for (std::size_t& count : words) count *= 6;
+        checker.run_mixed(layouts, communicator, words);
+    }
+    checker.run_mixed(layouts, communicator, Division(ranks, 2));
+    checker.run_mixed(layouts, communicator, Division(ranks, 6));
+    for (std::size_t index = material.types.size(); index < layouts.size(); ++index) {
+        MPI_Type_free(&layouts[index].type);
+    }
+    if (ranks == 5 && !material.brief) gather_predefined_types(checker, communicator, material);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    const std::string subject = argc > 1 ? argv[1] : "allgather";
+    int status = 0;
+    {
+        const Material material({argv + std::min(argc, 2), argv + argc});
+        if (subject == "allgather") {
+            AllgatherChecker checker;
+            check_sizes(checker, material, check_gathers);
+            status = print_results(checker, material);
+        } else {
+            ReduceScatterChecker checker;
+            checker.tame = material.tame;
+            check_sizes(checker, material, check_reductions);
+            if (calls_with_another_type > 0) checker.fail("user function called with another datatype");
+            status = print_results(checker, material);
+        }
+    }
+    MPI_Finalize();
+    return status;
+}
