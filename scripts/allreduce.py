@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures allreduce on emulated clusters, and writes docs/benchmarks/allreduce.md.
+
+    python scripts/allreduce.py                      measure everything (an hour), then as `page`
+    python scripts/allreduce.py measure map-sum      one experiment, or several
+    python scripts/allreduce.py page                 tables and figures from the results in docs/benchmarks/data
+
+It needs what `make install` sets up, and a machine that does nothing else (`rondo cluster check` says if it is fit).
+"""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from benchmark_page import (
+    DATA,
+    ENVIRONMENT_HEAD,
+    LIBRARIES,
+    PAGES,
+    RONDO,
+    ROOT,
+    by_label,
+    environment_row,
+    main,
+    markdown,
+    minimum,
+    number,
+)
+from benchmark_page import filled as page_filled
+from rondo.bench_map import Map, Question, draw_up
+from rondo.benchmark_report import map_figures, style
+from rondo.results import NATIVE, Results, read
+
+from rondo import _core, cluster_shape
+
+PAGE = PAGES / "allreduce.md"
+RULES = ROOT / "tuning" / "default.rules"
+NETWORK = "5ms:100Mbit"
+
+SHORT = ["recursive_doubling", "recursive_multiplying:radix=4", "recursive_multiplying:radix=8"]
+LONG = ["halving_doubling", "binary_blocks", "ring", "circulant", "two_tree"]
+LONGEST = ["halving_doubling", "ring", "circulant"]
+PROCESSES = (2, 3, 4, 5, 7, 8, 13, 16, 17, 27, 32, 33, 36)
+IN_RULES = (5, 8, 13, 16, 36)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A run of `rondo bench` for each number of processes."""
+
+    shape: str
+    """Of the cluster, with {p} where the number of nodes goes."""
+    processes: tuple[int, ...]
+    algorithms: list[str]
+    counts: str
+    seconds: int
+    """For each number of processes."""
+    library: str = "mpich"
+    type: str = "double"
+    operator: str = "sum"
+    repetitions: int = 6
+
+    @property
+    def labels(self) -> list[str]:
+        """Of all candidates, as results call them."""
+        return [NATIVE, *(each.replace(":", " ") for each in self.algorithms)]
+
+    def words(self, processes: int, output: Path) -> list[str]:
+        algorithms = [word for each in (NATIVE, *self.algorithms) for word in ("--algorithm", each)]
+        return [
+            str(RONDO), "bench", "allreduce", *algorithms, "--counts", self.counts, "--type", self.type,
+            "--op", self.operator, "--start", "clock", "--warmup", "1", "--repetitions", str(self.repetitions),
+            "--seconds", str(self.seconds), "--cluster", self.shape.format(p=processes),
+            "--mpi", str(ROOT / ".toolchain" / self.library), "--output", str(output),
+        ]  # fmt: skip
+
+
+SIZES = "1,128,2048,16384,131072,524288"
+EXPERIMENTS = {
+    "map-sum": Experiment(f"{{p}}x1:{NETWORK}", PROCESSES, SHORT + LONG, SIZES, 45),
+    "map-maxloc": Experiment(
+        f"{{p}}x1:{NETWORK}", (2, 3, 4, 5, 8, 13, 16, 33, 36), SHORT + LONG, "1,64,1024,8192,65536,262144", 40,
+        type="double_int", operator="maxloc",
+    ),
+    "longest": Experiment(f"{{p}}x1:{NETWORK}", IN_RULES, LONGEST, "2097152", 35),
+    **{
+        f"long-8x1-{each}": Experiment("{p}x1:2ms:200Mbit", (8,), LONG, "524288", 30, library=each)
+        for each in LIBRARIES
+    },
+    **{
+        f"sizes-{each}": Experiment(
+            f"{{p}}x1:{NETWORK}", (8, 36), [SHORT[2], *LONGEST], "1,128,2048,16384,131072,524288", 35, library=each
+        )
+        for each in ("openmpi", "impi")
+    },
+    **{f"longest-{each}": Experiment(f"{{p}}x1:{NETWORK}", (8, 36), LONGEST, "2097152", 40, library=each)
+       for each in ("openmpi", "impi")},
+}  # fmt: skip
+
+
+def data_file(name: str, processes: int) -> Path:
+    return DATA / f"allreduce-{name}-p{processes}.json"
+
+
+def measure(names: Sequence[str]) -> None:
+    DATA.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        for processes in EXPERIMENTS[name].processes:
+            output = data_file(name, processes).with_suffix("")
+            print(f"{name}, {processes} processes", flush=True)
+            subprocess.run(EXPERIMENTS[name].words(processes, output), check=True)
+            path = output.with_suffix(".json")
+            path.write_text(path.read_text().replace(f"{ROOT}/", ""))  # the checkout may lie anywhere
+            output.with_suffix(".csv").unlink()
+
+
+# ------------------------------------------------------------------------------------------------ tables
+
+
+def results_of(name: str, processes: int) -> Results:
+    return read(data_file(name, processes))
+
+
+def counts_of(experiment: Experiment) -> list[int]:
+    return [int(each) for each in experiment.counts.split(",")]
+
+
+def limit(experiment: Experiment, processes: int, size: int) -> float:
+    """Milliseconds of a reduce-scatter and an allgather in ceil(log2 p) rounds each."""
+    shape = cluster_shape.parse(experiment.shape.format(p=processes))
+    rounds = (processes - 1).bit_length()
+    return 1e3 * (2 * rounds * shape.latency + 2 * size * shape.seconds_per_byte * (processes - 1) / processes)
+
+
+def rows_of_limits() -> Iterator[list[str]]:
+    asked = [(f"long-8x1-{each}", 8) for each in LIBRARIES]
+    asked += [("map-sum", each) for each in (13, 27, 33, 36)] + [("longest", 36)]
+    asked += [(f"{kind}-{each}", 36) for each in ("openmpi", "impi") for kind in ("sizes", "longest")]
+    for name, processes in asked:
+        experiment, count = EXPERIMENTS[name], max(counts_of(EXPERIMENTS[name]))
+        found = by_label(results_of(name, processes), count)
+        times = {each: minimum(found[each]) for each in experiment.labels if each in found}
+        native = times.pop(NATIVE)
+        best = min(times, key=lambda each, times=times: (math.isnan(times[each]), times[each]))
+        bound = limit(experiment, processes, 8 * count)
+        yield [
+            experiment.shape.format(p=processes), LIBRARIES[experiment.library], style.bytes_text(8 * count),
+            number(bound, 0), number(native, 0), f"`{best}` {number(times[best], 0)}",
+            number(times[best] / bound, 2), number(native / times[best], 2),
+        ]  # fmt: skip
+
+
+def table_of_limits() -> str:
+    head = ["cluster", "library", "bytes", "limit, ms", "native", "best of ours", "of the limit"]
+    return markdown([[*head, "times as fast as native"], *rows_of_limits()])
+
+
+def chosen_by_rules(experiment: Experiment, processes: int, size: int) -> str:
+    """What the default rules give such a call, as results label it."""
+    choice = _core.choice_by_rules(
+        RULES.read_text(), str(RULES), "allreduce", size, processes, 1, True, experiment.library
+    )
+    name, _, settings = (choice or NATIVE).partition(":")
+    return f"{name} {settings}" if "radix" in settings else name
+
+
+def table_of_rules(library: str) -> str:
+    """Native in milliseconds, and what the default rules choose as ratio to it, processes across."""
+    sources = ["map-sum", "longest"] if library == "mpich" else [f"sizes-{library}", f"longest-{library}"]
+    processes = [each for each in IN_RULES if all(each in EXPERIMENTS[name].processes for name in sources)]
+    rows = [["bytes", *(f"p = {each}" for each in processes)]]
+    for name in sources:
+        experiment = EXPERIMENTS[name]
+        for count in counts_of(experiment):
+            row = [style.bytes_text(8 * count)]
+            for each in processes:
+                found = by_label(results_of(name, each), count)
+                chosen = chosen_by_rules(experiment, each, 8 * count)
+                shown = number(minimum(found[chosen]) / minimum(found[NATIVE]), 2) if chosen in found else "?"
+                row.append(f"{number(minimum(found[NATIVE]), 1)} ms, {chosen} {shown}")
+            rows.append(row)
+    return markdown(rows)
+
+
+def table_of_environments() -> str:
+    rows = [
+        environment_row(f"{name}, p = {processes}", results_of(name, processes))
+        for name, experiment in EXPERIMENTS.items()
+        for processes in experiment.processes
+    ]
+    return markdown([ENVIRONMENT_HEAD, *rows])
+
+
+def map_of(name: str) -> Map:
+    experiment = EXPERIMENTS[name]
+    question = Question(
+        "allreduce", [NATIVE, *experiment.algorithms], counts_of(experiment), experiment.type, experiment.operator,
+        "clock", experiment.shape.format(p="N"), "", experiment.library,
+    )  # fmt: skip
+    return draw_up(question, {each: results_of(name, each) for each in experiment.processes})
+
+
+def write_page() -> None:
+    blocks = {"limits": table_of_limits, "environments": table_of_environments}
+    blocks |= {f"rules-{each}": partial(table_of_rules, each) for each in LIBRARIES}
+    PAGE.write_text(page_filled(PAGE.read_text(), blocks, PAGE))
+    for name in ("map-sum", "map-maxloc"):
+        found = map_of(name)
+        with tempfile.TemporaryDirectory() as directory:
+            map_figures.draw(found, Path(directory), max(found.counts))
+            for each in ("fastest", "bandwidth"):
+                source = Path(directory) / f"{each}.png"
+                (PAGES / "figures" / f"allreduce-{each}-{name}.png").write_bytes(source.read_bytes())
+
+
+if __name__ == "__main__":
+    sys.exit(main("allreduce", __doc__, list(EXPERIMENTS), measure, write_page))
