@@ -12,6 +12,7 @@ inline constexpr std::string_view summary = "every rank gets the reduction of th
 #define RONDO_ALLREDUCE_ALGORITHMS(ALGORITHM) \
     ALGORITHM(binary_blocks)                  \
     ALGORITHM(binary_tree)                    \
+    ALGORITHM(circulant)                      \
     ALGORITHM(halving_doubling)               \
     ALGORITHM(recursive_doubling)             \
     ALGORITHM(recursive_multiplying)          \

@@ -11,11 +11,17 @@ namespace rondo::reduce_scatter {
 inline constexpr std::string_view summary = "every rank gets its part of the reduction of the inputs of all ranks";
 
 #define RONDO_REDUCE_SCATTER_ALGORITHMS(ALGORITHM) \
+    ALGORITHM(circulant)                           \
     ALGORITHM(recursive_halving)                   \
     ALGORITHM(ring)
 
 RONDO_REDUCE_SCATTER_ALGORITHMS(RONDO_DECLARE_ALGORITHM)
 
 inline constexpr const AlgorithmInfo* algorithms[] = {RONDO_REDUCE_SCATTER_ALGORITHMS(RONDO_ALGORITHM_ADDRESS)};
+
+/// May `target` be combined from `operand`? In place, a rank's own input may overlap its output in part.
+[[nodiscard]] constexpr bool can_become(Block operand, Block target) {
+    return operand == target || !overlap(operand, target);
+}
 
 }  // namespace rondo::reduce_scatter

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The parts of a vector as one rank counts them around the circle: number 0 is its own, number 1 that of the rank
+// behind it, and so on. A run of them that goes past the end of the vector lies in two pieces.
+#pragma once
+
+#include <array>
+
+#include "rondo/core/block.hpp"
+
+namespace rondo {
+
+class RotatedParts {
+  public:
+    /// There are as many parts as ranks.
+    constexpr RotatedParts(const Parts& parts, Rank rank) : parts_(parts), rank_(rank) {}
+
+    /// The parts from number `first` up to, without, `last`, in their order: the second piece is empty unless they
+    /// wrap.
+    [[nodiscard]] constexpr std::array<Block, 2> pieces(Rank first, Rank last) const {
+        const Count begin = Count{rank_} + first, end = Count{rank_} + last, p = parts_.size();
+        return {parts_.range(begin, std::min(end, p)), parts_.range(std::max(begin, p) - p, end - p)};
+    }
+
+    [[nodiscard]] constexpr Count count(Rank first, Rank last) const {
+        const auto [front, back] = pieces(first, last);
+        return front.count + back.count;
+    }
+
+    /// Are there elements in both pieces?
+    [[nodiscard]] constexpr bool wrap(Rank first, Rank last) const {
+        const auto [front, back] = pieces(first, last);
+        return !front.empty() && !back.empty();
+    }
+
+    /// Parts that do not wrap.
+    [[nodiscard]] constexpr Block block(Rank first, Rank last) const {
+        const auto [front, back] = pieces(first, last);
+        return front.empty() ? back : front;
+    }
+
+    /// Parts inside `line`, which holds those from number 0 on one after the other.
+    [[nodiscard]] constexpr Block on_line(Block line, Rank first, Rank last) const {
+        return line.part(count(0, first), count(first, last));
+    }
+
+  private:
+    Parts parts_;
+    Rank rank_;
+};
+
+}  // namespace rondo
