@@ -92,4 +92,10 @@ CirculantSchedule::CirculantSchedule(Rank rank, const CirculantSkips& skips) {
     }
 }
 
+CirculantReceives::CirculantReceives(const CirculantSkips& skips) {
+    if (skips.rounds() == 0) return;
+    receives_.reserve(static_cast<std::size_t>(skips.size()));
+    for (Rank rank = 0; rank < skips.size(); ++rank) receives_.push_back(receive_schedule(rank, skips));
+}
+
 }  // namespace rondo::topology

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "rondo/core/block.hpp"
 
@@ -48,6 +49,20 @@ class CirculantSchedule {
 
   private:
     std::array<int, most_rounds> receives_{}, sends_{};
+};
+
+/// What every rank receives, as CirculantSchedule says it for one: a rank that broadcasts from all roots at once needs
+/// it for all distances from a root.
+class CirculantReceives {
+  public:
+    explicit CirculantReceives(const CirculantSkips& skips);
+
+    [[nodiscard]] int operator()(Rank rank, int round) const {
+        return receives_[static_cast<std::size_t>(rank)][static_cast<std::size_t>(round)];
+    }
+
+  private:
+    std::vector<std::array<int, most_rounds>> receives_;  // by rank
 };
 
 /// The rounds of a broadcast of `blocks` blocks: one after the other (`rounds() - 1 + blocks` of them), or backwards,

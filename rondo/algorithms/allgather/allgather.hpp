@@ -10,6 +10,7 @@ namespace rondo::allgather {
 inline constexpr std::string_view summary = "every rank gets the parts of all ranks";
 
 #define RONDO_ALLGATHER_ALGORITHMS(ALGORITHM) \
+    ALGORITHM(all_broadcast)                  \
     ALGORITHM(bruck)                          \
     ALGORITHM(circulant)                      \
     ALGORITHM(recursive_doubling)             \
