@@ -11,7 +11,9 @@ namespace rondo::reduce_scatter {
 inline constexpr std::string_view summary = "every rank gets its part of the reduction of the inputs of all ranks";
 
 #define RONDO_REDUCE_SCATTER_ALGORITHMS(ALGORITHM) \
+    ALGORITHM(butterfly)                           \
     ALGORITHM(circulant)                           \
+    ALGORITHM(pairwise)                            \
     ALGORITHM(recursive_halving)                   \
     ALGORITHM(ring)
 
