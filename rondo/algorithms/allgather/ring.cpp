@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ring: in every round each rank hands the part on that it has just got. Rounds: p - 1; every part travels once over
-// every link, the least that is possible. [chan2007collective]
+// Ring: in every round each rank hands the part on that it has just got, segment by segment. Rounds: p - 1, times the
+// segments of the longest part; every part travels once over every link, the least that is possible.
+// [chan2007collective]
 #include "rondo/algorithms/allgather/allgather.hpp"
+#include "rondo/core/pipeline.hpp"
 
 namespace rondo::allgather {
 
@@ -12,8 +14,11 @@ Schedule ring(const Call& call) {
 
     co_yield copy(call.input()).into(parts[r]);
     for (Rank round = 0; round < p - 1; ++round) {
-        const Rank mine = (r + p - round) % p, theirs = (left + p - round) % p;
-        co_yield exchange(send(parts[mine], right), receive(parts[theirs], left));
+        const Segments mine = call.segments(parts[(r + p - round) % p]);
+        const Segments theirs = call.segments(parts[(left + p - round) % p]);
+        for (Count i = 0; i < std::max(mine.size(), theirs.size()); ++i) {
+            co_yield exchange(send(mine.at(i), right), receive(theirs.at(i), left));
+        }
     }
 }
 
@@ -22,6 +27,7 @@ const AlgorithmInfo ring_info = {
     .name = "ring",
     .summary = "parts travel round a ring: for long vectors on few ranks",
     .citation = "chan2007collective",
+    .parameters = {&segment_parameter, 1},
     .tolerates_in_place = true,
     .schedule = ring,
 };

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ring: a reduce-scatter and an allgather, both round the ring. Rounds: 2(p - 1); volume 2m (p - 1) / p.
-// [chan2007collective]
+// Ring: a reduce-scatter and an allgather, both round the ring, segment by segment. Rounds: 2(p - 1), times the
+// segments of a part; volume 2m (p - 1) / p, the least that is possible. [chan2007collective]
 #include "rondo/algorithms/allgather/allgather.hpp"
 #include "rondo/algorithms/allreduce/allreduce.hpp"
 #include "rondo/algorithms/reduce_scatter/reduce_scatter.hpp"
 #include "rondo/algorithms/requirements.hpp"
+#include "rondo/core/pipeline.hpp"
 
 namespace rondo::allreduce {
 
@@ -24,6 +25,7 @@ const AlgorithmInfo ring_info = {
     .name = "ring",
     .summary = "reduce-scatter and allgather round a ring: for long vectors on few ranks",
     .citation = "chan2007collective",
+    .parameters = {&segment_parameter, 1},
     .requirements = requirements,
     .tolerates_in_place = true,
     .schedule = ring,
