@@ -35,7 +35,7 @@ def environment(mpi: MpiLibrary) -> dict[str, str]:
     return {**os.environ, **mpi.environment, **mpi.patience, "XDG_CACHE_HOME": str(BUILD / "cache")}
 
 
-def launcher(mpi: MpiLibrary, *options: object, ranks: int = RANKS) -> list[object]:
+def launcher(mpi: MpiLibrary, *options: object, ranks: object = RANKS) -> list[object]:
     return ["--", mpi.prefix / mpi.launcher, *mpi.launcher_options, *options, "-n", ranks]
 
 
@@ -135,6 +135,40 @@ def test_algorithm_that_the_ranks_refuse_is_left_out_with_the_reason(mpi: MpiLib
     assert run.returncode == 2
     assert "nothing was measured" in run.stderr
     assert not (tmp_path / "nothing.json").exists()
+
+
+@MPICH
+def test_map_is_measured_with_each_number_of_processes_and_goes_on_where_it_was(
+    mpi: MpiLibrary, tmp_path: Path
+) -> None:
+    words = [
+        "exscan",
+        "--map",
+        "--algorithms",
+        "native,doubling_123",
+        "--counts",
+        "8,1000",
+        "--start",
+        "barrier",
+        *BRIEF,
+    ]
+
+    def draw(processes: str) -> Run:
+        command = [RONDO, "bench", *words, "--processes", processes, "--output", tmp_path / "map"]
+        return launch([*command, *launcher(mpi, ranks="{p}")], environment(mpi), TIMEOUT).check()
+
+    assert "2 processes: " in draw("2").stderr
+    run = draw("2,3")
+    assert "1 of 2 numbers of processes are there already" in run.stderr
+    assert "2 processes: " not in run.stderr
+    cells = json.loads((tmp_path / "map" / "map.json").read_text())["cells"]
+    assert [(each["processes"], each["bytes"]) for each in cells] == [(2, 64), (2, 8000), (3, 64), (3, 8000)]
+    for each in cells:
+        assert set(each["seconds"]) == {"native", "doubling_123"}
+        assert 0 < each["ratio"] <= 1
+    assert measured(tmp_path / "map" / "p3").environment.ranks == 3
+    for name in ("fastest.png", "bandwidth.png"):
+        assert (tmp_path / "map" / name).read_bytes().startswith(b"\x89PNG")
 
 
 @MPICH

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rondo import optional
 from rondo.bench_map import Cell, Map
 from rondo.benchmark_report import figures, style
-from rondo.benchmark_report.style import Style
 from rondo.errors import Error
 from rondo.results import NATIVE
 
@@ -29,11 +29,11 @@ MOST_TICKS = 20
 def draw(found: Map, directory: Path, bandwidth_count: int) -> list[Path]:
     """Writes fastest.* and bandwidth.* and says what it wrote. The latter is for vectors of so many elements."""
     matplotlib = optional.module("matplotlib")
-    looks = style.assign([{label for each in found.cells for label in each.seconds}])
+    looks = looks_of(found)
     written = []
     try:
         with matplotlib.rc_context(figures.SETTINGS):
-            drawn = {"fastest": _fastest(found), "bandwidth": _bandwidth(found, bandwidth_count, looks)}
+            drawn = {"fastest": _fastest(found, looks), "bandwidth": _bandwidth(found, bandwidth_count, looks)}
             for name, figure in drawn.items():
                 for each in FORMATS:
                     path = directory / f"{name}.{each}"
@@ -44,28 +44,38 @@ def draw(found: Map, directory: Path, bandwidth_count: int) -> list[Path]:
     return written
 
 
-def fills(labels: list[str]) -> dict[str, tuple[str, str]]:
-    """Colour and hatch of each label, all different: colours first, as they are seen best."""
-    others = [each for each in labels if each != NATIVE]
-    looks = style.assign([set(others[: len(style.COLOURS)]), set(others)])
-    found, used = {NATIVE: (NATIVE_COLOUR, "")}, set()
-    for label in others:
-        colour = looks[label].colour
-        hatch = next((each for each in HATCHES if (colour, each) not in used), HATCHES[-1])
-        used.add((colour, hatch))
-        found[label] = (colour, hatch)
-    return found
+@dataclass(frozen=True)
+class Look:
+    """Of a candidate, in both figures."""
+
+    colour: str
+    """Of its line."""
+    fill: str
+    """Of its cells."""
+    hatch: str
+    marker: str
 
 
-def _fastest(found: Map) -> Any:
+def looks_of(found: Map) -> dict[str, Look]:
+    """A look for each candidate. Those that win most get the colours; who comes later, colours again with hatches."""
+    winners = [each for each in found.winners if each != NATIVE]
+    labels = {label for each in found.cells for label in each.seconds} - {NATIVE}
+    looks = {NATIVE: Look("#000000", NATIVE_COLOUR, "", "circle")}
+    for place, label in enumerate([*winners, *sorted(labels - set(winners))]):
+        colour = style.COLOURS[place % len(style.COLOURS)]
+        hatch = HATCHES[place // len(style.COLOURS) % len(HATCHES)]
+        looks[label] = Look(colour, colour, hatch, style.MARKERS[place % len(style.MARKERS)])
+    return looks
+
+
+def _fastest(found: Map, looks: Mapping[str, Look]) -> Any:
     """A cell for each number of processes and length, in the colour of the fastest, with its ratio to native."""
     processes, counts = found.processes, found.counts
-    filled = fills(found.winners)
     size = (1.2 + CELL_WIDTH * max(len(processes), 6), 1.2 + CELL_HEIGHT * max(len(counts), 3))
     figure = optional.module("matplotlib.figure").Figure(figsize=size, layout="constrained")
     axes = figure.add_subplot()
     for each in found.cells:
-        _draw_cell(axes, each, processes.index(each.processes), counts.index(each.count), filled[each.fastest])
+        _draw_cell(axes, each, processes.index(each.processes), counts.index(each.count), looks[each.fastest])
     axes.set_xlim(0, len(processes))
     axes.set_ylim(0, len(counts))
     step = math.ceil(len(processes) / MOST_TICKS / 2)
@@ -77,22 +87,21 @@ def _fastest(found: Map) -> Any:
     axes.set_xlabel("processes")
     axes.set_ylabel("vector")
     patch = optional.module("matplotlib.patches").Patch
-    handles = [patch(facecolor=filled[label][0], hatch=filled[label][1], edgecolor="white") for label in found.winners]
+    handles = [patch(facecolor=looks[each].fill, hatch=looks[each].hatch, edgecolor="white") for each in found.winners]
     names = list(found.winners)
     if any(_is_faded(each) for each in found.cells):
         handles.append(patch(facecolor="#888888", alpha=FADED))
-        names.append("paler: no clear difference from native")
-    figure.suptitle(_title(found, "fastest, and its time / native's"), fontsize=8)
-    figures.set_legend(figure, dict(zip(names, handles, strict=True)))
+        names.append("paler: not proven faster than native")
+    axes.set_title(_title(found, "fastest and its time / native's"), fontsize=8)
+    figures.set_legend(figure, dict(zip(names, handles, strict=True)), "outside lower center")
     return figure
 
 
-def _draw_cell(axes: Any, cell: Cell, x: int, y: int, fill: tuple[str, str]) -> None:
-    colour, hatch = fill
+def _draw_cell(axes: Any, cell: Cell, x: int, y: int, look: Look) -> None:
     rectangle = optional.module("matplotlib.patches").Rectangle
     alpha = FADED if _is_faded(cell) else 1.0
     axes.add_patch(
-        rectangle((x, y), 1, 1, facecolor=colour, alpha=alpha, hatch=hatch, edgecolor="white", linewidth=0.6)
+        rectangle((x, y), 1, 1, facecolor=look.fill, alpha=alpha, hatch=look.hatch, edgecolor="white", linewidth=0.6)
     )
     if not math.isnan(cell.ratio):
         outline = optional.module("matplotlib.patheffects").withStroke(linewidth=1.4, foreground="white")
@@ -100,7 +109,7 @@ def _draw_cell(axes: Any, cell: Cell, x: int, y: int, fill: tuple[str, str]) -> 
         text.set_path_effects([outline])
 
 
-def _bandwidth(found: Map, count: int, looks: Mapping[str, Style]) -> Any:
+def _bandwidth(found: Map, count: int, looks: Mapping[str, Look]) -> Any:
     """Bytes of the vector over the median time, over processes: a line for each candidate."""
     figure = optional.module("matplotlib.figure").Figure(figsize=(figures.WIDTH, figures.HEIGHT), layout="constrained")
     axes = figure.add_subplot()
@@ -125,8 +134,8 @@ def _bandwidth(found: Map, count: int, looks: Mapping[str, Style]) -> Any:
     axes.set_ylim(bottom=0)
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_xlabel("processes")
-    axes.set_ylabel("bytes of the vector / time (MB/s)")
-    figure.suptitle(_title(found, style.bytes_text(found.nominal_bytes(count))), fontsize=7)
+    axes.set_ylabel("vector / time (MB/s)")
+    axes.set_title(_title(found, style.bytes_text(found.nominal_bytes(count))), fontsize=8)
     handles, names = axes.get_legend_handles_labels()
     figures.set_legend(figure, dict(zip(names, handles, strict=True)), "outside lower center")
     return figure
