@@ -108,7 +108,8 @@ int gather(const Service& service, const Wrapped& function, const UserCall& call
     const Rank rank = communicator.rank();
     const mpi::PlacedParts parts = {static_cast<char*>(call.output), type, counts, call.parts->displacements};
     const mpi::UserData own_part = parts[rank];
-    const bool in_place = call.input == MPI_IN_PLACE || call.input == own_part.buffer;
+    // Open MPI takes the address of the own part for MPI_IN_PLACE. MPI_BOTTOM, for both, says nothing.
+    const bool in_place = call.input == MPI_IN_PLACE || (type.predefined && call.input == own_part.buffer);
     Datatype derived;
     const Datatype* input_type = in_place ? &type : mpi::describe(call.parts->input_type, derived);
     if (input_type == nullptr) input_type = &(derived = {});  // of no size

@@ -74,6 +74,16 @@ inline bool interlocks(MPI_Datatype type) {
     return extent < true_extent;
 }
 
+/// False if the data begin elsewhere than at the address that is passed for them.
+inline bool starts_at_its_address(MPI_Datatype type) {
+    MPI_Aint lower = 0;
+    MPI_Aint true_lower = 0;
+    MPI_Aint extent = 0;
+    MPI_Type_get_extent(type, &lower, &extent);
+    MPI_Type_get_true_extent(type, &true_lower, &extent);
+    return lower == 0 && true_lower == 0;
+}
+
 inline std::size_t bytes_of(MPI_Datatype type, std::size_t count) {
     int size = 0;
     MPI_Type_size(type, &size);

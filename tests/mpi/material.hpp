@@ -23,6 +23,7 @@ struct Operators {
     MPI_Op compose;
     MPI_Op compose_large;
     MPI_Op add_modulo;
+    MPI_Op add_words;
 };
 
 /// What all communicators are checked with.
@@ -52,6 +53,7 @@ struct Material {
         types = layouts();
         MPI_Op_create(compose_function, 0, &operators.compose);
         MPI_Op_create(add_modulo_function, 1, &operators.add_modulo);
+        MPI_Op_create(add_words_function, 1, &operators.add_words);
 #if MPI_VERSION >= 4
         MPI_Op_create_c(compose_large_function, 0, &operators.compose_large);
 #else
@@ -64,6 +66,7 @@ struct Material {
         MPI_Op_free(&operators.compose);
         MPI_Op_free(&operators.compose_large);
         MPI_Op_free(&operators.add_modulo);
+        MPI_Op_free(&operators.add_words);
         for (Layout& layout : types) MPI_Type_free(&layout.type);
     }
 

@@ -30,6 +30,7 @@ void check_reductions(ReductionChecker& checker, MPI_Comm communicator, const Ma
         current_layout = &layout;
         checker.run(composition(layout, operators.compose), communicator, 3);
         checker.run(composition(layout, operators.compose_large), communicator, 20);
+        checker.run(addition(layout, operators.add_words), communicator, 20);
     }
     if (size_of(communicator) == 5 && !material.brief) {
         for (const Problem& problem : material.predefined) checker.run(problem, communicator, 13);

@@ -9,6 +9,7 @@ import pytest
 from mpi_libraries import MpiLibrary
 
 FORCED = {"bcast": "binomial", "exscan": "doubling_123", "reduce": "binomial", "scan": "doubling"}
+ALL_TO_ALL = {"allreduce": "ring", "reduce_scatter": "ring"}
 
 # Known already, which saves launches to find out.
 NO_TYPE = ["negative count", "no datatype", "no datatype for no elements"]
@@ -43,10 +44,11 @@ def native_arguments(mpi: MpiLibrary) -> tuple[list[str], str]:
 
 def test_wrong_arguments_are_judged_by_the_library(mpi: MpiLibrary) -> None:
     left_out, native = native_arguments(mpi)
-    run = mpi.run_under_rondo([mpi.compile("error_handling.cpp"), "arguments", *left_out], 2, **FORCED, timeout=30)
+    forced = FORCED | ALL_TO_ALL
+    run = mpi.run_under_rondo([mpi.compile("error_handling.cpp"), "arguments", *left_out], 2, **forced, timeout=30)
     assert judgements(run.check().stdout) == judgements(native)
     # Among the cases is a good call, and another one after all the bad ones.
-    for collective, algorithm in FORCED.items():
+    for collective, algorithm in forced.items():
         assert run.report.calls(collective)[algorithm] >= 2 * 2
 
 

@@ -19,7 +19,15 @@ from mpi_libraries import BUILD, MpiLibrary, Run
 REQUIREMENT = "mpi4py==4.1.2"
 MODULES = ["-i", "test_cco_", "-i", "test_op"]
 SONAMES = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40"}
-FORCED = {"bcast": "binomial", "exscan": "doubling_123", "reduce": "binomial", "scan": "doubling"}
+FORCED = {
+    "allgather": "ring",
+    "allreduce": "ring",
+    "bcast": "binomial",
+    "exscan": "doubling_123",
+    "reduce": "binomial",
+    "reduce_scatter": "ring",
+    "scan": "doubling",
+}
 # What Rondo leaves to the library: mpi4py's tests broadcast nothing, too.
 LEFT = {"one process", "inter-communicator", "empty"}
 
@@ -74,7 +82,8 @@ def check(mpi: MpiLibrary, mpi4py: Path, ranks: int, *arguments: str) -> None:
     assert tests is not None and int(tests[1]) > 0
     for collective, algorithm in FORCED.items():
         assert run.report.calls(collective)[algorithm] > 0
-        assert set(run.report.native_reasons(collective)) <= LEFT
+        left = run.report.native_reasons(collective)
+        assert {reason for reason in left if not reason.startswith(f"{algorithm} refuses: ")} <= LEFT
 
 
 def test_collectives_of_mpi4py_pass(mpi: MpiLibrary, mpi4py: Path) -> None:
@@ -82,4 +91,5 @@ def test_collectives_of_mpi4py_pass(mpi: MpiLibrary, mpi4py: Path) -> None:
 
 
 def test_served_collectives_of_mpi4py_pass_on_four_ranks(mpi: MpiLibrary, mpi4py: Path) -> None:
-    check(mpi, mpi4py, 4, "-k", "*Scan*", "-k", "*Exscan*", "-k", "*Bcast*", "-k", "*Reduce*")
+    names = ["*Scan*", "*Exscan*", "*Bcast*", "*Reduce*", "*Allgather*", "*Allreduce*"]
+    check(mpi, mpi4py, 4, *(word for name in names for word in ("-k", name)))

@@ -27,7 +27,11 @@ struct Layout {
 inline const Layout* current_layout = nullptr;
 inline long calls_with_another_type = 0;
 
-inline void compose_elements(const void* left, void* right, std::ptrdiff_t count, MPI_Datatype type) {
+/// Commutes.
+inline Affine add(Affine left, Affine right) { return {left.a + right.a, left.b + right.b}; }
+
+template <class Combine>
+void combine_elements(const void* left, void* right, std::ptrdiff_t count, MPI_Datatype type, Combine combine) {
     if (type != current_layout->type) ++calls_with_another_type;
     const auto* from = static_cast<const std::byte*>(left);
     auto* to = static_cast<std::byte*>(right);
@@ -37,20 +41,24 @@ inline void compose_elements(const void* left, void* right, std::ptrdiff_t count
             const auto map = [&](const std::byte* element) {
                 return Affine{load<std::uint64_t>(element + base + a), load<std::uint64_t>(element + base + b)};
             };
-            const Affine result = compose(map(from), map(to));
+            const Affine result = combine(map(from), map(to));
             store(to + base + a, result.a);
             store(to + base + b, result.b);
         }
     }
 }
 
+inline void add_words_function(void* left, void* right, int* count, MPI_Datatype* type) {
+    combine_elements(left, right, *count, *type, add);
+}
+
 inline void compose_function(void* left, void* right, int* count, MPI_Datatype* type) {
-    compose_elements(left, right, *count, *type);
+    combine_elements(left, right, *count, *type, compose);
 }
 
 #if MPI_VERSION >= 4
 inline void compose_large_function(void* left, void* right, MPI_Count* count, MPI_Datatype* type) {
-    compose_elements(left, right, *count, *type);
+    combine_elements(left, right, *count, *type, compose);
 }
 #endif
 
@@ -74,8 +82,9 @@ inline Problem modular_sum(MPI_Op op) {
         values_of<long>};
 }
 
-inline Problem composition(const Layout& layout, MPI_Op op) {
-    return {"composition of maps, " + layout.name,
+/// Pairs of words, combined.
+inline Problem pairwise(const std::string& name, const Layout& layout, MPI_Op op, Affine (*combine)(Affine, Affine)) {
+    return {name + layout.name,
             layout.type,
             op,
             [&layout](int rank, std::size_t index, std::byte* element) {
@@ -84,12 +93,12 @@ inline Problem composition(const Layout& layout, MPI_Op op) {
                     store(element + b, noise(rank, index, 3 + static_cast<std::uint64_t>(a)));
                 }
             },
-            [&layout](const std::byte* left, std::byte* right) {
+            [&layout, combine](const std::byte* left, std::byte* right) {
                 for (const auto& [a, b] : layout.maps) {
                     const auto map = [a = a, b = b](const std::byte* element) {
                         return Affine{load<std::uint64_t>(element + a), load<std::uint64_t>(element + b)};
                     };
-                    const Affine result = compose(map(left), map(right));
+                    const Affine result = combine(map(left), map(right));
                     store(right + a, result.a);
                     store(right + b, result.b);
                 }
@@ -104,6 +113,12 @@ inline Problem composition(const Layout& layout, MPI_Op op) {
                 return values;
             }};
 }
+
+inline Problem composition(const Layout& layout, MPI_Op op) {
+    return pairwise("composition of maps, ", layout, op, compose);
+}
+
+inline Problem addition(const Layout& layout, MPI_Op op) { return pairwise("addition, ", layout, op, add); }
 
 /// Committed datatypes; whoever asks frees them.
 inline std::vector<Layout> layouts() {
