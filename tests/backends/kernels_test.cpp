@@ -320,6 +320,41 @@ TEST_P(EveryKernel, EqualsAStraightforwardReferenceAndChangesNothingElse) {
     });
 }
 
+/// Results of at least so many bytes go past the caches, until the end of the scope.
+class StreamingFrom {
+  public:
+    explicit StreamingFrom(std::size_t bytes) : before_(streaming_bytes()) { set_streaming_bytes(bytes); }
+    StreamingFrom(const StreamingFrom&) = delete;
+    StreamingFrom& operator=(const StreamingFrom&) = delete;
+    ~StreamingFrom() { set_streaming_bytes(before_); }
+
+  private:
+    std::size_t before_;
+};
+
+TEST_P(EveryKernel, EqualsTheReferenceAlsoWhereResultsGoPastTheCaches) {
+    const StreamingFrom streaming(1);
+    for_each_combination([](Operation operation, Element element) {
+        const Kernel kernel = find(operation, element, GetParam());
+        if (kernel == nullptr || HasFatalFailure()) return;
+        with_type(element, [&]<class T>(T) {
+            for (const std::size_t count : {0, 1, 64, 1000, 2048, 5000}) {
+                for (const Layout layout : {Layout{0, 0, 0}, {48, 32, 16}, {8, 3, 0}, {1, 3, 5}}) {
+                    for (const Into where : {Into::third, Into::left}) {
+                        check<T>(operation, kernel, count, layout, where);
+                        if (HasFatalFailure()) FAIL() << name(operation) << " of " << count << ' ' << name(element);
+                    }
+                }
+            }
+        });
+    });
+}
+
+TEST(KernelStreaming, BeginsWhereCachesEnd) {
+    EXPECT_GE(streaming_bytes(), std::size_t{4} << 20);
+    EXPECT_LE(streaming_bytes(), std::size_t{32} << 20);
+}
+
 /// Memory that ends where a page begins that nobody can touch.
 class EndOfMemory {
   public:

@@ -3,7 +3,13 @@
 
 #include "rondo/backends/mpi/kernels.hpp"
 
+#include <algorithm>
+#include <unistd.h>
+
 namespace rondo::kernels {
+
+// Read by the kernels.
+extern std::size_t streaming_threshold;
 
 // Defined by kernels_impl.hpp, once per level.
 namespace baseline {
@@ -35,6 +41,16 @@ InstructionSet detect() noexcept {
     return InstructionSet::baseline;
 }
 
+/// Ranks, and other machines' guests, share the last level: nobody can count on more than some 100 MiB of it.
+std::size_t default_streaming_bytes() noexcept {
+    constexpr std::size_t mib = std::size_t{1} << 20;
+    long last_level = 0;
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    last_level = sysconf(_SC_LEVEL3_CACHE_SIZE);
+#endif
+    return std::clamp(static_cast<std::size_t>(std::max(last_level, 0L)) / 3, 4 * mib, 32 * mib);
+}
+
 InstructionSet best() noexcept {
     static const InstructionSet level = detect();
     return level;
@@ -55,6 +71,12 @@ Kernel find(Operation operation, Element element, InstructionSet level) noexcept
 }
 
 Kernel find(Operation operation, Element element) noexcept { return find(operation, element, best()); }
+
+std::size_t streaming_threshold = default_streaming_bytes();
+
+std::size_t streaming_bytes() noexcept { return streaming_threshold; }
+
+void set_streaming_bytes(std::size_t bytes) noexcept { streaming_threshold = bytes; }
 
 std::size_t extent(Element element) noexcept { return baseline::extent(element); }
 

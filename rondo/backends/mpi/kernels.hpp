@@ -66,6 +66,12 @@ using Kernel = void (*)(const void* left, const void* right, void* into, std::si
 /// The kernel of one level; nullptr also where the processor, or this build, lacks the level.
 [[nodiscard]] Kernel find(Operation operation, Element element, InstructionSet level) noexcept;
 
+/// From how many bytes on a result in a third buffer goes past the caches, which could not keep three such operands.
+[[nodiscard]] std::size_t streaming_bytes() noexcept;
+
+/// Another number, for tests and measurements. Not while a kernel runs.
+void set_streaming_bytes(std::size_t bytes) noexcept;
+
 /// Bytes from one element to the next.
 [[nodiscard]] std::size_t extent(Element element) noexcept;
 

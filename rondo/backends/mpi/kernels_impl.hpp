@@ -13,6 +13,10 @@
 #include <type_traits>
 #include <utility>
 
+#ifdef __SSE2__
+#include <immintrin.h>  // functions that are always inlined
+#endif
+
 #include "rondo/backends/mpi/kernels_elements.hpp"
 #include "rondo/backends/mpi/kernels_pairs.hpp"
 
@@ -29,6 +33,9 @@
 #endif
 
 namespace rondo::kernels {
+
+extern std::size_t streaming_threshold;  // of kernels.cpp
+
 namespace {
 
 // ------------------------------------------------------------------ one element
@@ -101,6 +108,24 @@ template <Operation operation, class T>
     }
 }
 
+/// No processor multiplies bytes, and what compilers make of it is half as fast as memory: two products in 16 bits
+/// each.
+template <Operation operation, class T>
+    requires(operation == Operation::prod && sizeof(T) == 1)
+[[gnu::noinline]] void combine_range(const Cell<T>* left, const Cell<T>* right, Cell<T>* into, std::size_t count) {
+    const auto* left_pairs = reinterpret_cast<const Cell<std::uint16_t>*>(left);
+    const auto* right_pairs = reinterpret_cast<const Cell<std::uint16_t>*>(right);
+    auto* into_pairs = reinterpret_cast<Cell<std::uint16_t>*>(into);
+    RONDO_INDEPENDENT_ITERATIONS
+    for (std::size_t i = 0; i < count / 2; ++i) {
+        const std::uint16_t one = left_pairs[i].content, other = right_pairs[i].content;
+        const auto low = static_cast<std::uint16_t>(promoted(one) * promoted(other));
+        const auto high = static_cast<std::uint16_t>(promoted(one) / 256 * (promoted(other) & 0xFF00U));
+        into_pairs[i].content = static_cast<std::uint16_t>((low & 0xFF) | high);
+    }
+    if (count % 2 != 0) into[count - 1].content = combine<operation>(left[count - 1].content, right[count - 1].content);
+}
+
 template <Operation operation, class T>
     requires(padding_of<T> != Padding::none)
 [[gnu::noinline]] void combine_range(const Cell<T>* left, const Cell<T>* right, Cell<T>* into, std::size_t count) {
@@ -110,6 +135,47 @@ template <Operation operation, class T>
         into[i].content = blend(into[i].content, combine<operation>(left[i].content, right[i].content), fields);
     }
 }
+
+#ifdef __SSE2__
+/// Large enough to hide its loop, small enough to stay in L1 beside what is read.
+constexpr std::size_t streaming_block_bytes = 2048;
+
+/// Both aligned to a cache line.
+inline void store_past_caches(const unsigned char* from, unsigned char* to) {
+#if defined(__AVX512F__)
+    using Word = __m512i;
+#elif defined(__AVX__)
+    using Word = __m256i;
+#else
+    using Word = __m128i;
+#endif
+    for (std::size_t i = 0; i < streaming_block_bytes; i += sizeof(Word)) {
+        const auto* source = reinterpret_cast<const Word*>(from + i);
+        auto* target = reinterpret_cast<Word*>(to + i);
+#if defined(__AVX512F__)
+        _mm512_stream_si512(target, _mm512_load_si512(source));
+#elif defined(__AVX__)
+        _mm256_stream_si256(target, _mm256_load_si256(source));
+#else
+        _mm_stream_si128(target, _mm_load_si128(source));
+#endif
+    }
+}
+
+/// For results that no cache can keep: an ordinary store reads the line first, a quarter of the traffic. `into` is
+/// aligned to a cache line and is no operand.
+template <Operation operation, class T>
+[[gnu::noinline]] void combine_streaming(const Cell<T>* left, const Cell<T>* right, Cell<T>* into, std::size_t count) {
+    constexpr std::size_t block = streaming_block_bytes / sizeof(T);
+    alignas(64) Cell<T> results[block];
+    for (; count >= block; left += block, right += block, into += block, count -= block) {
+        combine_range<operation>(left, right, results, block);
+        store_past_caches(reinterpret_cast<const unsigned char*>(results), reinterpret_cast<unsigned char*>(into));
+    }
+    _mm_sfence();  // or another thread that learns of the result by an ordinary store might not see it
+    combine_range<operation>(left, right, into, count);
+}
+#endif
 
 /// A full vector that straddles two cache lines costs twice, and malloc's large blocks begin 16 bytes into a line.
 /// Aligning `into` usually aligns the operands too; it pays from a few KiB on.
@@ -127,6 +193,15 @@ void kernel(const void* left_operand, const void* right_operand, void* result, s
         combine_range<operation>(left, right, into, head);
         left += head, right += head, into += head, count -= head;
     }
+#ifdef __SSE2__
+    if constexpr (padding_of<T> == Padding::none && kind_of<T> != Kind::pair) {  // whole lines are written
+        const bool aligned = reinterpret_cast<std::uintptr_t>(into) % line_bytes == 0;
+        if (aligned && count >= streaming_threshold / sizeof(T) && into != left && into != right) {
+            combine_streaming<operation>(left, right, into, count);
+            return;
+        }
+    }
+#endif
     if constexpr (padding_of<T> == Padding::at_end) {
         if (count == 0) return;
         --count;
