@@ -2,7 +2,8 @@
 // Butterfly: recursive halving between neighbours of distance 1, 2, 4, ..., so that partial sums stay in rank order;
 // the parts come out in bit-reversed order, and go to their ranks in one more round. Of ranks beyond a power of two P,
 // each hands its vector to a neighbour first, and gets its part last. [rabenseifner2004more]. For operators that do not
-// commute. Rounds: log2 P, one more if P > 2, two more if p > P. Volume: up to m, 2m if p > P.
+// commute. Rounds: log2 P, one more if P > 2, two more if p > P. Volume: about m; one after the other 2m if
+// p > P.
 #include <bit>
 
 #include "rondo/algorithms/reduce_scatter/reduce_scatter.hpp"
