@@ -45,6 +45,8 @@ struct AlgorithmInfo {
     /// True if the algorithm is right when input and output are the same block. Otherwise a call in place copies its
     /// input to scratch first.
     bool tolerates_in_place = false;
+    /// True if it cuts the part of each rank into segments, not the vector.
+    bool has_segments_of_parts = false;
     Schedule (*schedule)(const Call& call);
 
     [[nodiscard]] const Parameter* parameter(std::string_view parameter_name) const;

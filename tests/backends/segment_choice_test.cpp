@@ -53,11 +53,14 @@ std::string test_name(const testing::TestParamInfo<const AlgorithmInfo*>& info) 
 
 class EveryPipeline : public testing::TestWithParam<const AlgorithmInfo*> {
   protected:
+    static CallFacts facts_of(Rank size, Count bytes) {
+        return find_collective(GetParam()->collective)->facts(virtual_machine::facts_of(size, bytes));
+    }
     /// How much longer the chosen segment takes than the best one.
     static double regret(const CallFacts& facts, const CostModel& costs) {
         const SegmentChoice choice = best_segment(*GetParam(), facts, GetParam()->open_settings(), costs);
         double best = std::numeric_limits<double>::max();
-        for (const Count segment : candidate_segments(facts)) {
+        for (const Count segment : candidate_segments(*GetParam(), facts)) {
             best = std::min(best, whole_time(*GetParam(), facts, segment, costs));
         }
         return whole_time(*GetParam(), facts, choice.segment, costs) / best - 1;
@@ -76,7 +79,8 @@ TEST_P(EveryPipeline, is_extrapolated_from_its_first_segments) {
         for (const Rank size : {3, 8, 17}) {
             for (const Count segments : {90, 250}) {
                 const Count segment = 32768;
-                const CallFacts facts = facts_of(size, segment * segments);
+                const CallFacts facts =
+                    facts_of(size, segment * segments * (GetParam()->has_segments_of_parts ? size : 1));
                 const auto settings = GetParam()->open_settings();
                 const SegmentChoice timed = time_of_segment(*GetParam(), facts, settings, segment, costs, 1 << 20);
                 EXPECT_EQ(timed.basis, Basis::extrapolated);
@@ -159,11 +163,13 @@ TEST(SegmentChoice, is_the_standard_one_without_a_budget) {
 }
 
 TEST(SegmentChoice, candidates_are_whole_elements_and_not_too_many) {
-    EXPECT_EQ(candidate_segments(facts_of(2, 20000)), (std::vector<Count>{4096, 8192, 16384, 20000}));
-    EXPECT_EQ(candidate_segments({.size = 2, .count = 3, .element_bytes = 5000}), (std::vector<Count>{8192, 15000}));
-    EXPECT_EQ(candidate_segments({.size = 2, .count = 0, .element_bytes = 8}), std::vector<Count>{1});
+    EXPECT_EQ(candidate_segments(pipeline(), facts_of(2, 20000)), (std::vector<Count>{4096, 8192, 16384, 20000}));
+    EXPECT_EQ(candidate_segments(pipeline(), {.size = 2, .count = 3, .element_bytes = 5000}),
+              (std::vector<Count>{8192, 15000}));
+    EXPECT_EQ(candidate_segments(pipeline(), {.size = 2, .count = 0, .element_bytes = 8}), std::vector<Count>{1});
     const CallFacts huge{.size = 2, .count = Count{1} << 40, .element_bytes = 8};
-    for (const Count segment : candidate_segments(huge)) EXPECT_LE(segments_of(huge, segment), most_segments);
+    for (const Count segment : candidate_segments(pipeline(), huge))
+        EXPECT_LE(segments_of(huge, segment), most_segments);
 }
 
 constexpr Requirement never = {

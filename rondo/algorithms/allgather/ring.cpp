@@ -22,13 +22,17 @@ Schedule ring(const Call& call) {
     }
 }
 
+constexpr Requirement requirements[] = {segment_requirement};
+
 const AlgorithmInfo ring_info = {
     .collective = "allgather",
     .name = "ring",
     .summary = "parts travel round a ring: for long vectors on few ranks",
     .citation = "chan2007collective",
     .parameters = {&segment_parameter, 1},
+    .requirements = requirements,
     .tolerates_in_place = true,
+    .has_segments_of_parts = true,
     .schedule = ring,
 };
 

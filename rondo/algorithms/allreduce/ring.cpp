@@ -18,7 +18,7 @@ Schedule ring(const Call& call) {
     co_yield steps_of(allgather);
 }
 
-constexpr Requirement requirements[] = {commutative_requirement};
+constexpr Requirement requirements[] = {commutative_requirement, segment_requirement};
 
 const AlgorithmInfo ring_info = {
     .collective = "allreduce",
@@ -28,6 +28,7 @@ const AlgorithmInfo ring_info = {
     .parameters = {&segment_parameter, 1},
     .requirements = requirements,
     .tolerates_in_place = true,
+    .has_segments_of_parts = true,
     .schedule = ring,
 };
 

@@ -32,7 +32,7 @@ Schedule ring(const Call& call) {
     if (p > 1 && !lands) co_yield copy(sum).into(call.output());
 }
 
-constexpr Requirement requirements[] = {commutative_requirement};
+constexpr Requirement requirements[] = {commutative_requirement, segment_requirement};
 
 const AlgorithmInfo ring_info = {
     .collective = "reduce_scatter",
@@ -42,6 +42,7 @@ const AlgorithmInfo ring_info = {
     .parameters = {&segment_parameter, 1},
     .requirements = requirements,
     .tolerates_in_place = true,
+    .has_segments_of_parts = true,
     .schedule = ring,
 };
 

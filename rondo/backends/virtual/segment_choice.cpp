@@ -21,8 +21,11 @@ struct Samples {
 // By then the pipelines are full, and the time grows by the same amount for every further segment: more exactly so, and
 // nearly so where more is not affordable.
 constexpr Samples samples[] = {{32, 48}, {16, 24}};
+// Of every part, where segments are those of parts, whose messages are many.
+constexpr Samples samples_of_parts[] = {{4, 6}};
 // What stands for more ranks than can be run: the largest group that is affordable.
 constexpr Rank groups[] = {32, 16, 8};
+constexpr Rank groups_with_parts[] = {3};
 // With so many, it shows how the way of the first segment grows with the ranks: as a chain, as a tree.
 constexpr Rank many_ranks = 64;
 // Of segments that are as good as this the longest is taken: what is not in the model grows with their number.
@@ -36,6 +39,13 @@ std::vector<Setting> with_segment(std::span<const Setting> settings, Count bytes
     return result;
 }
 
+/// The vector that is cut into segments: all of it, or a part of even ones.
+CallFacts stream_of(const AlgorithmInfo& algorithm, const CallFacts& facts) {
+    CallFacts stream = facts;
+    if (algorithm.has_segments_of_parts) stream.count = (facts.count + facts.size - 1) / facts.size;
+    return stream;
+}
+
 /// Times of one call's pipeline for any number of segments. Plans are made for vectors of that many elements, one to a
 /// segment, and serve for segments of every length.
 class Pipeline {
@@ -43,19 +53,19 @@ class Pipeline {
     /// On `group` ranks, which stand for all if they are fewer. `most`: messages that one time may take.
     Pipeline(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
              const CostModel& costs, Rank group, Samples with, Count most)
-        : algorithm_(algorithm), facts_(facts), settings_(with_segment(settings, 1)), costs_(costs), group_(group),
-          samples_(with), most_(most) {
+        : algorithm_(algorithm), facts_(facts), stream_(stream_of(algorithm, facts)),
+          settings_(with_segment(settings, 1)), costs_(costs), group_(group), samples_(with), most_(most) {
         // Every segment comes to all ranks, or from all of them: one message each, at least.
-        is_affordable_ = (group - 1) * (with.few + with.more) <= most;
+        is_affordable_ = (group - 1) * streams(group) * (with.few + with.more) <= most;
     }
 
     /// False: times mean nothing.
     [[nodiscard]] bool is_affordable() const { return is_affordable_; }
 
     SegmentChoice of(Count segment) {
-        const Count segments = segments_of(facts_, segment);
-        const Count longest = (facts_.count + segments - 1) / segments * facts_.element_bytes;
-        double seconds = on_group(segments, longest);
+        const Count segments = segments_of(stream_, segment);
+        const Count longest = (stream_.count + segments - 1) / segments * stream_.element_bytes;
+        double seconds = on(group_, segments, longest);
         if (group_ < facts_.size) seconds += further_ranks(segments, longest);
         const Basis basis = group_ < facts_.size       ? Basis::fewer_ranks
                             : segments > samples_.more ? Basis::extrapolated
@@ -64,20 +74,35 @@ class Pipeline {
     }
 
   private:
-    double on_group(Count segments, Count bytes) {
-        if (segments <= samples_.more) return run(group_, segments, bytes);
-        const double few = run(group_, samples_.few, bytes), more = run(group_, samples_.more, bytes);
+    /// In the vector.
+    [[nodiscard]] Count streams(Rank ranks) const { return algorithm_.has_segments_of_parts ? ranks : 1; }
+
+    double on(Rank ranks, Count segments, Count bytes) {
+        const double seconds = extrapolated(ranks, segments, bytes, costs_);
+        if (!algorithm_.has_segments_of_parts || segments <= samples_.more) return seconds;
+        // In a cycle, few segments wait for the first one to come round, and their number does not show.
+        CostModel without_latency = costs_;
+        without_latency.alpha = 0;
+        return std::max(seconds, extrapolated(ranks, segments, bytes, without_latency));
+    }
+
+    double extrapolated(Rank ranks, Count segments, Count bytes, const CostModel& costs) {
+        if (segments <= samples_.more) return run(ranks, segments, bytes, costs);
+        const double few = run(ranks, samples_.few, bytes, costs), more = run(ranks, samples_.more, bytes, costs);
         const double each = (more - few) / static_cast<double>(samples_.more - samples_.few);
         return more + each * static_cast<double>(segments - samples_.more);
     }
 
-    /// What all ranks take longer than the group: as a single segment does, but that a hop costs more or less in a
-    /// pipeline that is full.
+    /// What all ranks take longer than the group: with parts, the same for every further one; else as a single segment
+    /// does, but that a hop costs more or less in a pipeline that is full.
     double further_ranks(Count segments, Count bytes) {
+        if (algorithm_.has_segments_of_parts) {
+            return (on(group_, segments, bytes) - on(group_ - 1, segments, bytes)) * (facts_.size - group_);
+        }
         const Rank half = group_ / 2;
         const Count full = std::min(segments, samples_.few);
-        const double single = run(group_, 1, bytes), hops = single - run(half, 1, bytes);
-        const double full_hops = run(group_, full, bytes) - run(half, full, bytes);
+        const double single = run(group_, 1, bytes, costs_), hops = single - run(half, 1, bytes, costs_);
+        const double full_hops = run(group_, full, bytes, costs_) - run(half, full, bytes, costs_);
         const double ratio = hops > 0 ? std::clamp(full_hops / hops, 0.5, 2.0) : 1;
         return (single_segment(bytes) - single) * ratio;
     }
@@ -85,10 +110,10 @@ class Pipeline {
     /// On all ranks. Beyond `many_ranks`, every doubling of their number takes as much longer than the one before as
     /// the last one that was run.
     double single_segment(Count bytes) {
-        if (facts_.size <= many_ranks) return run(facts_.size, 1, bytes);
-        const double half = run(many_ranks / 2, 1, bytes);
-        double seconds = run(many_ranks, 1, bytes), step = seconds - half;
-        const double step_before = half - run(many_ranks / 4, 1, bytes);
+        if (facts_.size <= many_ranks) return run(facts_.size, 1, bytes, costs_);
+        const double half = run(many_ranks / 2, 1, bytes, costs_);
+        double seconds = run(many_ranks, 1, bytes, costs_), step = seconds - half;
+        const double step_before = half - run(many_ranks / 4, 1, bytes, costs_);
         const double growth = step_before > 0 ? step / step_before : 1;
         for (std::int64_t ranks = many_ranks; ranks < facts_.size; ranks *= 2) {
             step *= growth;
@@ -98,12 +123,12 @@ class Pipeline {
         return seconds;
     }
 
-    double run(Rank ranks, Count segments, Count bytes) {
+    double run(Rank ranks, Count segments, Count bytes, const CostModel& costs) {
         auto found = timings_.find({ranks, segments});
         if (found == timings_.end()) {
             found = timings_.emplace(std::pair(ranks, segments), timing_of(ranks, segments)).first;
         }
-        if (found->second) return found->second->time(costs_, bytes);
+        if (found->second) return found->second->time(costs, bytes);
         is_affordable_ = false;
         return 0;
     }
@@ -112,7 +137,7 @@ class Pipeline {
         CallFacts facts = facts_;
         facts.root = static_cast<Rank>(std::int64_t{facts.root} * ranks / facts.size);  // the same place
         facts.size = ranks;
-        facts.count = segments;
+        facts.count = segments * streams(ranks);
         facts.element_bytes = 1;
         facts.starts = {};
         // What an algorithm serves only because it is larger cannot be run small.
@@ -121,7 +146,7 @@ class Pipeline {
     }
 
     const AlgorithmInfo& algorithm_;
-    const CallFacts facts_;
+    const CallFacts facts_, stream_;
     const std::vector<Setting> settings_;
     const CostModel costs_;
     const Rank group_;
@@ -168,12 +193,13 @@ template <class Body>
 std::optional<SegmentChoice> on_affordable_group(const AlgorithmInfo& algorithm, const CallFacts& facts,
                                                  std::span<const Setting> settings, const CostModel& costs, Count most,
                                                  Body&& body) {
+    const bool parts = algorithm.has_segments_of_parts;
     std::vector<Rank> sizes = {facts.size};
-    for (const Rank group : groups) {
+    for (const Rank group : parts ? std::span<const Rank>(groups_with_parts) : groups) {
         if (group < facts.size) sizes.push_back(group);
     }
     for (const Rank size : sizes) {
-        for (const Samples& with : samples) {
+        for (const Samples& with : parts ? std::span<const Samples>(samples_of_parts) : samples) {
             Pipeline pipeline(algorithm, facts, settings, costs, size, with, most);
             if (!pipeline.is_affordable()) continue;
             const SegmentChoice found = body(pipeline);
@@ -184,9 +210,9 @@ std::optional<SegmentChoice> on_affordable_group(const AlgorithmInfo& algorithm,
 }
 
 /// What is taken where nothing can be timed.
-SegmentChoice standard_choice(const CallFacts& facts, std::span<const Count> candidates) {
+SegmentChoice standard_choice(const CallFacts& stream, std::span<const Count> candidates) {
     const auto found = std::lower_bound(candidates.begin(), candidates.end() - 1, segment_parameter.standard);
-    return {*found, segments_of(facts, *found), 0, Basis::standard};
+    return {*found, segments_of(stream, *found), 0, Basis::standard};
 }
 
 bool is_refused(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
@@ -196,8 +222,9 @@ bool is_refused(const AlgorithmInfo& algorithm, const CallFacts& facts, std::spa
 
 }  // namespace
 
-std::vector<Count> candidate_segments(const CallFacts& facts) {
-    const Count bytes = std::max<Count>(1, facts.bytes());
+std::vector<Count> candidate_segments(const AlgorithmInfo& algorithm, const CallFacts& facts) {
+    const CallFacts stream = stream_of(algorithm, facts);
+    const Count bytes = std::max<Count>(1, stream.bytes());
     const auto element = static_cast<std::uint64_t>(std::max<Count>(1, facts.element_bytes));
     std::vector<Count> candidates;
     for (auto segment = std::max(shortest_candidate, static_cast<Count>(std::bit_ceil(element))); segment < bytes;
@@ -210,8 +237,8 @@ std::vector<Count> candidate_segments(const CallFacts& facts) {
 
 SegmentChoice best_segment(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
                            const CostModel& costs, Count budget) {
-    const std::vector<Count> candidates = candidate_segments(facts);
-    const SegmentChoice standard = standard_choice(facts, candidates);
+    const std::vector<Count> candidates = candidate_segments(algorithm, facts);
+    const SegmentChoice standard = standard_choice(stream_of(algorithm, facts), candidates);
     // What is refused for another reason than its segments has no schedule that could be run.
     if (facts.count == 0 || is_refused(algorithm, facts, settings, standard.segment)) return standard;
 
@@ -223,7 +250,7 @@ SegmentChoice best_segment(const AlgorithmInfo& algorithm, const CallFacts& fact
 
 SegmentChoice time_of_segment(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
                               Count segment, const CostModel& costs, Count budget) {
-    const SegmentChoice untimed{segment, segments_of(facts, segment), 0, Basis::standard};
+    const SegmentChoice untimed{segment, segments_of(stream_of(algorithm, facts), segment), 0, Basis::standard};
     if (facts.count == 0 || is_refused(algorithm, facts, settings, segment)) return untimed;
     const auto found = on_affordable_group(algorithm, facts, settings, costs, budget,
                                            [&](Pipeline& pipeline) { return pipeline.of(segment); });

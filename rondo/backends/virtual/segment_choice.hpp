@@ -18,7 +18,7 @@ enum class Basis : std::uint8_t {
 
 struct SegmentChoice {
     Count segment;   ///< bytes
-    Count segments;  ///< of the vector
+    Count segments;  ///< of the vector, or of a part of it
     double seconds;  ///< until the slowest rank has finished; 0 if nothing was run
     Basis basis;
 };
@@ -41,7 +41,7 @@ SegmentChoice time_of_segment(const AlgorithmInfo& algorithm, const CallFacts& f
                               Count segment, const CostModel& costs, Count budget = messages_per_choice);
 
 /// The segments that `best_segment` considers, from the shortest to the whole vector.
-std::vector<Count> candidate_segments(const CallFacts& facts);
+std::vector<Count> candidate_segments(const AlgorithmInfo& algorithm, const CallFacts& facts);
 
 /// The settings of a choice with the open ones closed, ready for a Call.
 std::vector<Setting> closed_settings(const AlgorithmInfo& algorithm, const CallFacts& facts,
