@@ -8,7 +8,7 @@
 
 namespace rondo::reduce_scatter {
 
-inline constexpr std::string_view summary = "every rank gets its part of the reduction of the inputs of all ranks";
+inline constexpr std::string_view summary = "every rank gets its part of the reduction of all inputs";
 
 #define RONDO_REDUCE_SCATTER_ALGORITHMS(ALGORITHM) \
     ALGORITHM(butterfly)                           \

@@ -22,7 +22,7 @@ struct Samples {
 // nearly so where more is not affordable.
 constexpr Samples samples[] = {{32, 48}, {16, 24}};
 // Of every part, where segments are those of parts, whose messages are many.
-constexpr Samples samples_of_parts[] = {{4, 6}};
+constexpr Samples samples_of_parts[] = {{8, 12}};
 // What stands for more ranks than can be run: the largest group that is affordable.
 constexpr Rank groups[] = {32, 16, 8};
 constexpr Rank groups_with_parts[] = {3};
@@ -65,8 +65,11 @@ class Pipeline {
     SegmentChoice of(Count segment) {
         const Count segments = segments_of(stream_, segment);
         const Count longest = (stream_.count + segments - 1) / segments * stream_.element_bytes;
-        double seconds = on(group_, segments, longest);
-        if (group_ < facts_.size) seconds += further_ranks(segments, longest);
+        double seconds = on_group(segments, longest);
+        if (group_ < facts_.size) {
+            if (algorithm_.has_segments_of_parts) seconds *= double(facts_.size - 1) / (group_ - 1);  // rounds
+            else seconds += further_ranks(segments, longest);
+        }
         const Basis basis = group_ < facts_.size       ? Basis::fewer_ranks
                             : segments > samples_.more ? Basis::extrapolated
                                                        : Basis::whole;
@@ -77,28 +80,25 @@ class Pipeline {
     /// In the vector.
     [[nodiscard]] Count streams(Rank ranks) const { return algorithm_.has_segments_of_parts ? ranks : 1; }
 
-    double on(Rank ranks, Count segments, Count bytes) {
-        const double seconds = extrapolated(ranks, segments, bytes, costs_);
+    double on_group(Count segments, Count bytes) {
+        const double seconds = extrapolated(segments, bytes, costs_);
         if (!algorithm_.has_segments_of_parts || segments <= samples_.more) return seconds;
         // In a cycle, few segments wait for the first one to come round, and their number does not show.
         CostModel without_latency = costs_;
         without_latency.alpha = 0;
-        return std::max(seconds, extrapolated(ranks, segments, bytes, without_latency));
+        return std::max(seconds, extrapolated(segments, bytes, without_latency));
     }
 
-    double extrapolated(Rank ranks, Count segments, Count bytes, const CostModel& costs) {
-        if (segments <= samples_.more) return run(ranks, segments, bytes, costs);
-        const double few = run(ranks, samples_.few, bytes, costs), more = run(ranks, samples_.more, bytes, costs);
+    double extrapolated(Count segments, Count bytes, const CostModel& costs) {
+        if (segments <= samples_.more) return run(group_, segments, bytes, costs);
+        const double few = run(group_, samples_.few, bytes, costs), more = run(group_, samples_.more, bytes, costs);
         const double each = (more - few) / static_cast<double>(samples_.more - samples_.few);
         return more + each * static_cast<double>(segments - samples_.more);
     }
 
-    /// What all ranks take longer than the group: with parts, the same for every further one; else as a single segment
-    /// does, but that a hop costs more or less in a pipeline that is full.
+    /// What all ranks take longer than the group: as a single segment does, but that a hop costs more or less in a
+    /// pipeline that is full.
     double further_ranks(Count segments, Count bytes) {
-        if (algorithm_.has_segments_of_parts) {
-            return (on(group_, segments, bytes) - on(group_ - 1, segments, bytes)) * (facts_.size - group_);
-        }
         const Rank half = group_ / 2;
         const Count full = std::min(segments, samples_.few);
         const double single = run(group_, 1, bytes, costs_), hops = single - run(half, 1, bytes, costs_);
