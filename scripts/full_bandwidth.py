@@ -191,6 +191,25 @@ def table_of_limits() -> str:
     return markdown(rows)
 
 
+ONE_TREE = {"bcast": "pipelined_binary_tree", "reduce": "pipelined_binary_tree",
+            "scan": "doubly_pipelined_tree", "exscan": "doubly_pipelined_tree"}  # fmt: skip
+
+
+def table_of_trees() -> str:
+    """Two trees against one, for the longest vector on 28 nodes."""
+    rows = [["library", "collective", "one tree", "ms", "two trees, ms", "times the bandwidth"]]
+    for library in LIBRARIES:
+        experiment = EXPERIMENTS[f"28x1-{library}"]
+        for collective, one in ONE_TREE.items():
+            found = by_label(results_of(f"28x1-{library}", collective), int(experiment.counts.split(",")[-1]))
+            single, double = minimum(found[one]), minimum(found["two_tree"])
+            rows.append([
+                LIBRARIES[library], collective, f"`{one}`", number(single, 0), number(double, 0),
+                number(single / double, 2),
+            ])  # fmt: skip
+    return markdown(rows)
+
+
 def table_of_environments() -> str:
     rows = [
         environment_row(f"{name}, {collective}", results_of(name, collective))
@@ -207,7 +226,11 @@ def filled(page: str) -> str:
         for library in LIBRARIES
         for collective in ALGORITHMS
     }
-    return page_filled(page, {**blocks, "limits": table_of_limits, "environments": table_of_environments}, PAGE)
+    return page_filled(
+        page,
+        {**blocks, "limits": table_of_limits, "trees": table_of_trees, "environments": table_of_environments},
+        PAGE,
+    )
 
 
 def draw_bandwidth(name: str, collective: str) -> None:
