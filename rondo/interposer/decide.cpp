@@ -45,9 +45,11 @@ Decision native_decision(const Runtime& runtime, const Collective& collective, c
 /// from facts and figures that are equal on all ranks.
 std::vector<Setting> settings_for(const Choice& choice, const CallFacts& facts, const Machine& machine) {
     std::vector<Setting> settings = choice.settings;
-    const auto known = machine.segment(*choice.algorithm, facts.size, facts.bytes());
-    for (Setting& setting : settings) {
-        if (known && setting.name == segment_parameter.name && setting.value == automatic) setting.value = *known;
+    if (const auto known = machine.segment(*choice.algorithm, facts.size, facts.bytes())) {
+        for (Setting& setting : settings) {
+            if (setting.name == segment_parameter.name && setting.value == automatic) setting.value = *known;
+        }
+        if (choice.algorithm->refusal(facts, settings)) settings = choice.settings;
     }
     const virtual_machine::CostModel costs{
         .alpha = machine.alpha, .beta = machine.beta, .gamma = machine.gamma, .overhead = machine.overhead};

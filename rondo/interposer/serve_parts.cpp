@@ -78,8 +78,8 @@ int reduce_and_scatter(const Service& service, const Wrapped& function, const Us
         return service.native("doubtful buffers", bytes);
     }
     const int error = communicator.run(*decision.plan, {call.input, call.output, type, &reduction});
-    if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(call.comm, error);
     service.stop(decision.tally, bytes);
+    if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(call.comm, error);
     return error;
 }
 
@@ -140,8 +140,8 @@ int gather(const Service& service, const Wrapped& function, const UserCall& call
         communicator.skip_call();
         error = input.bytes() > own_part.bytes() ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
     }
-    if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(call.comm, error);
     service.stop(decision.tally, bytes);
+    if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(call.comm, error);
     return error;
 }
 

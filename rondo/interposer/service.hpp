@@ -19,8 +19,9 @@ class Service {
     /// The same, if that was decided.
     int native(const mpi::Decision& decision, Count bytes) const {
         note_left_call(function_.collective, decision.reason);
+        mpi::Tally* const tally = decision.tally;  // an error handler may free the communicator, with the decision
         const int error = function_.native(mpi::library(), call_);
-        stop(decision.tally, bytes);
+        stop(tally, bytes);
         return error;
     }
     /// Counts the call, if anybody wants to know.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rondo/algorithms/allgather/allgather.hpp"
+#include "rondo/core/pipeline.hpp"
 #include "rondo/topology/circulant.hpp"
 
 namespace rondo::allgather {
@@ -70,6 +71,18 @@ class Messages {
     topology::CirculantRounds rounds_;
 };
 
+/// Refuses blocks so many that the plan would take more memory than skewed parts save time.
+std::optional<std::string> too_many_pieces(const CallFacts& facts, std::span<const Setting> settings) {
+    for (const Setting& setting : settings) {
+        if (setting.name != "blocks" || setting.value * facts.size <= most_segments) continue;
+        return "blocks=" + quantity_text(setting.value) + " of " + std::to_string(facts.size) +
+               " ranks are more than " + std::to_string(most_segments) + " pieces";
+    }
+    return std::nullopt;
+}
+
+constexpr Requirement requirements[] = {{"at most 131072 blocks of all ranks together", too_many_pieces}};
+
 }  // namespace
 
 Schedule all_broadcast(const Call& call) {
@@ -101,6 +114,7 @@ const AlgorithmInfo all_broadcast_info = {
     .summary = "all ranks broadcast at once, in blocks: blocks-1+ceil(log2 p) rounds, for parts that differ much",
     .citation = "traff2024optimal",
     .parameters = parameters,
+    .requirements = requirements,
     .tolerates_in_place = true,
     .schedule = all_broadcast,
 };

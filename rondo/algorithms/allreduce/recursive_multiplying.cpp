@@ -60,8 +60,13 @@ Schedule multiply_all(const Call& call, const Fold& fold, Block partial, Rank ra
         Block left = sums.front();
         for (Rank i = 1; i < size; ++i) {
             const bool is_last = i + 1 == size && span * size == fold.size();
-            const Block into = is_last ? call.output() : sum;
-            co_yield combine(left, sums.at(static_cast<std::size_t>(i))).into(into);
+            const Block right = sums.at(static_cast<std::size_t>(i)), into = is_last ? call.output() : sum;
+            if (i == 1 && into == left) {  // in place, two ranks: the other one combines into its right operand
+                co_yield combine(left, right).into(right);
+                co_yield copy(right).into(into);
+            } else {
+                co_yield combine(left, right).into(into);
+            }
             left = into;
         }
         partial = left;

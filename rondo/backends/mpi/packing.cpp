@@ -35,9 +35,15 @@ MPI_Datatype repeated_type(MPI_Datatype handle) {
     return inner;
 }
 
-/// MPI hands out derived ones anew.
+/// MPI hands out derived ones anew. Those of Fortran's kinds are predefined, though they have no names.
 void give_back(MPI_Datatype handle) {
-    if (combiner_of(handle) != MPI_COMBINER_NAMED) library().Type_free(&handle);
+    switch (combiner_of(handle)) {
+        case MPI_COMBINER_NAMED:
+        case MPI_COMBINER_F90_REAL:
+        case MPI_COMBINER_F90_COMPLEX:
+        case MPI_COMBINER_F90_INTEGER: return;
+        default: library().Type_free(&handle);
+    }
 }
 
 /// Where data stand at addresses of their own (MPI_BOTTOM), which the packing functions of MPICH 4.0 do not take: by a

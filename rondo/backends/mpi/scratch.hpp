@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 
 namespace rondo::mpi {
@@ -33,12 +34,14 @@ class Scratch {
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
     ~Scratch() {
+        if (std::uncaught_exceptions() > exceptions_) leave();
         if (kept_ != nullptr && kept_->size > most_kept) release();
     }
 
     [[nodiscard]] char* bytes() const { return kept_ != nullptr ? kept_->memory.get() : nullptr; }
 
-    /// After a failed call: messages may still use the memory, so nobody else ever will.
+    /// After a failed call, also if it ends by an exception: messages may still use the memory, so nobody else ever
+    /// will.
     void leave() {
         if (kept_ == nullptr) return;
         (void)kept_->memory.release();
@@ -55,6 +58,7 @@ class Scratch {
 
     static inline thread_local KeptMemory of_this_thread[2];  // by Purpose
     KeptMemory* kept_ = nullptr;                              // none for a call that needs no scratch
+    int exceptions_ = std::uncaught_exceptions();
 };
 
 }  // namespace rondo::mpi
