@@ -110,7 +110,10 @@ def command_line_page() -> str:
     for name in rondo.list_commands(context):
         command = rondo.get_command(context, name)
         assert command is not None
-        lines += command_text(command, click.Context(command, info_name=name, parent=context))
+        own = click.Context(command, info_name=name, parent=context)
+        lines += command_text(command, own)
+        for below in command.commands.values() if isinstance(command, click.Group) else ():
+            lines += command_text(below, click.Context(below, info_name=below.name, parent=own))
     return "\n".join([*lines, ""])
 
 

@@ -50,7 +50,7 @@ std::string_view text_of(virtual_machine::Basis basis) {
 /// The best number of segments in lock step, where T(b) = (A + B(b-1))(alpha + beta m/b): A and B from the rounds of 2
 /// and of 4 segments (1 would leave out half of what works on two halves at once). 0: there is none.
 double best_in_lock_step(const AlgorithmInfo& algorithm, CallFacts facts, const virtual_machine::CostModel& costs) {
-    if (facts.size > most_ranks_in_lock_step || costs.alpha <= 0) return 0;
+    if (facts.size > most_ranks_in_lock_step || costs.alpha <= 0 || algorithm.has_segments_of_parts) return 0;
     const auto bytes = static_cast<double>(facts.bytes());
     facts.element_bytes = 1;
     std::vector<Setting> settings = algorithm.standard_settings();

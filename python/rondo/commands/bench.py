@@ -42,12 +42,31 @@ TOLERATED_SHARE = 0.1  # of repetitions that do not count; more are worth a line
     default="1:100000",
     show_default=True,
     metavar="COUNTS",
-    help="Elements: 1,10,64Ki, or 1:100000 for 1 2 5 10 20 ..., or 1:100000:decades for 1 10 100 ...",
+    help="Elements: 1,10,64Ki, or 1:100000 for 1 2 5 10 20 ..., or 1:100000:decades for 1 10 100 ... Of "
+    "reduce_scatter and allgather: of one rank's part; of a map: of the whole vector.",
 )
-@click.option("--type", "type_", default="long", show_default=True, metavar="|".join(bench_plan.TYPES))
-@click.option("--op", default="sum", show_default=True, metavar="|".join(bench_plan.OPERATORS))
+@click.option(
+    "--type",
+    "type_",
+    default="long",
+    show_default=True,
+    metavar="|".join(bench_plan.TYPES),
+    help="Of the elements; those of two names are pairs, for maxloc and minloc.",
+)
+@click.option(
+    "--op",
+    default="sum",
+    show_default=True,
+    metavar="|".join(bench_plan.OPERATORS),
+    help="Of the reduction; nothing to bcast and allgather.",
+)
 @click.option("--repetitions", default=30, show_default=True, help="Of each algorithm with each count, at most.")
-@click.option("--seconds", default=60.0, show_default=True, help="Time for everything, about.")
+@click.option(
+    "--seconds",
+    default=60.0,
+    show_default=True,
+    help="Time for everything, about; of a map, for each number of processes.",
+)
 @click.option("--warmup", default=2, show_default=True, help="Repetitions that do not count, before those that do.")
 @click.option(
     "--start",
@@ -89,7 +108,8 @@ TOLERATED_SHARE = 0.1  # of repetitions that do not count; more are worth a line
 @click.option(
     "--processes",
     metavar="NUMBERS",
-    help="Of a map: 2..36, or 2,3,4,8..16. Default on an emulated cluster: all that fill whole nodes.",
+    help="Of a map: 2..36, or 2,3,4,8..16. Needed under a launcher. Default on an emulated cluster: all that fill "
+    "whole nodes.",
 )
 @click.option(
     "--at",
@@ -141,7 +161,7 @@ def command(
     the same directory, it measures only what is not there yet.
 
     \b
-        rondo bench --map allreduce --type double --counts 8:256Ki --cluster 36x1:1ms:200Mbit --seconds 30
+        rondo bench --map allreduce --type double --counts 8:256Ki --cluster 36x1:10ms:100Mbit --seconds 30
         rondo bench --map allreduce --processes 2..16 --output map -- mpiexec -n {p}
     """
     algorithms = [*bench_plan.split_algorithms(algorithm_list or ""), *single_algorithms]

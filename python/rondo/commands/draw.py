@@ -27,12 +27,14 @@ ALPHA, RATE = "2ms", "200Mbit"
 @click.command()
 @click.option("-p", "--processes", type=int, default=8, show_default=True, help="Ranks.")
 @click.option(
-    "--count", metavar="ELEMENTS", help=f"Of the vector, as in 64Ki. Default: {BLOCKS} segments, or {UNSEGMENTED}."
+    "--count",
+    metavar="ELEMENTS",
+    help=f"Of the whole vector, as in 64Ki. Default: {BLOCKS} segments, or {UNSEGMENTED}.",
 )
 @click.option("--element-bytes", type=int, default=8, show_default=True, help="Size of an element.")
 @click.option("--root", type=int, default=0, show_default=True, help="Of collectives that have one.")
 @click.option("--set", "settings", multiple=True, metavar="PARAMETER=VALUE", help="Of the algorithm. May be repeated.")
-@click.option("--commutative", is_flag=True, help="The operator is commutative.")
+@click.option("--commutative", is_flag=True, help="The operator is commutative; some reductions need that.")
 @click.option("--in-place", is_flag=True, help="As with MPI_IN_PLACE.")
 @click.option(
     "--time",

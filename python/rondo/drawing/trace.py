@@ -108,7 +108,16 @@ class Problem:
     @property
     def has_root(self) -> bool:
         """Whether one rank is different from the others."""
-        return any(each["has_root"] for each in _core.collectives() if each["name"] == self.collective)
+        return self._description["has_root"]
+
+    @property
+    def gathers(self) -> bool:
+        """Whether every rank has a part of the vector, and nothing is combined."""
+        return not self._description["has_root"] and not self._description["has_operation"]
+
+    @property
+    def _description(self) -> dict[str, Any]:
+        return next(each for each in _core.collectives() if each["name"] == self.collective)
 
     def run(self, most_messages: int) -> dict[str, Any]:
         """What the core says (rondo._core.trace), with the problem itself; Error for what is impossible."""
@@ -147,8 +156,8 @@ class Trace:
 
     @property
     def blocks(self) -> int:
-        """How many there are."""
-        return max(len(self.edges_of_blocks) - 1, 0)
+        """How many there are: where parts are gathered, one for each rank."""
+        return self.problem.processes if self.problem.gathers else max(len(self.edges_of_blocks) - 1, 0)
 
     @functools.cached_property
     def inputs_differ(self) -> bool:
@@ -157,6 +166,8 @@ class Trace:
 
     def blocks_of(self, message: Message) -> list[int]:
         """Numbers of the blocks that a message carries, in order."""
+        if self.problem.gathers:
+            return sorted({int(match[1]) for piece in message.data for match in RUN.finditer(piece.inputs)})
         edges = self.edges_of_blocks
         ranges = [
             range(bisect.bisect_left(edges, piece.first), bisect.bisect_left(edges, piece.first + piece.count))
