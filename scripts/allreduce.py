@@ -48,6 +48,7 @@ SHORT = ["recursive_doubling", "recursive_multiplying:radix=4", "recursive_multi
 LONG = ["halving_doubling", "binary_blocks", "ring", "circulant", "two_tree"]
 LONGEST = ["halving_doubling", "ring", "circulant"]
 PROCESSES = (2, 3, 4, 5, 7, 8, 13, 16, 17, 27, 32, 33, 36)
+MODES = ("lockstep", "overlapped")
 IN_RULES = (5, 8, 13, 16, 36)
 
 
@@ -169,6 +170,30 @@ def table_of_limits() -> str:
     return markdown([[*head, "times as fast as native"], *rows_of_limits()])
 
 
+def predicted(algorithm: str, processes: int, count: int, mode: str) -> float:
+    """Milliseconds in virtual time, with what `rondo bench` takes for the processor's part of a message."""
+    shape = cluster_shape.parse(EXPERIMENTS["map-sum"].shape.format(p=processes))
+    answer = _core.trace(
+        "allreduce", algorithm, processes, count, element_bytes=8, root=0, commutative=True, in_place=False, mode=mode,
+        most_messages=1_000_000, alpha=shape.latency, beta=shape.seconds_per_byte, gamma=0.0, overhead=4e-5,
+    )  # fmt: skip
+    return 1e3 * answer["time"]
+
+
+def table_of_predictions() -> str:
+    """1 MiB: in lock step, overlapped, and measured."""
+    rows = [["p", "algorithm", "lock step, ms", "overlapped, ms", "measured, ms"]]
+    count = 131072
+    for processes in (13, 33):
+        found = by_label(results_of("map-sum", processes), count)
+        rows += [
+            [str(processes), f"`{each}`", *(number(predicted(each, processes, count, mode), 0) for mode in MODES),
+             number(minimum(found[each]), 0)]
+            for each in ("halving_doubling", "binary_blocks", "circulant")
+        ]  # fmt: skip
+    return markdown(rows)
+
+
 def chosen_by_rules(experiment: Experiment, processes: int, size: int) -> str:
     """What the default rules give such a call, as results label it."""
     choice = _core.choice_by_rules(
@@ -219,10 +244,14 @@ def map_of(name: str) -> Map:
     return draw_up(question, {each: results_of(name, each) for each in experiment.processes})
 
 
-def write_page() -> None:
-    blocks = {"limits": table_of_limits, "environments": table_of_environments}
+def filled(page: str) -> str:
+    blocks = {"limits": table_of_limits, "predictions": table_of_predictions, "environments": table_of_environments}
     blocks |= {f"rules-{each}": partial(table_of_rules, each) for each in LIBRARIES}
-    PAGE.write_text(page_filled(PAGE.read_text(), blocks, PAGE))
+    return page_filled(page, blocks, PAGE)
+
+
+def write_page() -> None:
+    PAGE.write_text(filled(PAGE.read_text()))
     for name in ("map-sum", "map-maxloc"):
         found = map_of(name)
         with tempfile.TemporaryDirectory() as directory:

@@ -30,7 +30,7 @@ def script(name: str) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["exclusive_scans", "full_bandwidth"])
+@pytest.mark.parametrize("name", ["allreduce", "exclusive_scans", "full_bandwidth"])
 def test_a_page_shows_its_data(name: str) -> None:
     measured = script(name)
     page = measured.PAGE.read_text()
