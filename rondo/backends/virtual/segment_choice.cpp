@@ -156,36 +156,44 @@ class Pipeline {
     std::map<std::pair<Rank, Count>, std::optional<Timing>> timings_;
 };
 
-/// The best of all candidates, of which every second one is timed, and the neighbours of the best of those.
+/// The best of all candidates: from `start` on to whichever side is better, in steps of two, and the neighbours of the
+/// best. Times fall and rise once over the segments, but for a little noise.
 class Search {
   public:
-    Search(Pipeline& pipeline, std::span<const Count> candidates) : pipeline_(pipeline), candidates_(candidates) {}
+    Search(Pipeline& pipeline, std::span<const Count> candidates, std::size_t start)
+        : pipeline_(pipeline), candidates_(candidates), best_(start), choice_(pipeline.of(candidates[start])) {}
 
     static Count most_times(std::size_t candidates) { return static_cast<Count>(candidates / 2 + 3); }
 
     SegmentChoice best() {
-        const std::size_t last = candidates_.size() - 1;
-        for (std::size_t back = 0; back <= last; back += 2) visit(last - back);
-        const std::size_t middle = best_;
-        if (middle < last) visit(middle + 1);
-        if (middle > 0) visit(middle - 1);
+        const std::size_t start = best_;
+        while (improves(-2)) {
+        }
+        if (best_ == start) {
+            while (improves(2)) {
+            }
+        }
+        if (!improves(1)) improves(-1);
         return choice_;
     }
 
   private:
-    void visit(std::size_t index) {
-        const SegmentChoice choice = pipeline_.of(candidates_[index]);
-        const bool longer = choice.segment > choice_.segment;
-        const double margin = longer ? as_good : 1 / as_good;
-        if (choice_.segments > 0 && choice.seconds > choice_.seconds * margin) return;
+    /// Goes so many candidates on, if that is better.
+    bool improves(int step) {
+        const auto next = static_cast<std::ptrdiff_t>(best_) + step;
+        if (next < 0 || next >= std::ssize(candidates_)) return false;
+        const SegmentChoice choice = pipeline_.of(candidates_[static_cast<std::size_t>(next)]);
+        const double margin = step > 0 ? as_good : 1 / as_good;
+        if (choice.seconds > choice_.seconds * margin) return false;
         choice_ = choice;
-        best_ = index;
+        best_ = static_cast<std::size_t>(next);
+        return true;
     }
 
     Pipeline& pipeline_;
     std::span<const Count> candidates_;
-    SegmentChoice choice_{};
-    std::size_t best_ = 0;
+    std::size_t best_;
+    SegmentChoice choice_;
 };
 
 /// What `body(pipeline)` finds on all ranks, or on the largest group that is affordable; nothing if none is.
@@ -209,10 +217,15 @@ std::optional<SegmentChoice> on_affordable_group(const AlgorithmInfo& algorithm,
     return std::nullopt;
 }
 
+std::size_t index_of_standard(std::span<const Count> candidates) {
+    const auto found = std::lower_bound(candidates.begin(), candidates.end() - 1, segment_parameter.standard);
+    return static_cast<std::size_t>(found - candidates.begin());
+}
+
 /// What is taken where nothing can be timed.
 SegmentChoice standard_choice(const CallFacts& stream, std::span<const Count> candidates) {
-    const auto found = std::lower_bound(candidates.begin(), candidates.end() - 1, segment_parameter.standard);
-    return {*found, segments_of(stream, *found), 0, Basis::standard};
+    const Count segment = candidates[index_of_standard(candidates)];
+    return {segment, segments_of(stream, segment), 0, Basis::standard};
 }
 
 bool is_refused(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
@@ -243,8 +256,9 @@ SegmentChoice best_segment(const AlgorithmInfo& algorithm, const CallFacts& fact
     if (facts.count == 0 || is_refused(algorithm, facts, settings, standard.segment)) return standard;
 
     const Count most = budget / Search::most_times(candidates.size());
-    const auto found = on_affordable_group(algorithm, facts, settings, costs, most,
-                                           [&](Pipeline& pipeline) { return Search(pipeline, candidates).best(); });
+    const auto found = on_affordable_group(algorithm, facts, settings, costs, most, [&](Pipeline& pipeline) {
+        return Search(pipeline, candidates, index_of_standard(candidates)).best();
+    });
     return found.value_or(standard);
 }
 
