@@ -93,21 +93,27 @@ inline std::vector<Layout> layouts_to_mix(const std::vector<Layout>& types) {
     MPI_Type_contiguous_c(2, MPI_UINT64_T, &counted_large);
     all.push_back({"contiguous by a large count", counted_large, {{0, word}}, 0});
 #endif
-    // A predefined type without a name, where the library knows Fortran.
-    MPI_Datatype kind = MPI_DATATYPE_NULL, kinds;
+    for (std::size_t index = types.size(); index < all.size(); ++index) MPI_Type_commit(&all[index].type);
+    return all;
+}
+
+/// Two words as such, and as a Fortran kind, which is predefined and has no name; nothing if the library knows no
+/// Fortran. The last type is to be freed.
+inline std::vector<Layout> layouts_with_fortran_kind(const std::vector<Layout>& types) {
     MPI_Errhandler handler;
     MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Datatype kind = MPI_DATATYPE_NULL;
     int bytes = 0;
     if (MPI_Type_create_f90_integer(18, &kind) == MPI_SUCCESS) MPI_Type_size(kind, &bytes);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
     MPI_Errhandler_free(&handler);
-    if (bytes == sizeof(std::uint64_t)) {
-        MPI_Type_contiguous(2, kind, &kinds);
-        all.push_back({"contiguous of a Fortran kind", kinds, {{0, word}}, 0});
-    }
-    for (std::size_t index = types.size(); index < all.size(); ++index) MPI_Type_commit(&all[index].type);
-    return all;
+    const auto word = static_cast<std::ptrdiff_t>(sizeof(std::uint64_t));
+    if (bytes != word) return {};
+    MPI_Datatype pair;
+    MPI_Type_contiguous(2, kind, &pair);
+    MPI_Type_commit(&pair);
+    return {types[0], {"contiguous of a Fortran kind", pair, {{0, word}}, 0}};
 }
 
 /// `check` on communicators of every size.

@@ -120,6 +120,11 @@ void check_broadcasts(BcastChecker& checker, MPI_Comm communicator, const Materi
     for (std::size_t index = material.types.size(); index < layouts.size(); ++index) {
         MPI_Type_free(&layouts[index].type);
     }
+    layouts = layouts_with_fortran_kind(material.types);
+    if (!layouts.empty()) {
+        checker.run_mixed(layouts, communicator, 42, 0);
+        MPI_Type_free(&layouts.back().type);
+    }
     if (size_of(communicator) == 5 && !material.brief) check_predefined_types(checker, communicator, material);
 }
 

@@ -76,6 +76,11 @@ void check_gathers(AllgatherChecker& checker, MPI_Comm communicator, const Mater
     for (std::size_t index = material.types.size(); index < layouts.size(); ++index) {
         MPI_Type_free(&layouts[index].type);
     }
+    layouts = layouts_with_fortran_kind(material.types);
+    if (!layouts.empty()) {
+        checker.run_mixed(layouts, communicator, Division(ranks, 6));
+        MPI_Type_free(&layouts.back().type);
+    }
     if (ranks == 5 && !material.brief) gather_predefined_types(checker, communicator, material);
 }
 
