@@ -18,7 +18,7 @@ struct FlightLimits {
     /// Long messages with different peers share the wire, so that the one which others wait for comes late: one of more
     /// bytes than this waits until nothing with another peer is under way. Some latencies times the rate of usual
     /// networks; the blocks of pipelines are shorter.
-    std::uint64_t competing_bytes = 64 * 1024;
+    std::uint64_t competing_bytes = std::uint64_t{64} << 10;
 };
 
 /// Runs one plan at a time; reused, it allocates nothing. Borrows the plan from `start` until `done`.

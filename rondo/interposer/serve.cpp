@@ -84,9 +84,9 @@ int serve(const Wrapped& function, const UserCall& call, const void* caller) {
     try {
         Communicator* communicator = Communicator::of(call.comm, here->instructions.fingerprint());
         if (communicator == nullptr) return service.native("no attributes", bytes);
-        if (!communicator->native_reason().empty()) {
+        if (const char* const reason = communicator->native_reason()) {
             warn_of_disagreement(*communicator);
-            return service.native(communicator->native_reason().data(), bytes);
+            return service.native(reason, bytes);
         }
         const Rank rank = communicator->rank();
         if (call.root < 0 || call.root >= communicator->size()) return service.native("no such root", bytes);

@@ -173,10 +173,10 @@ int serve_parts(const Wrapped& function, const UserCall& call, const void* calle
     try {
         Communicator* communicator = Communicator::of(call.comm, here->instructions.fingerprint());
         if (communicator == nullptr) return service.native("no attributes", 0);
-        if (!communicator->native_reason().empty()) {
+        if (const char* const reason = communicator->native_reason()) {
             warn_of_disagreement(*communicator);
             const Count count = Division::of(counts_of(call, communicator->size()), type->size).count;
-            return service.native(communicator->native_reason().data(), std::max<Count>(0, count));
+            return service.native(reason, std::max<Count>(0, count));
         }
         return reduces ? reduce_and_scatter(service, function, call, *here, *type, *reduction, *communicator)
                        : gather(service, function, call, *here, *type, *communicator);

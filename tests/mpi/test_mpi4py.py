@@ -73,10 +73,10 @@ def check(mpi: MpiLibrary, mpi4py: Path, ranks: int, *arguments: str) -> None:
         "PYTHONDONTWRITEBYTECODE": "1",
         "MPI4PY_LIBMPI": str(mpi.prefix.parent / "lib" / SONAMES[mpi.name]),
     }
-    run = mpi.run_under_rondo(command, ranks, **FORCED, environment=variables, timeout=180)
+    run = mpi.run_under_rondo(command, ranks, **FORCED, environment=variables, timeout=400)
     failed = failures(run)
     if failed:
-        failed -= failures(mpi.run(command, ranks, environment=variables, timeout=180))
+        failed -= failures(mpi.run(command, ranks, environment=variables, timeout=400))
     assert not failed, run.stderr[-4000:]
     tests = re.search(r"Ran (\d+) tests", run.stderr)
     assert tests is not None and int(tests[1]) > 0

@@ -75,7 +75,7 @@ class Communicator {
     /// `comm`, the communicator of this state.
     bool can_communicate(MPI_Comm comm);
     /// Why every call on it goes to the library, a literal; empty if it need not.
-    [[nodiscard]] std::string_view native_reason() const { return native_reason_; }
+    [[nodiscard]] const char* native_reason() const { return native_reason_; }
     /// The reason is that ranks were given different instructions.
     [[nodiscard]] bool ranks_disagree() const { return ranks_disagree_; }
 
@@ -111,7 +111,7 @@ class Communicator {
     bool asked_for_duplicate_ = false;
     Rank rank_ = 0, size_ = 1, ranks_per_node_ = -1;  // -1: not asked yet
     int last_tag_ = 0;
-    std::string_view native_reason_;
+    const char* native_reason_ = nullptr;
     bool ranks_disagree_ = false;
     std::unordered_map<CallKey, Decision, CallKeyHash> decisions_;
     const CallKey* last_key_ = nullptr;

@@ -63,7 +63,7 @@ class Pipeline {
     [[nodiscard]] bool is_affordable() const { return is_affordable_; }
 
     SegmentChoice of(Count segment) {
-        const Count segments = segments_of(stream_, segment);
+        const Count segments = std::max<Count>(1, segments_of(stream_, segment));
         const Count longest = (stream_.count + segments - 1) / segments * stream_.element_bytes;
         double seconds = on_group(segments, longest);
         if (group_ < facts_.size) {
