@@ -63,6 +63,7 @@ void check_gathers(AllgatherChecker& checker, MPI_Comm communicator, const Mater
     }
     checker.run(numbers, communicator, Division(ranks, material.large_count / ranks));
     checker.run_absolute(communicator);
+#ifndef OPEN_MPI  // whose own allgathers choose an algorithm by what each rank calls the data, and hang
     std::vector<Layout> layouts = layouts_to_mix(material.types);
     // Six words fill an element of every layout. The first part is the longest, then the last; some are empty.
     Division words(ranks, 6);
@@ -81,6 +82,7 @@ void check_gathers(AllgatherChecker& checker, MPI_Comm communicator, const Mater
         checker.run_mixed(layouts, communicator, Division(ranks, 6));
         MPI_Type_free(&layouts.back().type);
     }
+#endif
     if (ranks == 5 && !material.brief) gather_predefined_types(checker, communicator, material);
 }
 
