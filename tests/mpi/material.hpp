@@ -2,6 +2,8 @@
 // What the programs that check results have in common: what they check with, on which communicators, what they print.
 #pragma once
 
+#include <functional>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -128,16 +130,21 @@ void check_sizes(AnyChecker& checker, const Material& material, const Check& che
     }
 }
 
-/// By calls of one element, which do no harm to what is counted: they only add to what Rondo served.
+/// What all ranks have, on rank 0: by a collective that Rondo does not serve, so that nothing is counted.
+template <class Number>
+std::vector<Number> gathered(Number mine, MPI_Datatype type) {
+    std::vector<Number> all(static_cast<std::size_t>(size_of(MPI_COMM_WORLD)));
+    MPI_Gather(&mine, 1, type, all.data(), 1, type, 0, MPI_COMM_WORLD);
+    return all;
+}
+
 inline int print_results(const Checker& checker, const Material& material) {
     const int rank = rank_in(MPI_COMM_WORLD);
-    unsigned long digest = checker.digest * static_cast<unsigned long>(2 * rank + 1);
-    unsigned long combined = 0;
-    MPI_Allreduce(&digest, &combined, 1, MPI_UNSIGNED_LONG, MPI_BXOR, MPI_COMM_WORLD);
+    const auto digests = gathered(checker.digest * static_cast<unsigned long>(2 * rank + 1), MPI_UNSIGNED_LONG);
+    const auto combined = std::accumulate(digests.begin(), digests.end(), 0UL, std::bit_xor<>());
     const auto print_total = [rank](const std::string& name, long mine) {
-        long total = 0;
-        MPI_Allreduce(&mine, &total, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-        if (rank == 0) std::printf("%s %ld\n", name.c_str(), total);
+        const std::vector<long> all = gathered(mine, MPI_LONG);
+        if (rank == 0) std::printf("%s %ld\n", name.c_str(), std::accumulate(all.begin(), all.end(), 0L));
     };
     if (rank == 0) std::printf("problems %zu\ndigest %016lx\n", material.predefined.size(), combined);
     print_total("failures", checker.failures);
