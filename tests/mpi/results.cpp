@@ -30,9 +30,10 @@ void check_reductions(ReductionChecker& checker, MPI_Comm communicator, const Ma
         current_layout = &layout;
         checker.run(composition(layout, operators.compose), communicator, 3);
         checker.run(composition(layout, operators.compose_large), communicator, 20);
-#ifdef OPEN_MPI  // MPICH's own allreduce crashes with some of these types and an operator that commutes
-        checker.run(addition(layout, operators.add_words), communicator, 20);
-#endif
+        // With operators that commute, MPICH's own allreduce writes beside elements that do not start at their address.
+        if (starts_at_its_address(layout.type)) {
+            checker.run(addition(layout, operators.add_words), communicator, 20);
+        }
     }
     if (size_of(communicator) == 5 && !material.brief) {
         for (const Problem& problem : material.predefined) checker.run(problem, communicator, 13);
