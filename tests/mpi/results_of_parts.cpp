@@ -96,6 +96,7 @@ int main(int argc, char** argv) {
         const Material material({argv + std::min(argc, 2), argv + argc});
         if (subject == "allgather") {
             AllgatherChecker checker;
+            checker.tame = material.tame;
             check_sizes(checker, material, check_gathers);
             status = print_results(checker, material);
         } else {
