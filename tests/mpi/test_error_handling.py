@@ -62,7 +62,7 @@ def test_wrong_argument_ends_a_program_without_error_handler(mpi: MpiLibrary) ->
 
 
 # A known difference: natively these two survive. MPICH before version 5 raises errors of nonblocking receives, which
-# Rondo uses, on MPI_COMM_WORLD; those of MPI_Recv, on the communicator. Version 5 does so in MPI_Waitsome and the like.
+# Rondo uses, on MPI_COMM_WORLD; those of MPI_Recv, on the communicator. Version 5 does so in MPI_Testsome and the like.
 MPICH_ERR_TRUNCATE = 14
 RAISES_ON_WORLD = ("impi", "debian_mpich")
 

@@ -3,11 +3,16 @@
 
 #include <cstring>
 #include <limits>
+#include <thread>
 
 namespace rondo::mpi {
 namespace {
 
 constexpr Count largest_int = std::numeric_limits<int>::max();
+
+// MPI_Waitsome of MPICH 5 and Intel MPI keeps its core to the end of the time slice, unlike MPI_Wait and MPI_Waitall.
+// Where ranks share cores, the rank that it waits for may be waiting for that core: rounds took milliseconds.
+constexpr int polls_before_yield = 100;
 
 bool is_transfer(const Action& action) { return action.kind == ActionKind::send || action.kind == ActionKind::receive; }
 
@@ -132,8 +137,12 @@ int Executor::complete_some(bool wait) {
         statuses_.resize(requests_.size());
     }
     int completed = 0;
-    int error = (wait ? library().Waitsome : library().Testsome)(under_way, requests_.data(), &completed,
-                                                                 indices_.data(), statuses_.data());
+    int error = MPI_SUCCESS;
+    for (int polls = 0; completed == 0 && error == MPI_SUCCESS; ++polls) {
+        if (polls > polls_before_yield) std::this_thread::yield();
+        error = library().Testsome(under_way, requests_.data(), &completed, indices_.data(), statuses_.data());
+        if (!wait) break;
+    }
     if (error != MPI_SUCCESS) {
         int error_class = error;
         library().Error_class(error, &error_class);

@@ -56,8 +56,7 @@ namespace rondo::mpi {
     FUNCTION(Type_get_true_extent)    \
     FUNCTION(Type_size_x)             \
     FUNCTION(Unpack)                  \
-    FUNCTION(Wait)                    \
-    FUNCTION(Waitsome)
+    FUNCTION(Wait)
 
 // Present in newer libraries only; nullptr otherwise.
 #ifdef RONDO_HAVE_LARGE_COUNT_API
