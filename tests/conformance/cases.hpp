@@ -33,6 +33,13 @@ inline int ceil_log2(std::int64_t n) {
     return log;
 }
 
+// Ten times slower; memory errors do not wait for larger groups.
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr bool is_sanitized = true;
+#else
+inline constexpr bool is_sanitized = false;
+#endif
+
 inline constexpr Count element_bytes = 8;
 inline constexpr Rank thorough_size = 40;  // up to so many ranks everything is tried, beyond it a choice that changes
 

@@ -17,11 +17,7 @@ using virtual_machine::MessageEvent;
 using virtual_machine::Outcome;
 using virtual_machine::Trace;
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr Rank largest_size = 40;
-#else
-constexpr Rank largest_size = 200;
-#endif
+constexpr Rank largest_size = is_sanitized ? 40 : 200;
 
 /// How often a run pays for what, at the slowest rank. Beta and gamma are per vector, not per byte. The paper has two
 /// prices for messages: the bi-directional one where ranks send and receive at the same time, and another one.

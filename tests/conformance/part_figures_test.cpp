@@ -15,11 +15,7 @@ namespace {
 using virtual_machine::CostModel;
 using virtual_machine::Outcome;
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr Rank largest_size = 40;
-#else
-constexpr Rank largest_size = 200;
-#endif
+constexpr Rank largest_size = is_sanitized ? 40 : 200;
 
 constexpr Count per_part = 3;
 

@@ -8,11 +8,7 @@ namespace {
 
 using virtual_machine::Outcome;
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr Rank largest_size = 70;
-#else
-constexpr Rank largest_size = 600;
-#endif
+constexpr Rank largest_size = is_sanitized ? 70 : 600;
 
 Outcome run(const char* collective, const char* name, Rank size, Count count, std::vector<Setting> settings) {
     const AlgorithmInfo* algorithm = find_collective(collective)->algorithm(name);

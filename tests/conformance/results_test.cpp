@@ -7,13 +7,8 @@
 namespace rondo::conformance {
 namespace {
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr Rank largest_size = 20;  // ten times slower; memory errors do not wait for larger groups
-constexpr std::uint64_t most_seeds = 2;
-#else
-constexpr Rank largest_size = 256;
-constexpr std::uint64_t most_seeds = 10;
-#endif
+constexpr Rank largest_size = is_sanitized ? 20 : 256;
+constexpr std::uint64_t most_seeds = is_sanitized ? 2 : 10;
 
 constexpr std::size_t all_cases = std::size_t(-1);
 

@@ -12,11 +12,7 @@ namespace {
 using virtual_machine::CostModel;
 using virtual_machine::Outcome;
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr Rank largest_size = 40;
-#else
-constexpr Rank largest_size = 200;
-#endif
+constexpr Rank largest_size = is_sanitized ? 40 : 200;
 
 /// Every number of ranks that is small, and some of the others.
 Rank next(Rank p) { return p < 40 ? p + 1 : p + 7; }

@@ -2,9 +2,10 @@
 // What programs see of errors: returned class, calls of their own error handlers, and with which communicator.
 // Prints one line per rank and case, which must be the same natively and under Rondo.
 //
-//   error_handling arguments [case]...  arguments that every rank can tell to be wrong, except these cases
+//   error_handling arguments [[function, ]case]...  arguments that every rank can tell to be wrong, except these cases
 //   error_handling truncation           two ranks that disagree on the count
 //   error_handling fatal                a wrong argument under the default error handler
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -61,7 +62,7 @@ struct Arguments {
 
 struct Function {
     std::string name;
-    bool has_root;
+    bool is_one_sided;  ///< what is wrong for one rank may be right for another, whose messages nobody receives
     std::function<int(const Arguments&)> call;
 
     /// This function, or its large-count form.
@@ -105,13 +106,38 @@ std::string name_of(int error_class) {
     return std::to_string(error_class) + " (" + text + ")";
 }
 
+/// Each of the two ranks has a part of as many elements.
+template <class Count>
+std::array<Count, 2> each(int count) {
+    return {static_cast<Count>(count), static_cast<Count>(count)};
+}
+
+/// The second part behind the first.
+template <class Displacement>
+std::array<Displacement, 2> behind(int count) {
+    return {0, static_cast<Displacement>(count)};
+}
+
 /// Besides, where nobody waits for a rank that has found an error.
 std::vector<Function> functions_of_all_to_all() {
     std::vector<Function> all = {
         {"allreduce", false,
          [](const Arguments& a) { return MPI_Allreduce(a.send, a.receive, a.count, a.type, a.op, a.communicator); }},
-        {"reduce_scatter_block", false, [](const Arguments& a) {
+        {"reduce_scatter_block", false,
+         [](const Arguments& a) {
              return MPI_Reduce_scatter_block(a.send, a.receive, a.count, a.type, a.op, a.communicator);
+         }},
+        {"reduce_scatter", false,
+         [](const Arguments& a) {
+             return MPI_Reduce_scatter(a.send, a.receive, each<int>(a.count).data(), a.type, a.op, a.communicator);
+         }},
+        {"allgather", true,
+         [](const Arguments& a) {
+             return MPI_Allgather(a.send, a.count, a.type, a.receive, a.count, a.type, a.communicator);
+         }},
+        {"allgatherv", true, [](const Arguments& a) {
+             return MPI_Allgatherv(a.send, a.count, a.type, a.receive, each<int>(a.count).data(),
+                                   behind<int>(a.count).data(), a.type, a.communicator);
          }}};
 #if MPI_VERSION >= 4
     all.push_back({"allreduce_c", false, [](const Arguments& a) {
@@ -119,6 +145,17 @@ std::vector<Function> functions_of_all_to_all() {
                    }});
     all.push_back({"reduce_scatter_block_c", false, [](const Arguments& a) {
                        return MPI_Reduce_scatter_block_c(a.send, a.receive, a.count, a.type, a.op, a.communicator);
+                   }});
+    all.push_back({"reduce_scatter_c", false, [](const Arguments& a) {
+                       return MPI_Reduce_scatter_c(a.send, a.receive, each<MPI_Count>(a.count).data(), a.type, a.op,
+                                                   a.communicator);
+                   }});
+    all.push_back({"allgather_c", true, [](const Arguments& a) {
+                       return MPI_Allgather_c(a.send, a.count, a.type, a.receive, a.count, a.type, a.communicator);
+                   }});
+    all.push_back({"allgatherv_c", true, [](const Arguments& a) {
+                       return MPI_Allgatherv_c(a.send, a.count, a.type, a.receive, each<MPI_Count>(a.count).data(),
+                                               behind<MPI_Aint>(a.count).data(), a.type, a.communicator);
                    }});
 #endif
     return all;
@@ -218,18 +255,21 @@ void wrong_arguments(MPI_Comm communicator, MPI_Errhandler errhandler, const std
     for (const Function& function : all) {
         std::vector<std::string> lines;
         for (const auto& [name, arguments] : cases) {
-            if (left_out.count(name) != 0 || (function.is("bcast") && name == "send in place")) continue;
-            current_case = name.c_str();
-            // With a root, what is wrong for one rank may be right for the others, whose messages nobody receives.
-            const bool needs_own = function.has_root && arguments.communicator == communicator;
+            const std::string what = function.name + ", " + name;
+            if (left_out.count(name) != 0 || left_out.count(what) != 0) continue;
+            if (function.is("bcast") && name == "send in place") continue;
+            // Of an allgather, only rank 0 sends from where it receives.
+            if ((function.is("allgather") || function.is("allgatherv")) && name == "one buffer for both") continue;
+            current_case = what.c_str();
+            const bool needs_own = function.is_one_sided && arguments.communicator == communicator;
             Arguments own = arguments;
+            // Not freed, so that what is left of it reaches no other.
             if (needs_own) MPI_Comm_dup(communicator, &own.communicator);
-            lines.push_back(attempt(function.name + ", " + name, function, own));
-            if (needs_own) MPI_Comm_free(&own.communicator);
+            lines.push_back(attempt(what, function, own));
+            current_case = nullptr;
         }
         print(lines);
     }
-    current_case = nullptr;
     MPI_Comm_free(&inter);
     MPI_Type_free(&uncommitted);
     MPI_Type_free(&derived);

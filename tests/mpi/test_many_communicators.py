@@ -6,12 +6,10 @@ from __future__ import annotations
 import re
 
 import pytest
-from mpi_libraries import LIBRARIES, MpiLibrary
+from mpi_libraries import FORCED, LIBRARIES, MpiLibrary
 
 # The standard ABI of MPICH is MPICH.
 pytestmark = pytest.mark.parametrize("mpi", [name for name in LIBRARIES if name != "mpiabi"], indirect=True)
-
-FORCED = {"bcast": "binomial", "exscan": "doubling_123", "reduce": "binomial", "scan": "doubling"}
 
 
 def test_ten_thousand_communicators_leave_no_memory_behind(mpi: MpiLibrary) -> None:

@@ -14,20 +14,11 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from mpi_libraries import BUILD, MpiLibrary, Run
+from mpi_libraries import BUILD, FORCED, FORCED_ALL_TO_ALL, MpiLibrary, Run
 
 REQUIREMENT = "mpi4py==4.1.2"
 MODULES = ["-i", "test_cco_", "-i", "test_op"]
 SONAMES = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40"}
-FORCED = {
-    "allgather": "ring",
-    "allreduce": "ring",
-    "bcast": "binomial",
-    "exscan": "doubling_123",
-    "reduce": "binomial",
-    "reduce_scatter": "ring",
-    "scan": "doubling",
-}
 # What Rondo leaves to the library: mpi4py's tests broadcast nothing, too.
 LEFT = {"one process", "inter-communicator", "empty"}
 
@@ -73,14 +64,14 @@ def check(mpi: MpiLibrary, mpi4py: Path, ranks: int, *arguments: str) -> None:
         "PYTHONDONTWRITEBYTECODE": "1",
         "MPI4PY_LIBMPI": str(mpi.prefix.parent / "lib" / SONAMES[mpi.name]),
     }
-    run = mpi.run_under_rondo(command, ranks, **FORCED, environment=variables, timeout=400)
+    run = mpi.run_under_rondo(command, ranks, **FORCED, **FORCED_ALL_TO_ALL, environment=variables, timeout=400)
     failed = failures(run)
     if failed:
         failed -= failures(mpi.run(command, ranks, environment=variables, timeout=400))
     assert not failed, run.stderr[-4000:]
     tests = re.search(r"Ran (\d+) tests", run.stderr)
     assert tests is not None and int(tests[1]) > 0
-    for collective, algorithm in FORCED.items():
+    for collective, algorithm in {**FORCED, **FORCED_ALL_TO_ALL}.items():
         assert run.report.calls(collective)[algorithm] > 0
         left = run.report.native_reasons(collective)
         assert {reason for reason in left if not reason.startswith(f"{algorithm} refuses: ")} <= LEFT

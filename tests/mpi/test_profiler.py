@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import pytest
-from mpi_libraries import PROGRAMS, MpiLibrary, Run
+from mpi_libraries import FORCED, PROGRAMS, MpiLibrary, Run
 
-FORCED = {"bcast": "binomial", "exscan": "doubling_123", "reduce": "binomial", "scan": "doubling"}
 CALLS = {"bcast": 4, "exscan": 10, "reduce": 3, "scan": 5}
 RANKS = 2
 

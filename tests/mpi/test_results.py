@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 import pytest
-from mpi_libraries import LIBRARIES, ROOT, MpiLibrary
+from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, LIBRARIES, ROOT, MpiLibrary
 
 from rondo import _core
 
@@ -24,15 +24,7 @@ REFUSED = {
     "a commutative operator": {"ordered"},
     "the first or the last rank as root, or a commutative operator": {"ordered", "inner"},
 }
-COLLECTIVES = {
-    "allgather": "ring",
-    "allreduce": "ring",
-    "bcast": "binomial",
-    "exscan": "doubling_123",
-    "reduce": "binomial",
-    "reduce_scatter": "ring",
-    "scan": "doubling",
-}
+COLLECTIVES = FORCED | FORCED_ALL_TO_ALL
 # Collectives whose vector has a part for each rank.
 OF_PARTS = {"allgather", "reduce_scatter"}
 # Intel MPI's own collectives crash, or give other results than those of a sequential loop: reductions for MPI_REAL16

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from mpi_libraries import ROOT, MpiLibrary
+from mpi_libraries import FORCED, ROOT, MpiLibrary
 
 THREADS = 4
 RANKS = 3
@@ -22,12 +22,11 @@ SANITIZER: Mapping[str, str] = {
 }
 
 
-SHORT = {"bcast": "binomial", "exscan": "doubling_123", "reduce": "binomial", "scan": "doubling"}
-PIPELINES = dict.fromkeys(SHORT, "linear_pipeline:segment=64")
+PIPELINES = dict.fromkeys(FORCED, "linear_pipeline:segment=64")
 
 
 # Many short calls; fewer ones of many messages each.
-@pytest.mark.parametrize(("rounds", "forced"), [(1000, SHORT), (150, PIPELINES)], ids=["short", "pipelines"])
+@pytest.mark.parametrize(("rounds", "forced"), [(1000, FORCED), (150, PIPELINES)], ids=["short", "pipelines"])
 def test_threads_call_collectives_at_the_same_time(mpi: MpiLibrary, rounds: int, forced: dict[str, str]) -> None:
     run = mpi.run_under_rondo([mpi.compile("threads.cpp"), str(rounds)], RANKS, **forced).check()
     if "not provided" in run.stdout:
@@ -56,7 +55,7 @@ def sanitized_mpich(mpi: MpiLibrary, monkeypatch: pytest.MonkeyPatch) -> MpiLibr
 def test_the_thread_sanitizer_finds_no_race_in_rondo(sanitized_mpich: MpiLibrary) -> None:
     program = sanitized_mpich.compile("threads.cpp", "-fsanitize=thread")
     run = sanitized_mpich.run_under_rondo(
-        [program, "100"], 2, **{**SHORT, "scan": "linear_pipeline:segment=64"}, environment=SANITIZER
+        [program, "100"], 2, **{**FORCED, "scan": "linear_pipeline:segment=64"}, environment=SANITIZER
     ).check()
     assert "ThreadSanitizer" not in run.stderr
     assert run.stdout == "failures 0\n"

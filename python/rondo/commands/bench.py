@@ -5,24 +5,17 @@ from __future__ import annotations
 
 import datetime
 import os
-import shlex
-import shutil
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
-import msgspec
 
-from rondo import bench, bench_launch, bench_map, bench_plan, bench_table, optional, results
+from rondo import bench_console, bench_launch, bench_map, bench_plan, bench_table, optional, results
 from rondo.errors import Error
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
 WRONG_RESULTS = 3
-TOLERATED_SHARE = 0.1  # of repetitions that do not count; more are worth a line
 
 
 @click.command(context_settings={"allow_interspersed_args": True})
@@ -174,43 +167,20 @@ def command(
         raise Error("--processes goes with --map; a single measurement has those of its launcher or cluster")
     base = output_base(output, collective)
     place = bench_launch.make(launcher, cluster, mpi)
-    outcome = measure(plan, place)
+    outcome = bench_console.measure(plan, place)
     for what, reason in outcome.refusals.items():
         click.echo(f"rondo: {what} was not measured: {reason}", err=True)
     measured = outcome.results
     if measured is None or not measured.configurations:
-        raise Error(failure(outcome), outcome.exit_code or 2)
+        raise Error(bench_console.failure(outcome), outcome.exit_code or 2)
     results.write(measured, base.with_name(f"{base.name}.json"))
     write_text(base.with_name(f"{base.name}.csv"), bench_table.csv_text(measured))
-    show(measured, as_json)
-    tell(measured, base, outcome)
+    bench_console.show(measured, as_json)
+    bench_console.tell(measured, base, outcome)
     if outcome.exit_code:
         sys.exit(outcome.exit_code)
     if outcome.wrong_warmups or any(each.wrong() for each in measured.configurations):
         sys.exit(WRONG_RESULTS)
-
-
-def measure(plan: bench_plan.Plan, place: bench_launch.Place) -> bench.Outcome:
-    """Carries out the plan, with a bar on a terminal that says how far it is."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
-
-    console = stderr_console()
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    # Without a thread of its own, which might take signals.
-    hidden = not console.is_terminal
-    with Progress(*columns, console=console, auto_refresh=False, transient=True, disable=hidden) as bar:
-        task = bar.add_task(f"{plan.collective}: starting", total=plan.configurations)
-
-        def show_progress(collector: Any) -> None:
-            current = collector.current
-            if current is not None:
-                bar.update(task, description=f"{plan.collective}, count {current.count}")
-                done = plan.counts.index(current.count) * len(plan.candidates) * len(plan.starts)
-                bar.update(task, completed=plan.configurations if collector.end else done)
-            bar.refresh()
-
-        command_line = shlex.join(["rondo", *sys.argv[1:]])
-        return bench.run(plan, place, command=command_line, meanwhile=show_progress)
 
 
 Where = tuple[str | None, str | None, tuple[str, ...]]
@@ -240,7 +210,7 @@ def map_command(
         raise Error("nothing was measured, so there is no map", code or 2)
     written = [bench_map.write(found, directory)]
     written += map_figures.draw(found, directory, bench_map.bandwidth_count(found, wanted_bytes))
-    show_map(found, as_json, written[0])
+    bench_console.show_map(found, as_json, written[0])
     click.echo(f"wrote into {directory}: {', '.join(each.name for each in written)}", err=True)
     return code
 
@@ -258,49 +228,24 @@ def measure_map(plan: bench_plan.Plan, numbers: tuple[int, ...], directory: Path
     for done, each in enumerate(left, 1):
         began = time.monotonic()
         words, part = bench_map.place_for(each, launcher, cluster)
-        outcome = measure(bench_map.plan_for(plan, each), bench_launch.make(words, part, mpi))
+        outcome = bench_console.measure(bench_map.plan_for(plan, each), bench_launch.make(words, part, mpi))
         measured = outcome.results
         for what, reason in outcome.refusals.items():
             click.echo(f"rondo: {each} processes: {what} was not measured: {reason}", err=True)
         if outcome.exit_code or measured is None or not measured.complete:
-            click.echo(f"rondo: {each} processes: {failure(outcome)}; start again to go on from here", err=True)
+            reason = bench_console.failure(outcome)
+            click.echo(f"rondo: {each} processes: {reason}; start again to go on from here", err=True)
             return outcome.exit_code or 2
         if measured.environment.ranks != each:
             raise Error(f"the launcher started {measured.environment.ranks} ranks instead of {each}")
         results.write(measured, bench_map.results_file(directory, each))
         click.echo(f"{each} processes: {time.monotonic() - began:.0f} s ({done} of {len(left)})", err=True)
-        for line in cautions(measured):
+        for line in bench_console.cautions(measured):
             click.echo(f"rondo: {line}", err=True)
         if outcome.wrong_warmups or any(one.wrong() for one in measured.configurations):
             click.secho(f"rondo: {each} processes: WRONG RESULTS; `rondo report` says of what", err=True, fg="red")
             worst = WRONG_RESULTS
     return worst
-
-
-def show_map(found: bench_map.Map, as_json: bool, file: Path) -> None:
-    """Prints a map on standard output."""
-    from rich.console import Console  # noqa: PLC0415
-
-    if as_json:
-        click.echo(file.read_text(encoding="utf-8"), nl=False)
-        return
-    shown, legend = bench_map.table(found)
-    asked = found.question
-    what = " ".join(filter(None, [asked.collective, asked.type, asked.operator]))
-    click.secho(f"{what}, {' '.join(found.library.split())}, start by {asked.start}", bold=True)
-    click.echo("fastest algorithm, and its median time / native's; ~ where they cannot be told apart")
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1000
-    Console(width=width, highlight=False).print(shown)
-    click.echo("\n".join(legend))
-
-
-def failure(outcome: bench.Outcome) -> str:
-    """Why there is nothing to show."""
-    if outcome.results is None:
-        return f"nothing was measured: the launcher ended with {outcome.exit_code} before the ranks had started"
-    if outcome.refusals:
-        return "nothing was measured: no algorithm could be"
-    return f"nothing was measured before the end (exit code {outcome.exit_code})"
 
 
 def output_base(name: str | None, collective: str) -> Path:
@@ -319,55 +264,3 @@ def write_text(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise Error(f"cannot write {path}: {error.strerror}") from None
-
-
-def show(measured: results.Results, as_json: bool) -> None:
-    """Prints what was measured on standard output."""
-    from rich.console import Console  # noqa: PLC0415
-
-    if as_json:
-        click.echo(msgspec.json.encode(measured).decode())
-        return
-    for title, table in bench_table.tables(measured):
-        # A table that goes into a file has lines as long as they are.
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1000
-        click.secho(title, bold=True)
-        Console(width=width, highlight=False).print(table)
-
-
-def tell(measured: results.Results, base: Path, outcome: bench.Outcome) -> None:
-    """Says on standard error where the results are, and what is wrong with them."""
-    click.echo(f"wrote {base}.json and {base.name}.csv", err=True)
-    wrong = sum(each.wrong() for each in measured.configurations) + outcome.wrong_warmups
-    if wrong:
-        labels = sorted({each.label for each in measured.configurations if each.wrong()}) or ["a warm-up"]
-        click.secho(f"rondo: {wrong} repetitions with WRONG RESULTS: {', '.join(labels)}", err=True, fg="red")
-    if not measured.complete:
-        click.echo("rondo: interrupted: the results are not complete", err=True)
-    for line in cautions(measured):
-        click.echo(f"rondo: {line}", err=True)
-
-
-def cautions(measured: results.Results) -> list[str]:
-    """What to know of repetitions that do not count."""
-    states = [each.state for configuration in measured.configurations for each in configuration.repetitions]
-    late, disturbed = states.count(results.LATE), states.count(results.DISTURBED)
-    lines = []
-    if late > TOLERATED_SHARE * len(states):
-        lines.append(
-            f"{late} of {len(states)} repetitions do not count, because ranks started too far apart: is the machine "
-            f"busy, or are there more ranks than cores? --start barrier counts them"
-        )
-    if disturbed > TOLERATED_SHARE * len(states):
-        lines.append(
-            f"{disturbed} of {len(states)} repetitions do not count, because the emulated network was behind its "
-            f"clock: the machine is busy, or the cluster too large or too fast for it"
-        )
-    return lines
-
-
-def stderr_console() -> Console:
-    """For progress."""
-    from rich.console import Console  # noqa: PLC0415
-
-    return Console(stderr=True, highlight=False)
