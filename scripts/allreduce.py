@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Measures allreduce on emulated clusters, and writes docs/benchmarks/allreduce.md.
+"""Measures allreduce, reduce_scatter and allgather on emulated clusters, and writes docs/benchmarks/allreduce.md.
 
     python scripts/allreduce.py                      measure everything (an hour), then as `page`
     python scripts/allreduce.py measure map-sum      one experiment, or several
@@ -34,7 +34,7 @@ from benchmark_page import (
     number,
 )
 from benchmark_page import filled as page_filled
-from rondo.bench_map import Map, Question, draw_up
+from rondo.bench_map import Map, Question, call_count, draw_up
 from rondo.benchmark_report import map_figures, style
 from rondo.results import NATIVE, Results, read
 
@@ -47,6 +47,11 @@ NETWORK = "5ms:100Mbit"
 SHORT = ["recursive_doubling", "recursive_multiplying:radix=4", "recursive_multiplying:radix=8"]
 LONG = ["halving_doubling", "binary_blocks", "ring", "circulant", "two_tree"]
 LONGEST = ["halving_doubling", "ring", "circulant"]
+# What a long allreduce is made of.
+HALVES = {
+    "reduce_scatter": ["recursive_halving", "pairwise", "circulant", "ring"],
+    "allgather": ["bruck", "recursive_doubling", "circulant", "ring"],
+}
 PROCESSES = (2, 3, 4, 5, 7, 8, 13, 16, 17, 27, 32, 33, 36)
 MODES = ("lockstep", "overlapped")
 IN_RULES = (5, 8, 13, 16, 36)
@@ -61,22 +66,29 @@ class Experiment:
     processes: tuple[int, ...]
     algorithms: list[str]
     counts: str
+    """Of the whole vector."""
     seconds: int
     """For each number of processes."""
     library: str = "mpich"
     type: str = "double"
     operator: str = "sum"
     repetitions: int = 6
+    collective: str = "allreduce"
 
     @property
     def labels(self) -> list[str]:
         """Of all candidates, as results call them."""
         return [NATIVE, *self.algorithms]
 
+    def counts_of_calls(self, processes: int) -> list[int]:
+        """Of an allreduce, the whole vector's; of the others, of one rank's part."""
+        return [call_count(self.collective, int(each), processes) for each in self.counts.split(",")]
+
     def words(self, processes: int, output: Path) -> list[str]:
         algorithms = [word for each in (NATIVE, *self.algorithms) for word in ("--algorithm", each)]
         return [
-            str(RONDO), "bench", "allreduce", *algorithms, "--counts", self.counts, "--type", self.type,
+            str(RONDO), "bench", self.collective, *algorithms, "--type", self.type,
+            "--counts", ",".join(str(each) for each in self.counts_of_calls(processes)),
             "--op", self.operator, "--start", "clock", "--warmup", "1", "--repetitions", str(self.repetitions),
             "--seconds", str(self.seconds), "--cluster", self.shape.format(p=processes),
             "--mpi", str(ROOT / ".toolchain" / self.library), "--output", str(output),
@@ -110,6 +122,14 @@ EXPERIMENTS = {
     },
     **{f"longest-{each}": Experiment(f"{{p}}x1:{NETWORK}", (8, 36), LONGEST, "2097152", 40, library=each)
        for each in ("openmpi", "impi")},
+    **{
+        f"{collective}-{each}": Experiment(
+            f"{{p}}x1:{NETWORK}", (5, 8, 13, 36) if each == "mpich" else (8, 36), algorithms,
+            "128,2048,16384,131072,524288,2097152", 50, library=each, collective=collective,
+        )
+        for collective, algorithms in HALVES.items()
+        for each in LIBRARIES
+    },
 }  # fmt: skip
 
 
@@ -197,10 +217,22 @@ def table_of_predictions() -> str:
 def chosen_by_rules(experiment: Experiment, processes: int, size: int) -> str:
     """What the default rules give such a call, as results label it."""
     choice = _core.choice_by_rules(
-        RULES.read_text(), str(RULES), "allreduce", size, processes, 1, True, experiment.library
+        RULES.read_text(), str(RULES), experiment.collective, size, processes, 1, True, experiment.library
     )
     name, _, settings = (choice or NATIVE).partition(":")
     return f"{name}:{settings}" if "radix" in settings else name
+
+
+def cell_of_rules(name: str, processes: int, index: int) -> str:
+    """Of the experiment's count with this index: native in milliseconds, and what the rules choose relative to it."""
+    experiment = EXPERIMENTS[name]
+    count = experiment.counts_of_calls(processes)[index]
+    found = by_label(results_of(name, processes), count)
+    native = minimum(found[NATIVE])
+    parts = processes if experiment.collective in HALVES else 1
+    chosen = chosen_by_rules(experiment, processes, 8 * count * parts)
+    ratio = number(minimum(found[chosen]) / native, 2) if chosen in found else "?"
+    return f"{number(native, 1)} ms, {chosen} {ratio}"
 
 
 def table_of_rules(library: str) -> str:
@@ -209,20 +241,26 @@ def table_of_rules(library: str) -> str:
     sources = [f"short-{library}", *longer]
     processes = [each for each in IN_RULES if all(each in EXPERIMENTS[name].processes for name in sources)]
     rows = [["bytes", *(f"p = {each}" for each in processes)]]
-    shown_counts = set()
+    shown = set()
     for name in sources:
+        for index, count in enumerate(counts_of(EXPERIMENTS[name])):
+            if count not in shown:
+                shown.add(count)
+                cells = [cell_of_rules(name, each, index) for each in processes]
+                rows.append([style.bytes_text(8 * count), *cells])
+    return markdown(rows)
+
+
+def table_of_half(collective: str) -> str:
+    """The same for reduce_scatter or allgather, of all libraries."""
+    names = [f"{collective}-{each}" for each in LIBRARIES]
+    processes = sorted({each for name in names for each in EXPERIMENTS[name].processes})
+    rows = [["library", "bytes", *(f"p = {each}" for each in processes)]]
+    for name in names:
         experiment = EXPERIMENTS[name]
-        for count in counts_of(experiment):
-            if count in shown_counts:
-                continue
-            shown_counts.add(count)
-            row = [style.bytes_text(8 * count)]
-            for each in processes:
-                found = by_label(results_of(name, each), count)
-                chosen = chosen_by_rules(experiment, each, 8 * count)
-                shown = number(minimum(found[chosen]) / minimum(found[NATIVE]), 2) if chosen in found else "?"
-                row.append(f"{number(minimum(found[NATIVE]), 1)} ms, {chosen} {shown}")
-            rows.append(row)
+        for index, count in enumerate(counts_of(experiment)):
+            cells = [cell_of_rules(name, each, index) if each in experiment.processes else "" for each in processes]
+            rows.append([LIBRARIES[experiment.library], style.bytes_text(8 * count), *cells])
     return markdown(rows)
 
 
@@ -247,6 +285,7 @@ def map_of(name: str) -> Map:
 def filled(page: str) -> str:
     blocks = {"limits": table_of_limits, "predictions": table_of_predictions, "environments": table_of_environments}
     blocks |= {f"rules-{each}": partial(table_of_rules, each) for each in LIBRARIES}
+    blocks |= {f"rules-{each}": partial(table_of_half, each) for each in HALVES}
     return page_filled(page, blocks, PAGE)
 
 

@@ -41,10 +41,15 @@ std::vector<Setting> AlgorithmInfo::open_settings() const {
 }
 
 std::optional<std::string> AlgorithmInfo::refusal(const CallFacts& facts, std::span<const Setting> settings) const {
+    const Requirement* requirement = unmet(facts, settings);
+    return requirement == nullptr ? std::nullopt : requirement->unmet(facts, settings);
+}
+
+const Requirement* AlgorithmInfo::unmet(const CallFacts& facts, std::span<const Setting> settings) const {
     for (const Requirement& requirement : requirements) {
-        if (auto reason = requirement.unmet(facts, settings)) return reason;
+        if (requirement.unmet(facts, settings)) return &requirement;
     }
-    return std::nullopt;
+    return nullptr;
 }
 
 }  // namespace rondo

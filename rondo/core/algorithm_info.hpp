@@ -54,7 +54,9 @@ struct AlgorithmInfo {
     [[nodiscard]] std::vector<Setting> standard_settings() const;
     /// As `standard_settings`, but parameters that can be chosen automatically are open.
     [[nodiscard]] std::vector<Setting> open_settings() const;
-    /// Why this call cannot be served, or nothing.
+    /// The first that this call does not meet; nullptr: it can be served.
+    [[nodiscard]] const Requirement* unmet(const CallFacts& facts, std::span<const Setting> settings) const;
+    /// Why this call cannot be served, with its figures, or nothing.
     [[nodiscard]] std::optional<std::string> refusal(const CallFacts& facts, std::span<const Setting> settings) const;
 };
 

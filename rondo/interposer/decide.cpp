@@ -82,12 +82,15 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
                                            .op = {key.commutative},
                                            .starts = starts});
     // Before anything is closed: what cannot be served need not be timed.
-    if (const auto refusal = choice->algorithm->refusal(facts, choice->settings)) {
-        const std::string reason = std::string(choice->algorithm->name) + " refuses: " + *refusal;
+    if (const Requirement* unmet = choice->algorithm->unmet(facts, choice->settings)) {
+        const std::string name(choice->algorithm->name);
         static std::atomic<bool> said{false};
-        if (communicator.rank() == 0 && !said.exchange(true))
-            warn((reason + "; the native collective is used").c_str());
-        return native_decision(runtime, subject, reason);
+        if (communicator.rank() == 0 && !said.exchange(true)) {
+            const std::string refusal = unmet->unmet(facts, choice->settings).value_or("");
+            warn((name + " refuses: " + refusal + "; the native collective is used").c_str());
+        }
+        // Without the figures of this call, so that reasons stay few.
+        return native_decision(runtime, subject, name + " needs " + std::string(unmet->summary));
     }
     if (!communicator.can_communicate(comm)) {
         return native_decision(runtime, subject, "no duplicate of the communicator to be had");

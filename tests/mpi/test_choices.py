@@ -20,7 +20,7 @@ def test_program_changes_algorithms_while_it_runs(mpi: MpiLibrary) -> None:
     }
     said = dict(line.split(": ", 1) for line in run.stdout.splitlines())
     assert said["before MPI_Init"].startswith("1: Rondo has nothing to do with this process: MPI is not initialised")
-    assert said["refused"].startswith("1: linear_pipeline refuses: ")
+    assert said["refused"].startswith("1: linear_pipeline needs at most ")
     assert said["unknown"] == "1: exscan has no algorithm 'doubling_132'; did you mean 'doubling_123'?"
     assert said["unknown collective"] == "-1: Rondo has no collective 'exscn'; did you mean 'exscan'?"
     assert said["short"] == "1: exscan "

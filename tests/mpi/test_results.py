@@ -97,7 +97,7 @@ def check(mpi: MpiLibrary, collective: str, choice: str, *arguments: str) -> Non
     assert results(run.stdout) == {**native, "unrepeated": "0"}
     algorithm = choice.partition(":")[0]
     reasons = run.report.native_reasons(collective)
-    refused = sum(calls for reason, calls in reasons.items() if reason.startswith(f"{algorithm} refuses: "))
+    refused = sum(calls for reason, calls in reasons.items() if reason.startswith(f"{algorithm} needs "))
     assert refused == refused_calls(collective, choice, native), reasons
     assert run.report.calls(collective)[algorithm] + refused >= sum(calls_by_kind(native).values()), reasons
 
