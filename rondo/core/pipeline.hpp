@@ -16,7 +16,7 @@ inline constexpr Parameter segment_parameter = {
     .summary = "bytes of a pipeline's block (rounded down to whole elements, at least one)",
     .minimum = 1,
     .maximum = Count{1} << 40,
-    .standard = Count{64} << 10,
+    .standard = Count{32} << 10,
     .unit = Unit::bytes,
     .automatic = true,
 };

@@ -55,7 +55,7 @@ def test_json_holds_what_the_registry_knows(rondo):
             "summary": "bytes of a pipeline's block (rounded down to whole elements, at least one)",
             "minimum": 1,
             "maximum": 1 << 40,
-            "standard": 65536,
+            "standard": 32768,
             "automatic": True,
             "unit": "bytes",
         }

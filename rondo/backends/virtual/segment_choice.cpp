@@ -30,6 +30,10 @@ constexpr Rank groups_with_parts[] = {3};
 constexpr Rank many_ranks = 64;
 // Of segments that are as good as this the longest is taken: what is not in the model grows with their number.
 constexpr double as_good = 1.01;
+// Several libraries ask the receiver before they send messages of so many bytes. The two latencies that it takes are
+// not in the model either, so that it must promise more than this for them.
+constexpr Count usual_rendezvous = 64 << 10;
+constexpr double worth_a_rendezvous = 1.05;
 
 std::vector<Setting> with_segment(std::span<const Setting> settings, Count bytes) {
     std::vector<Setting> result(settings.begin(), settings.end());
@@ -183,11 +187,16 @@ class Search {
         const auto next = static_cast<std::ptrdiff_t>(best_) + step;
         if (next < 0 || next >= std::ssize(candidates_)) return false;
         const SegmentChoice choice = pipeline_.of(candidates_[static_cast<std::size_t>(next)]);
-        const double margin = step > 0 ? as_good : 1 / as_good;
-        if (choice.seconds > choice_.seconds * margin) return false;
+        const bool is_better = step > 0 ? is_worth_more(choice, choice_) : !is_worth_more(choice_, choice);
+        if (!is_better) return false;
         choice_ = choice;
         best_ = static_cast<std::size_t>(next);
         return true;
+    }
+
+    static bool is_worth_more(const SegmentChoice& longer, const SegmentChoice& shorter) {
+        const bool begins_to_ask = longer.segment >= usual_rendezvous && shorter.segment < usual_rendezvous;
+        return longer.seconds <= shorter.seconds * (begins_to_ask ? 1 / worth_a_rendezvous : as_good);
     }
 
     Pipeline& pipeline_;
