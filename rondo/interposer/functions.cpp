@@ -45,6 +45,12 @@ int serve_words(const Wrapped& function, const PartsWords& words, const void* ca
     return serve_parts(function, call_of<Integer>(words.common, &parts), caller);
 }
 
+/// Of a call of a function that has them.
+const PartsArguments& parts_of(const UserCall& call) {
+    if (call.parts == nullptr) __builtin_unreachable();
+    return *call.parts;
+}
+
 /// What a function of the library takes where others have one count.
 template <class Integer>
 const Integer* array(const mpi::Numbers& numbers) {
@@ -119,11 +125,12 @@ int call_small(const mpi::Library& library, const UserCall& call, Wrapped::Nativ
 #endif
 
 RONDO_WRAP(Allgather, allgather, allgather, PartsWords, Output::everywhere, call.input,
-           static_cast<Integer>(call.parts->input_count), call.parts->input_type, call.output, count, call.datatype,
-           call.comm)
+           static_cast<Integer>(parts_of(call).input_count), parts_of(call).input_type, call.output, count,
+           call.datatype, call.comm)
 RONDO_WRAP(Allgatherv, allgatherv, allgather, PartsWords, Output::everywhere, call.input,
-           static_cast<Integer>(call.parts->input_count), call.parts->input_type, call.output,
-           array<Integer>(call.parts->counts), array<Displacement>(call.parts->displacements), call.datatype, call.comm)
+           static_cast<Integer>(parts_of(call).input_count), parts_of(call).input_type, call.output,
+           array<Integer>(parts_of(call).counts), array<Displacement>(parts_of(call).displacements), call.datatype,
+           call.comm)
 RONDO_WRAP(Allreduce, allreduce, allreduce, Words, Output::everywhere, call.input, call.output, count, call.datatype,
            call.op, call.comm)
 RONDO_WRAP(Bcast, bcast, bcast, Words, Output::is_the_input, call.output, count, call.datatype, call.root, call.comm)
@@ -132,7 +139,7 @@ RONDO_WRAP(Exscan, exscan, exscan, Words, Output::after_rank_0, call.input, call
 RONDO_WRAP(Reduce, reduce, reduce, Words, Output::at_the_root, call.input, call.output, count, call.datatype, call.op,
            call.root, call.comm)
 RONDO_WRAP(Reduce_scatter, reduce_scatter, reduce_scatter, PartsWords, Output::everywhere, call.input, call.output,
-           array<Integer>(call.parts->counts), call.datatype, call.op, call.comm)
+           array<Integer>(parts_of(call).counts), call.datatype, call.op, call.comm)
 RONDO_WRAP(Reduce_scatter_block, reduce_scatter_block, reduce_scatter, PartsWords, Output::everywhere, call.input,
            call.output, count, call.datatype, call.op, call.comm)
 RONDO_WRAP(Scan, scan, scan, Words, Output::everywhere, call.input, call.output, count, call.datatype, call.op,

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <list>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -85,7 +86,7 @@ inline std::vector<std::vector<Count>> divisions(Rank size, Count count) {
     for (Rank rank = 0; rank < size; ++rank) {
         const Count left = count - mixed.back(), ranks_left = size - rank;
         mixed.push_back(rank + 1 == size ? count : mixed.back() + left * (rank * 7 % 5) / (2 * ranks_left + 3));
-        const Count few = rank % 3 == 1 ? std::min<Count>(1, count / (2 * size)) : count / (4 * size);
+        const Count few = rank % 3 == 1 ? std::min<Count>(1, count / 2 / size) : count / 4 / size;
         skewed.push_back(skewed.back() + few);
         one_has_all.push_back(rank < longest ? 0 : count);
     }
@@ -104,8 +105,8 @@ struct Form {
 /// Every root, or one: the ends, the middle, and any other in turn.
 inline std::vector<Rank> roots(Rank size) {
     if (size > thorough_size) return {std::array{Rank{0}, size / 2, size * 2 / 3, size - 1}.at(std::size_t(size) % 4)};
-    std::vector<Rank> all;
-    for (Rank root = 0; root < size; ++root) all.push_back(root);
+    std::vector<Rank> all(static_cast<std::size_t>(size));
+    std::iota(all.begin(), all.end(), 0);
     return all;
 }
 

@@ -236,7 +236,7 @@ TEST(cost_formulas, two_tree) {
                 const Reduction run{.collective = "allreduce",
                                     .name = "two_tree",
                                     .size = p,
-                                    .count = 3 * 2 * k,
+                                    .count = Count{6} * k,
                                     .commutative = commutative,
                                     .settings = {{"segment", 3 * element_bytes}, {"second", 0}}};
                 const Outcome outcome = run.outcome();

@@ -87,7 +87,7 @@ TEST(ring, takes_p_minus_1_rounds_with_one_part_in_each) {
         expect_on_every_rank(reduce, {p - 1, p - 1, p - 1, p - 1});
         const Outcome both = PartsRun{"allreduce", "ring", p}.outcome();
         EXPECT_EQ(both.time, 2 * (p - 1));
-        expect_on_every_rank(both, {2 * (p - 1), 2 * (p - 1), p - 1, p - 1});
+        expect_on_every_rank(both, {Count{2} * (p - 1), Count{2} * (p - 1), p - 1, p - 1});
     });
 }
 
@@ -100,7 +100,7 @@ TEST(ring, takes_a_round_for_every_segment_of_a_part) {
         const Outcome both = PartsRun{"allreduce", "ring", p, one_element}.outcome();
         EXPECT_EQ(both.time, 2 * per_part * (p - 1));
         const Count messages = per_part * (p - 1);
-        expect_on_every_rank(both, {2 * messages, 2 * (p - 1), messages, p - 1});
+        expect_on_every_rank(both, {2 * messages, Count{2} * (p - 1), messages, p - 1});
     }
 }
 
@@ -135,7 +135,7 @@ TEST(allgather_all_broadcast, takes_blocks_minus_1_plus_ceil_log2_p_rounds) {
             const Outcome outcome = PartsRun{"allgather", "all_broadcast", p, {{"blocks", blocks}}}.outcome();
             EXPECT_EQ(outcome.time, static_cast<double>(blocks - 1 + ceil_log2(p)));
             EXPECT_LE(outcome.ranks.front().sent, blocks - 1 + ceil_log2(p));
-            EXPECT_EQ(whole_volume(outcome), (p - 1) * p * per_part);
+            EXPECT_EQ(whole_volume(outcome), Count{p - 1} * p * per_part);
         }
     });
 }
@@ -212,7 +212,7 @@ TEST(allreduce_circulant, takes_twice_ceil_log2_p_rounds_and_the_least_volume_fo
     for_every_size([](Rank p) {
         const Outcome outcome = PartsRun{"allreduce", "circulant", p}.outcome();
         EXPECT_EQ(outcome.time, 2 * ceil_log2(p));
-        expect_on_every_rank(outcome, {2 * ceil_log2(p), 2 * (p - 1), -1, p - 1});
+        expect_on_every_rank(outcome, {Count{2} * ceil_log2(p), Count{2} * (p - 1), -1, p - 1});
     });
 }
 

@@ -106,7 +106,7 @@ TEST(pipelined_binary_tree, takes_two_steps_for_a_segment_and_a_level) {
             SCOPED_TRACE(testing::Message() << "p=" << p << " segments=" << segments);
             for (const char* collective : {"bcast", "reduce"}) {
                 const Pipeline run{collective, "pipelined_binary_tree", p, segments};
-                EXPECT_LE(run.outcome().time, static_cast<double>(2 * ceil_log2(p) + 2 * segments));
+                EXPECT_LE(run.outcome().time, static_cast<double>(Count{2} * ceil_log2(p) + 2 * segments));
                 expect_volume(run, run.outcome(), 2);
             }
         }
@@ -159,13 +159,13 @@ TEST(two_tree, takes_at_most_2h_plus_2k_steps) {
         for (const Count k : {1, 2, 5, 30}) {
             SCOPED_TRACE(testing::Message() << "p=" << p << " k=" << k);
             const Pipeline bcast{"bcast", "two_tree", p, 2 * k, true, p / 2};
-            EXPECT_LE(bcast.outcome().time, static_cast<double>(2 * height_with_root(p, false) + 2 * k));
+            EXPECT_LE(bcast.outcome().time, static_cast<double>(Count{2} * height_with_root(p, false) + 2 * k));
             expect_volume(bcast, bcast.outcome(), 1);
             const Pipeline reduce{"reduce", "two_tree", p, 2 * k, true, p / 2};
-            EXPECT_LE(reduce.outcome().time, static_cast<double>(2 * height_with_root(p, false) + 2 * k));
+            EXPECT_LE(reduce.outcome().time, static_cast<double>(Count{2} * height_with_root(p, false) + 2 * k));
             expect_volume(reduce, reduce.outcome(), 1);
             const Pipeline in_order{"reduce", "two_tree", p, 2 * k, false, p - 1};
-            EXPECT_LE(in_order.outcome().time, static_cast<double>(2 * height_with_root(p, true) + 2 * k));
+            EXPECT_LE(in_order.outcome().time, static_cast<double>(Count{2} * height_with_root(p, true) + 2 * k));
             expect_volume(in_order, in_order.outcome(), 1);
         }
     }
@@ -187,7 +187,8 @@ TEST(two_tree, scans_in_twice_the_steps_of_a_reduction) {
             SCOPED_TRACE(testing::Message() << "p=" << p << " k=" << k);
             for (const char* collective : {"scan", "exscan"}) {
                 const Pipeline run{collective, "two_tree", p, 2 * k, false};
-                EXPECT_LE(run.outcome().time, static_cast<double>(2 * (2 * height_with_root(p + 1, true) + 2 * k)));
+                EXPECT_LE(run.outcome().time,
+                          static_cast<double>(2 * (Count{2} * height_with_root(p + 1, true) + 2 * k)));
                 expect_volume(run, run.outcome(), 2);
             }
         }
@@ -200,7 +201,7 @@ TEST(doubly_pipelined_tree, takes_three_exchanges_for_a_segment) {
             SCOPED_TRACE(testing::Message() << "p=" << p << " segments=" << segments);
             for (const char* collective : {"scan", "exscan"}) {
                 const Pipeline run{collective, "doubly_pipelined_tree", p, segments, false};
-                EXPECT_LE(run.outcome().time, static_cast<double>(3 * segments + 4 * ceil_log2(p)));
+                EXPECT_LE(run.outcome().time, static_cast<double>(3 * segments + Count{4} * ceil_log2(p)));
             }
         }
     }

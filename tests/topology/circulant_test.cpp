@@ -18,6 +18,7 @@ constexpr Rank largest_size = 2048;
 
 std::vector<CirculantSchedule> schedules(const CirculantSkips& skips) {
     std::vector<CirculantSchedule> all;
+    all.reserve(static_cast<std::size_t>(skips.size()));
     for (Rank rank = 0; rank < skips.size(); ++rank) all.emplace_back(rank, skips);
     return all;
 }
@@ -89,6 +90,7 @@ TEST(circulant_rounds, end_a_pass_with_the_last_round) {
     EXPECT_EQ(rounds.skip_of(rounds.size() - 1), 4);
     // The root's block of round k of a pass is k: the first rounds of the first pass are left out.
     std::vector<Count> sent;
+    sent.reserve(static_cast<std::size_t>(rounds.size()));
     for (Count round = 0; round < rounds.size(); ++round) sent.push_back(rounds.block(round, rounds.skip_of(round)));
     EXPECT_THAT(sent, testing::ElementsAre(0, 1, 2, 3, 4, 5, 6, 6, 6, 6, 6));
     EXPECT_EQ(rounds.block(0, -1), -1);

@@ -164,29 +164,29 @@ class Pipeline {
 /// best. Times fall and rise once over the segments, but for a little noise.
 class Search {
   public:
-    Search(Pipeline& pipeline, std::span<const Count> candidates, std::size_t start)
-        : pipeline_(pipeline), candidates_(candidates), best_(start), choice_(pipeline.of(candidates[start])) {}
+    Search(std::span<const Count> candidates, std::size_t start) : candidates_(candidates), best_(start) {}
 
     static Count most_times(std::size_t candidates) { return static_cast<Count>(candidates / 2 + 3); }
 
-    SegmentChoice best() {
+    SegmentChoice best(Pipeline& pipeline) {
         const std::size_t start = best_;
-        while (improves(-2)) {
+        choice_ = pipeline.of(candidates_[start]);
+        while (improves(-2, pipeline)) {
         }
         if (best_ == start) {
-            while (improves(2)) {
+            while (improves(2, pipeline)) {
             }
         }
-        if (!improves(1)) improves(-1);
+        if (!improves(1, pipeline)) improves(-1, pipeline);
         return choice_;
     }
 
   private:
     /// Goes so many candidates on, if that is better.
-    bool improves(int step) {
+    bool improves(int step, Pipeline& pipeline) {
         const auto next = static_cast<std::ptrdiff_t>(best_) + step;
         if (next < 0 || next >= std::ssize(candidates_)) return false;
-        const SegmentChoice choice = pipeline_.of(candidates_[static_cast<std::size_t>(next)]);
+        const SegmentChoice choice = pipeline.of(candidates_[static_cast<std::size_t>(next)]);
         const bool is_better = step > 0 ? is_worth_more(choice, choice_) : !is_worth_more(choice_, choice);
         if (!is_better) return false;
         choice_ = choice;
@@ -199,10 +199,9 @@ class Search {
         return longer.seconds <= shorter.seconds * (begins_to_ask ? 1 / worth_a_rendezvous : as_good);
     }
 
-    Pipeline& pipeline_;
     std::span<const Count> candidates_;
     std::size_t best_;
-    SegmentChoice choice_;
+    SegmentChoice choice_ = {};
 };
 
 /// What `body(pipeline)` finds on all ranks, or on the largest group that is affordable; nothing if none is.
@@ -266,7 +265,7 @@ SegmentChoice best_segment(const AlgorithmInfo& algorithm, const CallFacts& fact
 
     const Count most = budget / Search::most_times(candidates.size());
     const auto found = on_affordable_group(algorithm, facts, settings, costs, most, [&](Pipeline& pipeline) {
-        return Search(pipeline, candidates, index_of_standard(candidates)).best();
+        return Search(candidates, index_of_standard(candidates)).best(pipeline);
     });
     return found.value_or(standard);
 }
