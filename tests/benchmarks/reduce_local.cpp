@@ -99,7 +99,7 @@ void measure(const Case& entry, const char* place, const Buffers& buffers, std::
     auto* right = buffers.operand(1);
     const std::size_t count = bytes / kernels::extent(entry.element);
     // Once on new operands: a second time maxloc would find its own result, which a branch predicts.
-    const auto time = [&, seed = 1](auto run) mutable {
+    auto time = [&, seed = 1](auto run) mutable {
         fill(right, bytes, static_cast<std::uint64_t>(++seed));
         return seconds_per_run(1, run);
     };

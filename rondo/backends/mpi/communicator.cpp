@@ -224,15 +224,23 @@ int Communicator::run(const Plan& plan, const Operands& operands) {
 
 int Communicator::run_on_bytes(const Plan& plan, const UserData& data, bool is_source) {
     count_call();
-    const Datatype& byte = byte_type();
-    if (lies_as_packed(data.type)) return execute(plan, {nullptr, data.buffer, byte, nullptr});
+    if (lies_as_packed(data.type)) return execute(plan, {nullptr, data.buffer, byte_type(), nullptr});
+    return run_packed(plan, data, is_source);
+}
+
+int Communicator::run_packed(const Plan& plan, const UserData& data, bool is_source) {
     Scratch packed(static_cast<std::size_t>(data.bytes()), Purpose::packing);
     if (is_source) {
-        if (const int error = pack(data, packed.bytes(), private_); error != MPI_SUCCESS) return error;
+        if (const int error = pack(data, packed.bytes(), private_); error != MPI_SUCCESS) {
+            packed.give_back();
+            return error;
+        }
     }
-    const int error = execute(plan, {nullptr, packed.bytes(), byte, nullptr});
-    if (error != MPI_SUCCESS) packed.leave();
-    return error != MPI_SUCCESS || is_source ? error : unpack(packed.bytes(), data, private_);
+    const int error = execute(plan, {nullptr, packed.bytes(), byte_type(), nullptr});
+    if (error != MPI_SUCCESS) return error;
+    const int unpacked = is_source ? MPI_SUCCESS : unpack(packed.bytes(), data, private_);
+    packed.give_back();
+    return unpacked;
 }
 
 int Communicator::run_on_parts(const Plan& plan, const Gathering& data, Count bytes) {
@@ -240,12 +248,16 @@ int Communicator::run_on_parts(const Plan& plan, const Gathering& data, Count by
     char* whole = data.output();
     Scratch packed(whole != nullptr ? 0 : static_cast<std::size_t>(bytes), Purpose::packing);
     if (whole == nullptr) whole = packed.bytes();
-    if (const int error = data.enter(whole, private_); error != MPI_SUCCESS) return error;
-    if (const int error = execute(plan, {data.input(), whole, byte_type(), nullptr}); error != MPI_SUCCESS) {
-        packed.leave();
+    int error = data.enter(whole, private_);
+    if (error != MPI_SUCCESS) {
+        packed.give_back();
         return error;
     }
-    return data.leave(whole, private_);
+    error = execute(plan, {data.input(), whole, byte_type(), nullptr});
+    if (error != MPI_SUCCESS) return error;
+    error = data.leave(whole, private_);
+    packed.give_back();
+    return error;
 }
 
 /// A message to nobody has its arguments judged as any other.
@@ -263,7 +275,7 @@ int Communicator::execute(const Plan& plan, const Operands& operands) {
                           rank_,
                           last_tag_};
     const int error = executor_.run(plan, binding);
-    if (error != MPI_SUCCESS) scratch.leave();
+    if (error == MPI_SUCCESS) scratch.give_back();
     return error;
 }
 

@@ -104,6 +104,7 @@ class Communicator {
     void give_back();
     void count_call() { last_tag_ = (last_tag_ + 1) % tags; }
     int execute(const Plan& plan, const Operands& operands);
+    int run_packed(const Plan& plan, const UserData& data, bool is_source);
 
     static constexpr int tags = 1 << 15;  // MPI guarantees tags up to 32767
 

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <exception>
 #include <memory>
 
 namespace rondo::mpi {
@@ -34,22 +33,26 @@ class Scratch {
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
     ~Scratch() {
-        if (std::uncaught_exceptions() > exceptions_) leave();
-        if (kept_ != nullptr && kept_->size > most_kept) release();
+        if (kept_ != nullptr) abandon();
     }
 
     [[nodiscard]] char* bytes() const { return kept_ != nullptr ? kept_->memory.get() : nullptr; }
 
-    /// After a failed call, also if it ends by an exception: messages may still use the memory, so nobody else ever
-    /// will.
-    void leave() {
+    /// At the end, when no message uses the memory any more. What is not given back, after a failed call or one that
+    /// ended by an exception, is never used again.
+    void give_back() {
         if (kept_ == nullptr) return;
-        (void)kept_->memory.release();
-        kept_->size = 0;
+        if (kept_->size > most_kept) release();
+        kept_ = nullptr;
     }
 
   private:
     static constexpr std::size_t most_kept = std::size_t{64} << 20;  // bytes
+
+    void abandon() {
+        (void)kept_->memory.release();
+        kept_->size = 0;
+    }
 
     void release() {
         kept_->memory.reset();
@@ -58,7 +61,6 @@ class Scratch {
 
     static inline thread_local KeptMemory of_this_thread[2];  // by Purpose
     KeptMemory* kept_ = nullptr;                              // none for a call that needs no scratch
-    int exceptions_ = std::uncaught_exceptions();
 };
 
 }  // namespace rondo::mpi
