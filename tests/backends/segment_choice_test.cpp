@@ -142,6 +142,29 @@ TEST(SegmentChoice, grows_with_what_a_message_costs) {
     EXPECT_EQ(before, 4 << 20);
 }
 
+// Several libraries ask the receiver from 64 KiB on, which the model does not know.
+TEST(SegmentChoice, is_of_64_KiB_or_more_only_for_a_gain) {
+    CostModel costs = slow;
+    const CallFacts facts = facts_of(8, 4 << 20);
+    const Count enough = 1 << 20;  // messages, to time all segments alike
+    const auto time_of = [&](Count segment) {
+        return time_of_segment(pipeline(), facts, pipeline().open_settings(), segment, costs, enough).seconds;
+    };
+    int declined = 0, taken = 0;
+    for (costs.overhead = 1e-4; costs.overhead < 3e-3; costs.overhead *= 1.05) {
+        const SegmentChoice choice = best_segment(pipeline(), facts, pipeline().open_settings(), costs, enough);
+        const double below = time_of(32 << 10);
+        if (choice.segment >= 64 << 10) {
+            EXPECT_LT(choice.seconds, below / 1.02) << costs.overhead;
+            ++taken;
+        } else if (time_of(64 << 10) < below) {
+            ++declined;
+        }
+    }
+    EXPECT_GT(declined, 0);
+    EXPECT_GT(taken, 0);
+}
+
 TEST(SegmentChoice, is_shorter_than_lock_step_says) {
     // 4 MiB on 8 nodes, 2 ms, 200 Mbit/s: 22 segments by the formula, 128 where measured.
     const SegmentChoice choice = best_segment(pipeline(), facts_of(8, 4 << 20), pipeline().open_settings(), slow);

@@ -138,11 +138,11 @@ int Executor::complete_some(bool wait) {
     }
     int completed = 0;
     int error = MPI_SUCCESS;
-    for (int polls = 0; completed == 0 && error == MPI_SUCCESS; ++polls) {
-        if (polls > polls_before_yield) std::this_thread::yield();
+    int polls = 0;
+    do {
+        if (++polls > polls_before_yield) std::this_thread::yield();
         error = library().Testsome(under_way, requests_.data(), &completed, indices_.data(), statuses_.data());
-        if (!wait) break;
-    }
+    } while (wait && completed == 0 && error == MPI_SUCCESS);
     if (error != MPI_SUCCESS) {
         int error_class = error;
         library().Error_class(error, &error_class);
