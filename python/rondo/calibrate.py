@@ -147,7 +147,7 @@ def table(machine: Machine, ranks: int, sizes: Sequence[int]) -> list[Row]:
 
 
 def chosen(machine: Machine, collective: str, name: str, ranks: int, size: int, *, budget: int = 0) -> dict[str, float]:
-    """What _core.chosen_segment says; a budget of 0 messages is that of a program's first call."""
+    """What _core.chosen_segment says; a budget of 0 actions is that of a program's first call."""
     figures = (machine.alpha, machine.beta, machine.overhead, machine.gamma)
     choice: dict[str, float] = _core.chosen_segment(collective, name, ranks, size, *figures, budget)
     return choice

@@ -79,7 +79,7 @@ nb::dict chosen_segment(std::string_view collective, std::string_view name, Rank
     const CallFacts facts = subject.facts(
         {.size = processes, .count = bytes / element_bytes, .element_bytes = element_bytes, .op = {true}});
     const virtual_machine::SegmentChoice best = virtual_machine::best_segment(
-        *choice.algorithm, facts, choice.settings, costs, budget > 0 ? budget : virtual_machine::messages_per_choice);
+        *choice.algorithm, facts, choice.settings, costs, budget > 0 ? budget : virtual_machine::actions_per_choice);
     nb::dict description;
     description["segment"] = best.segment;
     description["segments"] = best.segments;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory_resource>
 #include <string>
 #include <utility>
 
@@ -14,10 +15,20 @@
 namespace rondo {
 namespace {
 
-/// Who wrote a run of elements last, and who has read it since.
+/// Who wrote a run of elements last, and who has read it since: the latest reader, and through it those before. Runs
+/// that were one share their readers.
 struct Uses {
     std::uint32_t writer = Action::none;
-    std::vector<std::uint32_t> readers;
+    std::uint32_t latest_reader = Action::none;  // into PlanBuilder::readers_
+};
+
+struct Reader {
+    std::uint32_t action;
+    std::uint32_t before;
+};
+
+struct Edge {
+    std::uint32_t action, dependent;
 };
 
 }  // namespace
@@ -41,13 +52,18 @@ class PlanBuilder {
     }
 
     Plan finish() {
-        std::sort(edges_.begin(), edges_.end());
-        edges_.erase(std::unique(edges_.begin(), edges_.end()), edges_.end());
-        plan_.dependents_.reserve(edges_.size());
+        // Edges are there by dependent; they are put by action, without repetitions. First: where an action's begin.
+        std::vector<std::uint32_t> next(plan_.actions_.size() + 1);
+        for (const Edge& edge : edges_) ++next[edge.action + 1];
+        for (std::size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
+        std::vector<std::uint32_t>& dependents = plan_.dependents_;
+        dependents.resize(edges_.size());
+        for (std::size_t i = 0; i + 1 < next.size(); ++i) plan_.actions_[i].first_dependent = next[i];
         for (const auto& [action, dependent] : edges_) {
             Action& source = plan_.actions_[action];
-            if (source.dependents++ == 0) source.first_dependent = static_cast<std::uint32_t>(plan_.dependents_.size());
-            plan_.dependents_.push_back(dependent);
+            if (source.dependents > 0 && dependents[next[action] - 1] == dependent) continue;
+            dependents[next[action]++] = dependent;
+            ++source.dependents;
             ++plan_.actions_[dependent].waits_for;
         }
         plan_.actions_.shrink_to_fit();
@@ -106,20 +122,21 @@ class PlanBuilder {
         note_scratch(block);
         uses(block).visit(block, [&](Count, Count, Uses& run) {
             wait_for(run.writer, reader, block);
-            run.readers.push_back(reader);
+            readers_.push_back({reader, run.latest_reader});
+            run.latest_reader = static_cast<std::uint32_t>(readers_.size() - 1);
         });
     }
 
     void write(const Block& block, std::uint32_t writer) {
         note_scratch(block);
-        uses(block).visit(block, [&](Count, Count, const Uses& run) {
-            if (run.readers.empty()) wait_for(run.writer, writer, block);  // readers wait for the writer already
-            for (const std::uint32_t reader : run.readers) {
-                if (reader != writer) wait_for(reader, writer, block);
-                else wait_for(run.writer, writer, block);
+        uses(block).replace(block.first, block.last(), Uses{.writer = writer}, [&](Count, Count, const Uses& run) {
+            // Readers wait for the last writer already.
+            if (run.latest_reader == Action::none) wait_for(run.writer, writer, block);
+            for (std::uint32_t i = run.latest_reader; i != Action::none; i = readers_[i].before) {
+                const std::uint32_t reader = readers_[i].action;
+                wait_for(reader != writer ? reader : run.writer, writer, block);
             }
         });
-        uses(block).assign(block.first, block.last(), Uses{writer, {}});
     }
 
     void wait_for(std::uint32_t action, std::uint32_t dependent, const Block& block) {
@@ -127,7 +144,7 @@ class PlanBuilder {
         if (plan_.actions_[action].step == step_) {
             throw Error(where() + "two transfers of one exchange need the same elements of " + to_string(block));
         }
-        edges_.emplace_back(action, dependent);
+        edges_.push_back({action, dependent});
     }
 
     void keep_matching_order(Rank peer, Direction direction, std::uint32_t index) {
@@ -148,9 +165,12 @@ class PlanBuilder {
     const Call& call_;
     Plan plan_;
     std::uint32_t step_ = 0;
-    std::array<RangeMap<Uses>, buffers> uses_;
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> edges_;  // (action, dependent)
-    std::map<std::pair<Rank, Direction>, std::uint32_t> last_message_;
+    std::pmr::monotonic_buffer_resource memory_;  // of what follows
+    std::array<RangeMap<Uses>, buffers> uses_{RangeMap<Uses>(&memory_), RangeMap<Uses>(&memory_),
+                                              RangeMap<Uses>(&memory_)};
+    std::pmr::map<std::pair<Rank, Direction>, std::uint32_t> last_message_{&memory_};
+    std::vector<Reader> readers_;
+    std::vector<Edge> edges_;  // by dependent
 };
 
 Plan Plan::of(const Call& call, Schedule& schedule) {

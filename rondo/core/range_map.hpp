@@ -3,6 +3,7 @@
 
 #include <iterator>
 #include <map>
+#include <memory_resource>
 #include <utility>
 
 #include "rondo/core/block.hpp"
@@ -14,20 +15,15 @@ namespace rondo {
 template <class Value>
 class RangeMap {
   public:
-    RangeMap() { runs_.emplace(0, Value{}); }
+    RangeMap() : RangeMap(std::pmr::get_default_resource()) {}
+    /// `memory` must live as long as the map.
+    explicit RangeMap(std::pmr::memory_resource* memory) : runs_(memory) { runs_.emplace(0, Value{}); }
 
     /// Calls `visit(first, last, Value&)` for every run inside [first, last), in order; runs that reach over a border
     /// are cut there. The value may be changed.
     template <class Visitor>
     void visit(Count first, Count last, Visitor&& visitor) {
-        if (first >= last) return;
-        auto run = cut(first);
-        const auto end = cut(last);
-        while (run != end) {
-            const auto next = std::next(run);
-            visitor(run->first, next->first, run->second);  // `end` starts at `last`
-            run = next;
-        }
+        if (first < last) visit_from(cut(first), last, visitor);
     }
 
     template <class Visitor>
@@ -37,15 +33,21 @@ class RangeMap {
 
     /// Makes [first, last) one run.
     void assign(Count first, Count last, Value value) {
+        replace(first, last, std::move(value), [](Count, Count, const Value&) {});
+    }
+
+    /// Makes [first, last) one run, after `visit(first, last, Value&)` of every run that was there.
+    template <class Visitor>
+    void replace(Count first, Count last, Value value, Visitor&& visitor) {
         if (first >= last) return;
         const auto begin = cut(first);
-        const auto end = cut(last);
+        const auto end = visit_from(begin, last, visitor);
         begin->second = std::move(value);
         runs_.erase(std::next(begin), end);
     }
 
   private:
-    using Runs = std::map<Count, Value>;
+    using Runs = std::pmr::map<Count, Value>;
 
     /// The run that starts at `at`, cut out of the run that holds it.
     typename Runs::iterator cut(Count at) {
@@ -53,6 +55,18 @@ class RangeMap {
         auto holder = std::prev(after);
         if (holder->first == at) return holder;
         return runs_.emplace_hint(after, at, holder->second);
+    }
+
+    /// Visits the runs from `run` on up to `last`, where a run is cut; the one that starts there.
+    template <class Visitor>
+    typename Runs::iterator visit_from(typename Runs::iterator run, Count last, Visitor& visitor) {
+        for (;;) {
+            auto next = std::next(run);
+            if (next == runs_.end() || next->first > last) next = runs_.emplace_hint(next, last, run->second);
+            visitor(run->first, next->first, run->second);
+            if (next->first == last) return next;
+            run = next;
+        }
     }
 
     Runs runs_;

@@ -77,7 +77,7 @@ TEST_P(EveryPipeline, is_extrapolated_from_its_first_segments) {
     const double tolerance = flows_evenly() ? 0.03 : 0.2;
     for (const CostModel& costs : {slow, fast}) {
         for (const Rank size : {3, 8, 17}) {
-            for (const Count segments : {90, 250}) {
+            for (const Count segments : {130, 250}) {
                 const Count segment = 32768;
                 const CallFacts facts =
                     facts_of(size, segment * segments * (GetParam()->has_segments_of_parts ? size : 1));

@@ -20,7 +20,7 @@ from rondo.errors import Error
 DEFAULT_RANKS = 8
 DEFAULT_SIZES = "64Ki,1Mi,16Mi"
 KNOWN_SIZES = tuple(2**power for power in range(16, 29))  # 64 KiB to 256 MiB
-KNOWN_BUDGET = 1 << 22  # messages in virtual time, for each choice
+KNOWN_BUDGET = 1 << 20  # actions in virtual time, for each choice
 
 
 @click.command()

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "rondo/backends/virtual/timing.hpp"
@@ -14,20 +16,26 @@ namespace rondo::virtual_machine {
 namespace {
 
 constexpr Count shortest_candidate = 4 << 10;
-/// Numbers of segments with which pipelines are run.
+/// With how many segments pipelines are run, to extrapolate from there: when the pipeline is full, and half as many
+/// more. Then the time grows by the same amount for every further segment.
 struct Samples {
-    Count few, more;
+    Count per_rank, least;
+    [[nodiscard]] constexpr Count few(Rank ranks) const { return std::max(per_rank * ranks, least); }
+    [[nodiscard]] constexpr Count more(Rank ranks) const { return few(ranks) * 3 / 2; }
 };
-// By then the pipelines are full, and the time grows by the same amount for every further segment: more exactly so, and
-// nearly so where more is not affordable.
-constexpr Samples samples[] = {{32, 48}, {16, 24}};
+// A chain is full with some segments to a rank: more exactly so, and nearly so where more is not affordable.
+constexpr Samples samples[] = {{.per_rank = 4, .least = 32}, {.per_rank = 2, .least = 16}};
 // Of every part, where segments are those of parts, whose messages are many.
-constexpr Samples samples_of_parts[] = {{8, 12}};
+constexpr Samples samples_of_parts[] = {{.per_rank = 0, .least = 8}};
 // What stands for more ranks than can be run: the largest group that is affordable.
 constexpr Rank groups[] = {32, 16, 8};
 constexpr Rank groups_with_parts[] = {3};
+// How many actions there are to a segment is seen on the smallest group, with so many.
+constexpr Count seen_segments = 4;
 // With so many, it shows how the way of the first segment grows with the ranks: as a chain, as a tree.
-constexpr Rank many_ranks = 64;
+constexpr Rank many_ranks = 32;
+// So many are all tried.
+constexpr std::size_t few_candidates = 6;
 // Of segments that are as good as this the longest is taken: what is not in the model grows with their number.
 constexpr double as_good = 1.01;
 // Several libraries ask the receiver before they send messages of so many bytes. The two latencies that it takes are
@@ -54,17 +62,24 @@ CallFacts stream_of(const AlgorithmInfo& algorithm, const CallFacts& facts) {
 /// segment, and serve for segments of every length.
 class Pipeline {
   public:
-    /// On `group` ranks, which stand for all if they are fewer. `most`: messages that one time may take.
     Pipeline(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
-             const CostModel& costs, Rank group, Samples with, Count most)
+             const CostModel& costs)
         : algorithm_(algorithm), facts_(facts), stream_(stream_of(algorithm, facts)),
-          settings_(with_segment(settings, 1)), costs_(costs), group_(group), samples_(with), most_(most) {
-        // Every segment comes to all ranks, or from all of them: one message each, at least.
-        is_affordable_ = (group - 1) * streams(group) * (with.few + with.more) <= most;
+          settings_(with_segment(settings, 1)), costs_(costs) {}
+
+    /// Whether `group` ranks, which stand for all if they are fewer, and their samples are worth `budget` actions. From
+    /// then on times are theirs.
+    bool represent(Rank group, Samples with, Count budget) {
+        if (actions(group, with) > static_cast<double>(budget)) return false;
+        group_ = group;
+        few_ = with.few(group);
+        more_ = with.more(group);
+        could_run_ = true;
+        return true;
     }
 
-    /// False: times mean nothing.
-    [[nodiscard]] bool is_affordable() const { return is_affordable_; }
+    /// False: some number of ranks that was needed is not served, and the times mean nothing.
+    [[nodiscard]] bool could_run() const { return could_run_; }
 
     SegmentChoice of(Count segment) {
         const Count segments = std::max<Count>(1, segments_of(stream_, segment));
@@ -74,19 +89,33 @@ class Pipeline {
             if (algorithm_.has_segments_of_parts) seconds *= double(facts_.size - 1) / (group_ - 1);  // rounds
             else seconds += further_ranks(segments, longest);
         }
-        const Basis basis = group_ < facts_.size       ? Basis::fewer_ranks
-                            : segments > samples_.more ? Basis::extrapolated
-                                                       : Basis::whole;
+        const Basis basis = group_ < facts_.size ? Basis::fewer_ranks
+                            : segments > more_   ? Basis::extrapolated
+                                                 : Basis::whole;
         return {segment, segments, seconds, basis};
     }
 
   private:
+    /// Of the plans that are made for the samples of a vector that is cut into the shortest segments; seen on a few
+    /// ranks, from which they grow with the number of messages.
+    double actions(Rank ranks, Samples with) {
+        const Rank few =
+            std::min(facts_.size, algorithm_.has_segments_of_parts ? groups_with_parts[0] : std::end(groups)[-1]);
+        const Timing* seen = timing_on(few, seen_segments);
+        if (seen == nullptr) return std::numeric_limits<double>::infinity();
+        const auto messages = [&](Rank group) { return double(std::max(1, group - 1)) * double(streams(group)); };
+        const double per_segment = double(seen->actions()) / seen_segments * messages(ranks) / messages(few);
+        // Few segments are run as they are: so many, half as many, and so on.
+        const Count most_segments = segments_of(stream_, shortest_candidate);
+        return per_segment * static_cast<double>(std::min(with.few(ranks) + with.more(ranks), 2 * most_segments));
+    }
+
     /// In the vector.
     [[nodiscard]] Count streams(Rank ranks) const { return algorithm_.has_segments_of_parts ? ranks : 1; }
 
     double on_group(Count segments, Count bytes) {
         const double seconds = extrapolated(segments, bytes, costs_);
-        if (!algorithm_.has_segments_of_parts || segments <= samples_.more) return seconds;
+        if (!algorithm_.has_segments_of_parts || segments <= more_) return seconds;
         // In a cycle, few segments wait for the first one to come round, and their number does not show.
         CostModel without_latency = costs_;
         without_latency.alpha = 0;
@@ -94,17 +123,17 @@ class Pipeline {
     }
 
     double extrapolated(Count segments, Count bytes, const CostModel& costs) {
-        if (segments <= samples_.more) return run(group_, segments, bytes, costs);
-        const double few = run(group_, samples_.few, bytes, costs), more = run(group_, samples_.more, bytes, costs);
-        const double each = (more - few) / static_cast<double>(samples_.more - samples_.few);
-        return more + each * static_cast<double>(segments - samples_.more);
+        if (segments <= more_) return run(group_, segments, bytes, costs);
+        const double few = run(group_, few_, bytes, costs), more = run(group_, more_, bytes, costs);
+        const double each = (more - few) / static_cast<double>(more_ - few_);
+        return more + each * static_cast<double>(segments - more_);
     }
 
     /// What all ranks take longer than the group: as a single segment does, but that a hop costs more or less in a
     /// pipeline that is full.
     double further_ranks(Count segments, Count bytes) {
         const Rank half = group_ / 2;
-        const Count full = std::min(segments, samples_.few);
+        const Count full = std::min(segments, few_);
         const double single = run(group_, 1, bytes, costs_), hops = single - run(half, 1, bytes, costs_);
         const double full_hops = run(group_, full, bytes, costs_) - run(half, full, bytes, costs_);
         const double ratio = hops > 0 ? std::clamp(full_hops / hops, 0.5, 2.0) : 1;
@@ -128,13 +157,24 @@ class Pipeline {
     }
 
     double run(Rank ranks, Count segments, Count bytes, const CostModel& costs) {
+        const auto [time, is_new] = times_.try_emplace({ranks, segments, bytes, costs.alpha}, 0);
+        if (is_new) time->second = new_run(ranks, segments, bytes, costs);
+        return time->second;
+    }
+
+    double new_run(Rank ranks, Count segments, Count bytes, const CostModel& costs) {
+        Timing* timing = timing_on(ranks, segments);
+        could_run_ = could_run_ && timing != nullptr;
+        return timing != nullptr ? timing->time(costs, bytes) : 0;
+    }
+
+    /// Nothing if so many ranks cannot be run.
+    Timing* timing_on(Rank ranks, Count segments) {
         auto found = timings_.find({ranks, segments});
         if (found == timings_.end()) {
             found = timings_.emplace(std::pair(ranks, segments), timing_of(ranks, segments)).first;
         }
-        if (found->second) return found->second->time(costs, bytes);
-        is_affordable_ = false;
-        return 0;
+        return found->second ? &*found->second : nullptr;
     }
 
     [[nodiscard]] std::optional<Timing> timing_of(Rank ranks, Count segments) const {
@@ -146,80 +186,58 @@ class Pipeline {
         facts.starts = {};
         // What an algorithm serves only because it is larger cannot be run small.
         if (algorithm_.refusal(facts, settings_)) return std::nullopt;
-        return Timing::of(Problem{algorithm_, facts, settings_}, {}, most_);
+        return Timing::of(Problem{algorithm_, facts, settings_});
     }
 
     const AlgorithmInfo& algorithm_;
     const CallFacts facts_, stream_;
     const std::vector<Setting> settings_;
     const CostModel costs_;
-    const Rank group_;
-    const Samples samples_;
-    const Count most_;
-    bool is_affordable_;
+    Rank group_ = 0;
+    Count few_ = 0, more_ = 0;
+    bool could_run_ = true;
     std::map<std::pair<Rank, Count>, std::optional<Timing>> timings_;
+    std::map<std::tuple<Rank, Count, Count, double>, double> times_;  // by bytes and latency, besides
 };
 
-/// The best of all candidates: from `start` on to whichever side is better, in steps of two, and the neighbours of the
-/// best. Times fall and rise once over the segments, but for a little noise.
-class Search {
-  public:
-    Search(std::span<const Count> candidates, std::size_t start) : candidates_(candidates), best_(start) {}
+bool is_worth_more(const SegmentChoice& longer, const SegmentChoice& shorter) {
+    const bool begins_to_ask = longer.segment >= usual_rendezvous && shorter.segment < usual_rendezvous;
+    return longer.seconds <= shorter.seconds * (begins_to_ask ? 1 / worth_a_rendezvous : as_good);
+}
 
-    static Count most_times(std::size_t candidates) { return static_cast<Count>(candidates / 2 + 3); }
-
-    SegmentChoice best(Pipeline& pipeline) {
-        const std::size_t start = best_;
-        choice_ = pipeline.of(candidates_[start]);
-        while (improves(-2, pipeline)) {
+/// The best of all candidates, from that with index `start` on to whichever side is better: times fall and rise once
+/// over the segments, but for noise where there are few of them.
+SegmentChoice best_of(std::span<const Count> candidates, std::size_t start, Pipeline& pipeline) {
+    const bool every_one = candidates.size() <= few_candidates;
+    SegmentChoice best = pipeline.of(candidates[start]);
+    for (const int step : {-1, 1}) {
+        if (best.segment != candidates[start] && !every_one) break;
+        for (auto i = static_cast<std::ptrdiff_t>(start) + step; i >= 0 && i < std::ssize(candidates); i += step) {
+            const SegmentChoice next = pipeline.of(candidates[static_cast<std::size_t>(i)]);
+            const bool is_better = step > 0 ? is_worth_more(next, best) : !is_worth_more(best, next);
+            if (is_better) best = next;
+            else if (!every_one) break;
         }
-        if (best_ == start) {
-            while (improves(2, pipeline)) {
-            }
-        }
-        if (!improves(1, pipeline)) improves(-1, pipeline);
-        return choice_;
     }
+    return best;
+}
 
-  private:
-    /// Goes so many candidates on, if that is better.
-    bool improves(int step, Pipeline& pipeline) {
-        const auto next = static_cast<std::ptrdiff_t>(best_) + step;
-        if (next < 0 || next >= std::ssize(candidates_)) return false;
-        const SegmentChoice choice = pipeline.of(candidates_[static_cast<std::size_t>(next)]);
-        const bool is_better = step > 0 ? is_worth_more(choice, choice_) : !is_worth_more(choice_, choice);
-        if (!is_better) return false;
-        choice_ = choice;
-        best_ = static_cast<std::size_t>(next);
-        return true;
-    }
-
-    static bool is_worth_more(const SegmentChoice& longer, const SegmentChoice& shorter) {
-        const bool begins_to_ask = longer.segment >= usual_rendezvous && shorter.segment < usual_rendezvous;
-        return longer.seconds <= shorter.seconds * (begins_to_ask ? 1 / worth_a_rendezvous : as_good);
-    }
-
-    std::span<const Count> candidates_;
-    std::size_t best_;
-    SegmentChoice choice_ = {};
-};
-
-/// What `body(pipeline)` finds on all ranks, or on the largest group that is affordable; nothing if none is.
+/// What `body(pipeline)` finds on all ranks, or on the largest group that the budget allows; nothing if there is none.
 template <class Body>
 std::optional<SegmentChoice> on_affordable_group(const AlgorithmInfo& algorithm, const CallFacts& facts,
-                                                 std::span<const Setting> settings, const CostModel& costs, Count most,
-                                                 Body&& body) {
+                                                 std::span<const Setting> settings, const CostModel& costs,
+                                                 Count budget, Body&& body) {
     const bool parts = algorithm.has_segments_of_parts;
     std::vector<Rank> sizes = {facts.size};
     for (const Rank group : parts ? std::span<const Rank>(groups_with_parts) : groups) {
         if (group < facts.size) sizes.push_back(group);
     }
+    Pipeline pipeline(algorithm, facts, settings, costs);
     for (const Rank size : sizes) {
         for (const Samples& with : parts ? std::span<const Samples>(samples_of_parts) : samples) {
-            Pipeline pipeline(algorithm, facts, settings, costs, size, with, most);
-            if (!pipeline.is_affordable()) continue;
+            if (!pipeline.represent(size, with, budget)) continue;
             const SegmentChoice found = body(pipeline);
-            if (pipeline.is_affordable()) return found;
+            if (pipeline.could_run()) return found;
         }
     }
     return std::nullopt;
@@ -263,9 +281,8 @@ SegmentChoice best_segment(const AlgorithmInfo& algorithm, const CallFacts& fact
     // What is refused for another reason than its segments has no schedule that could be run.
     if (facts.count == 0 || is_refused(algorithm, facts, settings, standard.segment)) return standard;
 
-    const Count most = budget / Search::most_times(candidates.size());
-    const auto found = on_affordable_group(algorithm, facts, settings, costs, most, [&](Pipeline& pipeline) {
-        return Search(candidates, index_of_standard(candidates)).best(pipeline);
+    const auto found = on_affordable_group(algorithm, facts, settings, costs, budget, [&](Pipeline& pipeline) {
+        return best_of(candidates, index_of_standard(candidates), pipeline);
     });
     return found.value_or(standard);
 }

@@ -23,9 +23,9 @@ struct SegmentChoice {
     Basis basis;
 };
 
-/// What a choice may cost at the first call of a kind, in messages of virtual time: about a millisecond.
+/// What a choice may cost at the first call of a kind, in actions of the plans that are timed: less than a millisecond.
 /// Counted, not clocked, so that all ranks decide alike.
-inline constexpr Count messages_per_choice = 2560;
+inline constexpr Count actions_per_choice = 1600;
 
 /// The segment with which the call is fastest, of the powers of two from 4 KiB (or one element) up and of the whole
 /// vector; of almost equal ones the longest. More ranks than `budget` allows (some 16) are represented by 32, 16 or 8
@@ -35,11 +35,11 @@ inline constexpr Count messages_per_choice = 2560;
 /// allows, where even that is over the budget. A pure function of its arguments, without in-place among them. What
 /// `settings` says of the segment does not count.
 SegmentChoice best_segment(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
-                           const CostModel& costs, Count budget = messages_per_choice);
+                           const CostModel& costs, Count budget = actions_per_choice);
 
 /// The time of a given segment, found as for `best_segment`.
 SegmentChoice time_of_segment(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
-                              Count segment, const CostModel& costs, Count budget = messages_per_choice);
+                              Count segment, const CostModel& costs, Count budget = actions_per_choice);
 
 /// The segments that `best_segment` considers, from the shortest to the whole vector.
 std::vector<Count> candidate_segments(const AlgorithmInfo& algorithm, const CallFacts& facts);
@@ -47,6 +47,6 @@ std::vector<Count> candidate_segments(const AlgorithmInfo& algorithm, const Call
 /// The settings of a choice with the open ones closed, ready for a Call.
 std::vector<Setting> closed_settings(const AlgorithmInfo& algorithm, const CallFacts& facts,
                                      std::span<const Setting> settings, const CostModel& costs,
-                                     Count budget = messages_per_choice);
+                                     Count budget = actions_per_choice);
 
 }  // namespace rondo::virtual_machine

@@ -2,9 +2,9 @@
 #include "rondo/backends/virtual/timing.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "rondo/core/error.hpp"
@@ -14,14 +14,21 @@ namespace {
 
 constexpr double not_posted = -1;
 
-/// One end of a message, in the order in which MPI matches: by sender, receiver and position among their messages.
+/// One end of a message.
 struct End {
     Rank from, to;
     std::uint32_t action;
-    friend bool operator<(const End& a, const End& b) {
-        return std::tie(a.from, a.to, a.action) < std::tie(b.from, b.to, b.action);
-    }
 };
+
+/// Sorts by a rank of less than `ranks`; equal ones keep their order.
+void sort_by(Rank End::* key, std::vector<End>& ends, std::size_t ranks) {
+    std::vector<std::uint32_t> next(ranks + 1);
+    for (const End& end : ends) ++next[static_cast<std::size_t>(end.*key) + 1];
+    for (std::size_t rank = 1; rank <= ranks; ++rank) next[rank] += next[rank - 1];
+    std::vector<End> sorted(ends.size());
+    for (const End& end : ends) sorted[next[static_cast<std::size_t>(end.*key)]++] = end;
+    ends.swap(sorted);
+}
 
 }  // namespace
 
@@ -60,8 +67,10 @@ void Timing::match() {
         if (action.kind == ActionKind::send) sends.push_back({rank, action.peer, index});
         if (action.kind == ActionKind::receive) receives.push_back({action.peer, rank, index});
     }
-    std::sort(sends.begin(), sends.end());
-    std::sort(receives.begin(), receives.end());
+    // In the order in which MPI matches: by sender, receiver and position among their messages.
+    sort_by(&End::to, sends, ranks_.size());
+    sort_by(&End::from, sends, ranks_.size());
+    sort_by(&End::from, receives, ranks_.size());
     counterpart_.resize(rank_of_.size());
     for (std::size_t i = 0; i < std::max(sends.size(), receives.size()); ++i) {
         const bool paired = i < sends.size() && i < receives.size() && sends[i].from == receives[i].from &&
@@ -80,11 +89,10 @@ double Timing::time(const CostModel& costs, Count element_bytes) {
     begin(costs, element_bytes);
     for (Rank rank = 0; rank < static_cast<Rank>(ranks_.size()); ++rank) start_actions(rank);
     while (!events_.empty()) {
-        const Event event = next_event();
-        now_ = event.time;
-        const Rank rank = rank_of_[event.action];
+        const std::uint32_t action = next_event();
+        const Rank rank = rank_of_[action];
         VirtualRank& state = at(rank);
-        state.scoreboard.complete(event.action - state.first);
+        state.scoreboard.complete(action - state.first);
         start_actions(rank);
     }
     for (const VirtualRank& state : ranks_) {
@@ -146,15 +154,17 @@ void Timing::meet(std::uint32_t sent, std::uint32_t received) {
 }
 
 void Timing::schedule(double time, std::uint32_t action) {
-    events_.push_back({time, order_++, action});
+    events_.push_back(Event{std::bit_cast<std::uint64_t>(time)} << 64 | Event{order_++} << 32 | action);
     std::push_heap(events_.begin(), events_.end(), std::greater<>());
 }
 
-Timing::Event Timing::next_event() {
+/// What completes next, at what is now the time.
+std::uint32_t Timing::next_event() {
+    const Event event = events_.front();
     std::pop_heap(events_.begin(), events_.end(), std::greater<>());
-    const Event event = events_.back();
     events_.pop_back();
-    return event;
+    now_ = std::bit_cast<double>(static_cast<std::uint64_t>(event >> 64));
+    return static_cast<std::uint32_t>(event);
 }
 
 double time_of(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,

@@ -28,6 +28,8 @@ class Timing {
 
     /// Sent by all ranks together.
     [[nodiscard]] Count messages() const { return messages_; }
+    /// Of all plans.
+    [[nodiscard]] Count actions() const { return static_cast<Count>(rank_of_.size()); }
 
   private:
     struct VirtualRank {
@@ -36,15 +38,9 @@ class Timing {
         Scoreboard scoreboard;
         double egress_free = 0, ingress_free = 0, processor_free = 0;
     };
-    /// The completion of an action. Of equal times, the one scheduled first comes first.
-    struct Event {
-        double time;
-        std::uint32_t order;
-        std::uint32_t action;
-        friend bool operator>(const Event& a, const Event& b) {
-            return a.time > b.time || (a.time == b.time && a.order > b.order);
-        }
-    };
+    /// The completion of an action. Of equal times, the one scheduled first comes first. One number, from the top: the
+    /// bits of the time, which is not negative, the order, the action. So a heap compares without branches.
+    __extension__ using Event = unsigned __int128;
 
     Timing() = default;
     bool add(const Problem& problem, Rank rank, const FlightLimits& limits, Count most);
@@ -55,7 +51,7 @@ class Timing {
     void start_send(VirtualRank& state, const Action& action, std::uint32_t index);
     void meet(std::uint32_t sent, std::uint32_t received);
     void schedule(double time, std::uint32_t action);
-    Event next_event();
+    std::uint32_t next_event();
     [[nodiscard]] double bytes(const Block& block) const { return static_cast<double>(block.count * element_bytes_); }
     VirtualRank& at(Rank rank) { return ranks_[static_cast<std::size_t>(rank)]; }
 
