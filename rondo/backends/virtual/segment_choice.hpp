@@ -28,7 +28,7 @@ struct SegmentChoice {
 inline constexpr Count actions_per_choice = 1600;
 
 /// The segment with which the call is fastest, of the powers of two from 4 KiB (or one element) up and of the whole
-/// vector; of almost equal ones the longest. More ranks than `budget` allows (some 16) are represented by 32, 16 or 8
+/// vector; of almost equal ones the longest. More ranks than `budget` allows (some 8) are represented by 32, 16 or 8
 /// of them, on whose time is added what a single segment takes longer to reach all: exact for chains, for trees and
 /// circulant graphs good to some ten percent. Where the parts of the ranks are cut (`has_segments_of_parts`), the
 /// longest is an even part, and three ranks stand for all. The standard value of the parameter, as far as the vector
