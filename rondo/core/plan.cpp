@@ -52,20 +52,14 @@ class PlanBuilder {
     }
 
     Plan finish() {
-        // Edges are there by dependent; they are put by action, without repetitions. First: where an action's begin.
-        std::vector<std::uint32_t> next(plan_.actions_.size() + 1);
-        for (const Edge& edge : edges_) ++next[edge.action + 1];
-        for (std::size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
-        std::vector<std::uint32_t>& dependents = plan_.dependents_;
-        dependents.resize(edges_.size());
-        for (std::size_t i = 0; i + 1 < next.size(); ++i) plan_.actions_[i].first_dependent = next[i];
-        for (const auto& [action, dependent] : edges_) {
-            Action& source = plan_.actions_[action];
-            if (source.dependents > 0 && dependents[next[action] - 1] == dependent) continue;
-            dependents[next[action]++] = dependent;
-            ++source.dependents;
-            ++plan_.actions_[dependent].waits_for;
+        std::uint32_t first = 0;
+        std::vector<std::uint32_t>& next = latest_dependent_;  // of no other use any more
+        for (std::size_t i = 0; i < plan_.actions_.size(); ++i) {
+            next[i] = plan_.actions_[i].first_dependent = first;
+            first += plan_.actions_[i].dependents;
         }
+        plan_.dependents_.resize(edges_.size());
+        for (const Edge& edge : edges_) plan_.dependents_[next[edge.action]++] = edge.dependent;
         plan_.actions_.shrink_to_fit();
         return std::move(plan_);
     }
@@ -112,6 +106,7 @@ class PlanBuilder {
         if (plan_.actions_.size() >= Action::none) throw Error("a schedule of more than 2^32 actions");
         const auto index = static_cast<std::uint32_t>(plan_.actions_.size());
         Action& action = plan_.actions_.emplace_back();
+        latest_dependent_.push_back(Action::none);
         action.kind = kind;
         action.step = step_;
         return index;
@@ -144,7 +139,10 @@ class PlanBuilder {
         if (plan_.actions_[action].step == step_) {
             throw Error(where() + "two transfers of one exchange need the same elements of " + to_string(block));
         }
+        if (std::exchange(latest_dependent_[action], dependent) == dependent) return;
         edges_.push_back({action, dependent});
+        ++plan_.actions_[action].dependents;
+        ++plan_.actions_[dependent].waits_for;
     }
 
     void keep_matching_order(Rank peer, Direction direction, std::uint32_t index) {
@@ -170,7 +168,8 @@ class PlanBuilder {
                                               RangeMap<Uses>(&memory_)};
     std::pmr::map<std::pair<Rank, Direction>, std::uint32_t> last_message_{&memory_};
     std::vector<Reader> readers_;
-    std::vector<Edge> edges_;  // by dependent
+    std::vector<Edge> edges_;                      // by dependent, each once
+    std::vector<std::uint32_t> latest_dependent_;  // of each action
 };
 
 Plan Plan::of(const Call& call, Schedule& schedule) {

@@ -142,27 +142,33 @@ TEST(SegmentChoice, grows_with_what_a_message_costs) {
     EXPECT_EQ(before, 4 << 20);
 }
 
-// Several libraries ask the receiver from 64 KiB on, which the model does not know.
-TEST(SegmentChoice, is_of_64_KiB_or_more_only_for_a_gain) {
+// What is not in the model speaks for the standard segment.
+TEST(SegmentChoice, leaves_the_standard_only_for_a_gain) {
     CostModel costs = slow;
-    const CallFacts facts = facts_of(8, 4 << 20);
-    const Count enough = 1 << 20;  // messages, to time all segments alike
+    const CallFacts facts = facts_of(8, 1 << 20);
+    const Count enough = 1 << 20;  // actions, to time all segments alike
     const auto time_of = [&](Count segment) {
         return time_of_segment(pipeline(), facts, pipeline().open_settings(), segment, costs, enough).seconds;
     };
-    int declined = 0, taken = 0;
-    for (costs.overhead = 1e-4; costs.overhead < 3e-3; costs.overhead *= 1.05) {
-        const SegmentChoice choice = best_segment(pipeline(), facts, pipeline().open_settings(), costs, enough);
-        const double below = time_of(32 << 10);
-        if (choice.segment >= 64 << 10) {
-            EXPECT_LT(choice.seconds, below / 1.02) << costs.overhead;
-            ++taken;
-        } else if (time_of(64 << 10) < below) {
-            ++declined;
+    int kept_shorter = 0, kept_longer = 0, taken_shorter = 0, taken_longer = 0;
+    for (costs.overhead = 1e-6; costs.overhead < 1e-2; costs.overhead *= 1.05) {
+        for (const double alpha : {1e-4, 1e-2}) {
+            costs.alpha = alpha;
+            const SegmentChoice choice = best_segment(pipeline(), facts, pipeline().open_settings(), costs, enough);
+            const double standard = time_of(segment_parameter.standard);
+            if (choice.segment != segment_parameter.standard) {
+                EXPECT_LE(choice.seconds, standard / 1.05) << costs.overhead << " " << costs.alpha;
+                ++(choice.segment < segment_parameter.standard ? taken_shorter : taken_longer);
+            } else {
+                kept_shorter += time_of(segment_parameter.standard / 2) < standard ? 1 : 0;
+                kept_longer += time_of(segment_parameter.standard * 2) < standard ? 1 : 0;
+            }
         }
     }
-    EXPECT_GT(declined, 0);
-    EXPECT_GT(taken, 0);
+    EXPECT_GT(kept_shorter, 0);
+    EXPECT_GT(kept_longer, 0);
+    EXPECT_GT(taken_shorter, 0);
+    EXPECT_GT(taken_longer, 0);
 }
 
 TEST(SegmentChoice, is_shorter_than_lock_step_says) {

@@ -29,7 +29,7 @@ constexpr Samples samples[] = {{.per_rank = 4, .least = 32}, {.per_rank = 2, .le
 constexpr Samples samples_of_parts[] = {{.per_rank = 0, .least = 8}};
 // What stands for more ranks than can be run: the largest group that is affordable.
 constexpr Rank groups[] = {32, 16, 8};
-constexpr Rank groups_with_parts[] = {3};
+constexpr Rank groups_with_parts[] = {6, 4, 3};
 // How many actions there are to a segment is seen on the smallest group, with so many.
 constexpr Count seen_segments = 4;
 // With so many, it shows how the way of the first segment grows with the ranks: as a chain, as a tree.
@@ -38,10 +38,9 @@ constexpr Rank many_ranks = 32;
 constexpr std::size_t few_candidates = 6;
 // Of segments that are as good as this the longest is taken: what is not in the model grows with their number.
 constexpr double as_good = 1.01;
-// Several libraries ask the receiver before they send messages of so many bytes. The two latencies that it takes are
-// not in the model either, so that it must promise more than this for them.
-constexpr Count usual_rendezvous = 64 << 10;
-constexpr double worth_a_rendezvous = 1.05;
+// To leave the standard segment must promise more than this. What is not in the model: processors that many messages
+// keep from other work, and libraries that ask the receiver before they send 64 KiB and more.
+constexpr double worth_leaving_standard = 1.05;
 
 std::vector<Setting> with_segment(std::span<const Setting> settings, Count bytes) {
     std::vector<Setting> result(settings.begin(), settings.end());
@@ -99,8 +98,8 @@ class Pipeline {
     /// Of the plans that are made for the samples of a vector that is cut into the shortest segments; seen on a few
     /// ranks, from which they grow with the number of messages.
     double actions(Rank ranks, Samples with) {
-        const Rank few =
-            std::min(facts_.size, algorithm_.has_segments_of_parts ? groups_with_parts[0] : std::end(groups)[-1]);
+        const Rank few = std::min(
+            facts_.size, algorithm_.has_segments_of_parts ? std::end(groups_with_parts)[-1] : std::end(groups)[-1]);
         const Timing* seen = timing_on(few, seen_segments);
         if (seen == nullptr) return std::numeric_limits<double>::infinity();
         const auto messages = [&](Rank group) { return double(std::max(1, group - 1)) * double(streams(group)); };
@@ -200,26 +199,23 @@ class Pipeline {
     std::map<std::tuple<Rank, Count, Count, double>, double> times_;  // by bytes and latency, besides
 };
 
-bool is_worth_more(const SegmentChoice& longer, const SegmentChoice& shorter) {
-    const bool begins_to_ask = longer.segment >= usual_rendezvous && shorter.segment < usual_rendezvous;
-    return longer.seconds <= shorter.seconds * (begins_to_ask ? 1 / worth_a_rendezvous : as_good);
-}
-
 /// The best of all candidates, from that with index `start` on to whichever side is better: times fall and rise once
 /// over the segments, but for noise where there are few of them.
 SegmentChoice best_of(std::span<const Count> candidates, std::size_t start, Pipeline& pipeline) {
     const bool every_one = candidates.size() <= few_candidates;
-    SegmentChoice best = pipeline.of(candidates[start]);
+    const SegmentChoice standard = pipeline.of(candidates[start]);
+    SegmentChoice best = standard;
     for (const int step : {-1, 1}) {
-        if (best.segment != candidates[start] && !every_one) break;
+        if (best.segment != standard.segment && !every_one) break;
         for (auto i = static_cast<std::ptrdiff_t>(start) + step; i >= 0 && i < std::ssize(candidates); i += step) {
             const SegmentChoice next = pipeline.of(candidates[static_cast<std::size_t>(i)]);
-            const bool is_better = step > 0 ? is_worth_more(next, best) : !is_worth_more(best, next);
+            const bool is_better =
+                step > 0 ? next.seconds <= best.seconds * as_good : next.seconds * as_good < best.seconds;
             if (is_better) best = next;
             else if (!every_one) break;
         }
     }
-    return best;
+    return best.seconds * worth_leaving_standard <= standard.seconds ? best : standard;
 }
 
 /// What `body(pipeline)` finds on all ranks, or on the largest group that the budget allows; nothing if there is none.

@@ -25,7 +25,7 @@ struct SegmentChoice {
 
 /// What a choice may cost at the first call of a kind, in actions of the plans that are timed: less than a millisecond.
 /// Counted, not clocked, so that all ranks decide alike.
-inline constexpr Count actions_per_choice = 1600;
+inline constexpr Count actions_per_choice = 1800;
 
 /// The segment with which the call is fastest, of the powers of two from 4 KiB (or one element) up and of the whole
 /// vector; of almost equal ones the longest. More ranks than `budget` allows (some 8) are represented by 32, 16 or 8
