@@ -42,6 +42,16 @@ constexpr double as_good = 1.01;
 // keep from other work, and libraries that ask the receiver before they send 64 KiB and more.
 constexpr double worth_leaving_standard = 1.05;
 
+std::span<const Rank> groups_of(const AlgorithmInfo& algorithm) {
+    if (algorithm.has_segments_of_parts) return groups_with_parts;
+    return groups;
+}
+
+std::span<const Samples> samples_of(const AlgorithmInfo& algorithm) {
+    if (algorithm.has_segments_of_parts) return samples_of_parts;
+    return samples;
+}
+
 std::vector<Setting> with_segment(std::span<const Setting> settings, Count bytes) {
     std::vector<Setting> result(settings.begin(), settings.end());
     for (Setting& setting : result) {
@@ -98,8 +108,7 @@ class Pipeline {
     /// Of the plans that are made for the samples of a vector that is cut into the shortest segments; seen on a few
     /// ranks, from which they grow with the number of messages.
     double actions(Rank ranks, Samples with) {
-        const Rank few = std::min(
-            facts_.size, algorithm_.has_segments_of_parts ? std::end(groups_with_parts)[-1] : std::end(groups)[-1]);
+        const Rank few = std::min(facts_.size, groups_of(algorithm_).back());
         const Timing* seen = timing_on(few, seen_segments);
         if (seen == nullptr) return std::numeric_limits<double>::infinity();
         const auto messages = [&](Rank group) { return double(std::max(1, group - 1)) * double(streams(group)); };
@@ -223,14 +232,13 @@ template <class Body>
 std::optional<SegmentChoice> on_affordable_group(const AlgorithmInfo& algorithm, const CallFacts& facts,
                                                  std::span<const Setting> settings, const CostModel& costs,
                                                  Count budget, Body&& body) {
-    const bool parts = algorithm.has_segments_of_parts;
     std::vector<Rank> sizes = {facts.size};
-    for (const Rank group : parts ? std::span<const Rank>(groups_with_parts) : groups) {
+    for (const Rank group : groups_of(algorithm)) {
         if (group < facts.size) sizes.push_back(group);
     }
     Pipeline pipeline(algorithm, facts, settings, costs);
     for (const Rank size : sizes) {
-        for (const Samples& with : parts ? std::span<const Samples>(samples_of_parts) : samples) {
+        for (const Samples& with : samples_of(algorithm)) {
             if (!pipeline.represent(size, with, budget)) continue;
             const SegmentChoice found = body(pipeline);
             if (pipeline.could_run()) return found;

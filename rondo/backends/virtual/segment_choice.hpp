@@ -31,9 +31,9 @@ inline constexpr Count actions_per_choice = 1800;
 /// vector; of almost equal ones the longest. More ranks than `budget` allows (some 8) are represented by 32, 16 or 8
 /// of them, on whose time is added what a single segment takes longer to reach all: exact for chains, for trees and
 /// circulant graphs good to some ten percent. Where the parts of the ranks are cut (`has_segments_of_parts`), the
-/// longest is an even part, and three ranks stand for all. The standard value of the parameter, as far as the vector
-/// allows, where even that is over the budget. A pure function of its arguments, without in-place among them. What
-/// `settings` says of the segment does not count.
+/// longest is an even part, and six ranks or fewer stand for all. The standard value of the parameter, as far as the
+/// vector allows, where even that is over the budget. A pure function of its arguments, without in-place among them.
+/// What `settings` says of the segment does not count.
 SegmentChoice best_segment(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
                            const CostModel& costs, Count budget = actions_per_choice);
 
