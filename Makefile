@@ -17,7 +17,7 @@ export PRTE_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 export OMPI_MCA_rmaps_base_oversubscribe := true
 export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
 
-sources := $(shell find CMakeLists.txt pyproject.toml cmake rondo apps testbed python tuning tests \
+sources := $(shell find CMakeLists.txt pyproject.toml cmake include rondo apps testbed python tuning tests \
     -name __pycache__ -prune -o -name '*.py' -path 'tests/*' -prune -o \
     \( -type d -o -name '*.?pp' -o -name '*.c' -o -name '*.h' -o -name '*.map' -o -name '*.cmake' -o -name '*.txt' -o -name '*.toml' \
        -o -name '*.py' -o -name '*.rules' -o -name '*.css' -o -name '*.js' \) -print 2>/dev/null)

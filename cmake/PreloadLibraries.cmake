@@ -7,7 +7,6 @@ include(CheckCXXSourceCompiles)
 find_package(Python3 COMPONENTS Interpreter)
 
 rondo_glob(preload_sources rondo/backends/mpi/*.cpp rondo/interposer/*.cpp)
-list(FILTER preload_sources EXCLUDE REGEX "/backends/mpi/kernels[^/]*\\.cpp$")
 set(exports_map "${PROJECT_SOURCE_DIR}/rondo/interposer/exports.map")
 
 # The standard ABI has its own header name; programs, and Rondo, include <mpi.h>.

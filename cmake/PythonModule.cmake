@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # rondo._core: the MPI-free core for Python.
 
-set(python_module_source "${PROJECT_SOURCE_DIR}/python/rondo/core_module.cpp")
+set(python_module_source "${PROJECT_SOURCE_DIR}/python/rondo/_core/core_module.cpp")
 if(NOT EXISTS "${python_module_source}")
-    message(STATUS "Python module skipped: python/rondo/core_module.cpp does not exist yet")
+    message(STATUS "Python module skipped: python/rondo/_core/core_module.cpp does not exist yet")
     return()
 endif()
 
@@ -19,6 +19,6 @@ find_package(nanobind CONFIG REQUIRED)
 
 # NB_SUPPRESS_WARNINGS: nanobind's headers are system headers to us.
 nanobind_add_module(_core NB_STATIC NB_SUPPRESS_WARNINGS "${python_module_source}"
-                    "${PROJECT_SOURCE_DIR}/python/rondo/machine_module.cpp")
+                    "${PROJECT_SOURCE_DIR}/python/rondo/_core/machine_module.cpp")
 target_link_libraries(_core PRIVATE rondo_warnings rondo_core rondo_virtual)
 install(TARGETS _core LIBRARY DESTINATION rondo)

@@ -4,7 +4,7 @@
 find_package(Threads REQUIRED)
 
 add_library(rondo_options INTERFACE)
-target_include_directories(rondo_options INTERFACE "${PROJECT_SOURCE_DIR}")
+target_include_directories(rondo_options INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
 target_compile_features(rondo_options INTERFACE cxx_std_20)
 
 add_library(rondo_warnings INTERFACE)

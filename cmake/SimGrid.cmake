@@ -3,7 +3,6 @@
 # For the preset "simgrid" only: SMPI's compiler wrapper makes every program a library that smpirun loads once a rank.
 
 rondo_glob(simgrid_sources apps/bench/*.cpp rondo/backends/mpi/*.cpp rondo/interposer/*.cpp)
-list(FILTER simgrid_sources EXCLUDE REGEX "/backends/mpi/kernels[^/]*\\.cpp$")
 
 add_library(rondo_bench_simgrid MODULE ${simgrid_sources})
 set_target_properties(rondo_bench_simgrid PROPERTIES PREFIX "" SUFFIX "")

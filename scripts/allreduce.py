@@ -34,11 +34,12 @@ from benchmark_page import (
     number,
 )
 from benchmark_page import filled as page_filled
-from rondo.bench_map import Map, Question, call_count, draw_up
-from rondo.benchmark_report import map_figures, style
-from rondo.results import NATIVE, Results, read
+from rondo.bench.maps import Map, Question, call_count, draw_up
+from rondo.bench.results import NATIVE, Results, read
+from rondo.cluster import shapes
+from rondo.reports import map_figures, style
 
-from rondo import _core, cluster_shape
+from rondo import _core
 
 PAGE = PAGES / "allreduce.md"
 RULES = ROOT / "tuning" / "default.rules"
@@ -162,7 +163,7 @@ def counts_of(experiment: Experiment) -> list[int]:
 
 def limit(experiment: Experiment, processes: int, size: int) -> float:
     """Milliseconds of a reduce-scatter and an allgather in ceil(log2 p) rounds each."""
-    shape = cluster_shape.parse(experiment.shape.format(p=processes))
+    shape = shapes.parse(experiment.shape.format(p=processes))
     rounds = (processes - 1).bit_length()
     return 1e3 * (2 * rounds * shape.latency + 2 * size * shape.seconds_per_byte * (processes - 1) / processes)
 
@@ -192,7 +193,7 @@ def table_of_limits() -> str:
 
 def predicted(algorithm: str, processes: int, count: int, mode: str) -> float:
     """Milliseconds in virtual time, with what `rondo bench` takes for the processor's part of a message."""
-    shape = cluster_shape.parse(EXPERIMENTS["map-sum"].shape.format(p=processes))
+    shape = shapes.parse(EXPERIMENTS["map-sum"].shape.format(p=processes))
     answer = _core.trace(
         "allreduce", algorithm, processes, count, element_bytes=8, root=0, commutative=True, in_place=False, mode=mode,
         most_messages=1_000_000, alpha=shape.latency, beta=shape.seconds_per_byte, gamma=0.0, overhead=4e-5,

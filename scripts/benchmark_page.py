@@ -11,10 +11,9 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from rondo.bench import statistics
+from rondo.bench.results import Configuration, Results
 from rondo.errors import Error
-from rondo.results import Configuration, Results
-
-from rondo import statistics
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "benchmarks"

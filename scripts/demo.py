@@ -31,9 +31,9 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
+from rondo.cluster import cluster, shapes
 from rondo.errors import Error
-
-from rondo import cluster, cluster_shape, mpi_library
+from rondo.launching import mpi_library
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
@@ -192,7 +192,7 @@ def place_for(shape: str, ranks: int | None, repetitions: int | None) -> Iterato
         running = None
         if shape != "none":
             try:
-                running = stack.enter_context(cluster.start(cluster_shape.parse(shape)))
+                running = stack.enter_context(cluster.start(shapes.parse(shape)))
             except Error as error:
                 print(f"demo: no emulated cluster here ({error}); all ranks run on this machine", file=sys.stderr)
         if running is not None:

@@ -32,7 +32,7 @@ from benchmark_page import (
     number,
 )
 from benchmark_page import filled as page_filled
-from rondo.results import NATIVE, read
+from rondo.bench.results import NATIVE, read
 
 PAGE = PAGES / "exclusive-scans.md"
 DOUBLING = ["two_op_doubling", "one_doubling", "doubling_123", "cyclic_doubling"]

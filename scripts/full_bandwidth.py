@@ -34,11 +34,12 @@ from benchmark_page import (
     number,
 )
 from benchmark_page import filled as page_filled
-from rondo.benchmark_report import figures as report_figures
-from rondo.benchmark_report import sections, style
-from rondo.results import NATIVE, Results, read
+from rondo.bench.results import NATIVE, Results, read
+from rondo.cluster import shapes
+from rondo.reports import figures as report_figures
+from rondo.reports import sections, style
 
-from rondo import _core, cluster_shape
+from rondo import _core
 
 PAGE = PAGES / "full-bandwidth.md"
 RULES = ROOT / "tuning" / "default.rules"
@@ -142,7 +143,7 @@ def bytes_text(count: int) -> str:
 
 def chosen_by_rules(experiment: Experiment, library: str, collective: str, count: int) -> str:
     """The algorithm that the default rules give such a call."""
-    ranks = cluster_shape.parse(experiment.shape).ranks
+    ranks = shapes.parse(experiment.shape).ranks
     choice = _core.choice_by_rules(RULES.read_text(), str(RULES), collective, 8 * count, ranks, 1, True, library)
     return (choice or NATIVE).partition(":")[0]
 
@@ -164,7 +165,7 @@ def table_of_ratios(table: str, library: str, collective: str) -> str:
     return markdown(rows)
 
 
-def limit(collective: str, shape: cluster_shape.Shape, count: int) -> float:
+def limit(collective: str, shape: shapes.Shape, count: int) -> float:
     """Milliseconds of messages that overlap perfectly: the vector once, and the latencies to the last rank."""
     hops = (shape.ranks - 1).bit_length() if collective in ("bcast", "reduce") else shape.ranks - 1
     return 1e3 * (8 * count * shape.seconds_per_byte + hops * shape.latency)
@@ -177,7 +178,7 @@ def table_of_limits() -> str:
     for name, experiment in EXPERIMENTS.items():
         if not name.startswith("long-"):
             continue
-        shape, count = cluster_shape.parse(experiment.shape), int(experiment.counts)
+        shape, count = shapes.parse(experiment.shape), int(experiment.counts)
         for collective, algorithms in experiment.algorithms.items():
             found = by_label(results_of(name, collective), count)
             times = {each: minimum(found[each]) for each in (NATIVE, *algorithms)}

@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CPP_FOLDERS = ("rondo", "apps", "python", "tests", "examples", "testbed")
+CPP_FOLDERS = ("rondo", "include", "apps", "python", "tests", "examples", "testbed")
 CPP_SUFFIXES = {".cpp", ".hpp", ".c", ".h"}
 PYTHON_FOLDERS = [name for name in ("python", "scripts", "tests", "testbed", "examples") if (ROOT / name).is_dir()]
 COMPILE_COMMANDS = ROOT / "build" / "release" / "compile_commands.json"

@@ -19,12 +19,13 @@ import tempfile
 from pathlib import Path
 
 import msgspec
-from rondo.bench_records import Collector
+from rondo.bench import plans
+from rondo.bench.records import Collector
+from rondo.bench.results import Environment, Results, write
+from rondo.cluster import shapes
 from rondo.errors import Error
-from rondo.results import Environment, Results, write
 
 import rondo
-from rondo import bench_plan, cluster_shape
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs" / "benchmarks" / "data"
@@ -67,12 +68,12 @@ def build() -> None:
             raise Error(f"{' '.join(command)} failed\n{result.stdout[-3000:]}{result.stderr[-3000:]}")
 
 
-def simulate(shape: cluster_shape.Shape, counts: str, algorithms: list[str], repetitions: int, eager: int) -> Results:
+def simulate(shape: shapes.Shape, counts: str, algorithms: list[str], repetitions: int, eager: int) -> Results:
     """One rank on each node. Time is simulated, so repetitions differ only in what came before them.
 
     Messages of up to `eager` bytes leave at once, longer ones when their receive is there.
     """
-    plan = bench_plan.make(
+    plan = plans.make(
         "exscan",
         algorithms=algorithms,
         counts=counts,
@@ -138,8 +139,8 @@ def main() -> int:
         for ranks in arguments.ranks or list(COUNTS):
             counts = arguments.counts or COUNTS.get(ranks, COUNTS[36])
             repetitions = arguments.repetitions or REPETITIONS.get(ranks, REPETITIONS[36])
-            latency, rate = cluster_shape.latency(arguments.latency), cluster_shape.rate(arguments.rate)
-            shape = cluster_shape.Shape(ranks, 1, latency, rate)
+            latency, rate = shapes.latency(arguments.latency), shapes.rate(arguments.rate)
+            shape = shapes.Shape(ranks, 1, latency, rate)
             algorithms = ALGORITHMS if ranks <= MOST_RANKS_OF_NATIVE else ALGORITHMS[1:]
             results = simulate(shape, counts, algorithms, repetitions, arguments.eager)
             wrong += show(results)

@@ -5,13 +5,13 @@
 #include <mpi.h>
 
 #ifdef RONDO_ABI_SIMGRID
-#include "rondo/interposer/choose.h"  // linked in: SimGrid's ranks share a process, and preload nothing
+#include "rondo.h"  // linked in: SimGrid's ranks share a process, and preload nothing
 #endif
 
 namespace rondo::bench {
 namespace {
 
-// As rondo/interposer/choose.h has them.
+// As include/rondo.h has them.
 using Choose = int (*)(const char* collective, const char* choice, char* message, int size);
 using LeftToLibrary = long long (*)(const char* collective, char* message, int size);
 

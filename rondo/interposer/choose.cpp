@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rondo/interposer/choose.h"
+#include "rondo.h"
 
 #include <cstdio>
 #include <exception>

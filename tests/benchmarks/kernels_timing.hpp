@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "rondo/backends/mpi/kernels.hpp"
+#include "rondo/kernels/kernels.hpp"
 
 namespace rondo::benchmarks {
 

@@ -18,7 +18,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from rondo.installation import preload_library
+from rondo.launching.installation import preload_library
 
 ROOT = Path(__file__).resolve().parents[2]
 REPETITIONS = 1000

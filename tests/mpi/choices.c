@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../rondo/interposer/choose.h"
+#include "../../include/rondo.h"
 
 enum { usual = 100, most_segments = 131072, largest = most_segments + 1 };
 

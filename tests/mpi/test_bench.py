@@ -19,8 +19,8 @@ from pathlib import Path
 import pytest
 from launching import Run, descendants, end, launch
 from mpi_libraries import BUILD, ROOT, MpiLibrary
-
-from rondo import bench_launch, bench_plan, mpi_library, results
+from rondo.bench import launches, plans, results
+from rondo.launching import mpi_library
 
 RONDO = Path(sys.executable).with_name("rondo")
 RANKS = 3
@@ -106,9 +106,9 @@ def test_everything_that_can_be_measured_is_right(mpi: MpiLibrary, tmp_path: Pat
     assert {each.count for each in found.configurations} == {1, 61, 5003, 20000}
     assert [each.bus_factor for each in found.configurations] == [pytest.approx(factor)] * len(found.configurations)
     # Where the call's count is of a part, bytes are those of the whole vector all the same.
-    parts = RANKS if collective in bench_plan.DIVIDED else 1
+    parts = RANKS if collective in plans.DIVIDED else 1
     for each in found.configurations:
-        assert each.bytes == each.count * parts * bench_plan.TYPES[type_name]
+        assert each.bytes == each.count * parts * plans.TYPES[type_name]
 
 
 @MPICH
@@ -296,7 +296,7 @@ def run_driver(
 ) -> list[Mapping[str, object]]:
     """The records of the driver alone, with a plan that `rondo bench` does not write."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(BUILD / "cache"))
-    driver = bench_launch.driver_for(mpi_library.find(str(mpi.prefix / mpi.launcher), os.environ))
+    driver = launches.driver_for(mpi_library.find(str(mpi.prefix / mpi.launcher), os.environ))
     plan, records = directory / "plan", directory / "records"
     standard = ["collective exscan", "candidate native", "count 10", "start clock", "seconds 15"]
     plan.write_text("\n".join([*standard, *lines]))
@@ -309,6 +309,6 @@ def test_python_measures_what_the_driver_can() -> None:
     table = (ROOT / "apps/bench/collectives.cpp").read_text().partition("Collective table[] = {")[2].partition("};")[0]
     rows = [line.strip().removeprefix("{").split(", ") for line in table.splitlines() if line.strip().startswith('{"')]
     functions = {row[0].strip('"'): row[2] == "true" for row in rows if row[1] != "RONDO_PATTERN"}
-    assert functions == bench_plan.COLLECTIVES
-    assert tuple(row[0].strip('"') for row in rows if row[7] != "Counts::whole") == bench_plan.DIVIDED
-    assert tuple(row[0].strip('"') for row in rows if row[1] == "RONDO_PATTERN") == bench_plan.PATTERNS
+    assert functions == plans.COLLECTIVES
+    assert tuple(row[0].strip('"') for row in rows if row[7] != "Counts::whole") == plans.DIVIDED
+    assert tuple(row[0].strip('"') for row in rows if row[1] == "RONDO_PATTERN") == plans.PATTERNS

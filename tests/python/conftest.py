@@ -14,8 +14,7 @@ import pytest
 try:
     from click.testing import CliRunner
     from rondo.commands import main
-
-    from rondo import installation
+    from rondo.launching import installation
 
     INSTALLED = True
 except ImportError:

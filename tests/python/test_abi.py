@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 from rondo.errors import Error
-
-from rondo import abi
+from rondo.launching import abi
 
 
 def of(program: object, *words: str, **environment: str) -> abi.Mpi:

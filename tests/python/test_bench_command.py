@@ -9,10 +9,9 @@ import math
 from pathlib import Path
 
 import pytest
-from rondo.bench_records import Collector
+from rondo.bench import plans, results, tables
+from rondo.bench.records import Collector
 from rondo.errors import Error
-
-from rondo import bench_plan, bench_table, results
 
 ENVIRONMENT = {
     "kind": "environment",
@@ -112,7 +111,7 @@ def test_a_library_without_a_compiler_is_refused(rondo, stand_in_launcher, tmp_p
     ],
 )
 def test_counts_are_read(text, expected):
-    assert bench_plan.counts_of(text) == expected
+    assert plans.counts_of(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -125,20 +124,20 @@ def test_counts_are_read(text, expected):
     ],
 )
 def test_commas_separate_algorithms_and_their_settings(text, expected):
-    assert bench_plan.split_algorithms(text) == expected
+    assert plans.split_algorithms(text) == expected
 
 
 def test_by_default_everything_is_measured():
-    plan = bench_plan.make("exscan")
+    plan = plans.make("exscan")
     assert plan.candidates[0] == "native"
     assert {"doubling_123", "linear_pipeline"} < set(plan.candidates)
     assert plan.needs_rondo
-    assert bench_plan.make("incast").candidates == ("native",)
-    assert not bench_plan.make("incast").needs_rondo
+    assert plans.make("incast").candidates == ("native",)
+    assert not plans.make("incast").needs_rondo
 
 
 def test_the_driver_is_told_the_whole_plan():
-    plan = bench_plan.make(
+    plan = plans.make(
         "scan", algorithms=["native", "linear_pipeline:segment=1Ki"], counts="1,5", operator="max", start="both", seed=7
     )
     assert plan.text().splitlines() == [
@@ -165,7 +164,7 @@ def lines(*records: dict) -> str:
 
 @pytest.fixture
 def collector(tmp_path: Path) -> Collector:
-    return Collector(tmp_path / "records", bench_plan.make("exscan", counts="4"))
+    return Collector(tmp_path / "records", plans.make("exscan", counts="4"))
 
 
 def write(collector: Collector, text: str) -> None:
@@ -227,7 +226,7 @@ def measured(collector) -> results.Results:
 
 
 def test_csv_has_a_row_for_each_configuration_with_its_circumstances(measured):
-    rows = list(csv.DictReader(bench_table.csv_text(measured).splitlines()))
+    rows = list(csv.DictReader(tables.csv_text(measured).splitlines()))
     assert [row["algorithm"] for row in rows] == ["native", "doubling_123", "cyclic_doubling"]
     native, _, late = rows
     assert [float(native[name]) for name in ("min_us", "avg_us", "p50_us", "max_us")] == [10, 30, 30, 50]
@@ -240,7 +239,7 @@ def test_csv_has_a_row_for_each_configuration_with_its_circumstances(measured):
 def test_table_shows_minimum_median_and_ratio(measured):
     from rich.console import Console  # noqa: PLC0415
 
-    ((title, table),) = bench_table.tables(measured)
+    ((title, table),) = tables.tables(measured)
     assert "exscan long sum, 4 ranks on 2 nodes, MPICH Version 5.0.2, start by clock" in title
     console = Console(width=200, record=True, file=(Path("/dev/null").open("w")))  # noqa: SIM115
     console.print(table)

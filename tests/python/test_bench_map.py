@@ -14,10 +14,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from rondo.benchmark_report import map_figures
+from rondo.bench import maps, plans, results
 from rondo.errors import Error
-
-from rondo import bench_map, bench_plan, results
+from rondo.reports import map_figures
 
 RECORDED = Path(__file__).with_name("recorded_map")
 OPTIONS = (
@@ -31,13 +30,13 @@ OPTIONS = (
 
 
 @pytest.fixture
-def question() -> bench_map.Question:
-    return msgspec.json.decode((RECORDED / bench_map.PLAN_FILE).read_bytes(), type=bench_map.Question)
+def question() -> maps.Question:
+    return msgspec.json.decode((RECORDED / maps.PLAN_FILE).read_bytes(), type=maps.Question)
 
 
 @pytest.fixture
-def found(question: bench_map.Question) -> bench_map.Map:
-    recorded = bench_map.read(RECORDED, question)
+def found(question: maps.Question) -> maps.Map:
+    recorded = maps.read(RECORDED, question)
     assert recorded is not None
     return recorded
 
@@ -68,14 +67,14 @@ def test_a_candidate_with_a_wrong_result_cannot_be_the_fastest(found, question):
     for each in measured.configurations:
         if each.label == winner:
             each.repetitions[0].wrong = 1
-    cells = bench_map.draw_up(question, {3: measured}).cells
+    cells = maps.draw_up(question, {3: measured}).cells
     assert all(winner not in each.seconds for each in cells)
 
 
 def test_figures_show_the_colours_of_those_that_win(found, tmp_path):
     numpy = pytest.importorskip("numpy")
     image = pytest.importorskip("matplotlib.image")
-    written = map_figures.draw(found, tmp_path, bench_map.bandwidth_count(found, 32 << 10))
+    written = map_figures.draw(found, tmp_path, maps.bandwidth_count(found, 32 << 10))
     assert [each.name for each in written] == ["fastest.png", "fastest.svg", "bandwidth.png", "bandwidth.svg"]
     looks = map_figures.looks_of(found)
     assert len({(each.fill, each.hatch) for each in looks.values()}) == len(looks)
@@ -88,13 +87,13 @@ def test_figures_show_the_colours_of_those_that_win(found, tmp_path):
 
 
 def test_the_length_for_bandwidth_is_the_next_one_measured(found):
-    assert [bench_map.bandwidth_count(found, each) for each in (1, 30_000, 1 << 30)] == [4, 4096, 4096]
+    assert [maps.bandwidth_count(found, each) for each in (1, 30_000, 1 << 30)] == [4, 4096, 4096]
 
 
 def test_table_has_letters_for_algorithms(found):
     from rich.console import Console  # noqa: PLC0415
 
-    table, legend = bench_map.table(found)
+    table, legend = maps.table(found)
     console = Console(width=200, record=True, file=Path("/dev/null").open("w"))  # noqa: SIM115
     console.print(table)
     text = console.export_text()
@@ -106,7 +105,7 @@ def test_table_has_letters_for_algorithms(found):
 
 
 def test_cells_are_written_for_programs(found, tmp_path):
-    document = json.loads(bench_map.write(found, tmp_path).read_text())
+    document = json.loads(maps.write(found, tmp_path).read_text())
     assert document["question"]["collective"] == "exscan"
     assert [each["fastest"] for each in document["cells"]] == [each.fastest for each in found.cells]
     assert [each["ratio"] for each in document["cells"]] == [pytest.approx(each.ratio) for each in found.cells]
@@ -118,11 +117,11 @@ def started(tmp_path: Path, stand_in_launcher: Callable[..., Path]) -> tuple[Pat
     directory = tmp_path / "map"
     shutil.copytree(RECORDED, directory)
     launcher = stand_in_launcher("hydra")
-    asked = bench_map.question(
-        bench_plan.make("exscan", type_name="double", counts="4,1Ki,4Ki", algorithms=OPTIONS[-1].split(",")),
+    asked = maps.question(
+        plans.make("exscan", type_name="double", counts="4,1Ki,4Ki", algorithms=OPTIONS[-1].split(",")),
         cluster=None, launcher=[str(launcher), "-n", "{p}"], mpi=None,
     )  # fmt: skip
-    (directory / bench_map.PLAN_FILE).write_bytes(msgspec.json.encode(asked))
+    (directory / maps.PLAN_FILE).write_bytes(msgspec.json.encode(asked))
     return directory, ("--output", directory, "--", launcher, "-n", "{p}")
 
 
@@ -145,28 +144,28 @@ def test_another_question_is_refused(rondo, started):
 
 
 def test_only_what_lacks_has_to_be_measured():
-    assert bench_map.missing(RECORDED, (2, 3, 4, 5, 6)) == [4, 6]
+    assert maps.missing(RECORDED, (2, 3, 4, 5, 6)) == [4, 6]
 
 
 def test_counts_of_a_map_are_of_the_whole_vector():
-    plan = bench_plan.make("allgather", algorithms=["native"], counts="1,8,100")
-    assert bench_map.plan_for(plan, 8).counts == (1, 13)
-    assert bench_map.call_count("allgather", 8, 8) == 1
-    assert bench_map.plan_for(bench_plan.make("bcast", algorithms=["native"], counts="1,100"), 8).counts == (1, 100)
+    plan = plans.make("allgather", algorithms=["native"], counts="1,8,100")
+    assert maps.plan_for(plan, 8).counts == (1, 13)
+    assert maps.call_count("allgather", 8, 8) == 1
+    assert maps.plan_for(plans.make("bcast", algorithms=["native"], counts="1,100"), 8).counts == (1, 100)
 
 
 def test_clusters_and_launchers_get_the_number_of_processes():
-    assert bench_map.place_for(6, (), "8x2:1ms:200Mbit:2") == ((), "3x2:1ms:200Mbit:2")
-    assert bench_map.place_for(6, ("srun", "-n{p}", "x"), None) == (("srun", "-n6", "x"), None)
-    assert bench_map.processes_for(None, "4x2:1ms:1Gbit") == (2, 4, 6, 8)
-    assert bench_map.processes_for(None, "4x1:1ms:1Gbit") == (2, 3, 4)
-    assert bench_map.processes_for("2..4,8", None) == (2, 3, 4, 8)
+    assert maps.place_for(6, (), "8x2:1ms:200Mbit:2") == ((), "3x2:1ms:200Mbit:2")
+    assert maps.place_for(6, ("srun", "-n{p}", "x"), None) == (("srun", "-n6", "x"), None)
+    assert maps.processes_for(None, "4x2:1ms:1Gbit") == (2, 4, 6, 8)
+    assert maps.processes_for(None, "4x1:1ms:1Gbit") == (2, 3, 4)
+    assert maps.processes_for("2..4,8", None) == (2, 3, 4, 8)
 
 
 @pytest.mark.parametrize("text", ["", "1..3", "4..2", "2,,3", "two", "2..", "0"])
 def test_numbers_of_processes_that_cannot_be_read_are_refused(text):
     with pytest.raises(Error, match="expected numbers from 2 on"):
-        bench_plan.processes_of(text)
+        plans.processes_of(text)
 
 
 @pytest.mark.parametrize(

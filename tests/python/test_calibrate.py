@@ -7,11 +7,13 @@ import json
 from pathlib import Path
 
 import pytest
+from rondo.bench import bench
+from rondo.bench.results import VALID, Configuration, Environment, Network, Repetition, Results
 from rondo.errors import Error
-from rondo.machine import Machine
-from rondo.results import VALID, Configuration, Environment, Network, Repetition, Results
+from rondo.machine import calibrate, machine
+from rondo.machine.machine import Machine
 
-from rondo import _core, bench, calibrate, machine
+from rondo import _core
 
 EMULATED = Machine(alpha=2e-3, beta=4e-8, overhead=5e-5, gamma=1e-10)
 
@@ -203,7 +205,7 @@ def test_a_failure_says_what_could_not_be_measured(measured, monkeypatch):
 def test_calibrate_writes_a_file_that_is_read_back(rondo, home, measured, monkeypatch):
     monkeypatch.setattr("rondo.commands.calibrate.KNOWN_SIZES", (1 << 16,))
     words = ["calibrate", "--cluster", "2x1:1ms:1Gbit", "--mpi", "mpich", "--sizes", "64Ki", "--precompute", "40"]
-    monkeypatch.setattr("rondo.bench_launch.make", lambda *_: None)
+    monkeypatch.setattr("rondo.bench.launches.make", lambda *_: None)
     result = rondo(*words)
     assert result.exit_code == 0, result.output
     path = home / ".config" / "rondo" / "machine"

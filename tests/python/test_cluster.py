@@ -5,31 +5,30 @@ from __future__ import annotations
 
 import pytest
 from click.testing import CliRunner
+from rondo.cluster import shapes
 from rondo.commands import main
 from rondo.errors import Error
-
-from rondo import cluster_shape
 
 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("36x1:5ms:100Mbit", cluster_shape.Shape(36, 1, 5e-3, 100e6)),
-        ("8x4:200us:1Gbit/s", cluster_shape.Shape(8, 4, 200e-6, 1e9)),
-        ("4x2:0.5s:900kbit:2", cluster_shape.Shape(4, 2, 0.5, 900e3, 2)),
+        ("36x1:5ms:100Mbit", shapes.Shape(36, 1, 5e-3, 100e6)),
+        ("8x4:200us:1Gbit/s", shapes.Shape(8, 4, 200e-6, 1e9)),
+        ("4x2:0.5s:900kbit:2", shapes.Shape(4, 2, 0.5, 900e3, 2)),
     ],
 )
-def test_a_shape_is_read_and_written_in_one_form(text: str, expected: cluster_shape.Shape) -> None:
-    shape = cluster_shape.parse(text)
+def test_a_shape_is_read_and_written_in_one_form(text: str, expected: shapes.Shape) -> None:
+    shape = shapes.parse(text)
     assert shape.ranks == expected.ranks
     assert shape.latency == pytest.approx(expected.latency)
     assert shape.rate == pytest.approx(expected.rate)
     assert shape.lanes == expected.lanes
-    assert cluster_shape.parse(str(shape)) == shape
+    assert shapes.parse(str(shape)) == shape
 
 
 def test_beta_is_the_time_of_a_byte_on_one_lane() -> None:
-    assert cluster_shape.parse("8x1:2ms:200Mbit").seconds_per_byte == pytest.approx(40e-9)
+    assert shapes.parse("8x1:2ms:200Mbit").seconds_per_byte == pytest.approx(40e-9)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +47,7 @@ def test_beta_is_the_time_of_a_byte_on_one_lane() -> None:
 )
 def test_a_text_that_is_no_shape_is_refused_with_the_reason(text: str, complaint: str) -> None:
     with pytest.raises(Error, match=complaint):
-        cluster_shape.parse(text)
+        shapes.parse(text)
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 from rondo.errors import Error
-from rondo.launcher import Kind
-
-from rondo import launcher, preload
+from rondo.launching import launcher, preload
+from rondo.launching.launcher import Kind
 
 LIBRARY = Path("/r/librondo.so")
 VARIABLES = {"RONDO_RULES": "/r/default.rules"}

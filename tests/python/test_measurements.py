@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 pytest.importorskip("rondo._core", reason="the package rondo is not installed: make install")
-from rondo.results import read
+from rondo.bench.results import read
 
 ROOT = Path(__file__).resolve().parents[2]
 

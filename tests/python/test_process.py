@@ -12,8 +12,7 @@ import time
 
 import pytest
 from rondo.errors import Error
-
-from rondo import process
+from rondo.launching import process
 
 
 def shell(script: str) -> list[str]:
@@ -24,7 +23,8 @@ def start(script: str) -> subprocess.Popen[str]:
     """Another Rondo that runs a shell script, which says "ready" when its traps are set."""
     # Tests that run in the background ignore SIGINT, and a shell cannot trap what it ignores from birth.
     heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    code = f"{heed}; import os, sys; from rondo import process; sys.exit(process.run({shell(script)!r}, os.environ))"
+    imports = "import os, sys; from rondo.launching import process"
+    code = f"{heed}; {imports}; sys.exit(process.run({shell(script)!r}, os.environ))"
     started = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert started.stdout is not None
     assert started.stdout.readline() == "ready\n"
@@ -48,7 +48,9 @@ def test_the_command_gets_the_environment_and_usual_signals():
     # Python ignores SIGPIPE, and Rondo blocks signals: neither may be inherited.
     for function in ("run", "replace"):
         words = shell('echo "$A"; cat /proc/self/status')
-        code = f"from rondo import process; process.{function}({words!r}, {{'PATH': '/usr/bin:/bin', 'A': 'b'}})"
+        code = (
+            f"from rondo.launching import process; process.{function}({words!r}, {{'PATH': '/usr/bin:/bin', 'A': 'b'}})"
+        )
         status = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
         assert status.startswith("b\n")
         assert not {signal.SIGPIPE, signal.SIGXFSZ} & signals_in(status, "SigIgn")
@@ -62,7 +64,7 @@ def signals_in(status: str, field: str) -> set[int]:
 
 
 def test_a_replaced_process_has_the_command_s_exit_code():
-    code = f"import os; from rondo import process; process.replace({shell('exit 9')!r}, os.environ)"
+    code = f"import os; from rondo.launching import process; process.replace({shell('exit 9')!r}, os.environ)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 9
 
 
@@ -90,7 +92,8 @@ def test_a_key_of_the_terminal_reaches_the_command_once():
         "for _ in range(20): time.sleep(0.1)\n"
         "print('received', len(received), flush=True)\n"
     )
-    code = f"import os, sys; from rondo import process; process.run([sys.executable, '-c', {counting!r}], os.environ)"
+    imports = "import os, sys; from rondo.launching import process"
+    code = f"{imports}; process.run([sys.executable, '-c', {counting!r}], os.environ)"
     child, terminal = pty.fork()
     if child == 0:
         os.execv(sys.executable, [sys.executable, "-c", code])

@@ -7,8 +7,7 @@ import json
 from pathlib import Path
 
 from rich.console import Console
-
-from rondo import report
+from rondo.launching import run_report
 
 
 def entry(algorithm="doubling_123", reason="", calls=10, *, smallest=8, largest=80, seconds=0.5, collective="exscan"):
@@ -33,7 +32,7 @@ def write_rank(directory: Path, rank: int, entries: list[dict], size: int = 3) -
 
 def shown(merged) -> str:
     console = Console(width=80, color_system=None, record=True, file=Path("/dev/null").open("w"))  # noqa: SIM115
-    report.show(merged, console)
+    run_report.show(merged, console)
     return console.export_text()
 
 
@@ -41,7 +40,7 @@ def test_calls_of_all_ranks_are_merged_by_collective_algorithm_and_reason(tmp_pa
     write_rank(tmp_path, 0, [entry(), entry("native", "too long", 3), entry("doubling", collective="scan")])
     write_rank(tmp_path, 1, [entry(calls=12, smallest=4, seconds=0.75), entry("native", "too long", 1)])
     write_rank(tmp_path, 2, [entry(largest=800), entry("native", "odd datatype", 2)])
-    merged = report.read(tmp_path)
+    merged = run_report.read(tmp_path)
     keys = [(each.collective, each.algorithm, each.reason) for each in merged.entries]
     assert keys == [
         ("exscan", "doubling_123", ""),
@@ -55,12 +54,12 @@ def test_calls_of_all_ranks_are_merged_by_collective_algorithm_and_reason(tmp_pa
     assert (first.bytes, first.total_bytes) == (8000, 10 * 80 + 12 * 80 + 10 * 800)
     assert (merged.size, merged.library, merged.abi) == (3, "MPICH 5.0.2", "mpich")
     assert merged.missing == merged.unreadable == []
-    assert report.warnings(merged) == []
+    assert run_report.warnings(merged) == []
 
 
 def test_the_table_fits_80_columns(tmp_path):
     write_rank(tmp_path, 0, [entry(), entry("native", "the datatype is of a kind that no algorithm here serves", 3)])
-    text = shown(report.read(tmp_path))
+    text = shown(run_report.read(tmp_path))
     assert "MPICH 5.0.2" in text
     assert "8..80" in text
     assert "doubling_123" in text
@@ -73,9 +72,9 @@ def test_a_report_that_is_cut_short_is_said_and_not_fatal(tmp_path):
     path = write_rank(tmp_path, 1, [entry()])
     path.write_text(path.read_text()[:40])
     (tmp_path / "2-n2-1002.json.part").write_text("{")
-    merged = report.read(tmp_path)
+    merged = run_report.read(tmp_path)
     assert merged.missing == [1, 2]
-    first, second, third = report.warnings(merged)
+    first, second, third = run_report.warnings(merged)
     assert first.startswith("unreadable report 1-n1-1001.json: ")
     assert second == "unreadable report 2-n2-1002.json.part: never finished"
     assert third.startswith("2 of 3 ranks left no report: 1, 2 (")
@@ -84,31 +83,33 @@ def test_a_report_that_is_cut_short_is_said_and_not_fatal(tmp_path):
 
 def test_a_report_with_other_fields_is_unreadable(tmp_path):
     (tmp_path / "0-n0-1.json").write_text('{"rank": "zero"}')
-    assert len(report.read(tmp_path).unreadable) == 1
+    assert len(run_report.read(tmp_path).unreadable) == 1
 
 
 def test_no_report_at_all_is_a_clear_warning(tmp_path):
-    (line,) = report.warnings(report.read(tmp_path))
+    (line,) = run_report.warnings(run_report.read(tmp_path))
     assert line.startswith("no rank left a report: none loaded Rondo, or none called")
-    assert line in shown(report.read(tmp_path)).replace("\n", " ")
+    assert line in shown(run_report.read(tmp_path)).replace("\n", " ")
 
 
 def test_ranks_without_calls_are_said(tmp_path):
     for rank in range(3):
         write_rank(tmp_path, rank, [])
-    assert report.warnings(report.read(tmp_path)) == ["Rondo was loaded, but no rank called a collective that it knows"]
+    assert run_report.warnings(run_report.read(tmp_path)) == [
+        "Rondo was loaded, but no rank called a collective that it knows"
+    ]
 
 
 def test_many_missing_ranks_are_counted_not_listed(tmp_path):
     write_rank(tmp_path, 0, [entry()], size=1000)
-    (line,) = report.warnings(report.read(tmp_path))
+    (line,) = run_report.warnings(run_report.read(tmp_path))
     assert line.startswith("999 of 1000 ranks left no report: 1, 2, 3, 4, 5, 6, 7, 8, ... (")
 
 
 def test_the_merged_report_is_written_as_json(tmp_path):
     write_rank(tmp_path, 0, [entry()], size=1)
     path = tmp_path / "merged.json"
-    report.write(report.read(tmp_path), path)
+    run_report.write(run_report.read(tmp_path), path)
     content = json.loads(path.read_text())
     assert content["entries"][0]["algorithm"] == "doubling_123"
     assert content["ranks"][0]["host"] == "n0"

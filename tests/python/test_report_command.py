@@ -15,9 +15,9 @@ from xml.etree import ElementTree
 
 import numpy
 import pytest
-from rondo.benchmark_report import charts, style, words
-from rondo.benchmark_report.sections import Source, figure_names, library_text, styles
-from rondo.results import Configuration, Emulation, Environment, Network, Repetition, Results, write
+from rondo.bench.results import Configuration, Emulation, Environment, Network, Repetition, Results, write
+from rondo.reports import charts, style, words
+from rondo.reports.sections import Source, figure_names, library_text, styles
 
 from rondo import optional
 
@@ -382,7 +382,7 @@ def test_algorithms_of_one_figure_differ_in_colour_as_long_as_colours_last():
 
 
 def test_the_styles_of_all_markers_and_dashes_can_be_drawn_by_both():
-    from rondo.benchmark_report import figures  # noqa: PLC0415
+    from rondo.reports import figures  # noqa: PLC0415
 
     assert set(style.MARKERS) < set(figures.MARKERS)
     assert set(style.DASHES) == set(figures.DASHES)

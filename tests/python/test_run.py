@@ -12,8 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from rondo import installation
+from rondo.launching import installation
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 
 import numpy
 import pytest
-from rondo.results import Configuration, Repetition
-
-from rondo import statistics
+from rondo.bench import statistics
+from rondo.bench.results import Configuration, Repetition
 
 
 def candidate(

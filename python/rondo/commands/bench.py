@@ -12,7 +12,8 @@ from typing import Any
 
 import click
 
-from rondo import bench_console, bench_launch, bench_map, bench_plan, bench_table, optional, results
+from rondo import optional
+from rondo.bench import console_output, launches, maps, plans, results, tables
 from rondo.errors import Error
 
 WRONG_RESULTS = 3
@@ -43,14 +44,14 @@ WRONG_RESULTS = 3
     "type_",
     default="long",
     show_default=True,
-    metavar="|".join(bench_plan.TYPES),
+    metavar="|".join(plans.TYPES),
     help="Of the elements; those of two names are pairs, for maxloc and minloc.",
 )
 @click.option(
     "--op",
     default="sum",
     show_default=True,
-    metavar="|".join(bench_plan.OPERATORS),
+    metavar="|".join(plans.OPERATORS),
     help="Of the reduction; nothing to bcast and allgather.",
 )
 @click.option("--repetitions", default=30, show_default=True, help="Of each algorithm with each count, at most.")
@@ -65,7 +66,7 @@ WRONG_RESULTS = 3
     "--start",
     default="clock",
     show_default=True,
-    metavar="|".join(bench_plan.STARTS),
+    metavar="|".join(plans.STARTS),
     help="How ranks start together: at a time on a common clock, after a barrier, or both in turn.",
 )
 @click.option("--seed", default=1, show_default=True, help="Of the order in which algorithms take turns.")
@@ -157,8 +158,8 @@ def command(
         rondo bench --map allreduce --type double --counts 8:256Ki --cluster 36x1:10ms:100Mbit --seconds 30
         rondo bench --map allreduce --processes 2..16 --output map -- mpiexec -n {p}
     """
-    algorithms = [*bench_plan.split_algorithms(algorithm_list or ""), *single_algorithms]
-    plan = bench_plan.make(
+    algorithms = [*plans.split_algorithms(algorithm_list or ""), *single_algorithms]
+    plan = plans.make(
         collective, algorithms=algorithms, type_name=type_, operator=op, learned_clock=clock == "learned", **options
     )
     if as_map:
@@ -166,17 +167,17 @@ def command(
     if processes is not None:
         raise Error("--processes goes with --map; a single measurement has those of its launcher or cluster")
     base = output_base(output, collective)
-    place = bench_launch.make(launcher, cluster, mpi)
-    outcome = bench_console.measure(plan, place)
+    place = launches.make(launcher, cluster, mpi)
+    outcome = console_output.measure(plan, place)
     for what, reason in outcome.refusals.items():
         click.echo(f"rondo: {what} was not measured: {reason}", err=True)
     measured = outcome.results
     if measured is None or not measured.configurations:
-        raise Error(bench_console.failure(outcome), outcome.exit_code or 2)
+        raise Error(console_output.failure(outcome), outcome.exit_code or 2)
     results.write(measured, base.with_name(f"{base.name}.json"))
-    write_text(base.with_name(f"{base.name}.csv"), bench_table.csv_text(measured))
-    bench_console.show(measured, as_json)
-    bench_console.tell(measured, base, outcome)
+    write_text(base.with_name(f"{base.name}.csv"), tables.csv_text(measured))
+    console_output.show(measured, as_json)
+    console_output.tell(measured, base, outcome)
     if outcome.exit_code:
         sys.exit(outcome.exit_code)
     if outcome.wrong_warmups or any(each.wrong() for each in measured.configurations):
@@ -188,37 +189,37 @@ Where = tuple[str | None, str | None, tuple[str, ...]]
 
 
 def map_command(
-    plan: bench_plan.Plan, where: Where, processes: str | None, at: str, *, output: str | None, as_json: bool
+    plan: plans.Plan, where: Where, processes: str | None, at: str, *, output: str | None, as_json: bool
 ) -> int:
     """Measures and draws a map; the exit code."""
-    from rondo.benchmark_report import map_figures  # noqa: PLC0415
+    from rondo.reports import map_figures  # noqa: PLC0415
 
     cluster, mpi, launcher = where
     directory = Path(output or f"map-{plan.collective}").absolute()
-    asked = bench_map.question(plan, cluster=cluster, launcher=launcher, mpi=mpi)
-    (wanted_bytes, *more) = bench_plan.counts_of(at)
+    asked = maps.question(plan, cluster=cluster, launcher=launcher, mpi=mpi)
+    (wanted_bytes, *more) = plans.counts_of(at)
     if more:
         raise Error(f"--at {at}: expected one number of bytes")
-    bench_launch.make(launcher, cluster, mpi)  # refuses what is wrong before anything starts
-    numbers = bench_map.processes_for(processes, cluster)
+    launches.make(launcher, cluster, mpi)  # refuses what is wrong before anything starts
+    numbers = maps.processes_for(processes, cluster)
     for package in ("matplotlib", "scipy.stats"):
         optional.module(package)
-    bench_map.open_directory(directory, asked)
+    maps.open_directory(directory, asked)
     code = measure_map(plan, numbers, directory, where)
-    found = bench_map.read(directory, asked)
+    found = maps.read(directory, asked)
     if found is None:
         raise Error("nothing was measured, so there is no map", code or 2)
-    written = [bench_map.write(found, directory)]
-    written += map_figures.draw(found, directory, bench_map.bandwidth_count(found, wanted_bytes))
-    bench_console.show_map(found, as_json, written[0])
+    written = [maps.write(found, directory)]
+    written += map_figures.draw(found, directory, maps.bandwidth_count(found, wanted_bytes))
+    console_output.show_map(found, as_json, written[0])
     click.echo(f"wrote into {directory}: {', '.join(each.name for each in written)}", err=True)
     return code
 
 
-def measure_map(plan: bench_plan.Plan, numbers: tuple[int, ...], directory: Path, where: Where) -> int:
+def measure_map(plan: plans.Plan, numbers: tuple[int, ...], directory: Path, where: Where) -> int:
     """Measures what a map lacks and says how far it is; the exit code. What ends without results ends the map."""
     cluster, mpi, launcher = where
-    left = bench_map.missing(directory, numbers)
+    left = maps.missing(directory, numbers)
     if len(left) < len(numbers):
         click.echo(f"{len(numbers) - len(left)} of {len(numbers)} numbers of processes are there already", err=True)
     if left:
@@ -227,20 +228,20 @@ def measure_map(plan: bench_plan.Plan, numbers: tuple[int, ...], directory: Path
     worst = 0
     for done, each in enumerate(left, 1):
         began = time.monotonic()
-        words, part = bench_map.place_for(each, launcher, cluster)
-        outcome = bench_console.measure(bench_map.plan_for(plan, each), bench_launch.make(words, part, mpi))
+        words, part = maps.place_for(each, launcher, cluster)
+        outcome = console_output.measure(maps.plan_for(plan, each), launches.make(words, part, mpi))
         measured = outcome.results
         for what, reason in outcome.refusals.items():
             click.echo(f"rondo: {each} processes: {what} was not measured: {reason}", err=True)
         if outcome.exit_code or measured is None or not measured.complete:
-            reason = bench_console.failure(outcome)
+            reason = console_output.failure(outcome)
             click.echo(f"rondo: {each} processes: {reason}; start again to go on from here", err=True)
             return outcome.exit_code or 2
         if measured.environment.ranks != each:
             raise Error(f"the launcher started {measured.environment.ranks} ranks instead of {each}")
-        results.write(measured, bench_map.results_file(directory, each))
+        results.write(measured, maps.results_file(directory, each))
         click.echo(f"{each} processes: {time.monotonic() - began:.0f} s ({done} of {len(left)})", err=True)
-        for line in bench_console.cautions(measured):
+        for line in console_output.cautions(measured):
             click.echo(f"rondo: {line}", err=True)
         if outcome.wrong_warmups or any(one.wrong() for one in measured.configurations):
             click.secho(f"rondo: {each} processes: WRONG RESULTS; `rondo report` says of what", err=True, fg="red")

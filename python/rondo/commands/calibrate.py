@@ -14,8 +14,11 @@ from pathlib import Path
 
 import click
 
-from rondo import _core, bench_launch, bench_plan, calibrate, cluster_shape, machine
+from rondo import _core
+from rondo.bench import launches, plans
+from rondo.cluster import shapes
 from rondo.errors import Error
+from rondo.machine import calibrate, machine
 
 DEFAULT_RANKS = 8
 DEFAULT_SIZES = "64Ki,1Mi,16Mi"
@@ -78,7 +81,7 @@ def command(
     The table shows for every pipelined algorithm the segment that is chosen, the time that is predicted, and beside it
     the number of segments that a formula gives for rounds in lock step (b*), which is too small where messages overlap.
     """
-    lengths = bench_plan.counts_of(sizes)
+    lengths = plans.counts_of(sizes)
     if min(lengths) < calibrate.ELEMENT:
         raise Error(f"--sizes {sizes}: expected at least {calibrate.ELEMENT} bytes each")
     if show is not None:
@@ -98,7 +101,7 @@ def command(
     path = Path(output) if output is not None else machine.default_path(os.environ)
     if path.is_dir():
         raise Error(f"--output {path} is a directory; expected a file in it")
-    bench_launch.make(launcher, cluster, mpi)  # refuses what is wrong before anything starts
+    launches.make(launcher, cluster, mpi)  # refuses what is wrong before anything starts
     measured = calibrate.measure(launcher, cluster, mpi, lambda stage: click.echo(f"measuring {stage}", err=True))
     machine.write(path, text_of(measured, launcher, cluster, precompute))
     click.echo(f"wrote {path}", err=True)
@@ -115,7 +118,7 @@ def command(
 def table_ranks(cluster: str | None, measured: int) -> int:
     """Those of the cluster, if its text says; two ends of a network say nothing about programs."""
     if cluster is not None and ":" in cluster:
-        return cluster_shape.parse(cluster).ranks
+        return shapes.parse(cluster).ranks
     return measured if measured > 2 else DEFAULT_RANKS
 
 

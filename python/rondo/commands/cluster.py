@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from rondo import cluster, cluster_shape, mpi_library, process
+from rondo.bench.results import Network
+from rondo.cluster import cluster, shapes
 from rondo.errors import Error
-from rondo.results import Network
+from rondo.launching import mpi_library, process
 
 if TYPE_CHECKING:
-    from rondo import cluster_check
+    from rondo.cluster import check
 
 DEFAULT_NAME = "default"
 
@@ -36,8 +37,8 @@ class Quantity(click.ParamType):
         return value if isinstance(value, float) else self.read(value)
 
 
-LATENCY = Quantity("time", cluster_shape.latency)
-RATE = Quantity("rate", cluster_shape.rate)
+LATENCY = Quantity("time", shapes.latency)
+RATE = Quantity("rate", shapes.rate)
 
 
 def shaped(function: Callable[..., None]) -> Callable[..., None]:
@@ -68,9 +69,9 @@ def shaped(function: Callable[..., None]) -> Callable[..., None]:
     return function
 
 
-def shape_of(options: Mapping[str, Any]) -> cluster_shape.Shape:
+def shape_of(options: Mapping[str, Any]) -> shapes.Shape:
     """The shape that the options of `shaped` describe; Error if it is impossible."""
-    return cluster_shape.checked(cluster_shape.Shape(**options))
+    return shapes.checked(shapes.Shape(**options))
 
 
 @click.group()
@@ -151,11 +152,11 @@ def check(wanted: str, name: str | None, limit: float, as_json: bool, **shape: A
     what the processor adds; it is not judged.
     """
     # Loaded only now: numerical libraries take their time.
-    from rondo import cluster_check  # noqa: PLC0415
+    from rondo.cluster import check  # noqa: PLC0415
 
     library = mpi_library.find(wanted, os.environ)
     with cluster.opened(name or str(shape_of(shape))) as running:
-        checked = cluster_check.check(running, library, lambda text: click.echo(text, err=True))
+        checked = check.check(running, library, lambda text: click.echo(text, err=True))
     faults = checked.faults(limit / 100)
     if as_json:
         click.echo(
@@ -215,7 +216,7 @@ def down(names: tuple[str, ...], everything: bool) -> None:
         running.stop()
 
 
-def show_check(checked: cluster_check.Check) -> None:
+def show_check(checked: check.Check) -> None:
     """Prints what was measured beside the model."""
     click.echo(f"{checked.library}, {checked.shape}")
     if checked.network is not None:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import click
 
-from rondo import _core, cluster_shape
+from rondo import _core
+from rondo.bench.results import NATIVE
+from rondo.cluster import shapes
 from rondo.drawing import trace
 from rondo.drawing.trace import Costs, Problem
 from rondo.errors import Error
-from rondo.results import NATIVE
 
 PICTURES = ("auto", "spacetime", "trees")
 BLOCKS = 8  # of the vector, where nothing else is said
@@ -158,7 +159,7 @@ def _names(algorithm: str, settings: tuple[str, ...]) -> tuple[str, str]:
 
 
 def _checked_output(output: Path | None) -> Path | None:
-    from rondo.benchmark_report.figures import FORMATS  # noqa: PLC0415
+    from rondo.reports.figures import FORMATS  # noqa: PLC0415
 
     if output is not None and output.suffix[1:].lower() not in FORMATS:
         raise Error(f"--output {output}: expected a name that ends in {', '.join(f'.{each}' for each in FORMATS)}")
@@ -177,10 +178,10 @@ def _costs(
             )
         return None
     return Costs(
-        alpha=cluster_shape.latency(alpha or ALPHA),
-        beta=cluster_shape.BETA_BITS / cluster_shape.rate(rate or RATE),
-        gamma=cluster_shape.BETA_BITS / cluster_shape.rate(operator_rate) if operator_rate else 0.0,
-        overhead=cluster_shape.latency(overhead) if overhead else 0.0,
+        alpha=shapes.latency(alpha or ALPHA),
+        beta=shapes.BETA_BITS / shapes.rate(rate or RATE),
+        gamma=shapes.BETA_BITS / shapes.rate(operator_rate) if operator_rate else 0.0,
+        overhead=shapes.latency(overhead) if overhead else 0.0,
     )
 
 

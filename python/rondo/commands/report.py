@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from rondo import results
+from rondo.bench import results
 from rondo.errors import Error
 
 DEFAULT_PAGE = Path("report.html")
@@ -21,7 +21,7 @@ class Formats(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
         """Their names; Error for one that there is not."""
-        from rondo.benchmark_report import figures  # noqa: PLC0415
+        from rondo.reports import figures  # noqa: PLC0415
 
         names = tuple(dict.fromkeys(each.strip() for each in value.split(",")))
         for name in names:
@@ -88,8 +88,8 @@ def command(
         rondo report results.json --figures figures --format pdf
     """
     # Plotly, matplotlib and SciPy take a second to import.
-    from rondo.benchmark_report import figures, page, rows  # noqa: PLC0415
-    from rondo.benchmark_report.sections import Source  # noqa: PLC0415
+    from rondo.reports import figures, page, rows  # noqa: PLC0415
+    from rondo.reports.sections import Source  # noqa: PLC0415
 
     sources = [Source(each, results.read(each)) for each in dict.fromkeys(files)]
     for each in sources:
@@ -111,7 +111,7 @@ def command(
 
 
 def _warn(sources: list[Any]) -> None:
-    from rondo.benchmark_report import words  # noqa: PLC0415
+    from rondo.reports import words  # noqa: PLC0415
 
     for source in sources:
         lines = [f"{section.collective}: {line}" for section in source.sections for line in words.alarms(section)]

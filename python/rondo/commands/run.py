@@ -14,8 +14,11 @@ from pathlib import Path
 
 import click
 
-from rondo import _core, abi, cluster, installation, launcher, machine, mpi_library, preload, process
+from rondo import _core
+from rondo.cluster import cluster
 from rondo.errors import Error
+from rondo.launching import abi, installation, launcher, mpi_library, preload, process
+from rondo.machine import machine
 
 NO_RULES = "none"
 REPORT_DIRECTORY = ".rondo-report-"
@@ -283,12 +286,12 @@ def show_report(directory: Path, merged_file: Path | None) -> None:
     # Loaded only now: most runs do without.
     from rich.console import Console  # noqa: PLC0415
 
-    from rondo import report  # noqa: PLC0415
+    from rondo.launching import run_report  # noqa: PLC0415
 
-    merged = report.read(directory)
-    report.show(merged, Console(stderr=True, highlight=False))
+    merged = run_report.read(directory)
+    run_report.show(merged, Console(stderr=True, highlight=False))
     if merged_file is not None:
         try:
-            report.write(merged, merged_file)
+            run_report.write(merged, merged_file)
         except OSError as error:
             click.echo(f"rondo: cannot write the report {merged_file}: {error.strerror}", err=True)

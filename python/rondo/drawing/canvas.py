@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rondo import cluster_shape, optional
-from rondo.benchmark_report import figures, style
+from rondo import optional
+from rondo.cluster import shapes
 from rondo.drawing.trace import LOCK_STEP, ROUNDS, Trace
 from rondo.errors import Error
+from rondo.reports import figures, style
 
 FORMATS = figures.FORMATS
 SETTINGS = {**figures.SETTINGS, "lines.solid_capstyle": "round"}
@@ -121,6 +122,6 @@ def time_text(trace: Trace) -> str:
     if problem.timing == ROUNDS or problem.costs is None:
         return style.counted(round(time), "round")
     how = "in lock step" if problem.timing == LOCK_STEP else "overlapped"
-    rate = cluster_shape.rate_text(cluster_shape.BETA_BITS / problem.costs.beta)
+    rate = shapes.rate_text(shapes.BETA_BITS / problem.costs.beta)
     costs = f"\N{GREEK SMALL LETTER ALPHA} = {style.time_text(problem.costs.alpha)}, {rate[:-4]} {rate[-4:]}/s"
     return f"{style.time_text(time)} {how} ({costs})"

@@ -8,11 +8,11 @@ import math
 from typing import Any
 
 from rondo import optional
-from rondo.benchmark_report import style
 from rondo.drawing import canvas
 from rondo.drawing.canvas import Sheet
 from rondo.drawing.trace import ROUNDS, Local, Message, Trace, ranges_text
 from rondo.errors import Error
+from rondo.reports import style
 
 MOST_RANKS = 64
 MOST_MESSAGES = 1500

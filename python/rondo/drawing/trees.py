@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from rondo import optional
-from rondo.benchmark_report import style
 from rondo.drawing import canvas
 from rondo.drawing.canvas import Sheet
 from rondo.drawing.trace import ROUNDS, Trace, ranges_text
 from rondo.errors import Error
+from rondo.reports import style
 
 MOST_RANKS = 128
 MOST_TREES = 2

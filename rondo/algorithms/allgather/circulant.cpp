@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "rondo/algorithms/allgather/allgather.hpp"
-#include "rondo/algorithms/rotated_parts.hpp"
+#include "rondo/algorithms/patterns/rotated_parts.hpp"
 #include "rondo/topology/circulant.hpp"
 
 namespace rondo::allgather {

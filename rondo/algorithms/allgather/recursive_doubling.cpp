@@ -3,7 +3,7 @@
 // of two go through a neighbour. [thakur2005optimization]. Short vectors. Rounds: log2 p, or floor(log2 p) + 2; volume
 // m (p - 1) / p, or up to twice that.
 #include "rondo/algorithms/allgather/allgather.hpp"
-#include "rondo/algorithms/halving.hpp"
+#include "rondo/algorithms/patterns/halving.hpp"
 
 namespace rondo::allgather {
 

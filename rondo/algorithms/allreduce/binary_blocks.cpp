@@ -4,7 +4,7 @@
 // rank order. [rabenseifner2004collective], section 3.6. Long vectors on numbers of ranks whose successive powers of
 // two do not differ by much: little more than halving and doubling costs on a power of two. Rounds: a block of 2^i
 // ranks sends 2^(k-i) messages to one of 2^k. Operations: at most m.
-#include "rondo/algorithms/binary_blocks.hpp"
+#include "rondo/algorithms/patterns/binary_blocks.hpp"
 #include "rondo/algorithms/allreduce/allreduce.hpp"
 
 namespace rondo::allreduce {

@@ -4,7 +4,7 @@
 // of which reduces half the vector. In rank order. [rabenseifner2004collective], section 3.5. Long vectors. Rounds:
 // 2 log2 p, or 3 + 2 floor(log2 p); volume: 2 m (p - 1) / p, or up to 4 m; operations: m (p - 1) / p, or up to 1.5 m.
 #include "rondo/algorithms/allreduce/allreduce.hpp"
-#include "rondo/algorithms/halving.hpp"
+#include "rondo/algorithms/patterns/halving.hpp"
 
 namespace rondo::allreduce {
 

@@ -8,7 +8,7 @@
 #include <array>
 
 #include "rondo/algorithms/allreduce/allreduce.hpp"
-#include "rondo/algorithms/fold.hpp"
+#include "rondo/algorithms/patterns/fold.hpp"
 
 namespace rondo::allreduce {
 

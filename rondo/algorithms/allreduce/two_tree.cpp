@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "rondo/algorithms/allreduce/allreduce.hpp"
-#include "rondo/algorithms/two_tree_steps.hpp"
+#include "rondo/algorithms/patterns/two_tree_steps.hpp"
 #include "rondo/core/pipeline.hpp"
 #include "rondo/topology/rotation.hpp"
 

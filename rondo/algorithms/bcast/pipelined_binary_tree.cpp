@@ -3,7 +3,7 @@
 // [sanders2009two], section 2. Rounds: about 2*(log2 p + segments); a Fibonacci tree (tree=1) is less deep, as the
 // child that hears first has the larger subtree.
 #include "rondo/algorithms/bcast/bcast.hpp"
-#include "rondo/algorithms/tree_shape.hpp"
+#include "rondo/algorithms/patterns/tree_shape.hpp"
 #include "rondo/core/pipeline.hpp"
 #include "rondo/topology/rotation.hpp"
 

@@ -4,7 +4,7 @@
 // [sanders2009two], section 4.1. For 2k blocks and h the height with the root: at most 2*h + 2*k steps; time tends to
 // beta*m. With simplex=1 ranks are couples of a receiver and a sender, and no rank does both in one step (section 5.2).
 #include "rondo/algorithms/bcast/bcast.hpp"
-#include "rondo/algorithms/two_tree_steps.hpp"
+#include "rondo/algorithms/patterns/two_tree_steps.hpp"
 #include "rondo/core/pipeline.hpp"
 #include "rondo/topology/rotation.hpp"
 

@@ -3,8 +3,8 @@
 // one tree are leaves of the other. [sanders2009two], section 4.3. For 2k blocks: at most 2*(2*h + 2*k) steps; time
 // about 2*beta*m. Lands in the output.
 #include "rondo/algorithms/exscan/exscan.hpp"
-#include "rondo/algorithms/tree_scans.hpp"
-#include "rondo/algorithms/two_tree_steps.hpp"
+#include "rondo/algorithms/patterns/tree_scans.hpp"
+#include "rondo/algorithms/patterns/two_tree_steps.hpp"
 #include "rondo/core/pipeline.hpp"
 
 namespace rondo::exscan {

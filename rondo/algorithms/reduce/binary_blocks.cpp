@@ -4,7 +4,7 @@
 // along a binomial tree. A root outside the largest block plays the role of rank 0 in the gather. In rank order.
 // [rabenseifner2004collective], section 3.6. Long vectors on numbers of ranks whose successive powers of two do not
 // differ by much. Operations: at most m.
-#include "rondo/algorithms/binary_blocks.hpp"
+#include "rondo/algorithms/patterns/binary_blocks.hpp"
 #include "rondo/algorithms/reduce/reduce.hpp"
 
 namespace rondo::reduce {

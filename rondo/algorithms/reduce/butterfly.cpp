@@ -3,7 +3,7 @@
 // order; then the root gathers the parts on the same paths. Ranks beyond a power of two hand their vector to a
 // neighbour first. [rabenseifner2004more]. Rounds: 2*floor(log2 p), one more if p is no power of two. Volume: about
 // 2*m, up to 3*m then. Operations: m elements, up to 2*m.
-#include "rondo/algorithms/halving.hpp"
+#include "rondo/algorithms/patterns/halving.hpp"
 #include "rondo/algorithms/reduce/reduce.hpp"
 
 namespace rondo::reduce {

@@ -4,7 +4,7 @@
 // root stays. In rank order. [rabenseifner2004collective], section 3.5. Long vectors. Rounds: 2 log2 p, or 2 more than
 // 2 floor(log2 p); volume: about 2 m, up to 3 m; operations: m (p - 1) / p, or up to 1.5 m. The butterfly needs a round
 // less on other numbers than powers of two, but operations on m elements more there.
-#include "rondo/algorithms/halving.hpp"
+#include "rondo/algorithms/patterns/halving.hpp"
 #include "rondo/algorithms/reduce/reduce.hpp"
 
 namespace rondo::reduce {

@@ -2,8 +2,8 @@
 // Pipelined binary tree reduction: segments up one in-order tree, each rank hearing its two children in turn. The tree
 // has the root in its middle if the operator commutes, else wherever it is. [sanders2009two], section 2. Rounds: about
 // 2*(log2 p + segments). Operations: two per segment.
+#include "rondo/algorithms/patterns/tree_shape.hpp"
 #include "rondo/algorithms/reduce/reduce.hpp"
-#include "rondo/algorithms/tree_shape.hpp"
 #include "rondo/core/pipeline.hpp"
 #include "rondo/topology/rotation.hpp"
 

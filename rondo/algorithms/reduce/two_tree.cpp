@@ -2,8 +2,8 @@
 // Two-tree reduction: the two-tree broadcast run backwards, each tree reducing one half of the vector for the root. In
 // rank order if the root is the first or the last rank; any root if the operator commutes. [sanders2009two], section
 // 4.2. For 2k blocks: at most 2*h + 2*k steps; time tends to beta*m. Operations: about two per block of one half.
+#include "rondo/algorithms/patterns/two_tree_steps.hpp"
 #include "rondo/algorithms/reduce/reduce.hpp"
-#include "rondo/algorithms/two_tree_steps.hpp"
 #include "rondo/core/pipeline.hpp"
 #include "rondo/topology/rotation.hpp"
 

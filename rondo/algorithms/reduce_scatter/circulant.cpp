@@ -3,9 +3,9 @@
 // own is left. Rounds: ceil(log2 p) for every p, the fewest possible; every part but the own is sent once, p - 1 parts
 // are received and combined. [traff2024nonpipelined]
 #include "rondo/topology/circulant.hpp"
+#include "rondo/algorithms/patterns/rotated_parts.hpp"
 #include "rondo/algorithms/reduce_scatter/reduce_scatter.hpp"
 #include "rondo/algorithms/requirements.hpp"
-#include "rondo/algorithms/rotated_parts.hpp"
 
 namespace rondo::reduce_scatter {
 

@@ -3,7 +3,7 @@
 // reducing the half that its own part is in. Ranks beyond a power of two go through a neighbour, whole.
 // [thakur2005optimization]. Medium vectors. Rounds: log2 p, or floor(log2 p) + 2; volume and operations m (p - 1) / p,
 // or up to twice that.
-#include "rondo/algorithms/halving.hpp"
+#include "rondo/algorithms/patterns/halving.hpp"
 #include "rondo/algorithms/reduce_scatter/reduce_scatter.hpp"
 #include "rondo/algorithms/requirements.hpp"
 

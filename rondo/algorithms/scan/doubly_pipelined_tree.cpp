@@ -2,9 +2,9 @@
 // Doubly pipelined tree inclusive scan: one in-order tree; while a segment goes up, an earlier one comes down over the
 // same edge, in one exchange. [sanders2006parallel]. Rounds: about 3*segments + 4*log2 p; time about 3*beta*m. Lands in
 // the output.
+#include "rondo/algorithms/patterns/tree_scans.hpp"
+#include "rondo/algorithms/patterns/tree_shape.hpp"
 #include "rondo/algorithms/scan/scan.hpp"
-#include "rondo/algorithms/tree_scans.hpp"
-#include "rondo/algorithms/tree_shape.hpp"
 #include "rondo/core/pipeline.hpp"
 
 namespace rondo::scan {

@@ -2,9 +2,9 @@
 // Pipelined binary tree inclusive scan: all segments up one in-order tree, whose ranks learn the sums of their
 // subtrees, then all down again with the sums of what lies before. [sanders2009two], section 4.3. Time about 4*beta*m,
 // in few rounds. Lands in the output.
+#include "rondo/algorithms/patterns/tree_scans.hpp"
+#include "rondo/algorithms/patterns/tree_shape.hpp"
 #include "rondo/algorithms/scan/scan.hpp"
-#include "rondo/algorithms/tree_scans.hpp"
-#include "rondo/algorithms/tree_shape.hpp"
 #include "rondo/core/pipeline.hpp"
 
 namespace rondo::scan {

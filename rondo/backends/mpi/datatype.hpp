@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "rondo/backends/mpi/kernels.hpp"
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/core/block.hpp"
+#include "rondo/kernels/kernels.hpp"
 
 namespace rondo::mpi {
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a program can say to Rondo while it runs. These functions are in the preload library; a program that shall also
+   run without it finds them with dlsym(RTLD_DEFAULT, "rondo_choose"). Names are those of `rondo list`. */
+#ifndef RONDO_H
+#define RONDO_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Has calls of a collective ("exscan") served as `choice` says from now on, on all communicators: by "native", an
+   algorithm ("doubling_123"), or one with parameters ("linear_pipeline:segment=32Ki"); "" gives the decision back to
+   environment and rules. Between MPI_Init and MPI_Finalize; all ranks must choose alike, between the same collective
+   calls, while no thread of theirs is in one. Changing forth and back is cheap: plans are kept. Returns 0; else nothing
+   has changed, and `message` (of `size` bytes, with its terminating zero) says why. */
+int rondo_choose(const char* collective, const char* choice, char* message, int size);
+
+/* How many calls of a collective this process has given to the MPI library's own function since the last successful
+   choice for it, and in `message` why it did so the last time: an algorithm may refuse some calls. -1 with a message if
+   there is no such collective. */
+long long rondo_left_to_library(const char* collective, char* message, int size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// rondo._core: machines in figures, and the segments that are best on them.
+#include "python/rondo/_core/machine_module.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rondo/algorithms/registry.hpp"
+#include "rondo/backends/virtual/lock_step.hpp"
+#include "rondo/backends/virtual/segment_choice.hpp"
+#include "rondo/core/error.hpp"
+#include "rondo/core/pipeline.hpp"
+#include "rondo/selection/choice.hpp"
+#include "rondo/selection/machine.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace rondo {
+namespace {
+
+constexpr Count element_bytes = 8;
+constexpr Rank most_ranks_in_lock_step = 64;  // beyond, the formula is left out: symbols take their time
+
+nb::dict described(const Machine& machine) {
+    nb::dict description;
+    description["alpha"] = machine.alpha;
+    description["beta"] = machine.beta;
+    description["overhead"] = machine.overhead;
+    description["gamma"] = machine.gamma;
+    return description;
+}
+
+std::string_view text_of(virtual_machine::Basis basis) {
+    switch (basis) {
+        case virtual_machine::Basis::whole: return "whole";
+        case virtual_machine::Basis::extrapolated: return "extrapolated";
+        case virtual_machine::Basis::fewer_ranks: return "fewer ranks";
+        case virtual_machine::Basis::standard: break;
+    }
+    return "standard";
+}
+
+/// The best number of segments in lock step, where T(b) = (A + B(b-1))(alpha + beta m/b): A and B from the rounds of 2
+/// and of 4 segments (1 would leave out half of what works on two halves at once). 0: there is none.
+double best_in_lock_step(const AlgorithmInfo& algorithm, CallFacts facts, const virtual_machine::CostModel& costs) {
+    if (facts.size > most_ranks_in_lock_step || costs.alpha <= 0 || algorithm.has_segments_of_parts) return 0;
+    const auto bytes = static_cast<double>(facts.bytes());
+    facts.element_bytes = 1;
+    std::vector<Setting> settings = algorithm.standard_settings();
+    for (Setting& setting : settings) {
+        if (setting.name == segment_parameter.name) setting.value = 1;
+    }
+    const auto rounds = [&](Count segments) {
+        facts.count = segments;
+        if (algorithm.refusal(facts, settings)) return 0.0;
+        return run_lock_step(virtual_machine::Problem{algorithm, facts, settings, false, facts.size}, {}).time;
+    };
+    const double two = rounds(2), four = rounds(4), each = (four - two) / 2, first = two - each;
+    if (each <= 0 || first <= each) return 1;
+    return std::max(1.0, std::round(std::sqrt((first - each) * costs.beta * bytes / (each * costs.alpha))));
+}
+
+nb::dict chosen_segment(std::string_view collective, std::string_view name, Rank processes, Count bytes, double alpha,
+                        double beta, double overhead, double gamma, Count budget) {
+    const Collective& subject = require_collective(collective);
+    const Choice choice = parse_choice(subject, name);
+    if (choice.algorithm == nullptr || choice.algorithm->parameter(segment_parameter.name) == nullptr) {
+        throw Error(std::string(collective) + "/" + std::string(name) + " has no segments");
+    }
+    if (processes < 1 || bytes < element_bytes) throw Error("expected at least one process and one element of 8 bytes");
+    const virtual_machine::CostModel costs{.alpha = alpha, .beta = beta, .gamma = gamma, .overhead = overhead};
+    const CallFacts facts = subject.facts(
+        {.size = processes, .count = bytes / element_bytes, .element_bytes = element_bytes, .op = {true}});
+    const virtual_machine::SegmentChoice best = virtual_machine::best_segment(
+        *choice.algorithm, facts, choice.settings, costs, budget > 0 ? budget : virtual_machine::actions_per_choice);
+    nb::dict description;
+    description["segment"] = best.segment;
+    description["segments"] = best.segments;
+    description["seconds"] = best.seconds;
+    description["basis"] = text_of(best.basis);
+    description["lock_step_segments"] = best_in_lock_step(*choice.algorithm, facts, costs);
+    return description;
+}
+
+}  // namespace
+
+void bind_machine(nb::module_& module) {
+    module.def(
+        "standard_machine", [] { return described(Machine()); },
+        "The figures that are used without a machine file: alpha and overhead in seconds, beta and gamma in seconds "
+        "per byte.");
+    module.def(
+        "read_machine",
+        [](std::string_view text, std::string_view name) { return described(Machine::parse(text, name)); }, "text"_a,
+        "name"_a,
+        "The figures in the text of a machine file called `name`: alpha, beta, overhead, gamma.\n\nRaises "
+        "ValueError('<name>:<line>: what was expected') if a line is malformed.");
+    module.def("chosen_segment", &chosen_segment, "collective"_a, "algorithm"_a, "processes"_a, "bytes"_a, "alpha"_a,
+               "beta"_a, "overhead"_a, "gamma"_a, "budget"_a = 0,
+               "The segment that is best for a call on a machine: a dictionary with segment (bytes), segments, seconds "
+               "(predicted), basis (how that was found) and lock_step_segments (the best number by the formula for "
+               "lock step; 0 if it was not computed).\n\nRaises ValueError for an unknown algorithm, or one without "
+               "segments.");
+}
+
+}  // namespace rondo

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where `rondo bench` measures: under a launcher of the user's, or on an emulated cluster; and the driver for it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rondo.bench.results import Emulation
+from rondo.cluster import cluster, shapes
+from rondo.errors import Error
+from rondo.launching import abi, installation, launcher, mpi_library, preload
+from rondo.launching.mpi_library import MpiLibrary
+from rondo.machine import machine
+
+ABI_OF = {"mpich": "mpich", "impi": "mpich", "openmpi": "openmpi"}
+DRIVER = "bench"
+
+
+@dataclass(frozen=True)
+class Place:
+    """An MPI library, with a launcher's words or an emulated cluster. `make` makes it."""
+
+    library: MpiLibrary
+    launcher_words: tuple[str, ...] = ()
+    cluster_text: str | None = None
+
+    @property
+    def abi(self) -> str:
+        """Binary interface of the library."""
+        return ABI_OF[self.library.name]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What to run, and on what."""
+
+    words: list[str]
+    environment: dict[str, str]
+    emulation: Emulation | None = None
+
+
+def make(launcher_words: Sequence[str], cluster_text: str | None, wanted: str | None) -> Place:
+    """A place from what users write: a launcher without a program, or a cluster. Error for what is wrong in it."""
+    if cluster_text is not None:
+        if launcher_words:
+            raise Error(f"--cluster starts the ranks itself; leave out the launcher: {' '.join(launcher_words)}")
+        if ":" in cluster_text:
+            shapes.parse(cluster_text)
+        return Place(mpi_library.find(wanted or "mpich", os.environ), (), cluster_text)
+    if not launcher_words:
+        raise Error(
+            "where to measure? Expected a launcher, as in: rondo bench exscan -- mpiexec -n 8; or an emulated cluster: "
+            "--cluster 8x1:2ms:200Mbit"
+        )
+    line = launcher.read(list(launcher_words), os.environ)
+    program = next((words[0] for words, _ in line.programs()), line.programs_elsewhere)
+    if program is not None:
+        raise Error(f"{program}: expected a launcher with its options and no program; the benchmark is the program")
+    if wanted is None and line.kind is launcher.Kind.SRUN:
+        raise Error(f"{launcher_words[0]} starts programs of any MPI; name one: --mpi mpich|openmpi|impi|PATH")
+    return Place(mpi_library.find(wanted or launcher_words[0], os.environ), tuple(launcher_words))
+
+
+def driver_for(library: MpiLibrary) -> Path:
+    """The driver, compiled for this library."""
+    sources = sorted(installation.BENCH_SOURCES.glob("*.cpp"))
+    headers = sorted(installation.BENCH_SOURCES.rglob("*.hpp"))
+    if not sources:
+        raise Error(f"this installation of Rondo is incomplete: there are no sources in {installation.BENCH_SOURCES}")
+    flags = [f"-I{installation.BENCH_SOURCES}", "-Wl,--no-as-needed", "-ldl"]
+    driver = mpi_library.compile_program(library, DRIVER, sources, headers, flags)
+    found = abi.of_program([str(driver)], None, {**os.environ, **library.environment})
+    if found.abi != ABI_OF[library.name]:
+        raise Error(
+            f"{library.compiler} compiles for another MPI ({found.library}) than {library.launcher} starts; name one "
+            f"whose launcher and compiler belong together: --mpi PATH"
+        )
+    return driver
+
+
+@contextlib.contextmanager
+def prepared(place: Place, words: Sequence[str], rondo: bool) -> Iterator[Launch]:
+    """The command that runs `words` on all ranks, with Rondo preloaded if wanted. A cluster lives as long."""
+    library = installation.preload_library(place.abi) if rondo else None
+    if place.cluster_text is None:
+        yield _under_launcher(place, words, library)
+        return
+    with cluster.opened(place.cluster_text) as running:
+        variables = {preload.PRELOAD: str(library)} if library is not None else {}
+        if machine.VARIABLE in os.environ:
+            variables[machine.VARIABLE] = os.environ[machine.VARIABLE]
+        shape = running.shape
+        emulation = Emulation(shape.nodes, shape.per_node, shape.latency, shape.rate, shape.lanes)
+        line = running.command(place.library, shape.ranks, words, variables)
+        yield Launch(line, _without_instructions(running.environment(place.library)), emulation)
+
+
+def _under_launcher(place: Place, words: Sequence[str], library: Path | None) -> Launch:
+    environment = _without_instructions({**os.environ, **place.library.environment})
+    line = launcher.read([*place.launcher_words, *words], environment)
+    if library is None:
+        return Launch(line.words, environment)
+    figures = machine.find(environment.get(machine.VARIABLE), environment)
+    command = preload.inject(line, library, {machine.VARIABLE: str(figures)} if figures else {}, environment)
+    return Launch(command.words, {**environment, **command.environment})
+
+
+def _without_instructions(environment: Mapping[str, str]) -> dict[str, str]:
+    """Without what RONDO_ variables tell Rondo, but for the machine's figures: the plan says what is measured."""
+    kept = ("RONDO_CLUSTER", "RONDO_PATIENCE", machine.VARIABLE)
+    return {
+        name: value for name, value in environment.items() if not name.startswith("RONDO_") or name.startswith(kept)
+    }

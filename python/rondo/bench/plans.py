@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `rondo bench` shall measure: read from what users write, checked before anything starts, told to the driver."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rondo import _core
+from rondo.bench.results import NATIVE
+from rondo.errors import Error
+
+# What the driver can call (apps/bench/collectives.cpp): whether it takes an operator.
+COLLECTIVES = {
+    "exscan": True,
+    "scan": True,
+    "allreduce": True,
+    "reduce_scatter": True,
+    "allgather": False,
+    "reduce": True,
+    "bcast": False,
+}
+DIVIDED = ("reduce_scatter", "allgather")
+"""Where a call's count is of the part of one rank; the whole vector has as many parts as there are ranks."""
+PATTERNS = ("ping_pong", "incast", "ring_shift", "stream", "reduce_local")
+"""Traffic, to see what a network does: no collectives, so there are no algorithms."""
+PAIR_TYPES = {"float_int": 8, "double_int": 12, "long_int": 12, "2int": 8}
+TYPES = {"int": 4, "long": 8, "float": 4, "double": 8, **PAIR_TYPES}
+"""Bytes of data in an element."""
+BIT_OPERATORS = ("bxor", "bor")
+PAIR_OPERATORS = ("maxloc", "minloc")
+OPERATORS = ("sum", *BIT_OPERATORS, "max", "min", *PAIR_OPERATORS)
+STARTS = {"clock": ("clock",), "barrier": ("barrier",), "both": ("clock", "barrier")}
+
+MOST_ELEMENTS = 2**31 - 1
+MOST_PROCESSES = 1 << 20
+SUFFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
+EXPECTED_COUNTS = (
+    "expected numbers of elements as in 1,10,64Ki, or a range as in 1:100000 (1 2 5 10 20 ...) or "
+    "1:100000:decades (1 10 100 ...)"
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A measurement that can be made, as far as can be known before it starts. `make` checks and makes it."""
+
+    collective: str
+    candidates: tuple[str, ...]
+    """"native", or algorithms with parameters as given."""
+    counts: tuple[int, ...]
+    type: str
+    operator: str
+    """Empty where nothing is reduced."""
+    starts: tuple[str, ...]
+    repetitions: int
+    warmup: int
+    seconds: float
+    seed: int
+    learned_clock: bool = False
+
+    @property
+    def needs_rondo(self) -> bool:
+        """Whether a candidate is Rondo's."""
+        return any(each != NATIVE for each in self.candidates)
+
+    @property
+    def configurations(self) -> int:
+        """How many there are to measure."""
+        return len(self.candidates) * len(self.counts) * len(self.starts)
+
+    def text(self) -> str:
+        """As the driver reads it (apps/bench/plan.cpp)."""
+        lines = [f"collective {self.collective}", f"type {self.type}"]
+        lines += [f"operator {self.operator}"] if self.operator else []
+        lines += [f"candidate {each}" for each in self.candidates]
+        lines += [f"count {each}" for each in self.counts]
+        lines += [f"start {each}" for each in self.starts]
+        lines += [f"repetitions {self.repetitions}", f"warmup {self.warmup}", f"seconds {self.seconds:g}"]
+        lines += [f"seed {self.seed}", f"clock {'learned' if self.learned_clock else 'auto'}"]
+        return "\n".join(lines) + "\n"
+
+
+def make(
+    collective: str,
+    *,
+    algorithms: Sequence[str] = (),
+    counts: str = "1:100000",
+    type_name: str = "long",
+    operator: str = "sum",
+    start: str = "clock",
+    repetitions: int = 30,
+    warmup: int = 2,
+    seconds: float = 60.0,
+    seed: int = 1,
+    learned_clock: bool = False,
+) -> Plan:
+    """A plan from what users write; no algorithms: native and all that there are. Error for what is wrong in it."""
+    if collective not in (*COLLECTIVES, *PATTERNS):
+        raise Error(f"cannot measure {collective!r}; {suggestion(collective, [*COLLECTIVES, *PATTERNS])}")
+    if type_name not in TYPES:
+        raise Error(f"unknown type {type_name!r}; {suggestion(type_name, TYPES)}")
+    if operator not in OPERATORS:
+        raise Error(f"unknown operator {operator!r}; {suggestion(operator, OPERATORS)}")
+    reduces = COLLECTIVES.get(collective, False)
+    if reduces:
+        _check_operator(operator, type_name)
+    if start not in STARTS:
+        raise Error(f"unknown way to start {start!r}; {suggestion(start, STARTS)}")
+    if repetitions < 1 or warmup < 0 or not seconds > 0 or seed < 0:
+        raise Error("expected at least one repetition, a time of more than 0 seconds, no negative warm-up or seed")
+    return Plan(
+        collective,
+        candidates_of(collective, algorithms),
+        counts_of(counts),
+        type_name,
+        operator if reduces else "",
+        STARTS[start],
+        repetitions,
+        warmup,
+        seconds,
+        seed,
+        learned_clock,
+    )
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """What was meant instead, perhaps."""
+    names = list(known)
+    bare = word.lower().removeprefix("mpi_")  # people write the name of the function: MPI_Exscan
+    nearest = [bare] if bare in names else _core.nearest(bare, names)
+    return f"did you mean {' or '.join(nearest)}?" if nearest else f"expected one of: {', '.join(names)}"
+
+
+def _check_operator(operator: str, type_name: str) -> None:
+    """Error if MPI does not define the operator on the type."""
+    undefined = f"MPI defines no {operator} of type {type_name}; expected"
+    if type_name in PAIR_TYPES and operator not in PAIR_OPERATORS:
+        raise Error(f"{undefined} --op {' or '.join(PAIR_OPERATORS)}")
+    if operator in PAIR_OPERATORS and type_name not in PAIR_TYPES:
+        raise Error(f"{undefined} one of the pairs {', '.join(PAIR_TYPES)}")
+    if operator in BIT_OPERATORS and type_name not in ("int", "long"):
+        raise Error(f"{undefined} int or long, or sum, max or min")
+
+
+def split_algorithms(text: str) -> list[str]:
+    """The algorithms of a list with commas, which also stand between an algorithm's own settings."""
+    found: list[str] = []
+    for part in text.split(",") if text else []:
+        if found and "=" in part and ":" not in part:
+            found[-1] += f",{part}"
+        else:
+            found.append(part)
+    return found
+
+
+def candidates_of(collective: str, algorithms: Sequence[str]) -> tuple[str, ...]:
+    """The candidates, in the order given; Error if one is unknown, or is there twice."""
+    has_algorithms = collective in {each["name"] for each in _core.collectives()}
+    if not algorithms:
+        known = [each["name"] for each in _core.algorithms(collective)] if has_algorithms else []
+        return (NATIVE, *known)
+    checked: dict[str, str] = {}
+    for algorithm in (each.strip() for each in algorithms):
+        if algorithm != NATIVE and not has_algorithms:
+            raise Error(f"Rondo has no algorithms for {collective}, so no {algorithm!r}; expected native alone")
+        try:
+            complete = _core.check_choice(collective, algorithm) if algorithm != NATIVE else NATIVE
+        except ValueError as error:
+            raise Error(f"cannot measure {algorithm!r}: {error}") from None
+        if complete in checked:
+            raise Error(f"{algorithm} and {checked[complete]} are the same ({complete}); name it once")
+        checked[complete] = algorithm
+    return tuple(checked.values())
+
+
+def counts_of(text: str) -> tuple[int, ...]:
+    """The numbers of elements, rising. Error if the text says none."""
+    found: set[int] = set()
+    for part in text.split(","):
+        ends = part.split(":")
+        if len(ends) == 1:
+            found.add(_count(part, text))
+        elif len(ends) == 2 or (len(ends) == 3 and ends[2] == "decades"):
+            found.update(_range(_count(ends[0], text), _count(ends[1], text), (1, 2, 5) if len(ends) == 2 else (1,)))
+        else:
+            raise Error(f"counts {text!r}: cannot read {part!r}; {EXPECTED_COUNTS}")
+    return tuple(sorted(found))
+
+
+def processes_of(text: str) -> tuple[int, ...]:
+    """Rising numbers of processes, of a text like 2..36 or 2,3,4,8..16; Error if it says none."""
+    found: set[int] = set()
+    for part in text.split(","):
+        match = re.fullmatch(r"\s*(\d+)(?:\s*\.\.\s*(\d+))?\s*", part)
+        first, last = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+        if not 2 <= first <= last <= MOST_PROCESSES:
+            raise Error(
+                f"processes {text!r}: cannot take {part.strip()!r}; expected numbers from 2 on, as in 2..36 or 2,3,4,8"
+            )
+        found.update(range(first, last + 1))
+    return tuple(sorted(found))
+
+
+def _count(word: str, text: str) -> int:
+    match = re.fullmatch(r"\s*(\d+)(k|M|G|Ki|Mi|Gi|)\s*", word)
+    if match is None:
+        raise Error(f"counts {text!r}: cannot read {word!r}; {EXPECTED_COUNTS}")
+    value = int(match[1]) * SUFFIXES[match[2]]
+    if not 1 <= value <= MOST_ELEMENTS:
+        raise Error(f"counts {text!r}: {word} is out of range; expected 1 to {MOST_ELEMENTS}")
+    return value
+
+
+def _range(first: int, last: int, digits: Sequence[int]) -> list[int]:
+    if first > last:
+        raise Error(f"counts {first}:{last}: the range is empty; expected the smaller number first")
+    steps = [digit * 10**power for power in range(len(str(last))) for digit in digits]
+    return [first, *(each for each in steps if first < each < last), last]

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which MPI a program uses: the wrong preload library would break its start.
+
+There are three binary interfaces. MPICH's (libmpi.so.12, Debian: libmpich.so.12) is also that of Intel MPI, MVAPICH and
+Cray MPICH; Open MPI has its own (libmpi.so.40); and there is the standard one of MPI 5 (libmpi_abi.so).
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rondo.errors import NOT_FOUND, Error
+from rondo.launching.launcher import find_program
+
+ABIS = ("mpich", "openmpi", "mpiabi")
+NAME_IT = f"name its MPI: --abi {'|'.join(ABIS)}"
+
+LIBRARY = re.compile(r"\blibmpi(?:ch|_abi|_cray|_gnu\w*|_intel\w*|_nvidia\w*|_aocc\w*|_amd\w*)?\.so(?:\.(\d+))?")
+PYTHON = re.compile(r"(python|pypy)[0-9.]*$")
+PROBE_SECONDS = 120.0
+# What stands before the paths; anything that the imports print comes earlier.
+PROBE_MARK = "rondo-maps:"
+PROBE = f"""
+import mpi4py
+mpi4py.rc.initialize = False
+from mpi4py import MPI
+paths = sorted({{line.split(None, 5)[5].strip() for line in open('/proc/self/maps') if line.count('/')}})
+print({PROBE_MARK!r} + '\\n'.join(paths))
+"""
+
+
+@dataclass(frozen=True)
+class Mpi:
+    """The MPI that a program uses."""
+
+    abi: str
+    library: str
+    """File name of the library, for messages."""
+
+
+def of_program(words: Sequence[str], directory: str | None, environment: Mapping[str, str]) -> Mpi:
+    """The MPI that a program with its arguments uses when it is started in `directory`.
+
+    Error if there is no such program, if it uses no MPI, or if it starts another program that nobody can know.
+    """
+    program = find_program(words[0], directory, environment)
+    if program is None:
+        raise Error(f"cannot find the program {words[0]}", NOT_FOUND)
+    if PYTHON.match(program.name):
+        return of_python(program, environment)
+    interpreter = interpreter_of(program, environment)
+    if interpreter is not None and PYTHON.match(interpreter.name):
+        return of_python(interpreter, environment)
+    if interpreter is not None:
+        raise Error(f"{words[0]} is a script: Rondo cannot know which MPI is used by what it starts; {NAME_IT}")
+    return of_binary(program, words[0], environment)
+
+
+def interpreter_of(program: Path, environment: Mapping[str, str]) -> Path | None:
+    """The interpreter that a script names in its first line; None for a binary."""
+    with program.open("rb") as file:
+        first_line = file.readline(512)
+    if first_line.startswith(b"\x7fELF"):
+        return None
+    if not first_line.startswith(b"#!"):
+        return Path("sh")  # what a launcher makes of a script without a first line, if it starts it at all
+    words = shlex.split(first_line[2:].decode(errors="replace"))
+    if words and Path(words[0]).name == "env":
+        # #!/usr/bin/env -S VARIABLE=value python3 -u
+        words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+    if not words:
+        return Path("sh")
+    return Path(shutil.which(words[0], path=environment.get("PATH")) or words[0])
+
+
+def of_binary(program: Path, name: str, environment: Mapping[str, str]) -> Mpi:
+    """The MPI that a compiled program links with, also by way of other libraries."""
+    try:
+        result = subprocess.run(
+            ["ldd", str(program.absolute())], env=dict(environment), capture_output=True, check=False
+        )
+    except OSError as error:
+        raise Error(f"cannot ask ldd for the libraries of {name}: {error}; {NAME_IT}") from None
+    # "libmpi.so.12 => /usr/lib/libmpi.so.12 (0x...)", or "=> not found"
+    wanted = [line.split()[0] for line in result.stdout.decode(errors="replace").splitlines() if line.strip()]
+    missing = f"{name} does not use MPI (no libmpi among its libraries); if it starts or loads what does, {NAME_IT}"
+    return _only_one(wanted, name, missing)
+
+
+def of_python(interpreter: Path, environment: Mapping[str, str]) -> Mpi:
+    """The MPI that mpi4py loads in this interpreter and environment."""
+    try:
+        result = subprocess.run(
+            [str(interpreter), "-c", PROBE],
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PROBE_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Error(f"cannot ask {interpreter} which MPI mpi4py loads: {error}; {NAME_IT}") from None
+    if result.returncode != 0:
+        lines = result.stderr.decode(errors="replace").strip().splitlines()
+        reason = lines[-1] if lines else f"exit code {result.returncode}"
+        raise Error(f"{interpreter} cannot load mpi4py ({reason}); if the program uses MPI in another way, {NAME_IT}")
+    paths = result.stdout.decode(errors="replace").partition(PROBE_MARK)[2].splitlines()
+    missing = f"mpi4py of {interpreter} loads no MPI library that Rondo knows; {NAME_IT}"
+    return _only_one([Path(path).name for path in paths], str(interpreter), missing)
+
+
+def abi_of_library(file_name: str) -> str | None:
+    """The ABI of an MPI library by its file name, "" if it is one that Rondo does not know; None if it is no MPI."""
+    match = LIBRARY.match(file_name)
+    if match is None:
+        return None
+    if file_name.startswith("libmpi_abi."):
+        return "mpiabi"
+    major = match.group(1)
+    if major == "12":
+        return "mpich"
+    return "openmpi" if major == "40" and file_name.startswith("libmpi.") else ""
+
+
+def _only_one(libraries: Sequence[str], name: str, missing: str) -> Mpi:
+    found: dict[str, str] = {}
+    for library in (Path(each).name for each in libraries):
+        abi = abi_of_library(library)
+        if abi is not None:
+            found.setdefault(abi, library)
+    known = {abi: library for abi, library in found.items() if abi}
+    if len(known) > 1:
+        raise Error(f"{name} uses two MPI libraries, {' and '.join(sorted(known.values()))}; {NAME_IT}")
+    if known:
+        return Mpi(*known.popitem())
+    if found:
+        raise Error(f"{name} uses an MPI library whose binary interface Rondo does not know: {found['']}")
+    raise Error(missing)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where the files that are installed with the package lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rondo.errors import Error
+
+PACKAGE = Path(__file__).resolve().parents[1]
+LIBRARIES = PACKAGE / "lib"
+DEFAULT_RULES = PACKAGE / "tuning" / "default.rules"
+PROGRAMS = PACKAGE / "bin"
+BENCH_SOURCES = PACKAGE / "driver"
+
+
+def installed_abis() -> list[str]:
+    """The MPI ABIs that this installation has a preload library for."""
+    return sorted(path.name.removeprefix("librondo_").removesuffix(".so") for path in LIBRARIES.glob("librondo_*.so"))
+
+
+def preload_library(abi: str) -> Path:
+    """Absolute path of the library that is preloaded into programs of this ABI; Error if it is not installed."""
+    library = LIBRARIES / f"librondo_{abi}.so"
+    if not library.is_file():
+        have = ", ".join(installed_abis()) or "none"
+        raise Error(
+            f"this installation of Rondo has no library for the {abi} ABI (it has: {have}); "
+            f"build it again with that MPI's headers"
+        )
+    if any(character in str(library) for character in " :\t"):
+        raise Error(f"{library} cannot be preloaded: LD_PRELOAD takes no blanks and colons; install Rondo elsewhere")
+    return library
+
+
+def testbed_program() -> Path:
+    """Absolute path of the emulated cluster's engine; Error if it is not installed."""
+    program = PROGRAMS / "rondo-testbed"
+    if not program.is_file():
+        raise Error(
+            "this installation of Rondo has no emulated cluster (it needs Linux); build it again with "
+            "-DRONDO_BUILD_TESTBED=ON"
+        )
+    return program
+
+
+def patience_library() -> Path:
+    """Absolute path of the library that keeps ranks of an emulated cluster from polling; Error if not installed."""
+    library = LIBRARIES / "libpatience.so"
+    if not library.is_file():
+        raise Error(f"this installation of Rondo is incomplete: there is no {library}")
+    return library

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Puts Rondo into a launcher's command line: the programs get its environment, the launcher does not."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rondo.launching.launcher import CommandLine, Kind
+
+PRELOAD = "LD_PRELOAD"
+
+
+@dataclass(frozen=True)
+class Command:
+    """What to run: the words, and what differs from the environment that Rondo itself was given."""
+
+    words: list[str]
+    environment: dict[str, str]
+
+
+def with_library_first(library: Path, existing: str | None) -> str:
+    """The value of LD_PRELOAD with the library before what was there; entries are kept in order."""
+    entries = [entry for entry in re.split(r"[: ]+", existing or "") if entry and entry != str(library)]
+    return os.pathsep.join([str(library), *entries])
+
+
+def inject(line: CommandLine, library: Path, variables: Mapping[str, str], environment: Mapping[str, str]) -> Command:
+    """The command that starts the same programs with `library` preloaded and `variables` set."""
+    words = list(line.words)
+    preload = with_library_first(library, environment.get(PRELOAD))
+    if line.kind is Kind.NONE:
+        return Command(words, {PRELOAD: preload, **variables})
+    if line.kind is Kind.SRUN:
+        return Command(_export(line, library, preload, variables, environment), dict(variables))
+
+    # Where the user has a preload passed on, ours goes before it, in its place.
+    theirs = [variable for variable in line.passed if variable.name == PRELOAD]
+    for variable in theirs:
+        words[variable.position] = variable.prefix + with_library_first(library, variable.value)
+
+    if line.kind is Kind.HYDRA:
+        added = [] if any(variable.everywhere for variable in theirs) else ["-genv", PRELOAD, preload]
+        for name, value in variables.items():
+            added += ["-genv", name, value]
+        return Command([words[0], *added, *words[1:]], {})
+
+    # Open MPI 4 gives -x to one program of several only.
+    for index, segment in reversed(list(enumerate(line.segments))):
+        own = any(variable.segment == index for variable in theirs)
+        added = [] if own else ["-x", f"{PRELOAD}={preload}"]
+        for name, value in variables.items():
+            added += ["-x", f"{name}={value}"]
+        words[segment.start : segment.start] = added
+    return Command(words, {})
+
+
+def _export(
+    line: CommandLine, library: Path, preload: str, variables: Mapping[str, str], environment: Mapping[str, str]
+) -> list[str]:
+    """The words for srun. Values may contain commas, which --export takes apart: it gets the names only."""
+    words = list(line.words)
+    added = [f"{PRELOAD}={preload}"]
+    places = [index for segment in line.segments for index in _export_options(words, segment.start, segment.program)]
+    if not places:
+        base = environment.get("SLURM_EXPORT_ENV", "ALL")
+        return [words[0], "--export=" + _exported(base, added, variables), *words[1:]]
+    for index in places:
+        if words[index] == "--export":
+            words[index + 1] = _exported_after(words[index + 1], library, preload, variables)
+        else:
+            words[index] = "--export=" + _exported_after(words[index].partition("=")[2], library, preload, variables)
+    return words
+
+
+def _export_options(words: list[str], start: int, end: int | None) -> list[int]:
+    inside = range(start, len(words) if end is None else end)
+    return [index for index in inside if words[index] == "--export" or words[index].startswith("--export=")]
+
+
+def _exported_after(base: str, library: Path, preload: str, variables: Mapping[str, str]) -> str:
+    """The list with ours added; a preload that is named in it is kept, behind ours."""
+    entries = base.split(",")
+    for index, entry in enumerate(entries):
+        name, assigned, value = entry.partition("=")
+        if name == PRELOAD:
+            entries[index] = f"{PRELOAD}={with_library_first(library, value) if assigned else preload}"
+            return _exported(",".join(entries), [], variables)
+    return _exported(base, [f"{PRELOAD}={preload}"], variables)
+
+
+def _exported(base: str, added: list[str], variables: Mapping[str, str]) -> str:
+    everything = "ALL" in base.split(",")
+    kept = [] if base in ("NONE", "NIL", "") else [base]
+    return ",".join([*kept, *added, *([] if everything else variables)])

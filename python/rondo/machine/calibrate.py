@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures the figures of a machine file, and shows the segments that they lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rondo import _core
+from rondo.bench import bench
+from rondo.bench.results import Network, Results
+from rondo.errors import Error
+from rondo.machine.machine import Machine
+
+ELEMENT = 8
+REPETITIONS = 15
+SECONDS = 20.0
+# Elements. Messages of a stream: their difference leaves out what one message takes alone. Operands that stay in the
+# cache, as segments do.
+MESSAGES = (500, 1000)
+OPERANDS = (4096, 16384)
+ROUND_TRIPS = "1,4,16,64,256,1Ki,4Ki,16Ki,64Ki"
+SEGMENT = "segment"
+
+STAGES = {
+    "ping_pong": "alpha and beta: a message there and back",
+    "stream": "overhead: many short messages, one after the other",
+    "reduce_local": "gamma: an operator on vectors in the cache",
+}
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What was measured."""
+
+    machine: Machine
+    rendezvous: float
+    """What long messages take in addition, in seconds; not among the machine's figures."""
+    library: str
+    ranks: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """The segment that is chosen for one call."""
+
+    collective: str
+    algorithm: str
+    ranks: int
+    bytes: int
+    segment: int
+    """Bytes."""
+    segments: int
+    seconds: float
+    """Predicted."""
+    basis: str
+    """How: whole, extrapolated, fewer ranks, standard."""
+    lock_step_segments: float
+    """The best number by the formula for lock-step rounds; 0 if it was not computed."""
+
+
+def measure(
+    launcher: tuple[str, ...],
+    cluster: str | None,
+    mpi: str | None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Calibration:
+    """Measures the figures under a launcher, or on an emulated cluster. Error that says what failed if one does."""
+
+    def measured(pattern: str, counts: str) -> Results:
+        progress(STAGES[pattern])
+        try:
+            return bench.measure(
+                pattern,
+                launcher=launcher,
+                cluster=cluster,
+                mpi=mpi,
+                counts=counts,
+                type_name="double",
+                repetitions=REPETITIONS,
+                seconds=SECONDS,
+                start="barrier",
+            )
+        except Error as error:
+            raise Error(f"could not measure {STAGES[pattern]}: {error}", error.exit_code) from None
+
+    network = measured("ping_pong", ROUND_TRIPS)
+    if network.environment.ranks < 2:
+        raise Error("a network has two ends; expected at least 2 ranks, on different nodes, as in: mpiexec -n 2 ...")
+    line = network.environment.network or fitted_line(quickest(network))
+    overhead = slope(quickest(measured("stream", ",".join(map(str, MESSAGES)))))
+    gamma = slope(quickest(measured("reduce_local", ",".join(map(str, OPERANDS)))))
+    machine = Machine(max(line.latency, 0.0), max(line.seconds_per_byte, 0.0), overhead * ELEMENT, gamma)
+    return Calibration(machine, line.rendezvous, network.environment.library, network.environment.ranks)
+
+
+def quickest(results: Results) -> list[tuple[int, float]]:
+    """Bytes and the shortest time of each length; Error if a length has no time."""
+    points = []
+    for each in results.configurations:
+        if each.wrong():
+            raise Error(f"{each.collective} of {each.bytes} bytes delivered wrong results; is this MPI library sound?")
+        if not each.seconds():
+            raise Error(
+                f"{each.collective} of {each.bytes} bytes: no repetition was undisturbed; try again on an idle machine"
+            )
+        points.append((each.bytes, min(each.seconds())))
+    return points
+
+
+def slope(points: Sequence[tuple[int, float]]) -> float:
+    """Seconds per byte between the shortest and the longest; not below 0, which noise can make it."""
+    (first_bytes, first), (last_bytes, last) = points[0], points[-1]
+    return max((last - first) / (last_bytes - first_bytes), 0.0)
+
+
+def fitted_line(points: Sequence[tuple[int, float]]) -> Network:
+    """Least squares of the relative deviations from latency + bytes * seconds_per_byte."""
+    weights = [1 / seconds**2 for _, seconds in points]
+    total = sum(weights)
+    mean_x = sum(w * x for w, (x, _) in zip(weights, points, strict=True)) / total
+    mean_y = sum(w * y for w, (_, y) in zip(weights, points, strict=True)) / total
+    variance = sum(w * (x - mean_x) ** 2 for w, (x, _) in zip(weights, points, strict=True))
+    covariance = sum(w * (x - mean_x) * (y - mean_y) for w, (x, y) in zip(weights, points, strict=True))
+    per_byte = covariance / variance
+    latency = mean_y - per_byte * mean_x
+    residual = max(abs(y / (latency + per_byte * x) - 1) for x, y in points)
+    return Network(latency, per_byte, residual)
+
+
+def pipelined() -> list[tuple[str, str]]:
+    """Collective and name of every algorithm with segments."""
+    return [
+        (collective["name"], algorithm["name"])
+        for collective in _core.collectives()
+        for algorithm in _core.algorithms(collective["name"])
+        if any(parameter["name"] == SEGMENT for parameter in algorithm["parameters"])
+    ]
+
+
+def table(machine: Machine, ranks: int, sizes: Sequence[int]) -> list[Row]:
+    """The segments chosen for vectors of these lengths, by every pipelined algorithm."""
+    return [
+        Row(collective, name, ranks, size, **chosen(machine, collective, name, ranks, size))
+        for collective, name in pipelined()
+        for size in sizes
+    ]
+
+
+def chosen(machine: Machine, collective: str, name: str, ranks: int, size: int, *, budget: int = 0) -> dict[str, float]:
+    """What _core.chosen_segment says; a budget of 0 actions is that of a program's first call."""
+    figures = (machine.alpha, machine.beta, machine.overhead, machine.gamma)
+    choice: dict[str, float] = _core.chosen_segment(collective, name, ranks, size, *figures, budget)
+    return choice
+
+
+def known_segments(machine: Machine, ranks: Sequence[int], sizes: Sequence[int], budget: int) -> str:
+    """Lines of a machine file: what a larger budget than that of a program's first call finds for so many ranks."""
+    lines = []
+    for collective, name in pipelined():
+        for count in ranks:
+            for size in sizes:
+                choice = chosen(machine, collective, name, count, size, budget=budget)
+                size_text, segment = _core.quantity_text(size), _core.quantity_text(int(choice["segment"]))
+                lines.append(f"segment {collective}/{name} {count} {size_text} = {segment}\n")
+    return "".join(lines)

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page's tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+
+from rondo.bench.statistics import Comparison, Standing
+from rondo.reports import style, words
+from rondo.reports.sections import Section
+from rondo.reports.style import Style
+
+
+def winners(section: Section, looks: Mapping[str, Style]) -> str:
+    """Who wins at each length, and what there is to say against it."""
+    rows = [_winner_row(each, looks) for each in section.comparisons]
+    return _table(
+        "The justified winner at each length",
+        ["Bytes", "Count", "Native", "Fastest", "Its median", "Of native's", "Invalid", "Wrong", "Winner"],
+        {"Fastest", "Winner"},
+        rows,
+    )
+
+
+def _winner_row(comparison: Comparison, looks: Mapping[str, Style]) -> list[str]:
+    fastest, native = comparison.fastest, comparison.native
+    all_of = [each.configuration for each in comparison.standings]
+    return [
+        style.bytes_text(all_of[0].bytes),
+        str(all_of[0].count),
+        style.time_text(native.summary.median) if native else style.NOTHING,
+        _name(fastest, looks) if fastest else style.NOTHING,
+        words.median_text(fastest.summary) if fastest else style.NOTHING,
+        words.ratio_text(fastest.ratio) if fastest else style.NOTHING,
+        str(sum(each.invalid() for each in all_of)),
+        str(sum(each.wrong() for each in all_of)),
+        _verdict(comparison, looks),
+    ]
+
+
+def _verdict(comparison: Comparison, looks: Mapping[str, Style]) -> str:
+    """Who wins, or why nobody does."""
+    winner, best = comparison.winner, comparison.best
+    if not best:
+        return "nothing valid"
+    if winner is None:
+        return f"none: {', '.join(_name(each, looks) for each in best)} cannot be told apart"
+    if sum(each.takes_part for each in comparison.standings) == 1:
+        return f"{_name(winner, looks)} (there is no other)"
+    others = [_name(each, looks) for each in best if each is not winner]
+    return _name(winner, looks) + (f" (not slower than {', '.join(others)})" if others else "")
+
+
+def numbers(section: Section, looks: Mapping[str, Style]) -> str:
+    """All that was computed, a row for each candidate at each length."""
+    rows = [_number_row(each, looks) for comparison in section.comparisons for each in comparison.standings]
+    headings = ["Bytes", "Candidate", "Minimum", "Median", "Mean", "p99", "Maximum", "Of native's", "p, Holm"]
+    return _table(
+        "By rising medians; p: that it is no slower than the fastest",
+        [*headings, "Valid", "Invalid", "Wrong"],
+        {"Candidate"},
+        rows,
+    )
+
+
+def _number_row(standing: Standing, looks: Mapping[str, Style]) -> list[str]:
+    summary, configuration = standing.summary, standing.configuration
+    return [
+        style.bytes_text(configuration.bytes),
+        _name(standing, looks),
+        style.time_text(summary.minimum),
+        words.median_text(summary),
+        style.time_text(summary.mean),
+        style.time_text(summary.p99),
+        style.time_text(summary.maximum),
+        words.ratio_text(standing.ratio),
+        "&lt; 0.0001" if standing.p_value < 0.0001 else style.digits(standing.p_value, 2),
+        str(summary.count),
+        str(configuration.invalid()),
+        str(configuration.wrong()),
+    ]
+
+
+def _table(caption: str, headings: Sequence[str], texts: set[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of cells that are HTML already; the columns in `texts` are set to the left. Wrong results stand out."""
+
+    def cell(tag: str, heading: str, content: str) -> str:
+        bad = tag == "td" and heading == "Wrong" and content != "0"
+        kind = " class=text" if heading in texts else " class=bad" if bad else ""
+        return f"<{tag}{kind}>{content}</{tag}>"
+
+    head = "".join(cell("th", each, each) for each in headings)
+    body = "\n".join(
+        f"<tr>{''.join(cell('td', *each) for each in zip(headings, row, strict=True))}</tr>" for row in rows
+    )
+    return (
+        f"<div class=scroll><table><caption>{escape(caption)}</caption>"
+        f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>\n"
+    )
+
+
+def _name(standing: Standing, looks: Mapping[str, Style]) -> str:
+    colour = looks[standing.configuration.algorithm].colour
+    swatch = f'<span class=swatch style="background:{colour}"></span>'
+    return f"<span class=name>{swatch}{escape(standing.configuration.label)}</span>"

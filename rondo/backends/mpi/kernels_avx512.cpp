@@ -1,3 +1,0 @@
-// SPDX-License-Identifier: BSD-3-Clause
-#define RONDO_KERNELS_LEVEL avx512
-#include "rondo/backends/mpi/kernels_impl.hpp"

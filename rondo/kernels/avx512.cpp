@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#define RONDO_KERNELS_LEVEL avx512
+#include "rondo/kernels/level.hpp"
