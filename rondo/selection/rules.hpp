@@ -43,6 +43,8 @@ class Rules {
 
     /// True if the first match may depend on ranks_per_node, which costs communication to find out.
     [[nodiscard]] bool ask_ranks_per_node(const Situation& situation) const noexcept;
+    /// True if any match may.
+    [[nodiscard]] bool ask_ranks_per_node() const noexcept;
     /// Equal for equal rules (comments and layout apart): ranks compare it before they trust each other's choices.
     [[nodiscard]] std::uint64_t fingerprint() const;
 
