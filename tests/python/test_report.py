@@ -159,7 +159,7 @@ def test_a_report_with_other_fields_is_unreadable(tmp_path):
 
 def test_no_report_at_all_is_a_clear_warning(tmp_path):
     (line,) = run_report.warnings(run_report.read(tmp_path))
-    assert line.startswith("no rank left a report: none loaded Rondo, or none called")
+    assert line.startswith("no rank left a report: none loaded Rondo, none called")
     assert line in shown(run_report.read(tmp_path)).replace("\n", " ")
 
 

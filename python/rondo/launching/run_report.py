@@ -173,8 +173,8 @@ def warnings(report: Report) -> list[str]:
     lines = [f"unreadable report {each}" for each in report.unreadable]
     if not report.ranks:
         lines.append(
-            "no rank left a report: none loaded Rondo, or none called a collective that Rondo knows, or all were "
-            "killed where no counts could be kept"
+            "no rank left a report: none loaded Rondo, none called a function that Rondo knows, or no report could be "
+            "written"
         )
     elif not report.entries:
         lines.append("Rondo was loaded, but no rank called a collective that it knows")
@@ -187,8 +187,8 @@ def warnings(report: Report) -> list[str]:
         )
     if report.missing:
         lines.append(
-            f"{_some(report.missing, report)} left no report: {_listed(report.missing)} (without a call of a "
-            "collective that Rondo knows, or killed where no counts could be kept)"
+            f"{_some(report.missing, report)} left no report: {_listed(report.missing)} (Rondo not loaded, no "
+            "call of a function that it knows, or no report could be written)"
         )
     return lines
 
