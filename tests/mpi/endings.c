@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ten short exscans and one long one on each rank, then all ranks end as the word says that they are given.
+// Exscans at the limits of three classes of size on each rank, then all ranks end as the word says that they are given.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { calls = 10, length = 1000 };
+enum { calls = 10, short_length = 8, medium_length = 9, long_length = (4 << 20) / 8 + 1 };
 
-static long input[length], output[length];
+static long input[long_length], output[long_length];
 
 static void wait_to_be_killed(void) {
     for (int second = 0; second < 60; ++second) sleep(1);
@@ -21,8 +21,11 @@ int main(int argc, char** argv) {
     int rank = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    for (int call = 0; call < calls; ++call) MPI_Exscan(input, output, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Exscan(input, output, length, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    for (int call = 0; call < calls; ++call) {
+        MPI_Exscan(input, output, short_length, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    }
+    MPI_Exscan(input, output, medium_length, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Exscan(input, output, long_length, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     if (strcmp(ending, "fork") == 0) {
         const pid_t child = fork();
         if (child == 0) {
