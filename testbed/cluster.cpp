@@ -91,8 +91,11 @@ std::vector<NodeNamespaces> make_nodes(const std::string& directory, const Shape
     return namespaces;
 }
 
-[[noreturn]] void run_init(const std::string& directory, const Shape& shape, Control& control, Lifeline& lifeline) {
+// `outside` is the PID namespace of whoever started the cluster.
+[[noreturn]] void run_init(const std::string& directory, const Shape& shape, const std::string& outside,
+                           Control& control, Lifeline& lifeline) {
     lifeline.hold(SIGKILL);
+    require_first_process(outside);
     ::prctl(PR_SET_NAME, "rondo-switch");
     Init init{.outside = own_number_in_proc(), .inside = "", .pid_namespace = namespace_identity("self", "pid")};
     separate_mounts();
@@ -109,7 +112,7 @@ std::vector<NodeNamespaces> make_nodes(const std::string& directory, const Shape
     lifeline.hold(SIGTERM);  // from now on also a supervisor that is killed leaves an orderly end behind it
     network.run(must_end, signals({}));
     // Ranks end before the network, so that the ends of their connections arrive and no socket is left waiting.
-    ::kill(-1, SIGKILL);
+    kill_all_others(outside);
     network.finish();
     ::_exit(0);
 }
@@ -158,6 +161,7 @@ int up(const UpOptions& options) {
     const sigset_t watched = signals({SIGTERM, SIGINT, SIGHUP, SIGCHLD});
     ::sigprocmask(SIG_BLOCK, &watched, nullptr);
     ::signal(SIGCHLD, SIG_DFL);
+    const std::string outside = namespace_identity("self", "pid");
     leave_namespaces();
     if (!options.detached) {
         ::prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -167,7 +171,7 @@ int up(const UpOptions& options) {
     const pid_t init = ::fork();
     if (init < 0) throw system_failure("cannot start the cluster's init");
     if (init > 0) return supervise(directory, init, watched);
-    run_init(directory, options.shape, *control, lifeline);
+    run_init(directory, options.shape, outside, *control, lifeline);
 }
 
 void down(const std::string& given_directory) {
