@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "rondo/core/fingerprint.hpp"
 #include "rondo/selection/machine.hpp"
 #include "rondo/selection/rules.hpp"
 
@@ -51,7 +52,7 @@ class Instructions {
     /// Empty: no report.
     [[nodiscard]] const std::string& report_directory() const { return report_directory_; }
     /// Equal for equal instructions: ranks compare it.
-    [[nodiscard]] std::uint64_t fingerprint() const { return fingerprint_; }
+    [[nodiscard]] std::uint64_t fingerprint() const { return fingerprint_.value(); }
 
   private:
     void read_choice(std::size_t collective);
@@ -66,8 +67,8 @@ class Instructions {
     Machine machine_;
     std::string report_directory_;
     std::vector<std::string> complaints_;
-    std::uint64_t fingerprint_ = 0;
-    std::uint64_t environment_fingerprint_ = 0;
+    Fingerprint fingerprint_;
+    Fingerprint environment_fingerprint_;
     bool off_ = false;
 };
 

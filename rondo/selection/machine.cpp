@@ -2,12 +2,11 @@
 #include "rondo/selection/machine.hpp"
 
 #include <array>
-#include <bit>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 
 #include "rondo/core/error.hpp"
+#include "rondo/core/fingerprint.hpp"
 #include "rondo/selection/choice.hpp"
 #include "rondo/selection/nearest.hpp"
 #include "rondo/selection/quantity.hpp"
@@ -62,14 +61,16 @@ class MachineReader {
             suggestion(key, std::array{figures[0].key, figures[1].key, figures[2].key, figures[3].key, segment_key}));
     }
 
-    Machine finish() {
+    /// Behind the last line.
+    void finish() const {
         for (std::size_t i = 0; i < std::size(figures); ++i) {
             if (!figures[i].required || seen_[i]) continue;
             throw Error(std::string(figures[i].key) + " is missing; expected a line '" + std::string(figures[i].key) +
                         " = <" + std::string(figures[i].unit) + ">'");
         }
-        return std::move(machine_);
     }
+
+    [[nodiscard]] const Machine& machine() const { return machine_; }
 
   private:
     void read_figure(std::size_t index, std::string_view text) {
@@ -113,18 +114,8 @@ class MachineReader {
 
 Machine Machine::parse(std::string_view text, std::string_view name) {
     MachineReader reader;
-    int number = 0;
-    try {
-        while (!text.empty()) {
-            ++number;
-            std::string_view line = take_until(text, "\n");
-            line = trimmed(take_until(line, "#"));
-            if (!line.empty()) reader.read(line);
-        }
-        return reader.finish();
-    } catch (const Error& error) {
-        throw Error(std::string(name) + ":" + std::to_string(std::max(number, 1)) + ": " + error.what());
-    }
+    read_lines(text, name, [&](std::string_view line) { reader.read(line); }, [&] { reader.finish(); });
+    return reader.machine();
 }
 
 Machine Machine::read(const std::string& path) { return parse(read_text_file(path, "the machine's figures"), path); }
@@ -138,23 +129,15 @@ std::optional<Count> Machine::segment(const AlgorithmInfo& algorithm, Rank proce
     return std::nullopt;
 }
 
-/// FNV-1a, 64 bits.
 std::uint64_t Machine::fingerprint() const {
-    std::uint64_t print = 14695981039346656037u;
-    const auto add = [&](std::uint64_t word) {
-        for (int shift = 0; shift < 64; shift += 8) print = (print ^ ((word >> shift) & 0xFF)) * 1099511628211u;
-    };
-    const auto add_text = [&](std::string_view text) {
-        add(text.size());
-        for (const char letter : text) add(static_cast<unsigned char>(letter));
-    };
-    for (const Figure& figure : figures) add(std::bit_cast<std::uint64_t>(this->*figure.value));
+    Fingerprint print;
+    for (const Figure& figure : figures) print.add(this->*figure.value);
     for (const KnownSegment& known : segments_) {
-        add_text(known.algorithm->collective);
-        add_text(known.algorithm->name);
-        for (const Count count : {known.processes, known.bytes, known.segment}) add(static_cast<std::uint64_t>(count));
+        print.add(known.algorithm->collective);
+        print.add(known.algorithm->name);
+        for (const Count count : {known.processes, known.bytes, known.segment}) print.add(count);
     }
-    return print;
+    return print.value();
 }
 
 }  // namespace rondo

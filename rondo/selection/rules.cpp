@@ -2,11 +2,10 @@
 #include "rondo/selection/rules.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <limits>
 
 #include "rondo/core/error.hpp"
+#include "rondo/core/fingerprint.hpp"
 #include "rondo/selection/nearest.hpp"
 #include "rondo/selection/quantity.hpp"
 #include "rondo/selection/text.hpp"
@@ -31,23 +30,6 @@ Count require_quantity(std::string_view text, std::string_view condition) {
     throw Error(quoted(text) + " in " + quoted(condition) + " is not a number; expected " +
                 std::string(quantity_syntax));
 }
-
-/// FNV-1a, 64 bits.
-class Fingerprint {
-  public:
-    void add(std::string_view text) {
-        for (const char c : text) add_byte(static_cast<unsigned char>(c));
-        add_byte(0);
-    }
-    void add(Count value) {
-        for (int shift = 0; shift < 64; shift += 8) add_byte(static_cast<unsigned char>(value >> shift));
-    }
-    [[nodiscard]] std::uint64_t value() const { return value_; }
-
-  private:
-    void add_byte(unsigned char byte) { value_ = (value_ ^ byte) * 1099511628211u; }
-    std::uint64_t value_ = 14695981039346656037u;
-};
 
 }  // namespace
 
@@ -171,16 +153,7 @@ MpiLibrary require_library(std::string_view name) {
 
 Rules Rules::parse(std::string_view text, std::string_view name) {
     Rules rules;
-    for (int number = 1; !text.empty(); ++number) {
-        std::string_view line = take_until(text, "\n");
-        line = trimmed(take_until(line, "#"));
-        if (line.empty()) continue;
-        try {
-            rules.rules_.push_back(RuleReader::read(line));
-        } catch (const Error& error) {
-            throw Error(std::string(name) + ":" + std::to_string(number) + ": " + error.what());
-        }
-    }
+    read_lines(text, name, [&](std::string_view line) { rules.rules_.push_back(RuleReader::read(line)); });
     return rules;
 }
 
