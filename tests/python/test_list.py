@@ -77,7 +77,8 @@ def test_the_module_checks_choices_and_rules():
         _core.check_choice("exscan", "doublng_123")
     with pytest.raises(ValueError, match="has no collective"):
         _core.check_choice("nothing", "native")
-    _core.check_rules("exscan -> native", "my.rules")
+    assert _core.check_rules("exscan -> native", "my.rules") == []
+    assert _core.check_rules("exscan -> native\nexscan -> native", "my.rules") == [(2, [1])]
     with pytest.raises(ValueError, match=r"^my\.rules:2: "):
         _core.check_rules("exscan -> native\nnonsense", "my.rules")
     assert _core.nearest("exscn", ["scan", "exscan", "bcast"])[0] == "exscan"

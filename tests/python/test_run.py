@@ -71,6 +71,16 @@ def test_wrong_rules_are_refused_with_file_and_line(rondo, tmp_path):
     assert "No such file" in refusal(rondo("run", "--rules", "missing.rules", "--", "no-such-launcher"))
 
 
+def test_a_rule_that_never_decides_is_a_warning(rondo, mpiexec, app):
+    rules = Path("my.rules").absolute()
+    rules.write_text("exscan bytes < 8 -> native\nexscan bytes >= 8 -> native\n# mine\nexscan -> doubling_123\n")
+    result = rondo("run", "--rules", rules, "--dry-run", "--", mpiexec, app)
+    assert result.exit_code == 0
+    assert result.stderr == (
+        f"rondo: warning: {rules}:4: this rule never decides: {rules}:1 and {rules}:2 together match all its calls\n"
+    )
+
+
 def test_the_report_is_a_json_file_in_a_directory_that_exists(rondo, tmp_path):
     message = refusal(rondo("run", "--report", "mpiexec", "-n", "2", "./app"))
     assert "--report mpiexec: expected a file that ends in .json; put -- before the launcher" in message
@@ -186,7 +196,7 @@ def test_the_rules_in_the_repository_are_well_formed():
     from rondo import _core  # noqa: PLC0415
 
     path = ROOT / "tuning" / "default.rules"
-    _core.check_rules(path.read_text(), str(path))
+    assert _core.check_rules(path.read_text(), str(path)) == []
 
 
 # ------------------------------------------------------------------------------------------ real launchers

@@ -205,12 +205,12 @@ def checked_choice(collective: str, choice: str, given_as: str) -> str:
 
 
 def check_rules(rules: str | None) -> Path | None:
-    """The absolute path of the rules, None for none; Error if they are malformed."""
+    """The absolute path of the rules, None for none; Error if they are malformed. Warns of rules that never decide."""
     if rules == NO_RULES:
         return None
     path = Path(rules) if rules is not None else installation.DEFAULT_RULES
     try:
-        _core.check_rules(path.read_text(encoding="utf-8"), str(path))
+        unreachable = _core.check_rules(path.read_text(encoding="utf-8"), str(path))
     except OSError as error:
         hint = " (--rules none does without)" if rules is None else ""
         raise Error(f"cannot read the rules {path}: {error.strerror}{hint}") from None
@@ -218,6 +218,10 @@ def check_rules(rules: str | None) -> Path | None:
         raise Error(f"cannot read the rules {path}: not a text file") from None
     except ValueError as error:
         raise Error(str(error)) from None
+    for line, above in unreachable:
+        covering = " and ".join(f"{path}:{each}" for each in above)
+        verb = "matches all its calls" if len(above) == 1 else "together match all its calls"
+        click.echo(f"rondo: warning: {path}:{line}: this rule never decides: {covering} {verb}", err=True)
     return path.absolute()
 
 
