@@ -156,10 +156,18 @@ def test_an_installation_that_cannot_be_preloaded_is_refused(rondo, mpiexec, app
     assert "cannot be preloaded" in refusal(rondo("run", "--", mpiexec, app))
 
 
-def test_a_wrapper_needs_the_abi(rondo, mpiexec, app):
-    assert "env does not use MPI" in refusal(rondo("run", "--", mpiexec, "env", "A=1", app))
-    result = rondo("run", "--abi", "openmpi", "--dry-run", "--", mpiexec, "env", "A=1", app)
-    assert "librondo_openmpi.so" in result.stdout
+def test_a_wrapper_that_cannot_be_looked_through_needs_the_abi(rondo, mpiexec, app):
+    message = refusal(rondo("run", "--", mpiexec, "xargs", app))
+    assert "xargs does not use MPI" in message
+    assert "say which MPI that is, as in: rondo run --abi mpich -- ... (or openmpi, mpiabi)" in message
+    result = rondo("run", "--abi", "mpich", "--dry-run", "--", mpiexec, "xargs", app)
+    assert "librondo_mpich.so" in result.stdout
+
+
+@pytest.mark.parametrize("options", [(), ("--abi", "mpich")])
+def test_a_wrapper_that_takes_the_preload_away_is_refused(rondo, mpiexec, app, options):
+    message = refusal(rondo("run", *options, "--", mpiexec, "env", "-i", "A=1", app))
+    assert message.startswith("rondo: env -i takes Rondo's LD_PRELOAD away from the program; ")
 
 
 def test_programs_in_a_file_need_the_abi(rondo, mpiexec):
@@ -172,12 +180,6 @@ def test_several_programs_must_use_one_mpi(rondo, mpiexec, app, stand_in_program
     other = stand_in_program("libmpi.so.40", "other")
     message = refusal(rondo("run", "--", mpiexec, "-n", "1", app, ":", "-n", "1", other))
     assert "these programs use different MPIs" in message
-
-
-def test_a_launcher_of_another_mpi_is_a_warning(rondo, mpiexec, stand_in_program):
-    result = rondo("run", "--dry-run", "--", mpiexec, stand_in_program("libmpi.so.40"))
-    assert result.exit_code == 0
-    assert "is the launcher of MPICH or Intel MPI, but the program uses another MPI (openmpi)" in result.stderr
 
 
 def test_a_report_of_nobody_is_said_and_the_exit_code_kept(rondo, mpiexec, app, tmp_path, capfd):

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rondo.launching.launcher import CommandLine, Kind
-
-PRELOAD = "LD_PRELOAD"
+from rondo.launching.wrappers import PRELOAD
 
 
 @dataclass(frozen=True)
