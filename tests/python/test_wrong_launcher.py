@@ -38,9 +38,16 @@ def test_every_launcher_starts_programs_of_its_family_and_refuses_others(rondo, 
     assert beside == mpi.prefix.resolve()
 
 
+def test_mvapich_s_launcher_starts_programs_of_mpich_s_family(rondo, installed, stand_in_program, stand_in_launcher):
+    path = stand_in_launcher("unknown", "mpirun_rsh")
+    mpich, openmpi = (stand_in_program(library, library) for library in ("libmpi.so.12", "libmpi.so.40"))
+    assert rondo("run", "--dry-run", "--", path, "-np", "2", "a", "b", mpich).exit_code == 0
+    assert "is the launcher of MVAPICH, but " in rondo("run", "--", path, "-np", "2", "a", "b", openmpi).stderr
+
+
 def test_prrte_and_slurm_start_programs_of_any_mpi(rondo, installed, stand_in_program, stand_in_launcher):
     app = stand_in_program("libmpi.so.12")
-    for kind, name in (("openmpi", "prterun"), ("srun", "srun")):
+    for kind, name in (("openmpi", "prterun"), ("srun", "srun"), ("unknown", "jsrun")):
         result = rondo("run", "--dry-run", "--", stand_in_launcher(kind, name), "-n", "2", app)
         assert result.exit_code == 0, result.stderr
 

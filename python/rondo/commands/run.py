@@ -95,7 +95,8 @@ def command(
 ) -> None:
     """Run a program with Rondo's collectives. Nothing needs to be compiled or linked again.
 
-    Put it before the command that you have: mpiexec or mpirun of MPICH, Intel MPI or Open MPI, or Slurm's srun.
+    Put it before the command that you have: mpiexec or mpirun of MPICH, Intel MPI or Open MPI, srun, flux run, jsrun,
+    aprun, ibrun.
     It ends with the launcher's exit code, and with 2 if Rondo itself refuses, before anything has been started.
 
     \b
