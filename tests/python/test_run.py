@@ -89,7 +89,25 @@ def test_the_report_is_a_json_file_in_a_directory_that_exists(rondo, tmp_path):
 
 
 def test_an_unknown_option_is_not_taken_for_a_launcher(rondo):
-    assert "No such option" in refusal(rondo("run", "--ruls", "x", "--", "mpiexec"))
+    for words in (["--ruls", "x"], ["--ruls=x"]):
+        message = refusal(rondo("run", *words, "--", "mpiexec"))
+        assert "No such option" in message
+        assert "--rules" in message
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["rnu"], "No such command 'rnu'; did you mean 'run'?"),
+        (["clutser", "up"], "No such command 'clutser'; did you mean 'cluster'?"),
+        (["xyzzy"], "No such command 'xyzzy'; expected one of: bench, calibrate, cluster, draw, list, report, run"),
+        (["run", "--reprot", "--", "mpiexec"], "'--report'"),
+        (["cluster", "dwon"], "No such command 'dwon'; did you mean 'down'?"),
+        (["bench", "exscan", "--coutns", "1"], "'--counts'"),
+    ],
+)
+def test_misspelt_commands_and_options_come_with_the_nearest(rondo, words, expected):
+    assert expected in refusal(rondo(*words))
 
 
 def test_a_launcher_is_needed(rondo):

@@ -109,7 +109,8 @@ def command(
     """
     merged_file = check_report_file(report_file)
     if words[0].startswith("-"):
-        raise click.NoSuchOption(words[0])
+        options = [name for option in command.params for name in option.opts if name.startswith("-")]
+        raise click.NoSuchOption(words[0].partition("=")[0], possibilities=options)
     if wanted_mpi is not None and cluster_text is None:
         raise Error("--mpi chooses the launcher on an emulated cluster; expected --cluster beside it")
     if dry_run and cluster_text is not None:
