@@ -70,7 +70,7 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
                         .commutative = key.commutative,
                         .library = runtime.library};
     if (runtime.instructions.ask_ranks_per_node(key.collective, situation)) {
-        situation.ranks_per_node = communicator.ranks_per_node(comm);
+        situation.ranks_per_node = communicator.ranks_per_node();
     }
     const Choice* choice = runtime.instructions.choose(key.collective, situation);
     if (choice == nullptr) return native_decision(runtime, subject, "no rule");
@@ -93,7 +93,7 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
         return native_decision(runtime, subject, name + " needs " + std::string(unmet->summary));
     }
     if (!communicator.can_communicate(comm)) {
-        return native_decision(runtime, subject, "no duplicate of the communicator to be had");
+        return native_decision(runtime, subject, "no context for messages to be had");
     }
     const std::vector<Setting> settings = settings_for(*choice, facts, runtime.instructions.machine());
     const Call call(facts, communicator.rank(), settings, key.in_place);

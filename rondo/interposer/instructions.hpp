@@ -44,6 +44,8 @@ class Instructions {
     [[nodiscard]] bool ask_ranks_per_node(std::size_t collective, const Situation& situation) const {
         return chosen_[collective] == 0 && !forced_[collective] && rules_ && rules_->ask_ranks_per_node(situation);
     }
+    /// True if any choice may.
+    [[nodiscard]] bool ask_ranks_per_node() const { return rules_ && rules_->ask_ranks_per_node(); }
     /// By whose figures open parameters are closed.
     [[nodiscard]] const Machine& machine() const { return machine_; }
     /// Empty: no report.

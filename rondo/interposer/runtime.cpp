@@ -86,6 +86,12 @@ Runtime* runtime_to_instruct(const void* caller) {
     return set_up();
 }
 
+void agree(const void* caller) {
+    if (const Runtime* here = runtime(caller)) {
+        mpi::world().agree(here->instructions.fingerprint(), here->instructions.ask_ranks_per_node());
+    }
+}
+
 void warn(const char* text) { std::fprintf(stderr, "rondo: %s\n", text); }
 
 }  // namespace rondo::interposer

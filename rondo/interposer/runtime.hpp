@@ -19,6 +19,9 @@ struct Runtime {
 /// MPI is not initialised. `caller` is an address in the code that called MPI.
 const Runtime* runtime(const void* caller);
 
+/// At the end of MPI_Init, on all ranks: it communicates.
+void agree(const void* caller);
+
 /// As `runtime`, to change its instructions, which no thread may be reading.
 Runtime* runtime_to_instruct(const void* caller);
 

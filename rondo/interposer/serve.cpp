@@ -82,7 +82,7 @@ int serve(const Wrapped& function, const UserCall& call, const void* caller) {
 
     int error = MPI_SUCCESS;
     try {
-        Communicator* communicator = Communicator::of(call.comm, here->instructions.fingerprint());
+        Communicator* communicator = Communicator::of(call.comm);
         if (communicator == nullptr) return service.native("no attributes", bytes);
         if (const char* const reason = communicator->native_reason()) {
             warn_of_disagreement(*communicator);

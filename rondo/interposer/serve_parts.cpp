@@ -171,7 +171,7 @@ int serve_parts(const Wrapped& function, const UserCall& call, const void* calle
         if (reduction->objection() != nullptr) return service.native(reduction->objection(), 0);
     }
     try {
-        Communicator* communicator = Communicator::of(call.comm, here->instructions.fingerprint());
+        Communicator* communicator = Communicator::of(call.comm);
         if (communicator == nullptr) return service.native("no attributes", 0);
         if (const char* const reason = communicator->native_reason()) {
             warn_of_disagreement(*communicator);

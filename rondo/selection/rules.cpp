@@ -213,6 +213,11 @@ bool Rules::ask_ranks_per_node(const Situation& situation) const noexcept {
     return false;
 }
 
+bool Rules::ask_ranks_per_node() const noexcept {
+    return std::any_of(rules_.begin(), rules_.end(),
+                       [](const Rule& rule) { return rule.bounds[ranks_per_node].lowest > 0; });
+}
+
 std::uint64_t Rules::fingerprint() const {
     Fingerprint print;
     for (const Rule& rule : rules_) {

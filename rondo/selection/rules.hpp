@@ -43,6 +43,8 @@ class Rules {
 
     /// True if the first match may depend on ranks_per_node, which costs communication to find out.
     [[nodiscard]] bool ask_ranks_per_node(const Situation& situation) const noexcept;
+    /// True if any match may.
+    [[nodiscard]] bool ask_ranks_per_node() const noexcept;
 
     /// A rule that never decides, because rules above it match every call that it would match.
     struct Unreachable {

@@ -29,9 +29,14 @@ def test_rondo_steps_aside_when_communicators_are_many(mpi: MpiLibrary) -> None:
 
 def test_program_that_has_taken_all_communicators_goes_on_as_natively(mpi: MpiLibrary) -> None:
     command = [mpi.compile("many_communicators.cpp"), "exhausted", "3000"]
+
+    def made(output: str) -> int:
+        return int(re.search(r"made (\d+), errors 0\n(?:.*\n)*failures 0", output)[1])
+
     native = mpi.run(command, 2).check()
     run = mpi.run_under_rondo(command, 2, **FORCED).check()
-    assert run.stdout == native.stdout
+    # Rondo holds one, for all its messages.
+    assert made(run.stdout) in (made(native.stdout), made(native.stdout) - 1)
     # Freed ones can be had again.
     assert run.report.calls("exscan")["doubling_123"] > 0
 

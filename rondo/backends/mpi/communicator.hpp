@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Rondo keeps with a user's communicator: its own duplicate, and plans. An attribute of the communicator, so
-// that it goes when the communicator goes.
+// What Rondo keeps with a user's communicator: its place in the world, a context for messages, and plans. An attribute
+// of the communicator, so that it goes when the communicator goes.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include "rondo/backends/mpi/executor.hpp"
 #include "rondo/backends/mpi/gathering.hpp"
 #include "rondo/backends/mpi/packing.hpp"
+#include "rondo/backends/mpi/world.hpp"
 
 namespace rondo::mpi {
 
@@ -57,9 +58,9 @@ struct Decision {
 
 class Communicator {
   public:
-    /// The state kept with `comm`. Made at the first call, which is collective over `comm` then: ranks find out whether
-    /// they were given the same instructions. nullptr if the library would not keep it. Throws std::bad_alloc.
-    static Communicator* of(MPI_Comm comm, std::uint64_t agreement);
+    /// The state kept with `comm`. Made at the first call, without a word to other ranks. nullptr if the library would
+    /// not keep it. Throws std::bad_alloc.
+    static Communicator* of(MPI_Comm comm);
 
     Communicator(const Communicator&) = delete;
     Communicator& operator=(const Communicator&) = delete;
@@ -68,16 +69,15 @@ class Communicator {
     [[nodiscard]] Rank rank() const { return rank_; }
     /// Of an inter-communicator, 0.
     [[nodiscard]] Rank size() const { return size_; }
-    /// The same for every node, or 0. Asked for at the first call, which is collective over `comm`, the communicator of
-    /// this state.
-    Rank ranks_per_node(MPI_Comm comm);
-    /// True if Rondo can have messages of its own here. Makes the duplicate at the first call, which is collective over
-    /// `comm`, the communicator of this state.
+    /// The same for every node, or 0.
+    Rank ranks_per_node();
+    /// True if Rondo can have messages of its own here. Finds out at the first call, which is collective over `comm`,
+    /// the communicator of this state.
     bool can_communicate(MPI_Comm comm);
-    /// Why every call on it goes to the library, a literal; empty if it need not.
+    /// Why every call on it goes to the library, a literal; nullptr if it need not.
     [[nodiscard]] const char* native_reason() const { return native_reason_; }
     /// The reason is that ranks were given different instructions.
-    [[nodiscard]] bool ranks_disagree() const { return ranks_disagree_; }
+    [[nodiscard]] bool ranks_disagree() const { return world().ranks_disagree(); }
 
     /// The remembered decision, or nullptr.
     Decision* find(const CallKey& key);
@@ -99,21 +99,18 @@ class Communicator {
 
   private:
     Communicator() = default;
-    void set_up(MPI_Comm comm, std::uint64_t agreement);
-    bool duplicate(MPI_Comm comm);
-    void give_back();
-    void count_call() { last_tag_ = (last_tag_ + 1) % tags; }
+    void set_up(MPI_Comm comm);
+    bool find_in_world(MPI_Comm comm);
+    void count_call() { ++calls_; }
     int execute(const Plan& plan, const Operands& operands);
     int run_packed(const Plan& plan, const UserData& data, bool is_source);
 
-    static constexpr int tags = 1 << 15;  // MPI guarantees tags up to 32767
-
-    MPI_Comm private_ = library().comm_null;
-    bool asked_for_duplicate_ = false;
-    Rank rank_ = 0, size_ = 1, ranks_per_node_ = -1;  // -1: not asked yet
-    int last_tag_ = 0;
+    Context context_;
+    bool asked_for_context_ = false;
+    Rank rank_ = 0, size_ = 1, ranks_per_node_ = -1;  // -1: not found out yet
+    std::vector<Rank> world_ranks_;                   // of the ranks here
+    std::uint32_t calls_ = 0;
     const char* native_reason_ = nullptr;
-    bool ranks_disagree_ = false;
     std::unordered_map<CallKey, Decision, CallKeyHash> decisions_;
     const CallKey* last_key_ = nullptr;
     Decision* last_decision_ = nullptr;
@@ -121,7 +118,7 @@ class Communicator {
     Executor executor_;
 };
 
-/// Makes the attribute keys. Once, after MPI_Init and `connect`. False if the library refuses.
+/// Makes the attribute key. Once, after MPI_Init and `connect`. False if the library refuses.
 bool prepare_communicators();
 
 }  // namespace rondo::mpi

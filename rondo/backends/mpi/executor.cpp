@@ -76,23 +76,23 @@ bool Executor::fits_alone(const Action& action) { return is_transfer(action) && 
 int Executor::start_transfer(const Action& action, std::uint32_t index) {
     const Datatype& type = binding_->type;
     const Count count = action.block.count;
+    const Rank peer = binding_->number(action.peer);
     void* buffer = address(action.block);
     requests_.reserve(requests_.size() + 1);
     actions_.reserve(requests_.capacity());
     MPI_Request request;
     int error;
     if (count <= largest_int) {
-        error = action.kind == ActionKind::receive
-                    ? library().Irecv(buffer, static_cast<int>(count), type.handle, action.peer, binding_->tag,
-                                      binding_->communicator, &request)
-                    : library().Isend(buffer, static_cast<int>(count), type.handle, action.peer, binding_->tag,
-                                      binding_->communicator, &request);
+        error = action.kind == ActionKind::receive ? library().Irecv(buffer, static_cast<int>(count), type.handle, peer,
+                                                                     binding_->tag, binding_->communicator, &request)
+                                                   : library().Isend(buffer, static_cast<int>(count), type.handle, peer,
+                                                                     binding_->tag, binding_->communicator, &request);
     } else {
 #ifdef RONDO_HAVE_LARGE_COUNT_API
-        error = action.kind == ActionKind::receive ? library().Irecv_c(buffer, count, type.handle, action.peer,
-                                                                       binding_->tag, binding_->communicator, &request)
-                                                   : library().Isend_c(buffer, count, type.handle, action.peer,
-                                                                       binding_->tag, binding_->communicator, &request);
+        error =
+            action.kind == ActionKind::receive
+                ? library().Irecv_c(buffer, count, type.handle, peer, binding_->tag, binding_->communicator, &request)
+                : library().Isend_c(buffer, count, type.handle, peer, binding_->tag, binding_->communicator, &request);
 #else
         error = MPI_ERR_COUNT;  // such calls go to the library's collective
 #endif
@@ -108,10 +108,11 @@ int Executor::run_alone(const Action& action) {
     const MPI_Datatype type = binding_->type.handle;
     const auto count = static_cast<int>(action.block.count);
     if (action.kind == ActionKind::send) {
-        return library().Send(address(action.block), count, type, action.peer, binding_->tag, binding_->communicator);
+        return library().Send(address(action.block), count, type, binding_->number(action.peer), binding_->tag,
+                              binding_->communicator);
     }
-    return library().Recv(address(action.block), count, type, action.peer, binding_->tag, binding_->communicator,
-                          MPI_STATUS_IGNORE);
+    return library().Recv(address(action.block), count, type, binding_->number(action.peer), binding_->tag,
+                          binding_->communicator, MPI_STATUS_IGNORE);
 }
 
 int Executor::run_local(const Action& action) {
@@ -174,12 +175,13 @@ int Executor::copy(const void* from, void* into, Count count) const {
         return MPI_SUCCESS;
     }
     // Only the library knows where the gaps are; it packs and unpacks on the way to ourselves.
+    const Rank self = binding_->number(binding_->rank);
     for (Count done = 0; done < count; done += largest_int) {
         const auto part = static_cast<int>(std::min(largest_int, count - done));
         const int error =
-            library().Sendrecv(static_cast<const char*>(from) + done * type.extent, part, type.handle, binding_->rank,
-                               binding_->tag, static_cast<char*>(into) + done * type.extent, part, type.handle,
-                               binding_->rank, binding_->tag, binding_->communicator, MPI_STATUS_IGNORE);
+            library().Sendrecv(static_cast<const char*>(from) + done * type.extent, part, type.handle, self,
+                               binding_->tag, static_cast<char*>(into) + done * type.extent, part, type.handle, self,
+                               binding_->tag, binding_->communicator, MPI_STATUS_IGNORE);
         if (error != MPI_SUCCESS) return error;
     }
     return MPI_SUCCESS;

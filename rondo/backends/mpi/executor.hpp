@@ -2,6 +2,7 @@
 // Dataflow execution of a plan over MPI point-to-point messages.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "rondo/backends/mpi/reduction.hpp"
@@ -13,11 +14,14 @@ namespace rondo::mpi {
 struct Binding {
     /// Where element 0 of each buffer stands, by Buffer. The input is only read.
     void* base[buffers];
-    const Datatype& type;        ///< of an element
-    const Reduction* reduction;  ///< nullptr where nothing is combined
-    MPI_Comm communicator;       ///< Rondo's own: no other messages are on it
-    Rank rank;                   ///< this process in it
-    int tag;                     ///< other than that of the last calls: what a failed call left behind matches nothing
+    const Datatype& type;         ///< of an element
+    const Reduction* reduction;   ///< nullptr where nothing is combined
+    MPI_Comm communicator;        ///< Rondo's own: no other messages are on it
+    std::span<const Rank> ranks;  ///< of the ranks that the plan speaks of, their numbers in it
+    Rank rank;                    ///< this process, as the plan has it
+    int tag;                      ///< other than that of the last calls: what a failed call left behind matches nothing
+
+    [[nodiscard]] Rank number(Rank each) const { return ranks[static_cast<std::size_t>(each)]; }
 };
 
 /// Runs plans, one at a time. Starts steps in order, completes them out of order; receives are posted ahead within the

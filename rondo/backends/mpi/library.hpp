@@ -34,6 +34,8 @@ namespace rondo::mpi {
     FUNCTION(Get_library_version)     \
     FUNCTION(Group_free)              \
     FUNCTION(Group_translate_ranks)   \
+    FUNCTION(Init)                    \
+    FUNCTION(Init_thread)             \
     FUNCTION(Initialized)             \
     FUNCTION(Irecv)                   \
     FUNCTION(Isend)                   \
@@ -48,6 +50,7 @@ namespace rondo::mpi {
     FUNCTION(Scan)                    \
     FUNCTION(Send)                    \
     FUNCTION(Sendrecv)                \
+    FUNCTION(Test)                    \
     FUNCTION(Testsome)                \
     FUNCTION(Type_free)               \
     FUNCTION(Type_get_contents)       \

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/backends/mpi/world.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <thread>
+
+namespace rondo::mpi {
+namespace {
+
+constexpr int most_tags = 1 << 15;
+constexpr int guaranteed_tag = 32767;
+constexpr int most_attempts = 1000;
+
+/// While it lives, errors on a communicator come back as codes. Only while nobody else can use the communicator.
+class ErrorsReturned {
+  public:
+    explicit ErrorsReturned(MPI_Comm comm) : comm_(comm) {
+        library().Comm_get_errhandler(comm, &before_);
+        library().Comm_set_errhandler(comm, library().errors_return);
+    }
+    ErrorsReturned(const ErrorsReturned&) = delete;
+    ErrorsReturned& operator=(const ErrorsReturned&) = delete;
+    ~ErrorsReturned() {
+        library().Comm_set_errhandler(comm_, before_);
+        library().Errhandler_free(&before_);
+    }
+
+  private:
+    MPI_Comm comm_;
+    MPI_Errhandler before_{};
+};
+
+/// The least value over all ranks, for each. False if the library could not tell.
+template <std::size_t size>
+bool all_minimum(MPI_Comm comm, long long (&values)[size]) {
+    return library().Allreduce(MPI_IN_PLACE, values, size, MPI_LONG_LONG, MPI_MIN, comm) == MPI_SUCCESS;
+}
+
+int largest_tag() {
+    int* largest = nullptr;
+    int found = 0;
+    library().Comm_get_attr(library().comm_world, MPI_TAG_UB, static_cast<void*>(&largest), &found);
+    return found != 0 ? std::max(*largest, guaranteed_tag) : guaranteed_tag;
+}
+
+}  // namespace
+
+World& world() {
+    static World& the_world = *new World;
+    return the_world;
+}
+
+void World::agree(std::uint64_t instructions, bool ask_for_nodes) {
+    const MPI_Comm all = library().comm_world;
+    messages_ = library().comm_null;
+    const ErrorsReturned errors_returned(all);
+    library().Comm_rank(all, &rank_);
+    library().Comm_size(all, &size_);
+    if (size_ == 1 || library().Comm_group(all, &group_) != MPI_SUCCESS) return;
+    const auto hash = static_cast<long long>(instructions >> 1);
+    const int tags = std::min<int>(most_tags, static_cast<int>(std::bit_floor((largest_tag() + 1U) / contexts)));
+    long long votes[3] = {hash, -hash, tags};
+    if (!all_minimum(all, votes)) return;
+    agreed_ = true;
+    tags_ = static_cast<int>(votes[2]);
+    ranks_disagree_ = votes[0] != -votes[1];
+    if (ranks_disagree_) return;
+    // Not by MPI_Comm_dup: tools may have set attributes already, whose callbacks are theirs.
+    MPI_Comm made = library().comm_null;
+    if (library().Comm_create(all, group_, &made) != MPI_SUCCESS) made = library().comm_null;
+    long long success[1] = {made != library().comm_null ? 1 : 0};
+    if (!all_minimum(all, success) || success[0] == 0) {
+        if (made != library().comm_null) library().Comm_free(&made);
+        return;
+    }
+    library().Comm_set_errhandler(made, library().errors_return);
+    messages_ = made;
+    std::fill(std::begin(free_), std::end(free_), ~std::uint64_t{0});
+    free_[0] &= ~std::uint64_t{1};  // the first one is that of MPI_COMM_WORLD
+    if (ask_for_nodes) find_nodes();
+}
+
+/// Collective over the messages' communicator. What fails on one rank leaves it without nodes: an answer all the same.
+void World::find_nodes() {
+    MPI_Comm node;
+    Rank first = rank_;
+    long long known[1] = {0};
+    if (library().Comm_split_type(messages_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node) == MPI_SUCCESS) {
+        library().Comm_set_errhandler(node, library().errors_return);
+        known[0] = library().Bcast(&first, 1, MPI_INT, 0, node) == MPI_SUCCESS ? 1 : 0;
+        library().Comm_free(&node);
+    }
+    std::vector<Rank> nodes(static_cast<std::size_t>(size_));
+    const bool gathered = library().Allgather(&first, 1, MPI_INT, nodes.data(), 1, MPI_INT, messages_) == MPI_SUCCESS;
+    if (!gathered) known[0] = 0;
+    if (all_minimum(messages_, known) && known[0] != 0) node_of_ = std::move(nodes);
+}
+
+Rank World::ranks_per_node(std::span<const Rank> ranks) const {
+    if (node_of_.empty() || ranks.empty()) return 0;
+    std::vector<Rank> nodes(ranks.size());
+    std::transform(ranks.begin(), ranks.end(), nodes.begin(),
+                   [&](Rank rank) { return node_of_[static_cast<std::size_t>(rank)]; });
+    std::sort(nodes.begin(), nodes.end());
+    const auto on_node = [&](auto first) { return std::upper_bound(first, nodes.end(), *first) - first; };
+    const auto each = on_node(nodes.begin());
+    for (auto first = nodes.begin(); first != nodes.end(); first += each) {
+        if (on_node(first) != each) return 0;
+    }
+    return static_cast<Rank>(each);
+}
+
+bool World::offer(Free& free) {
+    const std::lock_guard lock(mutex_);
+    std::fill(std::begin(free), std::end(free), 0);
+    if (offering_) return false;
+    offering_ = true;
+    std::copy(std::begin(free_), std::end(free_), std::begin(free));
+    return true;
+}
+
+Context World::take_context(MPI_Comm comm) {
+    // Ranks see the same answer, so they try again alike. Somebody's other thread may have been in the way; the first
+    // thread to offer does so everywhere in the end.
+    static const MPI_Datatype word_type = MPI_UINT64_T;
+    static const MPI_Op all_bits = MPI_BAND;
+    for (int attempt = 0; attempt < most_attempts; ++attempt) {
+        std::uint64_t common[words + 1];  // the last one: nobody was in the way
+        Free free;
+        const bool offered = offer(free);
+        std::copy(std::begin(free), std::end(free), std::begin(common));
+        common[words] = offered ? 1 : 0;
+        const int error = library().Allreduce(MPI_IN_PLACE, common, words + 1, word_type, all_bits, comm);
+        const auto* word = std::find_if(common, common + words, [](std::uint64_t bits) { return bits != 0; });
+        const bool found = error == MPI_SUCCESS && word != common + words;
+        Context taken;
+        {
+            const std::lock_guard lock(mutex_);
+            if (offered) offering_ = false;
+            if (found) {
+                const auto index = static_cast<int>(word - common);
+                const int bit = std::countr_zero(*word);
+                free_[index] &= ~(std::uint64_t{1} << bit);
+                taken = context(index * 64 + bit);
+            }
+        }
+        if (found || error != MPI_SUCCESS || common[words] != 0) return taken;
+        std::this_thread::yield();
+    }
+    return {};
+}
+
+void World::give_back(Context context) {
+    if (!context.exists() || context.first_tag() == 0) return;
+    const int number = context.first_tag() / tags_;
+    const std::lock_guard lock(mutex_);
+    free_[number / 64] |= std::uint64_t{1} << (number % 64);
+}
+
+}  // namespace rondo::mpi

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the ranks of MPI_COMM_WORLD agree on while MPI is initialised, when all of them take part and no other thread
+// can see it: whether they have the same instructions, a communicator for Rondo's messages, the node of each rank.
+// Later no communicator has to ask for any of it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "rondo/backends/mpi/library.hpp"
+#include "rondo/core/block.hpp"
+
+namespace rondo::mpi {
+
+/// Tells the messages of one user communicator from those of others: a range of tags on the world's communicator.
+class Context {
+  public:
+    Context() = default;
+    Context(int first_tag, int tags) : first_tag_(first_tag), tags_(tags) {}
+
+    [[nodiscard]] bool exists() const { return tags_ > 0; }
+    /// Of the call with this number. Calls that follow one another have different tags.
+    [[nodiscard]] int tag(std::uint32_t call) const {
+        return first_tag_ + static_cast<int>(call & (static_cast<std::uint32_t>(tags_) - 1));
+    }
+    [[nodiscard]] int first_tag() const { return first_tag_; }
+
+  private:
+    int first_tag_ = 0;
+    int tags_ = 0;  // a power of two; 0: there is no context
+};
+
+class World {
+  public:
+    World() = default;
+    World(const World&) = delete;
+    World& operator=(const World&) = delete;
+
+    /// Once, in MPI_Init, on all ranks: it communicates. `instructions`: a hash of what decides on this rank.
+    void agree(std::uint64_t instructions, bool ask_for_nodes);
+
+    /// False if MPI was initialised by a way that Rondo does not see; then nothing else is known.
+    [[nodiscard]] bool agreed() const { return agreed_; }
+    [[nodiscard]] bool ranks_disagree() const { return ranks_disagree_; }
+    /// For Rondo's messages, by the ranks of MPI_COMM_WORLD; MPI_COMM_NULL if there is none.
+    [[nodiscard]] MPI_Comm messages() const { return messages_; }
+    [[nodiscard]] MPI_Group group() const { return group_; }
+    [[nodiscard]] Rank size() const { return size_; }
+    /// How many of these ranks of the world are on each of their nodes: the same number for every node, or 0 if nodes
+    /// differ or nobody knows. Each node is named by the rank in the world of its first rank.
+    [[nodiscard]] Rank ranks_per_node(std::span<const Rank> ranks) const;
+
+    [[nodiscard]] Context context_of_world() const { return context(0); }
+    /// A context that no communicator with a rank in common has. Collective over `comm`. None exists if all are taken.
+    Context take_context(MPI_Comm comm);
+    void give_back(Context context);
+
+  private:
+    static constexpr int words = 8;
+    static constexpr int contexts = words * 64;
+    using Free = std::uint64_t[words];
+
+    [[nodiscard]] Context context(int number) const { return {number * tags_, tags_}; }
+    void find_nodes();
+    /// The contexts that are free here; none while another thread takes one, so that two cannot take the same.
+    bool offer(Free& free);
+
+    bool agreed_ = false;
+    bool ranks_disagree_ = false;
+    MPI_Comm messages_{};
+    MPI_Group group_{};
+    Rank rank_ = 0, size_ = 1;
+    std::vector<Rank> node_of_;  // of each rank; empty if nobody knows
+    int tags_ = 0;               // of a context
+    std::mutex mutex_;           // of what follows
+    Free free_{};
+    bool offering_ = false;
+};
+
+/// Of this process. Never destroyed.
+World& world();
+
+}  // namespace rondo::mpi
