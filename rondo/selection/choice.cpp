@@ -43,8 +43,7 @@ Count value_of(const Parameter& parameter, std::string_view text) {
     const auto value = parse_quantity(text);
     const std::string what = std::string(parameter.name) + "=" + std::string(text);
     if (!value) {
-        throw Error(what + " is not a number; expected " + std::string(quantity_syntax) + ", from " +
-                    range_text(parameter));
+        throw Error(what + " is not a number; " + expected_quantity(text) + " (" + range_text(parameter) + ")");
     }
     if (*value < parameter.minimum || *value > parameter.maximum) {
         throw Error(what + " is out of range; expected " + range_text(parameter));

@@ -114,7 +114,7 @@ class MachineReader {
 
 Machine Machine::parse(std::string_view text, std::string_view name) {
     MachineReader reader;
-    read_lines(text, name, [&](std::string_view line) { reader.read(line); }, [&] { reader.finish(); });
+    read_lines(text, name, [&](std::string_view line, int /*number*/) { reader.read(line); }, [&] { reader.finish(); });
     return reader.machine();
 }
 

@@ -34,4 +34,11 @@ std::optional<Count> parse_quantity(std::string_view text) {
     return std::nullopt;
 }
 
+std::string expected_quantity(std::string_view text) {
+    std::string close(text);
+    std::erase_if(close, [](char c) { return c == ' ' || c == '\t'; });
+    if (close != text && parse_quantity(close)) return "write " + close + ", without the blank";
+    return "expected a whole number, with Ki, Mi, Gi or k, M, G behind it if you like";
+}
+
 }  // namespace rondo

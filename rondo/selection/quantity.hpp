@@ -11,11 +11,11 @@
 
 namespace rondo {
 
-/// What `parse_quantity` takes, for messages.
-inline constexpr std::string_view quantity_syntax = "a whole number, with Ki, Mi, Gi or k, M, G behind it if you like";
-
 /// Digits and at most one suffix: Ki, Mi, Gi (powers of 1024), k, M, G (powers of 1000). Nothing if the text is
 /// anything else, or if the number is not below 2^63.
 std::optional<Count> parse_quantity(std::string_view text);
+
+/// What to write instead of a text that `parse_quantity` does not take, for messages: "expected a whole number, ...".
+std::string expected_quantity(std::string_view text);
 
 }  // namespace rondo

@@ -27,8 +27,7 @@ constexpr Count unbounded = std::numeric_limits<Count>::max();
 
 Count require_quantity(std::string_view text, std::string_view condition) {
     if (const auto value = parse_quantity(text)) return *value;
-    throw Error(quoted(text) + " in " + quoted(condition) + " is not a number; expected " +
-                std::string(quantity_syntax));
+    throw Error(quoted(text) + " in " + quoted(condition) + " is not a number; " + expected_quantity(text));
 }
 
 }  // namespace
@@ -45,7 +44,7 @@ class RuleReader {
         if (choice.empty()) throw Error("no choice after '->'; expected " + std::string(rule_syntax));
 
         const Collective& collective = require_collective(take_run(conditions, " \t", false));
-        Rules::Rule rule = {collective.name, anything, {}};
+        Rules::Rule rule = {.collective = collective.name, .bounds = anything, .choice = {}};
         for (bool more = !conditions.empty(); more;) {
             more = conditions.find(',') != std::string_view::npos;
             apply(trimmed(take_until(conditions, ",")), rule);
@@ -153,7 +152,10 @@ MpiLibrary require_library(std::string_view name) {
 
 Rules Rules::parse(std::string_view text, std::string_view name) {
     Rules rules;
-    read_lines(text, name, [&](std::string_view line) { rules.rules_.push_back(RuleReader::read(line)); });
+    read_lines(text, name, [&](std::string_view line, int number) {
+        rules.rules_.push_back(RuleReader::read(line));
+        rules.rules_.back().line = number;
+    });
     return rules;
 }
 

@@ -45,6 +45,14 @@ class Rules {
     [[nodiscard]] bool ask_ranks_per_node(const Situation& situation) const noexcept;
     /// True if any match may.
     [[nodiscard]] bool ask_ranks_per_node() const noexcept;
+
+    /// A rule that never decides, because rules above it match every call that it would match.
+    struct Unreachable {
+        int line;
+        std::vector<int> covered_by;  ///< lines
+    };
+    [[nodiscard]] std::vector<Unreachable> unreachable() const;
+
     /// Equal for equal rules (comments and layout apart): ranks compare it before they trust each other's choices.
     [[nodiscard]] std::uint64_t fingerprint() const;
 
@@ -60,8 +68,10 @@ class Rules {
         std::string_view collective;
         std::array<Bounds, facts> bounds;
         Choice choice;
+        int line = 0;
     };
     friend class RuleReader;
+    friend class RuleCoverage;
 
     static bool matches(const Rule& rule, const Situation& situation, std::size_t ignored) noexcept;
 

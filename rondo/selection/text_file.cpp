@@ -24,7 +24,8 @@ std::string read_text_file(const std::string& path, const char* what) {
     return text;
 }
 
-void read_lines(std::string_view text, std::string_view name, const std::function<void(std::string_view line)>& read,
+void read_lines(std::string_view text, std::string_view name,
+                const std::function<void(std::string_view line, int number)>& read,
                 const std::function<void()>& finish) {
     int number = 0;
     try {
@@ -32,7 +33,7 @@ void read_lines(std::string_view text, std::string_view name, const std::functio
             ++number;
             std::string_view line = take_until(text, "\n");
             line = trimmed(take_until(line, "#"));
-            if (!line.empty()) read(line);
+            if (!line.empty()) read(line, number);
         }
         if (finish) finish();
     } catch (const Error& error) {

@@ -11,8 +11,10 @@ namespace rondo {
 std::string read_text_file(const std::string& path, const char* what);
 
 /// Gives all lines of such a file to `read`, without comments (behind #) and blanks at either end; empty ones are left
-/// out. Then calls `finish`, if there is one. To an Error that either throws, adds the place: "<name>:<line>: ".
-void read_lines(std::string_view text, std::string_view name, const std::function<void(std::string_view line)>& read,
+/// out; the first one of the text is number 1. Then calls `finish`, if there is one. To an Error that either throws,
+/// adds the place: "<name>:<line>: ".
+void read_lines(std::string_view text, std::string_view name,
+                const std::function<void(std::string_view line, int number)>& read,
                 const std::function<void()>& finish = {});
 
 }  // namespace rondo

@@ -25,7 +25,8 @@ def launchers(stand_in_launcher, tmp_path, monkeypatch) -> dict[str, Path]:
         (tmp_path / name).write_text("")
         (tmp_path / name).chmod(0o755)
     kinds = {kind: stand_in_launcher(kind) for kind in ("hydra", "intel", "openmpi", "openmpi4", "unknown")}
-    return {**kinds, "srun": stand_in_launcher("srun", "srun")}
+    by_name = ("aprun", "flux", "ibrun", "jsrun", "mpirun_rsh", "srun")
+    return {**kinds, **{name: stand_in_launcher("unknown", name) for name in by_name}}
 
 
 def read(path: Path, words: str, **environment: str) -> launcher.CommandLine:
@@ -53,6 +54,14 @@ def injected(path: Path, words: str, **environment: str) -> str:
         ("openmpi4", "--use-hwthread-cpus --tag-output -N 1 -H ls ./app"),
         ("srun", "-n4 -N 2 --mpi=pmix --cpu-bind none --exclusive ./app"),
         ("srun", "-ln 4 -vu --mem 3G ./app"),
+        ("flux", "run -N2 -n 4 -o cpu-affinity=off --env-remove ls ./app : ls"),
+        ("flux", "mini run -ln4 --cwd . -- ./app -n 2"),
+        ("jsrun", "-n4 -a1 -c 7 -g1 -brs -dpacked -E ls --smpiargs=-gpu -i ./app"),
+        ("jsrun", "--nrs 2 --chdir . -EA=ls ./app -n 2"),
+        ("aprun", "-n4 -N 2 -d 2 -cc ls -ss -b -e A=ls ./app -n"),
+        ("ibrun", "-n 4 -o 0 ./app"),
+        ("mpirun_rsh", "-np 4 -hostfile ls A=1 B=ls ./app A=2"),
+        ("mpirun_rsh", "-np 2 ls cat A=1 ./app"),
         ("hydra", "--new-option nobody-knows ./app ls"),
         ("openmpi", "--new-flag ./app ls"),
     ],
@@ -62,7 +71,7 @@ def test_the_program_is_the_first_word_that_is_no_option_and_no_value(launchers,
     assert [program[0] for program, _ in line.programs()] == ["./app"]
 
 
-@pytest.mark.parametrize("kind", ["hydra", "openmpi", "srun"])
+@pytest.mark.parametrize("kind", ["hydra", "openmpi", "srun", "jsrun", "aprun"])
 def test_every_program_of_several_is_found(launchers, kind):
     line = read(launchers[kind], "-n 1 ./app a : -n 2 ./other b c")
     assert [program for program, _ in line.programs()] == [["./app", "a"], ["./other", "b", "c"]]
@@ -83,7 +92,13 @@ def test_the_working_directory_that_the_launcher_is_told_counts(launchers, tmp_p
 
 @pytest.mark.parametrize(
     ("kind", "words"),
-    [("hydra", "-configfile jobs"), ("openmpi", "--app jobs"), ("srun", "--multi-prog -n 4 jobs")],
+    [
+        ("hydra", "-configfile jobs"),
+        ("openmpi", "--app jobs"),
+        ("srun", "--multi-prog -n 4 jobs"),
+        ("jsrun", "--erf_input jobs"),
+        ("mpirun_rsh", "-config jobs"),
+    ],
 )
 def test_programs_that_stand_in_a_file_are_not_guessed(launchers, kind, words):
     assert read(launchers[kind], words).programs_elsewhere == words.split()[0]
@@ -91,7 +106,8 @@ def test_programs_that_stand_in_a_file_are_not_guessed(launchers, kind, words):
 
 def test_a_launcher_is_known_by_its_version_not_by_its_name(launchers):
     environment = {"PATH": "/usr/bin:/bin"}
-    kinds = {name: launcher.kind_of(str(path), environment) for name, path in launchers.items() if name != "unknown"}
+    names = ("hydra", "intel", "openmpi", "openmpi4", "srun")
+    kinds = {name: launcher.kind_of(str(launchers[name]), environment) for name in names}
     assert kinds == {
         "hydra": Kind.HYDRA,
         "intel": Kind.HYDRA,
@@ -164,6 +180,64 @@ def test_srun_exports_the_preload_and_inherits_the_rest(launchers, words, enviro
     assert injected(launchers["srun"], words, **environment) == expected
     command = preload.inject(read(launchers["srun"], words), LIBRARY, VARIABLES, environment)
     assert command.environment == VARIABLES
+
+
+RULES = "RONDO_RULES=/r/default.rules"
+PRELOAD = "LD_PRELOAD=/r/librondo.so"
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "expected"),
+    [
+        ("flux", "run -n 4 ./app 1", f"run -n 4 --env={PRELOAD} --env={RULES} ./app 1"),
+        ("flux", "run '--env=-*' -- ./app", f"run '--env=-*' --env={PRELOAD} --env={RULES} -- ./app"),
+        (
+            "flux",
+            "run --env=LD_PRELOAD=/a.so ./app",
+            f"run --env={PRELOAD}:/a.so --env={PRELOAD}:/a.so --env={RULES} ./app",
+        ),
+        ("jsrun", "-n4 ./app", f"-E {PRELOAD} -E {RULES} -n4 ./app"),
+        ("jsrun", "-n4 -ELD_PRELOAD=/a.so ./app", f"-E {RULES} -n4 -E{PRELOAD}:/a.so ./app"),
+        ("jsrun", "--env=LD_PRELOAD=/a.so ./app", f"-E {RULES} --env={PRELOAD}:/a.so ./app"),
+        (
+            "jsrun",
+            "-n1 ./app : ./other",
+            f"-E {PRELOAD} -E {RULES} -n1 ./app : -E {PRELOAD} -E {RULES} ./other",
+        ),
+        ("aprun", "-n 1 ./app : -n 1 ./other", f"-e {PRELOAD} -e {RULES} -n 1 ./app : -n 1 ./other"),
+        ("aprun", "-e LD_PRELOAD=/a.so ./app", f"-e {RULES} -e {PRELOAD}:/a.so ./app"),
+        ("mpirun_rsh", "-np 2 a b A=1 ./app B=1", f"-np 2 a b A=1 {PRELOAD} {RULES} ./app B=1"),
+        ("mpirun_rsh", "-np 2 -hostfile f LD_PRELOAD=/a.so ./app", f"-np 2 -hostfile f {PRELOAD}:/a.so {RULES} ./app"),
+    ],
+)
+def test_each_launcher_is_told_in_its_own_way(launchers, kind, words, expected):
+    assert injected(launchers[kind], words) == expected
+    assert preload.inject(read(launchers[kind], words), LIBRARY, VARIABLES, {}).environment == {}
+
+
+def test_flux_does_not_replace_dollars(launchers):
+    command = preload.inject(read(launchers["flux"], "run ./app"), LIBRARY, {"A": "$HOME"}, {})
+    assert "--env=A=$$HOME" in command.words
+
+
+def test_flux_is_a_launcher_by_its_command_run(launchers):
+    with pytest.raises(Error, match="flux submit: expected flux run"):
+        read(launchers["flux"], "submit ./app")
+
+
+def test_ibrun_hands_its_environment_on(launchers):
+    command = preload.inject(read(launchers["ibrun"], "-n 2 task_affinity ./app"), LIBRARY, VARIABLES, {})
+    assert command.words[1:] == ["-n", "2", "task_affinity", "./app"]
+    assert command.environment == {"LD_PRELOAD": "/r/librondo.so", **VARIABLES}
+
+
+def test_the_command_of_every_launcher_is_shown(rondo, installed, stand_in_program, launchers):
+    app = stand_in_program("libmpi.so.12", "mpi_app")
+    for name, words in {"flux": ["run", "-n2"], "jsrun": ["-n2"], "aprun": ["-n", "2"], "ibrun": []}.items():
+        result = rondo("run", "--rules", "none", "--dry-run", "--", launchers[name], *words, app)
+        assert result.exit_code == 0, result.stderr
+        assert f"LD_PRELOAD={installed}/librondo_mpich.so" in result.stdout
+        assert result.stdout.endswith(f" {app}\n")
 
 
 def test_a_program_without_a_launcher_gets_everything_by_its_environment(launchers):

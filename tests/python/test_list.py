@@ -3,7 +3,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
 
 import pytest
 
@@ -24,6 +33,36 @@ def test_80_columns_are_enough_and_no_line_ends_in_blanks(rondo, words):
     for line in rondo("list", *words).stdout.splitlines():
         assert len(line) <= 80
         assert line == line.rstrip()
+
+
+def on_terminal(columns: int, *words: str) -> str:
+    """What `rondo` prints on a terminal of this width."""
+    ours, theirs = pty.openpty()
+    try:
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        environment = {**os.environ, "NO_COLOR": "1", "TERM": "dumb"}
+        environment.pop("COLUMNS", None)
+        started = subprocess.Popen([sys.executable, "-m", "rondo", *words], stdout=theirs, env=environment)
+        os.close(theirs)
+        pieces = []
+        with contextlib.suppress(OSError):  # the end of a terminal
+            while piece := os.read(ours, 4096):
+                pieces.append(piece)
+        assert started.wait(30) == 0
+    finally:
+        os.close(ours)
+    return re.sub(r"\x1b\[[0-9;]*m", "", b"".join(pieces).decode().replace("\r\n", "\n"))
+
+
+@pytest.mark.parametrize("columns", [40, 60, 100])
+def test_a_terminal_gets_lines_that_fit(columns):
+    text = on_terminal(columns, "list", "exscan")
+    assert max(len(line) for line in text.splitlines()) <= columns
+    beside = re.search(r"^  doubling_123 {2,}skips 1, 2, 3", text, re.MULTILINE)
+    assert (beside is None) == (columns == 40)
+    if beside is None:
+        assert "\n  doubling_123\n    skips 1, 2, 3" in text
+    assert "paper: J. L. Traeff" in " ".join(text.split())
 
 
 def test_one_collective_comes_with_papers_and_parameters(rondo):
@@ -77,7 +116,8 @@ def test_the_module_checks_choices_and_rules():
         _core.check_choice("exscan", "doublng_123")
     with pytest.raises(ValueError, match="has no collective"):
         _core.check_choice("nothing", "native")
-    _core.check_rules("exscan -> native", "my.rules")
+    assert _core.check_rules("exscan -> native", "my.rules") == []
+    assert _core.check_rules("exscan -> native\nexscan -> native", "my.rules") == [(2, [1])]
     with pytest.raises(ValueError, match=r"^my\.rules:2: "):
         _core.check_rules("exscan -> native\nnonsense", "my.rules")
     assert _core.nearest("exscn", ["scan", "exscan", "bcast"])[0] == "exscan"

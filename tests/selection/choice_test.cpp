@@ -111,11 +111,12 @@ TEST(Choice, a_value_out_of_range_comes_with_the_range) {
 }
 
 TEST(Choice, a_value_that_is_no_number_is_refused) {
-    for (const char* value :
-         {"", "many", "-1", "64K", "64 Ki", "1.5", "0x10", "64Kib", "9999999999999999999", "10000000000G"}) {
+    for (const char* value : {"", "many", "-1", "64K", "1.5", "0x10", "64Kib", "9999999999999999999", "10000000000G"}) {
         EXPECT_THAT(complaint("linear_pipeline:segment=" + std::string(value)), HasSubstr("is not a number; expected"))
             << value;
     }
+    EXPECT_EQ(complaint("linear_pipeline:segment=64 Ki"),
+              "segment=64 Ki is not a number; write 64Ki, without the blank (1 to 1024Gi bytes, or auto)");
 }
 
 TEST(Choice, a_list_with_nothing_between_commas_is_refused) {
@@ -176,6 +177,9 @@ TEST(Quantity, reads_suffixes) {
     EXPECT_EQ(parse_quantity("8589934592Gi"), std::nullopt);
     EXPECT_EQ(parse_quantity("+1"), std::nullopt);
     EXPECT_EQ(parse_quantity("Ki"), std::nullopt);
+    EXPECT_EQ(parse_quantity("32 Ki"), std::nullopt);
+    EXPECT_EQ(expected_quantity("32 Ki"), "write 32Ki, without the blank");
+    EXPECT_THAT(expected_quantity("32 Kib"), HasSubstr("expected a whole number"));
 }
 
 TEST(Quantity, is_written_as_short_as_it_is_exact) {

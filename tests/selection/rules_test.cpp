@@ -13,7 +13,9 @@ namespace rondo {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::StartsWith;
 
 /// The name of what the rules choose; "" if no rule matches.
@@ -166,6 +168,8 @@ TEST(Rules, a_malformed_condition_says_what_was_expected) {
     EXPECT_THAT(complaint("exscan bytes < -> native"), HasSubstr("'' in 'bytes <' is not a number"));
     EXPECT_THAT(complaint("exscan bytes < 64K -> native"),
                 HasSubstr("'64K' in 'bytes < 64K' is not a number; expected"));
+    EXPECT_EQ(complaint("exscan bytes < 64 Ki -> native"),
+              "my.rules:1: '64 Ki' in 'bytes < 64 Ki' is not a number; write 64Ki, without the blank");
     EXPECT_THAT(complaint("exscan bytes < 3 processes > 2 -> native"), HasSubstr("'3 processes > 2'"));
     EXPECT_THAT(complaint("exscan bytes in 3 -> native"), HasSubstr("expected <lowest>..<highest>"));
     EXPECT_THAT(complaint("exscan bytes in 3...5 -> native"), HasSubstr("'.5' in 'bytes in 3...5' is not a number"));
@@ -183,6 +187,48 @@ TEST(Rules, a_rule_that_nothing_can_meet_is_refused) {
           "ranks_per_node = 0", "commutative = yes, commutative = no"}) {
         EXPECT_THAT(complaint("exscan " + std::string(conditions) + " -> native"), HasSubstr("no call can meet '"))
             << conditions;
+    }
+}
+
+/// As "4: 2, 3": line 4 never decides because of lines 2 and 3.
+std::vector<std::string> unreachable(std::string_view text) {
+    std::vector<std::string> found;
+    for (const Rules::Unreachable& each : Rules::parse(text, "test").unreachable()) {
+        std::string lines;
+        for (const int line : each.covered_by) lines += (lines.empty() ? "" : ", ") + std::to_string(line);
+        found.push_back(std::to_string(each.line) + ": " + lines);
+    }
+    return found;
+}
+
+TEST(Rules, a_rule_behind_one_that_takes_all_its_calls_never_decides) {
+    EXPECT_THAT(unreachable("exscan -> native\n# note\nexscan bytes < 8 -> doubling_123\nscan -> native"),
+                ElementsAre("3: 1"));
+    EXPECT_THAT(unreachable("exscan bytes < 64 -> native\nexscan bytes in 8..63, processes > 2 -> doubling_123"),
+                ElementsAre("2: 1"));
+    EXPECT_THAT(unreachable("exscan processes >= 1 -> native\nexscan -> doubling_123"), ElementsAre("2: 1"));
+    EXPECT_THAT(unreachable("exscan bytes < 4 -> native\nexscan processes < 3 -> native\n"
+                            "exscan bytes = 3, processes = 9 -> doubling_123"),
+                ElementsAre("3: 1"));
+}
+
+TEST(Rules, several_rules_may_take_all_calls_of_another_together) {
+    EXPECT_THAT(unreachable("exscan bytes < 8 -> native\nscan -> native\nexscan bytes >= 8 -> one_doubling\n"
+                            "exscan processes = 3 -> doubling_123"),
+                ElementsAre("4: 1, 3"));
+    EXPECT_THAT(unreachable("exscan commutative = yes -> native\nexscan commutative = no, bytes < 8 -> native\n"
+                            "exscan bytes >= 8 -> native\nexscan -> native"),
+                ElementsAre("4: 1, 2, 3"));
+}
+
+TEST(Rules, a_rule_with_any_call_of_its_own_decides) {
+    for (const char* text :
+         {"exscan bytes < 8 -> native\nexscan bytes <= 8 -> native", "scan -> native\nexscan -> native",
+          "exscan ranks_per_node >= 1 -> native\nexscan -> native",  // of 0: nobody knows
+          "exscan library = mpich -> native\nexscan library = impi -> native\nexscan library = openmpi -> native\n"
+          "exscan -> native",
+          "exscan bytes < 8 -> native\nexscan bytes > 8 -> native\nexscan -> native"}) {
+        EXPECT_THAT(unreachable(text), IsEmpty()) << text;
     }
 }
 
@@ -210,7 +256,10 @@ TEST(Rules, a_long_file_is_read_whole) {
     std::filesystem::remove(path);
     EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 1999}), "doubling_123");
     EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 2000}), "one_doubling");
+    EXPECT_THAT(rules.unreachable().size(), 0);
 }
+
+TEST(DefaultRules, all_decide) { EXPECT_THAT(Rules::read("tuning/default.rules").unreachable().size(), 0); }
 
 TEST(DefaultRules, choose_few_rounds_for_short_vectors_and_bandwidth_for_long_ones) {
     const Rules rules = Rules::read("tuning/default.rules");

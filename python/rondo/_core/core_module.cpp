@@ -206,7 +206,15 @@ nb::dict traced(std::string_view collective_name, std::string_view choice_text, 
 
 Count quantity_of(std::string_view text) {
     if (const auto value = parse_quantity(text)) return *value;
-    throw Error("'" + std::string(text) + "' is not a number; expected " + std::string(quantity_syntax));
+    throw Error("'" + std::string(text) + "' is not a number; " + expected_quantity(text));
+}
+
+nb::list unreachable_rules(std::string_view text, std::string_view name) {
+    nb::list found;
+    for (const Rules::Unreachable& each : Rules::parse(text, name).unreachable()) {
+        found.append(nb::make_tuple(each.line, each.covered_by));
+    }
+    return found;
 }
 
 std::optional<std::string> choice_by_rules(const std::string& text, std::string_view name, std::string_view collective,
@@ -254,10 +262,10 @@ NB_MODULE(_core, module) {
                "The choice, such as 'linear_pipeline:segment=4Ki', with every setting written out.\n\n"
                "Raises ValueError if there is no such algorithm, parameter or value.");
     module.def(
-        "check_rules", [](std::string_view text, std::string_view name) { rondo::Rules::parse(text, name); }, "text"_a,
-        "name"_a,
-        "Reads the text of a rules file called `name`.\n\nRaises ValueError('<name>:<line>: what was wrong') if one is "
-        "malformed.");
+        "check_rules", &rondo::unreachable_rules, "text"_a, "name"_a,
+        "Reads the text of a rules file called `name`, and gives the rules that never decide: for each its line, "
+        "and the lines of the rules above it that match all its calls.\n\nRaises ValueError('<name>:<line>: what "
+        "was wrong') if one is malformed.");
     module.def(
         "choice_by_rules", &rondo::choice_by_rules, "text"_a, "name"_a, "collective"_a, "bytes"_a, "processes"_a,
         "ranks_per_node"_a = 0, "commutative"_a = true, "library"_a = "",

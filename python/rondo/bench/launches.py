@@ -60,7 +60,7 @@ def make(launcher_words: Sequence[str], cluster_text: str | None, wanted: str | 
     program = next((words[0] for words, _ in line.programs()), line.programs_elsewhere)
     if program is not None:
         raise Error(f"{program}: expected a launcher with its options and no program; the benchmark is the program")
-    if wanted is None and line.kind is launcher.Kind.SRUN:
+    if wanted is None and line.kind not in launcher.MPI_OF:
         raise Error(f"{launcher_words[0]} starts programs of any MPI; name one: --mpi mpich|openmpi|impi|PATH")
     return Place(mpi_library.find(wanted or launcher_words[0], os.environ), tuple(launcher_words))
 

@@ -13,7 +13,28 @@ import rondo
 from rondo.errors import Error
 
 
-class CommandPerModule(click.Group):
+def suggestion(word: str, known: list[str]) -> str:
+    """What somebody may have meant by a word, or else all that there is."""
+    from rondo import _core  # noqa: PLC0415 (only errors need it)
+
+    near = [f"'{each}'" for each in _core.nearest(word, known)]
+    return f"did you mean {' or '.join(near)}?" if near else f"expected one of: {', '.join(known)}"
+
+
+class SuggestingGroup(click.Group):
+    """Names the nearest commands where there is none of a name."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, but for a name that no command has."""
+        name = args[0]
+        if not name.startswith("-") and not ctx.resilient_parsing and self.get_command(ctx, name) is None:
+            ctx.fail(f"No such command '{name}'; {suggestion(name, self.list_commands(ctx))}")
+        return super().resolve_command(ctx, args)
+
+
+class CommandPerModule(SuggestingGroup):
     """Finds commands by the names of modules, and imports only the one that is run."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

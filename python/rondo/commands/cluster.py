@@ -15,6 +15,7 @@ import msgspec
 
 from rondo.bench.results import Network
 from rondo.cluster import cluster, shapes
+from rondo.commands import SuggestingGroup
 from rondo.errors import Error
 from rondo.launching import mpi_library, process
 
@@ -74,7 +75,7 @@ def shape_of(options: Mapping[str, Any]) -> shapes.Shape:
     return shapes.checked(shapes.Shape(**options))
 
 
-@click.group()
+@click.group(cls=SuggestingGroup)
 def command() -> None:
     """Run MPI programs on an emulated cluster: real MPI, on nodes that exist only in namespaces of this machine.
 
@@ -105,8 +106,9 @@ def run(wanted: str | None, ranks: int | None, name: str | None, words: tuple[st
 
     It ends with the launcher's exit code. `rondo run --cluster` does the same with Rondo's collectives.
     """
+    where = name or str(shape_of(shape))
     library = mpi_library.of_program(words, wanted, os.environ)
-    with cluster.opened(name or str(shape_of(shape))) as running:
+    with cluster.opened(where) as running:
         line = running.command(library, ranks or running.shape.ranks, words)
         code = running.run(line, running.environment(library))
     sys.exit(code)
@@ -154,8 +156,9 @@ def check(wanted: str, name: str | None, limit: float, as_json: bool, **shape: A
     # Loaded only now: numerical libraries take their time.
     from rondo.cluster import check  # noqa: PLC0415
 
+    where = name or str(shape_of(shape))
     library = mpi_library.find(wanted, os.environ)
-    with cluster.opened(name or str(shape_of(shape))) as running:
+    with cluster.opened(where) as running:
         checked = check.check(running, library, lambda text: click.echo(text, err=True))
     faults = checked.faults(limit / 100)
     if as_json:

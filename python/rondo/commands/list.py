@@ -15,6 +15,7 @@ from rondo import _core
 from rondo.errors import Error
 
 WIDEST = 100  # columns; longer lines are hard to read
+LEAST_BESIDE_NAMES = 35  # columns; where there are fewer, names stand above what there is to say
 
 
 @click.command()
@@ -51,7 +52,8 @@ def describe(collective: str) -> list[dict[str, Any]]:
 def show(collective: str, algorithms: list[dict[str, Any]], details: bool) -> None:
     """Prints the algorithms of a collective, names on the left, what there is to say about them on the right."""
     summary = next(each["summary"] for each in _core.collectives() if each["name"] == collective)
-    click.echo(f"{click.style(collective, bold=True)}: {summary}\n")
+    title = textwrap.fill(f"{collective}: {summary}", _columns())
+    click.echo(title.replace(collective, click.style(collective, bold=True), 1) + "\n")
     indent = max(len(algorithm["name"]) for algorithm in algorithms) + 4
     for algorithm in algorithms:
         _show_row(algorithm["name"], [algorithm["summary"], *(details_of(algorithm) if details else [])], indent)
@@ -76,11 +78,21 @@ def details_of(algorithm: dict[str, Any]) -> list[str]:
 
 
 def _show_row(name: str, lines: list[str], indent: int) -> None:
-    columns = min(shutil.get_terminal_size().columns, WIDEST) if sys.stdout.isatty() else 80
-    width = max(columns - indent, 20)
+    columns = _columns()
+    beside = columns - indent >= LEAST_BESIDE_NAMES
+    if not beside:
+        indent = 4
     wrapped = []
     for line in lines:
-        wrapped += textwrap.wrap(line, width, subsequent_indent="  " if line is not lines[0] else "")
-    click.echo(f"  {click.style(name, bold=True)}{' ' * (indent - 2 - len(name))}{wrapped[0]}")
-    for line in wrapped[1:]:
+        wrapped += textwrap.wrap(line, max(columns - indent, 1), subsequent_indent="  " if line is not lines[0] else "")
+    title = f"  {click.style(name, bold=True)}"
+    if beside:
+        title += " " * (indent - 2 - len(name)) + wrapped.pop(0)
+    click.echo(title)
+    for line in wrapped:
         click.echo(" " * indent + line)
+
+
+def _columns() -> int:
+    """How long a line may be."""
+    return max(min(shutil.get_terminal_size().columns, WIDEST), 20) if sys.stdout.isatty() else 80

@@ -18,7 +18,7 @@ import click
 from rondo import _core
 from rondo.cluster import cluster
 from rondo.errors import Error
-from rondo.launching import abi, installation, launcher, mpi_library, preload, process
+from rondo.launching import abi, fitting, installation, launcher, mpi_library, preload, process
 from rondo.machine import machine
 
 NO_RULES = "none"
@@ -68,7 +68,7 @@ REPORT_DIRECTORY = ".rondo-report-"
     default="auto",
     show_default=True,
     help="Which MPI the program uses: MPICH's family (Intel MPI and MVAPICH as well), Open MPI, or the standard "
-    "binary interface of MPI 5. Needed only where Rondo cannot see it, as for a shell script.",
+    "binary interface of MPI 5. Needed only where Rondo cannot see it, as for a script with loops.",
 )
 @click.option(
     "--cluster",
@@ -96,19 +96,22 @@ def command(
 ) -> None:
     """Run a program with Rondo's collectives. Nothing needs to be compiled or linked again.
 
-    Put it before the command that you have: mpiexec or mpirun of MPICH, Intel MPI or Open MPI, or Slurm's srun.
+    Put it before the command that you have: mpiexec or mpirun of MPICH, Intel MPI or Open MPI, srun, flux run, jsrun,
+    aprun, ibrun.
     It ends with the launcher's exit code, and with 2 if Rondo itself refuses, before anything has been started.
 
     \b
         rondo run -- mpiexec -n 8 ./app input.dat
         rondo run --report -- mpirun -np 8 python3 script.py
         rondo run --use exscan=linear_pipeline:segment=32Ki --rules none -- srun -n 64 ./app
-        rondo run --abi openmpi -- mpirun -n 4 ./wrapper.sh
+        rondo run -- mpiexec -n 4 numactl --localalloc ./app
+        rondo run --abi openmpi -- mpirun -n 4 ./complicated.sh
         rondo run --cluster 8x1:2ms:200Mbit --report -- ./app
     """
     merged_file = check_report_file(report_file)
     if words[0].startswith("-"):
-        raise click.NoSuchOption(words[0])
+        options = [name for option in command.params for name in option.opts if name.startswith("-")]
+        raise click.NoSuchOption(words[0].partition("=")[0], possibilities=options)
     if wanted_mpi is not None and cluster_text is None:
         raise Error("--mpi chooses the launcher on an emulated cluster; expected --cluster beside it")
     if dry_run and cluster_text is not None:
@@ -209,12 +212,12 @@ def checked_choice(collective: str, choice: str, given_as: str) -> str:
 
 
 def check_rules(rules: str | None) -> Path | None:
-    """The absolute path of the rules, None for none; Error if they are malformed."""
+    """The absolute path of the rules, None for none; Error if they are malformed. Warns of rules that never decide."""
     if rules == NO_RULES:
         return None
     path = Path(rules) if rules is not None else installation.DEFAULT_RULES
     try:
-        _core.check_rules(path.read_text(encoding="utf-8"), str(path))
+        unreachable = _core.check_rules(path.read_text(encoding="utf-8"), str(path))
     except OSError as error:
         hint = " (--rules none does without)" if rules is None else ""
         raise Error(f"cannot read the rules {path}: {error.strerror}{hint}") from None
@@ -222,6 +225,10 @@ def check_rules(rules: str | None) -> Path | None:
         raise Error(f"cannot read the rules {path}: not a text file") from None
     except ValueError as error:
         raise Error(str(error)) from None
+    for line, above in unreachable:
+        covering = " and ".join(f"{path}:{each}" for each in above)
+        verb = "matches all its calls" if len(above) == 1 else "together match all its calls"
+        click.echo(f"rondo: warning: {path}:{line}: this rule never decides: {covering} {verb}", err=True)
     return path.absolute()
 
 
@@ -256,7 +263,7 @@ def choose_abi(line: launcher.CommandLine, wanted: str, environment: dict[str, s
     programs = [] if line.programs_elsewhere else list(line.programs())
     if not programs and named is None:
         raise Error(f"there is no program in this command line of {line.words[0]}")
-    found: dict[str, str] = {}
+    found: dict[str, tuple[str, abi.Mpi]] = {}
     for words, directory in programs:
         try:
             mpi = abi.of_program(words, directory, line.environment_of_programs(environment))
@@ -264,25 +271,19 @@ def choose_abi(line: launcher.CommandLine, wanted: str, environment: dict[str, s
             if named is None:
                 raise
             continue
+        if mpi.takes_preload is not None:
+            raise Error(
+                f"{mpi.takes_preload} takes Rondo's LD_PRELOAD away from the program; leave it out, and give variables "
+                f"and preloads to rondo run: LD_PRELOAD=... rondo run -- ..."
+            )
         if named is not None and mpi.abi != named:
             raise Error(f"--abi {named} contradicts the program: {words[0]} uses {mpi.library}, which is {mpi.abi}")
-        found[mpi.abi] = words[0]
+        found[mpi.abi] = (words[0], mpi)
     if len(found) > 1:
-        raise Error("these programs use different MPIs: " + ", ".join(f"{found[each]} {each}" for each in found))
+        raise Error("these programs use different MPIs: " + ", ".join(f"{found[each][0]} {each}" for each in found))
     chosen = named or next(iter(found))
-    warn_of_other_launcher(line, chosen)
+    fitting.check(line, chosen, *found.get(chosen, (None, None)), environment)
     return chosen
-
-
-def warn_of_other_launcher(line: launcher.CommandLine, chosen: str) -> None:
-    """A launcher of another MPI starts every rank as a program of its own: a common and puzzling mistake."""
-    fitting = {launcher.Kind.HYDRA: ("mpich", "mpiabi"), launcher.Kind.OPENMPI: ("openmpi", "mpiabi")}
-    if line.kind in fitting and chosen not in fitting[line.kind]:
-        click.echo(
-            f"rondo: warning: {line.words[0]} is the launcher of {line.kind.value}, but the program uses another "
-            f"MPI ({chosen}); its ranks may not find each other",
-            err=True,
-        )
 
 
 @contextlib.contextmanager

@@ -7,6 +7,8 @@ Cray MPICH; Open MPI has its own (libmpi.so.40); and there is the standard one o
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import re
 import shlex
 import shutil
@@ -16,10 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rondo.errors import NOT_FOUND, Error
+from rondo.launching import shell, wrappers
 from rondo.launching.launcher import find_program
+from rondo.launching.wrappers import Start
 
 ABIS = ("mpich", "openmpi", "mpiabi")
-NAME_IT = f"name its MPI: --abi {'|'.join(ABIS)}"
+NAME_IT = f"say which MPI that is, as in: rondo run --abi {ABIS[0]} -- ... (or {', '.join(ABIS[1:])})"
+DEEPEST = 8  # wrappers in front of wrappers
 
 LIBRARY = re.compile(r"\blibmpi(?:ch|_abi|_cray|_gnu\w*|_intel\w*|_nvidia\w*|_aocc\w*|_amd\w*)?\.so(?:\.(\d+))?")
 PYTHON = re.compile(r"(python|pypy)[0-9.]*$")
@@ -42,24 +47,70 @@ class Mpi:
     abi: str
     library: str
     """File name of the library, for messages."""
+    path: Path | None = None
+    """Where the library lies, if it is on this machine."""
+    takes_preload: str | None = None
+    """What stands before the program and takes Rondo's LD_PRELOAD away from it, if anything does."""
+
+
+class _NoMpiError(Error):
+    """A program that uses no MPI."""
 
 
 def of_program(words: Sequence[str], directory: str | None, environment: Mapping[str, str]) -> Mpi:
     """The MPI that a program with its arguments uses when it is started in `directory`.
 
-    Error if there is no such program, if it uses no MPI, or if it starts another program that nobody can know.
+    Wrappers (env, taskset, a shell with plain commands) are looked through. Error if there is no such program, if it
+    uses no MPI, or if it starts another program that nobody can know.
     """
-    program = find_program(words[0], directory, environment)
+    return _of(Start(list(words), directory, dict(environment)), DEEPEST)
+
+
+def _of(start: Start, depth: int) -> Mpi:
+    name = start.words[0]
+    program = find_program(name, start.directory, start.environment)
     if program is None:
-        raise Error(f"cannot find the program {words[0]}", NOT_FOUND)
-    if PYTHON.match(program.name):
-        return of_python(program, environment)
-    interpreter = interpreter_of(program, environment)
-    if interpreter is not None and PYTHON.match(interpreter.name):
-        return of_python(interpreter, environment)
-    if interpreter is not None:
-        raise Error(f"{words[0]} is a script: Rondo cannot know which MPI is used by what it starts; {NAME_IT}")
-    return of_binary(program, words[0], environment)
+        raise Error(f"cannot find the program {name}", NOT_FOUND)
+    inner = wrappers.behind(start)
+    if inner is not None and depth > 0:
+        return _of(inner, depth - 1)
+    interpreter = interpreter_of(program, start.environment)
+    if PYTHON.match(program.name) or (interpreter is not None and PYTHON.match(interpreter.name)):
+        python = interpreter if interpreter is not None and not PYTHON.match(program.name) else program
+        return dataclasses.replace(of_python(python, start.environment), takes_preload=start.takes_preload)
+    if program.name in shell.SHELLS:
+        run = shell.text_of(start)
+        if run is not None:
+            return _of_shell(*run, start, depth)
+    if interpreter is None:
+        return dataclasses.replace(of_binary(program, name, start.environment), takes_preload=start.takes_preload)
+    if interpreter.name not in shell.SHELLS:
+        raise Error(f"{name} is a script of {interpreter.name}, which Rondo does not read; {NAME_IT}")
+    return _of_shell(program.read_text(errors="replace"), start.words[1:], start, depth)
+
+
+def _of_shell(text: str, arguments: list[str], start: Start, depth: int) -> Mpi:
+    """The one MPI that the programs use which a shell starts; those without MPI do not count."""
+    name = start.words[0]
+    found: dict[str, Mpi] = {}
+    tried: list[str] = []
+    try:
+        for inner in shell.programs(text, arguments, start):
+            tried.append(inner.words[0])
+            if depth == 0:
+                raise shell.UnreadableError("it starts itself")
+            with contextlib.suppress(_NoMpiError):
+                mpi = _of(inner, depth - 1)
+                found.setdefault(mpi.abi, mpi)
+    except shell.UnreadableError as problem:
+        raise Error(f"Rondo cannot tell which program {name} starts: {problem}; {NAME_IT}") from None
+    if len(found) > 1:
+        both = " and ".join(sorted(mpi.library for mpi in found.values()))
+        raise Error(f"{name} starts programs of different MPIs ({both}); {NAME_IT}")
+    if not found:
+        what = f"none of {', '.join(tried)} uses MPI" if tried else "Rondo sees no program in it"
+        raise Error(f"{name} starts no MPI program: {what}; {NAME_IT}")
+    return next(iter(found.values()))
 
 
 def interpreter_of(program: Path, environment: Mapping[str, str]) -> Path | None:
@@ -88,7 +139,8 @@ def of_binary(program: Path, name: str, environment: Mapping[str, str]) -> Mpi:
     except OSError as error:
         raise Error(f"cannot ask ldd for the libraries of {name}: {error}; {NAME_IT}") from None
     # "libmpi.so.12 => /usr/lib/libmpi.so.12 (0x...)", or "=> not found"
-    wanted = [line.split()[0] for line in result.stdout.decode(errors="replace").splitlines() if line.strip()]
+    lines = [line.split() for line in result.stdout.decode(errors="replace").splitlines() if line.strip()]
+    wanted = [line[2] if line[1:2] == ["=>"] and line[2].startswith("/") else line[0] for line in lines]
     missing = f"{name} does not use MPI (no libmpi among its libraries); if it starts or loads what does, {NAME_IT}"
     return _only_one(wanted, name, missing)
 
@@ -112,7 +164,7 @@ def of_python(interpreter: Path, environment: Mapping[str, str]) -> Mpi:
         raise Error(f"{interpreter} cannot load mpi4py ({reason}); if the program uses MPI in another way, {NAME_IT}")
     paths = result.stdout.decode(errors="replace").partition(PROBE_MARK)[2].splitlines()
     missing = f"mpi4py of {interpreter} loads no MPI library that Rondo knows; {NAME_IT}"
-    return _only_one([Path(path).name for path in paths], str(interpreter), missing)
+    return _only_one(paths, str(interpreter), missing)
 
 
 def abi_of_library(file_name: str) -> str | None:
@@ -129,16 +181,18 @@ def abi_of_library(file_name: str) -> str | None:
 
 
 def _only_one(libraries: Sequence[str], name: str, missing: str) -> Mpi:
-    found: dict[str, str] = {}
-    for library in (Path(each).name for each in libraries):
-        abi = abi_of_library(library)
+    found: dict[str, Path] = {}
+    for library in libraries:
+        abi = abi_of_library(Path(library).name)
         if abi is not None:
-            found.setdefault(abi, library)
+            found.setdefault(abi, Path(library))
     known = {abi: library for abi, library in found.items() if abi}
     if len(known) > 1:
-        raise Error(f"{name} uses two MPI libraries, {' and '.join(sorted(known.values()))}; {NAME_IT}")
+        both = " and ".join(sorted(library.name for library in known.values()))
+        raise Error(f"{name} uses two MPI libraries, {both}; {NAME_IT}")
     if known:
-        return Mpi(*known.popitem())
+        abi, library = known.popitem()
+        return Mpi(abi, library.name, library if library.is_absolute() else None)
     if found:
-        raise Error(f"{name} uses an MPI library whose binary interface Rondo does not know: {found['']}")
-    raise Error(missing)
+        raise Error(f"{name} uses an MPI library whose binary interface Rondo does not know: {found[''].name}")
+    raise _NoMpiError(missing)

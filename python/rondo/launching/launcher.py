@@ -13,7 +13,9 @@ from enum import Enum
 from pathlib import Path
 
 from rondo.errors import NOT_FOUND, Error
-from rondo.launching.launcher_options import HYDRA, OPENMPI, SRUN, Options
+from rondo.launching import launcher_options
+from rondo.launching.launcher_options import Options
+from rondo.launching.wrappers import ASSIGNMENT
 
 LOOKS_LIKE_MPIEXEC = re.compile(r"mpiexec|mpirun")
 ASK_VERSION_SECONDS = 30.0
@@ -24,11 +26,29 @@ class Kind(Enum):
 
     HYDRA = "MPICH or Intel MPI"
     OPENMPI = "Open MPI"
+    MPIRUN_RSH = "MVAPICH"
     SRUN = "Slurm"
+    FLUX = "Flux"
+    JSRUN = "IBM's Job Step Manager"
+    APRUN = "Cray's ALPS"
+    IBRUN = "TACC"
     NONE = "no launcher"
 
 
-OPTIONS = {Kind.HYDRA: HYDRA, Kind.OPENMPI: OPENMPI, Kind.SRUN: SRUN}
+OPTIONS = {kind: getattr(launcher_options, kind.name) for kind in Kind if kind is not Kind.NONE}
+MPI_OF = {Kind.HYDRA: "mpich", Kind.MPIRUN_RSH: "mpich", Kind.OPENMPI: "openmpi"}
+"""The family of MPI libraries whose programs a launcher starts; the others start those of any."""
+BY_NAME = {
+    "aprun": Kind.APRUN,
+    "flux": Kind.FLUX,
+    "ibrun": Kind.IBRUN,
+    "jsrun": Kind.JSRUN,
+    "mpirun_rsh": Kind.MPIRUN_RSH,
+    "orterun": Kind.OPENMPI,
+    "prterun": Kind.OPENMPI,
+    "prun": Kind.OPENMPI,
+    "srun": Kind.SRUN,
+}
 
 
 @dataclass
@@ -92,10 +112,8 @@ def kind_of(launcher: str, environment: Mapping[str, str]) -> Kind:
         where = "no such executable file" if "/" in launcher else "there is no such program on PATH"
         raise Error(f"cannot run {launcher}: {where}", NOT_FOUND)
     name = Path(launcher).name
-    if name == "srun":
-        return Kind.SRUN
-    if name in ("prterun", "prun", "orterun"):
-        return Kind.OPENMPI
+    if name in BY_NAME:
+        return BY_NAME[name]
     if not LOOKS_LIKE_MPIEXEC.search(name):
         return Kind.NONE
     version = version_text(path, environment)
@@ -108,7 +126,7 @@ def kind_of(launcher: str, environment: Mapping[str, str]) -> Kind:
     first_line = version.strip().partition("\n")[0] or "nothing"
     raise Error(
         f"{launcher} is a launcher of a kind that Rondo does not know (its --version says: {first_line}); known are "
-        f"those of MPICH, Intel MPI, Open MPI and Slurm"
+        f"those of MPICH, Intel MPI, MVAPICH, Open MPI, Slurm, Flux, and jsrun, aprun and ibrun"
     )
 
 
@@ -135,22 +153,23 @@ class _Reader:
     def __init__(self, words: list[str], kind: Kind, environment: Mapping[str, str]) -> None:
         self.environment = environment
         self.options: Options = OPTIONS[kind]
-        self.line = CommandLine(words, kind, [Segment(start=1, end=1)])
-        self.position = 1
+        self.position = _first_option(words) if kind is Kind.FLUX else 1
+        self.line = CommandLine(words, kind, [Segment(start=self.position, end=self.position)])
+        self.hosts = 0  # words that mpirun_rsh takes for hosts
 
     def read(self) -> CommandLine:
         words = self.line.words
         uncertain = False  # whether the word before is an option that may take this word as its value
         while self.position < len(words):
             word = words[self.position]
-            if word == ":":
+            if word == ":" and self.options.separates:
                 self._next_segment()
             elif word == "--":
                 self.position += 1
             elif word.startswith("-") and word != "-":
                 uncertain = self._option()
                 continue
-            elif uncertain and not self._is_executable(word):
+            elif (uncertain and not self._is_executable(word)) or self._is_host_or_variable(word):
                 self.position += 1
             else:
                 self._program()
@@ -164,8 +183,22 @@ class _Reader:
     def _program(self) -> None:
         words, segment = self.line.words, self.line.segments[-1]
         segment.program = self.position
-        segment.end = words.index(":", self.position) if ":" in words[self.position :] else len(words)
+        separated = self.options.separates and ":" in words[self.position :]
+        segment.end = words.index(":", self.position) if separated else len(words)
         self.position = segment.end
+
+    def _is_host_or_variable(self, word: str) -> bool:
+        """Whether mpirun_rsh takes a word for a host, or for an assignment; both stand before the program."""
+        if self.line.kind is not Kind.MPIRUN_RSH:
+            return False
+        assignment = ASSIGNMENT.match(word)
+        if assignment is not None:
+            variable, value = assignment.groups()
+            segment = len(self.line.segments) - 1
+            self.line.passed.append(Passed(variable, value, self.position, f"{variable}=", segment, False))
+            return True
+        self.hosts -= 1
+        return self.hosts >= 0
 
     def _is_executable(self, word: str) -> bool:
         directory = self.line.segments[-1].working_directory
@@ -175,28 +208,34 @@ class _Reader:
         """Skips an option with its values; whether it is unknown if it takes any."""
         word = self.line.words[self.position]
         name, equals, value = word.lstrip("-").partition("=")
-        attached = bool(equals)
+        attached = len(word) - len(value) if equals else 0
         if self.options.one_letter_groups and not word.startswith("--"):
-            name, attached = self._last_of_group(word[1:])
+            name, attached = self._last_of_group(word)
+        elif name not in self.options.values and name[:1] in self.options.values and name[1:].isdigit():
+            name, attached = name[0], word.index(name) + 1  # -n4
         first = self.position + 1
         taken = self.options.values.get(name, 0) - (1 if attached else 0)
         self.position = min(first + max(taken, 0), len(self.line.words))
-        values = ([value] if equals else []) + self.line.words[first : self.position]
+        values = ([word[attached:]] if attached else []) + self.line.words[first : self.position]
         if name in self.options.programs_elsewhere:
             self.line.programs_elsewhere = word
-        if name in ("wdir", "wd", "gwdir", "D", "chdir") and values:
+        if name in self.options.directory and values:
             self.line.segments[-1].working_directory = values[0]
-        self._environment_option(name, equals, first - 1)
+        if name in ("n", "np") and values and values[0].isdigit():
+            self.hosts = int(values[0])
+        elif name == "hostfile":
+            self.hosts = 0
+        self._environment_option(name, attached, first - 1)
         return not attached and name not in self.options.values and name not in self.options.flags
 
-    def _last_of_group(self, letters: str) -> tuple[str, bool]:
-        """The option with a value in `-ln4` or `-ln 4`, and whether its value is attached."""
-        for index, letter in enumerate(letters):
+    def _last_of_group(self, word: str) -> tuple[str, int]:
+        """The option with a value in `-ln4` or `-ln 4`, and where in the word that begins, 0 for not at all."""
+        for index, letter in enumerate(word[1:], start=2):
             if letter in self.options.values:
-                return letter, index + 1 < len(letters)
-        return letters[:1], False
+                return letter, index if index < len(word) else 0
+        return word[1:2], 0
 
-    def _environment_option(self, name: str, equals: str, position: int) -> None:
+    def _environment_option(self, name: str, attached: int, position: int) -> None:
         words, segment = self.line.words, len(self.line.segments) - 1
         following = words[position + 1] if position + 1 < len(words) else ""
         if self.line.kind is Kind.HYDRA and name in ("genv", "env"):
@@ -207,13 +246,21 @@ class _Reader:
                 self.line.passed.append(Passed(variable, value, position + 1, f"{variable}=", segment, everywhere))
             elif position + 2 < len(words):
                 self.line.passed.append(Passed(variable, words[position + 2], position + 2, "", segment, everywhere))
-        elif self.line.kind is Kind.OPENMPI and name == "x":
-            prefix = words[position].partition("=")[0] + "=" if equals else ""
-            at = position if equals else position + 1
+        elif name in self.options.assigning:
+            prefix = words[position][:attached]
+            at = position if attached else position + 1
             variable, assigned, value = words[at][len(prefix) :].partition("=") if at < len(words) else ("", "", "")
             if assigned or variable in self.environment:
                 value = value if assigned else self.environment[variable]
                 self.line.passed.append(Passed(variable, value, at, f"{prefix}{variable}=", segment, False))
+
+
+def _first_option(words: list[str]) -> int:
+    """Where the options of `flux run` begin. Error for another command of Flux."""
+    for command in (["run"], ["mini", "run"]):
+        if words[1 : 1 + len(command)] == command:
+            return 1 + len(command)
+    raise Error(f"{' '.join(words[:2])}: expected flux run, which starts a program and waits for its end")
 
 
 def find_program(name: str, working_directory: str | None, environment: Mapping[str, str]) -> Path | None:

@@ -2,7 +2,8 @@
 """Which options of the launchers take how many values: what it takes to find the program in a command line.
 
 Sources: `mpiexec -help` and options.c of MPICH 5.0 (Hydra), `mpiexec -help` of Intel MPI 2021.19, `mpirun --help all`
-of Open MPI 4.1, the option tables of Open MPI 5.0 (PRRTE 3), srun(1) of Slurm 24.
+of Open MPI 4.1, the option tables of Open MPI 5.0 (PRRTE 3), srun(1) of Slurm 24, flux-run(1) of Flux 0.5x, IBM's page
+on jsrun, HPE's on aprun, the usage of mpirun_rsh of MVAPICH 2.3, TACC's guides for ibrun.
 """
 
 from __future__ import annotations
@@ -20,13 +21,30 @@ class Options:
     """Options that take none."""
     programs_elsewhere: frozenset[str]
     """Options by which the programs stand in a file."""
+    directory: frozenset[str]
+    """Options that name the directory in which the program starts."""
+    assigning: frozenset[str]
+    """Options whose value is NAME=VALUE, or a NAME whose value is the launcher's own, for the program's environment."""
     one_letter_groups: bool = False
     """Whether `-ln4` means `-l -n 4`."""
+    separates: bool = True
+    """Whether `:` separates programs."""
 
 
-def _options(*, one: str, two: str = "", none: str, elsewhere: str, one_letter_groups: bool = False) -> Options:
+def _options(
+    *,
+    one: str,
+    two: str = "",
+    none: str = "",
+    elsewhere: str = "",
+    directory: str = "",
+    assigning: str = "",
+    one_letter_groups: bool = False,
+    separates: bool = True,
+) -> Options:
     values = dict.fromkeys(one.split(), 1) | dict.fromkeys(two.split(), 2)
-    return Options(values, frozenset(none.split()), frozenset(elsewhere.split()), one_letter_groups)
+    names = (frozenset(text.split()) for text in (none, elsewhere, directory, assigning))
+    return Options(values, *names, one_letter_groups=one_letter_groups, separates=separates)
 
 
 HYDRA = _options(
@@ -47,6 +65,7 @@ HYDRA = _options(
     rr aps mps tv gdb check-mpi trace noconf ilp64
     """,
     elsewhere="configfile",
+    directory="wdir gwdir",
 )
 
 OPENMPI = _options(
@@ -74,6 +93,8 @@ OPENMPI = _options(
     display-comm display-comm-finalize
     """,
     elsewhere="app",
+    directory="wdir wd",
+    assigning="x",
 )
 
 SRUN = _options(
@@ -95,5 +116,54 @@ SRUN = _options(
     X disable-status Z no-allocate x11
     """,
     elsewhere="multi-prog",
+    directory="D chdir",
     one_letter_groups=True,
+)
+
+FLUX = _options(
+    one="""
+    q queue B bank t time-limit urgency job-name o setopt S setattr add-file dependency requires begin-time
+    env env-remove env-file rlimit input output error cwd flags signal taskmap wait-event
+    n ntasks N nodes c cores-per-task g gpus-per-task cores tasks-per-node tasks-per-core gpus-per-node
+    """,
+    none="h help u unbuffered l label-io dry-run quiet x exclusive v verbose unordered",
+    directory="cwd",
+    assigning="env",
+    one_letter_groups=True,
+    separates=False,
+)
+
+JSRUN = _options(
+    one="""
+    A allocate_only erf_input erf_output erf_output_pidx H launch_node_task J use_reservation L use_spindle M smpiargs
+    P pre_post_exec S save_resources U use_resources x exclude_hosts X exit_on_error Z progress print_placement
+    b bind D env_no_propagate E env F env_eval n nrs c cpu_per_rs g gpu_per_rs m memory_per_rs r rs_per_host
+    K rs_per_socket l latency_priority a tasks_per_rs p np f appfile d launch_distribution t stdio_input
+    o stdio_stdout e stdio_mode k stdio_stderr h chdir u debug
+    """,
+    none="i immediate help usage V version",
+    elsewhere="f appfile erf_input",
+    directory="h chdir",
+    assigning="E env",
+    one_letter_groups=True,
+)
+
+APRUN = _options(
+    one="""
+    a architecture cc cpu-binding cp cpu-binding-file d depth D debug e environment-override F access-mode
+    j cpus-per-cu L node-list l node-list-file m memory-per-pe n pes N pes-per-node p protection-domain
+    P pipes r specialized-cpus R relaunch S pes-per-numa-node sl numa-node-list sn numa-nodes-per-node t cpu-time-limit
+    """,
+    none="""
+    b bypass-app-transfer B batch-args C reconnect q quiet ss strict-memory-containment T sync-output help version
+    """,
+    assigning="e environment-override",
+)
+
+IBRUN = _options(one="n np o", none="v h", separates=False)
+
+MPIRUN_RSH = _options(
+    one="np n hostfile sg config",
+    none="v rsh ssh debug tv xterm show legacy export export-all h help",
+    elsewhere="config",
 )

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import click
 
 from rondo.errors import Error
 from rondo.launching import abi, launcher
@@ -52,12 +55,14 @@ class MpiLibrary:
 def find(wanted: str, environment: Mapping[str, str]) -> MpiLibrary:
     """An MPI library by its name (mpich, openmpi, impi), its directory or its launcher.
 
-    A name takes the first of that kind among mpiexec and mpirun on PATH and beside this Python, in a checkout of Rondo
-    in .toolchain, and mpiexec.NAME on PATH. Error if there is none.
+    A name takes the one that this checkout of Rondo has set up (.toolchain/NAME), if there is one; else the first of
+    that kind among mpiexec and mpirun on PATH and beside this Python, and mpiexec.NAME on PATH. It says on stderr which
+    it took. Error if there is none.
     """
     if wanted in NAMES:
         for path in _launchers(wanted, environment):
             if path.exists() and _name_of(path, environment) == wanted:
+                click.echo(f"rondo: {_with_version(wanted, path, environment)}, {path}", err=True)
                 return _described(wanted, path)
         raise Error(
             f"no {NAMES[wanted]} found: none of the launchers on PATH ({', '.join(LAUNCHERS)}) is of that kind. "
@@ -127,14 +132,20 @@ def cache_directory() -> Path:
     return Path(base) / "rondo"
 
 
+def _with_version(name: str, path: Path, environment: Mapping[str, str]) -> str:
+    version = re.search(r"\b\d+(?:\.\d+)+\b", launcher.version_text(str(path), environment))
+    return f"{NAMES[name]} {version[0]}" if version else NAMES[name]
+
+
 def _launchers(name: str, environment: Mapping[str, str]) -> Iterator[Path]:
+    # Run from within a checkout, or by the Python of its .venv.
+    for directory in (Path.cwd(), *Path.cwd().parents, Path(sys.prefix).parent):
+        yield directory / ".toolchain" / name / "bin" / LAUNCHERS[0]
     directories = [Path(each) for each in environment.get("PATH", "").split(os.pathsep) if each]
     directories.append(Path(sys.executable).parent)
     for directory in directories:
         for launcher_name in LAUNCHERS:
             yield directory / launcher_name
-    for directory in (Path.cwd(), *Path.cwd().parents):
-        yield directory / ".toolchain" / name / "bin" / LAUNCHERS[0]
     # Debian's, where the one that is mpiexec on PATH is of another kind.
     for directory in directories:
         yield directory / f"mpiexec.{name}"

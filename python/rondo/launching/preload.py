@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rondo.launching.launcher import CommandLine, Kind
+from rondo.launching.launcher import CommandLine, Kind, Segment
+from rondo.launching.wrappers import PRELOAD
 
-PRELOAD = "LD_PRELOAD"
+LAST = (Kind.FLUX, Kind.MPIRUN_RSH)
+"""Launchers to which variables are told right before the program."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ def inject(line: CommandLine, library: Path, variables: Mapping[str, str], envir
     """The command that starts the same programs with `library` preloaded and `variables` set."""
     words = list(line.words)
     preload = with_library_first(library, environment.get(PRELOAD))
-    if line.kind is Kind.NONE:
+    if line.kind in (Kind.NONE, Kind.IBRUN):
         return Command(words, {PRELOAD: preload, **variables})
     if line.kind is Kind.SRUN:
         return Command(_export(line, library, preload, variables, environment), dict(variables))
@@ -42,20 +44,41 @@ def inject(line: CommandLine, library: Path, variables: Mapping[str, str], envir
     for variable in theirs:
         words[variable.position] = variable.prefix + with_library_first(library, variable.value)
 
-    if line.kind is Kind.HYDRA:
-        added = [] if any(variable.everywhere for variable in theirs) else ["-genv", PRELOAD, preload]
+    if line.kind in (Kind.HYDRA, Kind.APRUN):
+        everywhere = any(variable.everywhere or line.kind is Kind.APRUN for variable in theirs)
+        added = [] if everywhere else _assignment(line.kind, PRELOAD, preload)
         for name, value in variables.items():
-            added += ["-genv", name, value]
+            added += _assignment(line.kind, name, value)
         return Command([words[0], *added, *words[1:]], {})
 
     # Open MPI 4 gives -x to one program of several only.
     for index, segment in reversed(list(enumerate(line.segments))):
-        own = any(variable.segment == index for variable in theirs)
-        added = [] if own else ["-x", f"{PRELOAD}={preload}"]
+        own = [variable for variable in theirs if variable.segment == index]
+        added = [] if own else _assignment(line.kind, PRELOAD, preload)
+        if line.kind is Kind.FLUX and own:  # a rule may take all away that rules before it have set
+            added = _assignment(line.kind, PRELOAD, with_library_first(library, own[-1].value))
         for name, value in variables.items():
-            added += ["-x", f"{name}={value}"]
-        words[segment.start : segment.start] = added
+            added += _assignment(line.kind, name, value)
+        place = _before_program(words, segment) if line.kind in LAST else segment.start
+        words[place:place] = added
     return Command(words, {})
+
+
+def _before_program(words: list[str], segment: Segment) -> int:
+    """Where the last option of a program ends."""
+    place = len(words) if segment.program is None else segment.program
+    return place - 1 if place > segment.start and words[place - 1] == "--" else place
+
+
+def _assignment(kind: Kind, name: str, value: str) -> list[str]:
+    """The words by which a launcher is told a variable for its programs."""
+    if kind is Kind.HYDRA:
+        return ["-genv", name, value]
+    if kind is Kind.MPIRUN_RSH:
+        return [f"{name}={value}"]
+    if kind is Kind.FLUX:  # which replaces $NAME
+        return [f"--env={name}={value.replace('$', '$$')}"]
+    return [{Kind.OPENMPI: "-x", Kind.JSRUN: "-E", Kind.APRUN: "-e"}[kind], f"{name}={value}"]
 
 
 def _export(

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rules that never decide. A rule's calls are a box with a side for each fact; what the rules above it take away is cut
+// off piece by piece.
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <utility>
+
+#include "rondo/selection/rules.hpp"
+
+namespace rondo {
+
+class RuleCoverage {
+  public:
+    /// The lines of `above` that together match every call that `rule` matches; none if they leave any.
+    static std::vector<int> covering(std::span<const Rules::Rule> above, const Rules::Rule& rule) {
+        // More pieces than that come of no file that a person writes.
+        constexpr std::size_t most_pieces = 10'000;
+        std::vector<Box> left = {intersection(rule.bounds, every_call)};
+        std::vector<int> lines;
+        for (const Rules::Rule& other : above) {
+            if (other.collective != rule.collective) continue;
+            std::vector<Box> pieces;
+            bool meets = false;
+            for (const Box& box : left) meets = cut(box, other.bounds, pieces) || meets;
+            if (meets) lines.push_back(other.line);
+            if (pieces.empty()) return covers(other, rule) ? std::vector{other.line} : lines;
+            if (pieces.size() > most_pieces) return {};
+            left = std::move(pieces);
+        }
+        return {};
+    }
+
+  private:
+    using Bounds = Rules::Bounds;
+    using Box = std::array<Bounds, Rules::facts>;
+
+    static constexpr Count most_ranks = std::numeric_limits<Rank>::max();
+    // As Situation says; nobody knows the ranks per node: 0.
+    static constexpr Box every_call = {Bounds{0, std::numeric_limits<Count>::max()}, Bounds{1, most_ranks},
+                                       Bounds{0, most_ranks}, Bounds{0, 1},
+                                       Bounds{0, static_cast<Count>(MpiLibrary::impi)}};
+
+    static Box intersection(const Box& a, const Box& b) {
+        Box both = a;
+        for (std::size_t fact = 0; fact < both.size(); ++fact) {
+            both[fact].lowest = std::max(both[fact].lowest, b[fact].lowest);
+            both[fact].highest = std::min(both[fact].highest, b[fact].highest);
+        }
+        return both;
+    }
+
+    static bool empty(const Box& box) {
+        return std::any_of(box.begin(), box.end(), [](Bounds side) { return side.lowest > side.highest; });
+    }
+
+    static bool covers(const Rules::Rule& other, const Rules::Rule& rule) {
+        std::vector<Box> left;
+        cut(intersection(rule.bounds, every_call), other.bounds, left);
+        return left.empty();
+    }
+
+    /// Adds what is left of a box without another; false if they have nothing in common.
+    static bool cut(const Box& box, const Box& other, std::vector<Box>& left) {
+        if (empty(intersection(box, other))) {
+            left.push_back(box);
+            return false;
+        }
+        Box rest = box;
+        for (std::size_t fact = 0; fact < rest.size(); ++fact) {
+            const Bounds taken = other[fact];
+            if (rest[fact].lowest < taken.lowest) {
+                left.push_back(rest);
+                left.back()[fact].highest = taken.lowest - 1;
+                rest[fact].lowest = taken.lowest;
+            }
+            if (taken.highest < rest[fact].highest) {
+                left.push_back(rest);
+                left.back()[fact].lowest = taken.highest + 1;
+                rest[fact].highest = taken.highest;
+            }
+        }
+        return true;
+    }
+};
+
+std::vector<Rules::Unreachable> Rules::unreachable() const {
+    std::vector<Unreachable> found;
+    for (std::size_t i = 0; i < rules_.size(); ++i) {
+        auto lines = RuleCoverage::covering(std::span(rules_).first(i), rules_[i]);
+        if (!lines.empty()) found.push_back({.line = rules_[i].line, .covered_by = std::move(lines)});
+    }
+    return found;
+}
+
+}  // namespace rondo

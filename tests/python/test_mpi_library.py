@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which MPI library a name stands for."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import pytest
+from rondo.launching import mpi_library
+
+
+@pytest.fixture
+def places(stand_in_launcher, tmp_path, monkeypatch):
+    """Puts a launcher where it is asked to; neither PATH nor this Python has one."""
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "no" / ".venv"))
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "no" / "python"))
+    monkeypatch.setenv("PATH", "/bin")
+
+    def put(kind: str, directory: str, name: str = "mpiexec"):
+        path = tmp_path / directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return stand_in_launcher(kind).rename(path)
+
+    return put
+
+
+def test_the_library_of_the_checkout_comes_before_the_system_s(places, tmp_path, monkeypatch, capsys):
+    system = places("hydra", "system")
+    monkeypatch.setenv("PATH", f"{system.parent}:/bin")
+    assert mpi_library.find("mpich", os.environ).launcher == system
+    ours = places("hydra", "checkout/.toolchain/mpich/bin")
+    (tmp_path / "checkout" / "deep").mkdir()
+    monkeypatch.chdir(tmp_path / "checkout" / "deep")
+    assert mpi_library.find("mpich", os.environ).launcher == ours
+    assert capsys.readouterr().err == f"rondo: MPICH 5.0.2, {system}\nrondo: MPICH 5.0.2, {ours}\n"
+
+
+def test_the_python_of_a_checkout_has_its_library_everywhere(places, tmp_path, monkeypatch):
+    ours = places("openmpi4", "checkout/.toolchain/openmpi/bin")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "checkout" / ".venv"))
+    assert mpi_library.find("openmpi", os.environ).launcher == ours
+
+
+def test_a_launcher_of_another_kind_is_passed_over(places, monkeypatch):
+    wrong = places("openmpi", "system")
+    right = places("intel", "system", "mpiexec.hydra")
+    monkeypatch.setenv("PATH", f"{wrong.parent}:/bin")
+    assert mpi_library.find("impi", os.environ).launcher == right
+
+
+def test_a_path_is_taken_without_a_word(places, capsys):
+    path = places("hydra", "opt/bin")
+    assert mpi_library.find(str(path.parent.parent), os.environ).launcher == path
+    assert mpi_library.find(str(path), os.environ).name == "mpich"
+    assert capsys.readouterr().err == ""
