@@ -224,6 +224,9 @@ def install_step(jobs: int) -> None:
         "cmake.define.RONDO_WERROR": "ON",
     }
     options = [f"--config-settings={key}={value}" for key, value in settings.items()]
+    # The distribution's name until it was rondo-mpi. Before, not after: both own the same files.
+    if any(VENV.glob("lib/python*/site-packages/rondo-*.dist-info")):
+        pip("uninstall", "--yes", "rondo")
     pip("install", "--no-build-isolation", "--no-deps", "--force-reinstall", *options, ROOT, env=environment)
 
 
