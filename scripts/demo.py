@@ -38,8 +38,8 @@ from rondo.launching import mpi_library
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
 RUN_SECONDS = 120
-# A speed-up is named only if every run under Rondo was faster than every native one, or slower. That happens by chance in
-# 2 of 70 cases with four of each, in 2 of 20 with three.
+# A difference is named only if the two have no time in common. By chance that happens in 2 of 70 cases with four runs
+# of each, in 2 of 20 with three.
 REPETITIONS = 4
 SHAPE = "8x1:2ms:200Mbit"
 LOCAL_RANKS = 4
@@ -179,12 +179,12 @@ def spread(seconds: list[float]) -> str:
 def announce(found: list[Subject], place: Place) -> None:
     """What will happen and how long that takes, before it does."""
     where = "nodes of an emulated cluster" if place.cluster is not None else "ranks of this machine"
-    runs = 2 * place.repetitions * len(found)
-    print(f"demo: examples/particle_filter on {place.ranks} {where}, unmodified, with {len(found)} MPI installations:")
+    seconds = 2 * place.repetitions * len(found) * SECONDS_A_RUN
+    print(f"demo: examples/particle_filter on {place.ranks} {where}, unmodified:")
     for subject in found:
         print(f"demo:   {subject.name}")
     print(
-        f"demo: {place.repetitions} times natively and under Rondo in turn, {runs} runs of about {SECONDS_A_RUN} s each",
+        f"demo: natively and under Rondo in turn, {place.repetitions} runs of each, about {seconds} s in all",
         flush=True,
     )
 
