@@ -43,7 +43,8 @@ RUN_SECONDS = 120
 REPETITIONS = 4
 SHAPE = "8x1:2ms:200Mbit"
 LOCAL_RANKS = 4
-SECONDS_A_RUN = 6
+STEPS = 10
+SECONDS_A_RUN = 4
 
 
 class DemoError(Exception):
@@ -148,8 +149,10 @@ def compare(subject: Subject, place: Place, directory: Path) -> dict:
     for _ in range(place.repetitions):
         for output in (native_output, rondo_output):
             output.unlink(missing_ok=True)
-        native_times.append(run([*place.native(subject), str(native_output)], environment, directory))
-        rondo_times.append(run([*place.under_rondo(subject, report), str(rondo_output)], environment, directory))
+        native_times.append(run([*place.native(subject), str(native_output), str(STEPS)], environment, directory))
+        rondo_times.append(
+            run([*place.under_rondo(subject, report), str(rondo_output), str(STEPS)], environment, directory)
+        )
         identical = identical and native_output.read_bytes() == rondo_output.read_bytes()
     return {
         "name": subject.name,
