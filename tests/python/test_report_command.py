@@ -352,7 +352,7 @@ def test_a_missing_package_is_named_with_the_remedy(rondo, results_file, tmp_pat
     result = rondo("report", results_file(), "--output", tmp_path / "page.html")
     assert result.exit_code == 2
     assert "the Python package plotly is missing" in result.stderr
-    assert "pip install 'rondo[bench]'" in result.stderr
+    assert "pip install 'rondo-mpi[bench]'" in result.stderr
 
 
 def test_libraries_are_called_as_people_call_them():
