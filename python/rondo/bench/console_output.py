@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from rondo.bench import bench, launches, maps, plans, results, tables
+from rondo.bench import bench, launches, maps, plans, results, statistics, tables
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,6 +111,16 @@ def cautions(measured: results.Results) -> list[str]:
         lines.append(
             f"{disturbed} of {len(states)} repetitions do not count, because the emulated network was behind its "
             f"clock: the machine is busy, or the cluster too large or too fast for it"
+        )
+    groups = statistics.groups(measured.configurations)
+    found = [statistics.compare(each, measured.environment.clock_error) for each in groups]
+    undecided = [each for each in found if each.verdict is statistics.Verdict.UNDECIDED]
+    if undecided:
+        fewest = min(each.summary.count for one in undecided for each in one.standings)
+        lines.append(
+            f"{len(undecided)} of {len(found)} comparisons stay undecided: there are as few as {fewest} valid "
+            f"repetitions of a candidate, and it takes {max(each.needed for each in undecided)} of each to name the "
+            f"fastest; give more --seconds or --repetitions, or measure fewer candidates"
         )
     return lines
 
