@@ -162,7 +162,7 @@ def test_what_is_there_is_not_measured_again(rondo, started):
     result = rondo("bench", "--map", "exscan", *OPTIONS, "--processes", "2,3,5", *words)
     assert result.exit_code == 0, result.stderr
     assert "3 of 3 numbers of processes are there already" in result.stderr
-    assert "measuring" not in result.stderr
+    assert "to measure" not in result.stderr
     assert "two_tree: fastest in" in result.stdout
     assert (directory / "fastest.png").stat().st_size > 10_000
 
@@ -172,10 +172,6 @@ def test_another_question_is_refused(rondo, started):
     result = rondo("bench", "--map", "exscan", *OPTIONS, "--op", "max", "--processes", "2,3,5", *words)
     assert result.exit_code == 2
     assert f"{directory} holds a map with operator sum, not max; name another directory" in result.stderr
-
-
-def test_only_what_lacks_has_to_be_measured():
-    assert maps.missing(RECORDED, (2, 3, 4, 5, 6)) == [4, 6]
 
 
 def test_counts_of_a_map_are_of_the_whole_vector():

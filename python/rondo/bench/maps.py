@@ -214,11 +214,6 @@ def results_file(directory: Path, processes: int) -> Path:
     return directory / f"p{processes}.json"
 
 
-def missing(directory: Path, processes: Iterable[int]) -> list[int]:
-    """The numbers of processes that still have to be measured."""
-    return [each for each in processes if not results_file(directory, each).exists()]
-
-
 def read(directory: Path, asked: Question) -> Map | None:
     """The map of all that has been measured; None if nothing has."""
     found = {}
