@@ -13,6 +13,7 @@ from rondo.bench.maps import Question, draw_up
 from rondo.bench.pages import Page, Run
 from rondo.bench.plans import TYPES
 from rondo.bench.results import NATIVE
+from rondo.bench.statistics import LEAST_FOR_INTERVAL
 from rondo.reports import figures, map_figures, sections, style
 from rondo.reports.sections import Source
 from rondo.reports.style import Style
@@ -59,13 +60,17 @@ def _bandwidth(run: Run) -> None:
                 colour = style.COLOURS[(place - 1) % len(style.COLOURS)]
                 look = Style(colour, style.MARKERS[(place - 1) % len(style.MARKERS)])
             marker, size = figures.MARKERS[look.marker]
-            axes.plot(sizes, rates, label=label, color=look.colour, marker=marker, markersize=size, linewidth=1)
+            certain = [len(each.seconds()) >= LEAST_FOR_INTERVAL for each in found]
+            line = {"color": look.colour, "marker": marker, "markersize": size, "linewidth": 1}
+            axes.plot(sizes, rates, label=label, markevery=certain, **line)
+            figures.mark_uncertain(axes, sizes, rates, certain, look)
         axes.set_xscale("log", base=2)
         axes.set_ylim(bottom=0)
         axes.set_xticks(sizes, [vector_text(run, count) for count in counts])
         axes.set_xlabel("vector")
         axes.set_ylabel("MB/s")
-        axes.legend(fontsize="small")
+        entries = figures.legend_entries(axes)
+        axes.legend(entries.values(), entries.keys(), fontsize="small")
         library = sections.library_text(results.environment)
         axes.set_title(f"MPI_{run.collective.capitalize()}, {library}, {run.cluster}")
         path = FIGURES / Path(run.file).with_suffix(".png")

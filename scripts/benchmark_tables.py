@@ -79,6 +79,11 @@ def ratio(found: Mapping[str, Configuration], label: str) -> str:
     return number(minimum(found[label]) / minimum(found[NATIVE]), 2) if label in found else ""
 
 
+def valid(*configurations: Configuration) -> str:
+    """How many valid repetitions there are of each."""
+    return ", ".join(str(len(each.seconds())) for each in configurations)
+
+
 def markdown(rows: Sequence[Sequence[str]]) -> str:
     """A table; the first row is its head."""
     lines = ["| " + " | ".join(row) + " |" for row in rows]
@@ -219,8 +224,8 @@ def limit(run: Run, bytes_: int) -> float:
 
 HEADS = {
     "cluster": "cluster", "library": "library", "collective": "collective", "bytes": "bytes", "limit": "limit, ms",
-    "native": "native", "best": "best of ours", "of_limit": "of the limit", "of_native": "of native",
-    "times_native": "times as fast as native",
+    "native": "native", "best": "smallest of ours", "of_limit": "of the limit", "of_native": "of native",
+    "times_native": "times as fast as native", "valid": "n",
 }  # fmt: skip
 
 
@@ -253,17 +258,18 @@ def _cells_of_limits(run: Run) -> dict[str, str]:
         "of_limit": number(times[best] / bound, 2),
         "of_native": number(times[best] / native, 2),
         "times_native": number(native / times[best], 2),
+        "valid": valid(found[NATIVE], found[best]),
     }
 
 
 def trees(page: Page, experiment: str, one_tree: dict[str, str]) -> str:
     """Two trees against one, for the longest vector."""
-    rows = [["library", "collective", "one tree", "ms", "two trees, ms", "times the bandwidth"]]
+    rows = [["library", "collective", "one tree", "ms", "two trees, ms", "times the bandwidth", "n"]]
     for run in page.runs_of(experiment):
         found = by_label(results_of(run), run.counts[-1])
         one = one_tree[run.collective]
         single, double = minimum(found[one]), minimum(found["two_tree"])
-        times = [number(single, 0), number(double, 0), number(single / double, 2)]
+        times = [number(single, 0), number(double, 0), number(single / double, 2), valid(found[one], found["two_tree"])]
         rows.append([NAMES[run.library], run.collective, f"`{one}`", *times])
     return markdown(rows)
 

@@ -197,7 +197,7 @@ def test_too_few_repetitions_name_no_winner_and_are_drawn_hollow(rondo, results_
             assert [each.endswith("-open") for each in line["marker"]["symbol"]] == [True, True, False]
         assert [each["name"] for each in figure["data"]].count(style.HOLLOW) == 1
     for kind in ("time", "ratio"):
-        assert f"<!-- {style.HOLLOW} -->" in (tmp_path / f"exscan-{kind}.svg").read_text()
+        assert f"<!-- {style.SHORT_HOLLOW.replace('<', '&lt;')} -->" in (tmp_path / f"exscan-{kind}.svg").read_text()
 
 
 def test_wrong_results_are_in_plain_sight(rondo, results_file, tmp_path):

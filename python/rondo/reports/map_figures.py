@@ -24,7 +24,7 @@ NATIVE_COLOUR = "#d9d9d9"  # black would hide the numbers
 HATCHES = ("", "////", "....", "xxxx", "----", "oooo")
 FADED = 0.45  # opacity where the native one cannot be told apart
 FRAME = 0.12  # of a cell: what is coloured of one that is undecided
-UNDECIDED = "hollow: undecided, too few repetitions; smallest median"
+UNDECIDED = "hollow: undecided, smallest median"
 CELL_WIDTH, CELL_HEIGHT = 0.36, 0.26  # inches
 MOST_TICKS = 20
 
@@ -98,7 +98,7 @@ def _fastest(found: Map, looks: Mapping[str, Look]) -> Any:
     if any(each.undecided for each in found.cells):
         handles.append(patch(facecolor="white", edgecolor="#888888", linewidth=1.5))
         names.append(UNDECIDED)
-    axes.set_title(_title(found, "fastest and its time / native's"), fontsize=8)
+    axes.set_title(_title(found, "smallest median / native's"), fontsize=8)
     figures.set_legend(figure, dict(zip(names, handles, strict=True)), "outside lower center")
     return figure
 
@@ -152,8 +152,7 @@ def _bandwidth(found: Map, count: int, looks: Mapping[str, Look]) -> Any:
     axes.set_xlabel("processes")
     axes.set_ylabel("vector / time (MB/s)")
     axes.set_title(_title(found, style.bytes_text(found.nominal_bytes(count))), fontsize=8)
-    handles, names = axes.get_legend_handles_labels()
-    figures.set_legend(figure, dict(zip(names, handles, strict=True)), "outside lower center")
+    figures.set_legend(figure, figures.legend_entries(axes), "outside lower center")
     return figure
 
 

@@ -18,6 +18,7 @@ MARKERS = ("square", "triangle-up", "diamond", "triangle-down", "cross", "x", "s
 DASHES = ("solid", "dash", "dot", "dashdot")  # of variants
 ALARM = "#c00000"
 HOLLOW = f"hollow: fewer than {LEAST_FOR_INTERVAL} valid repetitions, no 95% interval"
+SHORT_HOLLOW = f"n < {LEAST_FOR_INTERVAL}, no interval"  # where there is little room
 NOTHING = "\N{EN DASH}"
 
 BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
