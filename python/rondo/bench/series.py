@@ -100,7 +100,7 @@ def measure(parts: Sequence[Part], noun: str) -> int:
         click.echo(f"{len(parts) - len(left)} of {len(parts)} {noun} are there already", err=True)
     if left:
         seconds = datetime.timedelta(seconds=round(sum(each.plan.seconds for each in left)))
-        click.echo(f"{len(left)} {noun} to measure, about {seconds} in all", err=True)
+        click.echo(f"to measure: {len(left)} {noun}, about {seconds} in all", err=True)
     worst = 0
     for done, part in enumerate(left, 1):
         began = time.monotonic()
