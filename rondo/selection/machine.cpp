@@ -31,6 +31,7 @@ constexpr Figure figures[] = {
     {"gamma", &Machine::gamma, false, "seconds per byte"},
 };
 
+constexpr std::string_view eager_key = "eager";
 constexpr std::string_view segment_key = "segment";
 constexpr std::string_view segment_syntax =
     "'segment <collective>/<algorithm> <ranks> <bytes> = <bytes>', as in 'segment exscan/linear_pipeline 4096 4Mi = "
@@ -54,12 +55,13 @@ class MachineReader {
         std::string_view rest = trimmed(sides->first);
         const std::string_view key = take_word(rest), value = trimmed(sides->second);
         if (key == segment_key) return read_segment(rest, value);
+        if (key == eager_key && rest.empty()) return read_eager(value);
         for (std::size_t i = 0; i < std::size(figures); ++i) {
             if (figures[i].key == key && rest.empty()) return read_figure(i, value);
         }
-        throw Error(
-            "unknown key " + quoted(trimmed(sides->first)) + "; " +
-            suggestion(key, std::array{figures[0].key, figures[1].key, figures[2].key, figures[3].key, segment_key}));
+        throw Error("unknown key " + quoted(trimmed(sides->first)) + "; " +
+                    suggestion(key, std::array{figures[0].key, figures[1].key, figures[2].key, figures[3].key,
+                                               eager_key, segment_key}));
     }
 
     Machine finish() {
@@ -84,6 +86,15 @@ class MachineReader {
         if (seen_[index]) throw Error(quoted(figure.key) + " is set twice; expected one line for it");
         seen_[index] = true;
         machine_.*figure.value = value;
+    }
+
+    void read_eager(std::string_view text) {
+        const auto bytes = parse_quantity(text);
+        if (!bytes) {
+            throw Error(quoted("eager = " + std::string(text)) + " is not a number; expected bytes, as in 16Ki");
+        }
+        if (machine_.eager) throw Error(quoted(eager_key) + " is set twice; expected one line for it");
+        machine_.eager = bytes;
     }
 
     void read_segment(std::string_view call, std::string_view value) {
@@ -149,6 +160,7 @@ std::uint64_t Machine::fingerprint() const {
         for (const char letter : text) add(static_cast<unsigned char>(letter));
     };
     for (const Figure& figure : figures) add(std::bit_cast<std::uint64_t>(this->*figure.value));
+    add(static_cast<std::uint64_t>(eager.value_or(-1)));
     for (const KnownSegment& known : segments_) {
         add_text(known.algorithm->collective);
         add_text(known.algorithm->name);
