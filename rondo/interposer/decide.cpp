@@ -71,7 +71,8 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
                         .bytes = key.count * key.element_bytes,
                         .processes = communicator.size(),
                         .commutative = key.commutative,
-                        .library = runtime.library};
+                        .library = runtime.library,
+                        .eager = eager_limit(runtime.instructions.machine())};
     if (runtime.instructions.ask_ranks_per_node(key.collective, situation)) {
         situation.ranks_per_node = communicator.ranks_per_node(comm);
     }
