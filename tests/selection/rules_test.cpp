@@ -258,14 +258,17 @@ TEST(DefaultRules, send_no_long_messages_where_they_would_wait) {
     EXPECT_EQ(chosen("exscan", 32 * kibi, debian), "two_tree");
     EXPECT_EQ(chosen("exscan", 32 * kibi, standard), "cyclic_doubling");
     EXPECT_EQ(chosen("exscan", 16 * kibi, debian), "cyclic_doubling");
-    EXPECT_EQ(chosen("allreduce", 32 * kibi, debian), "binary_blocks");
+    EXPECT_EQ(chosen("allreduce", 32 * kibi, debian), "native");
+    EXPECT_EQ(chosen("allreduce", 32 * kibi, standard), "circulant");
+    EXPECT_EQ(chosen("allgather", 32 * kibi, debian), "native");
+    EXPECT_EQ(chosen("allgather", 32 * kibi, standard), "bruck");
     EXPECT_EQ(chosen("allreduce", 16 * kibi, debian), "recursive_multiplying");
     EXPECT_EQ(chosen("scan", 32 * kibi, debian), "two_tree");
     EXPECT_EQ(chosen("scan", 32 * kibi, standard), "native");
     situation.processes = 16;
     EXPECT_EQ(chosen("allreduce", 256 * kibi, debian), "ring");
     EXPECT_EQ(chosen("allgather", 256 * kibi, debian), "ring");
-    EXPECT_EQ(chosen("allgather", 128 * kibi, debian), "bruck");
+    EXPECT_EQ(chosen("allgather", 128 * kibi, debian), "native");
 }
 
 }  // namespace
