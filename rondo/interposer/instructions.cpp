@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "rondo/core/error.hpp"
+#include "rondo/selection/eager_limit.hpp"
 
 namespace rondo::interposer {
 namespace {
@@ -59,6 +60,12 @@ void Instructions::read_machine() {
         }
     }
     fingerprint_.add(machine_.fingerprint());
+}
+
+void Instructions::know_library(std::string_view version) {
+    if (!machine_.eager) machine_.eager = eager_limit_of(version);
+    environment_fingerprint_ = mixed(environment_fingerprint_, "eager=" + std::to_string(*machine_.eager));
+    fingerprint_ = environment_fingerprint_;
 }
 
 void Instructions::read_choice(std::size_t collective) {

@@ -29,6 +29,9 @@ class Instructions {
     /// `complaints()`, and then what they spoke of goes to the library.
     static Instructions from_environment();
 
+    /// Fills in what the machine file leaves to the library. Once, before anything is decided.
+    void know_library(std::string_view version);
+
     /// What was wrong, a line each.
     [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
     /// True if the user does not want Rondo in this process at all.
@@ -47,7 +50,7 @@ class Instructions {
     }
     /// True if any choice may.
     [[nodiscard]] bool ask_ranks_per_node() const { return rules_ && rules_->ask_ranks_per_node(); }
-    /// By whose figures open parameters are closed.
+    /// By whose figures open parameters are closed. `eager` is there once the library is known.
     [[nodiscard]] const Machine& machine() const { return machine_; }
     /// Empty: no report.
     [[nodiscard]] const std::string& report_directory() const { return report_directory_; }

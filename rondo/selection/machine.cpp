@@ -30,6 +30,7 @@ constexpr Figure figures[] = {
     {"gamma", &Machine::gamma, false, "seconds per byte"},
 };
 
+constexpr std::string_view eager_key = "eager";
 constexpr std::string_view segment_key = "segment";
 constexpr std::string_view segment_syntax =
     "'segment <collective>/<algorithm> <ranks> <bytes> = <bytes>', as in 'segment exscan/linear_pipeline 4096 4Mi = "
@@ -53,12 +54,13 @@ class MachineReader {
         std::string_view rest = trimmed(sides->first);
         const std::string_view key = take_word(rest), value = trimmed(sides->second);
         if (key == segment_key) return read_segment(rest, value);
+        if (key == eager_key && rest.empty()) return read_eager(value);
         for (std::size_t i = 0; i < std::size(figures); ++i) {
             if (figures[i].key == key && rest.empty()) return read_figure(i, value);
         }
-        throw Error(
-            "unknown key " + quoted(trimmed(sides->first)) + "; " +
-            suggestion(key, std::array{figures[0].key, figures[1].key, figures[2].key, figures[3].key, segment_key}));
+        throw Error("unknown key " + quoted(trimmed(sides->first)) + "; " +
+                    suggestion(key, std::array{figures[0].key, figures[1].key, figures[2].key, figures[3].key,
+                                               eager_key, segment_key}));
     }
 
     /// Behind the last line.
@@ -85,6 +87,15 @@ class MachineReader {
         if (seen_[index]) throw Error(quoted(figure.key) + " is set twice; expected one line for it");
         seen_[index] = true;
         machine_.*figure.value = value;
+    }
+
+    void read_eager(std::string_view text) {
+        const auto bytes = parse_quantity(text);
+        if (!bytes) {
+            throw Error(quoted("eager = " + std::string(text)) + " is not a number; expected bytes, as in 16Ki");
+        }
+        if (machine_.eager) throw Error(quoted(eager_key) + " is set twice; expected one line for it");
+        machine_.eager = bytes;
     }
 
     void read_segment(std::string_view call, std::string_view value) {
@@ -132,6 +143,7 @@ std::optional<Count> Machine::segment(const AlgorithmInfo& algorithm, Rank proce
 std::uint64_t Machine::fingerprint() const {
     Fingerprint print;
     for (const Figure& figure : figures) print.add(this->*figure.value);
+    print.add(eager.value_or(-1));
     for (const KnownSegment& known : segments_) {
         print.add(known.algorithm->collective);
         print.add(known.algorithm->name);

@@ -14,9 +14,9 @@
 namespace rondo {
 namespace {
 
-enum Fact : std::size_t { bytes, processes, ranks_per_node, commutative, library };
+enum Fact : std::size_t { bytes, processes, ranks_per_node, commutative, library, eager };
 
-constexpr std::string_view fact_names[] = {"bytes", "processes", "ranks_per_node", "commutative", "library"};
+constexpr std::string_view fact_names[] = {"bytes", "processes", "ranks_per_node", "commutative", "library", "eager"};
 constexpr std::string_view library_names[] = {"mpich", "openmpi", "impi"};  // as MpiLibrary, from 1 on
 constexpr std::string_view signs[] = {"<", "<=", ">", ">=", "=", "in"};
 
@@ -59,9 +59,10 @@ class RuleReader {
 
     static constexpr Count most_ranks = std::numeric_limits<Rank>::max();
     static constexpr Bounds whole = {0, unbounded};
-    static constexpr AllBounds anything = {whole, whole, whole, whole, whole};
+    static constexpr AllBounds anything = {whole, whole, whole, whole, whole, whole};
     // A rule that asks for ranks per node is not met where that is unknown (0).
-    static constexpr AllBounds possible = {whole, Bounds{1, most_ranks}, Bounds{1, most_ranks}, Bounds{0, 1}, whole};
+    static constexpr AllBounds possible = {whole, Bounds{1, most_ranks}, Bounds{1, most_ranks}, Bounds{0, 1}, whole,
+                                           whole};
 
     /// Takes characters that are (not) of the kind off the front, and the blanks behind them.
     static std::string_view take_run(std::string_view& text, std::string_view kind, bool of_kind = true) {
@@ -163,8 +164,12 @@ Rules Rules::read(const std::string& path) { return parse(read_text_file(path, "
 
 /// Whether all conditions hold, but for those on one fact.
 bool Rules::matches(const Rule& rule, const Situation& situation, std::size_t ignored) noexcept {
-    const std::array<Count, facts> values = {situation.bytes, situation.processes, situation.ranks_per_node,
-                                             situation.commutative ? 1 : 0, static_cast<Count>(situation.library)};
+    const std::array<Count, facts> values = {situation.bytes,
+                                             situation.processes,
+                                             situation.ranks_per_node,
+                                             situation.commutative ? 1 : 0,
+                                             static_cast<Count>(situation.library),
+                                             situation.eager};
     bool met = rule.collective == situation.collective;
     for (std::size_t fact = 0; met && fact < facts; ++fact) {
         met =
