@@ -36,7 +36,6 @@ Instructions Instructions::from_environment() {
     instructions.read_machine();
     for (std::size_t i = 0; i < collectives().size(); ++i) instructions.read_choice(i);
     if (const char* directory = variable("RONDO_REPORT")) instructions.report_directory_ = directory;
-    instructions.environment_fingerprint_ = instructions.fingerprint_;
     return instructions;
 }
 
@@ -64,8 +63,7 @@ void Instructions::read_machine() {
 
 void Instructions::know_library(std::string_view version) {
     if (!machine_.eager) machine_.eager = eager_limit_of(version);
-    environment_fingerprint_ = mixed(environment_fingerprint_, "eager=" + std::to_string(*machine_.eager));
-    fingerprint_ = environment_fingerprint_;
+    fingerprint_.add(*machine_.eager);
 }
 
 void Instructions::read_choice(std::size_t collective) {
@@ -96,12 +94,6 @@ void Instructions::override_choice(std::size_t collective, std::optional<Choice>
         number = static_cast<std::uint16_t>(index + 1);
     }
     chosen_[collective] = number;
-    fingerprint_ = environment_fingerprint_;
-    for (std::size_t i = 0; i < collectives().size(); ++i) {
-        if (chosen_[i] == 0) continue;
-        fingerprint_.add(collectives()[i].name);
-        fingerprint_.add(to_string(choices_[chosen_[i] - 1U]));
-    }
 }
 
 const Choice* Instructions::choose(std::size_t collective, const Situation& situation) const {

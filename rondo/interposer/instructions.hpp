@@ -71,7 +71,6 @@ class Instructions {
     std::string report_directory_;
     std::vector<std::string> complaints_;
     Fingerprint fingerprint_;
-    Fingerprint environment_fingerprint_;
     bool off_ = false;
 };
 
