@@ -18,7 +18,7 @@ using mpi::Decision;
 
 /// Facts of the call that choice and plan depend on. What is reduced is counted in elements; what is moved in bytes,
 /// since ranks may describe the same bytes by different datatypes.
-CallKey key_of(const Wrapped& function, std::uint16_t choice, const UserCall& call, bool in_place,
+CallKey key_of(const Wrapped& function, std::uint16_t choice, const UserCall& call, Rank root, bool in_place,
                const mpi::Datatype& type, const mpi::Reduction* reduction) {
     CallKey key;
     key.collective = static_cast<std::uint16_t>(function.collective);
@@ -28,7 +28,7 @@ CallKey key_of(const Wrapped& function, std::uint16_t choice, const UserCall& ca
     key.count = reduction != nullptr ? call.count : call.count * type.size;
     key.element_bytes = reduction != nullptr ? type.size : 1;
     key.over_int = key.count > std::numeric_limits<int>::max();
-    key.root = call.root;
+    key.root = root;
     return key;
 }
 
@@ -89,28 +89,41 @@ int serve(const Wrapped& function, const UserCall& call, const void* caller) {
             return service.native(reason, bytes);
         }
         const Rank rank = communicator->rank();
-        if (call.root < 0 || call.root >= communicator->size()) return service.native("no such root", bytes);
+        // Whatever is wrong on this rank alone, the others may be about to decide: this rank takes part.
+        const Rank size = communicator->size();
+        const bool has_root = call.root >= 0 && call.root < size;
+        const Rank root = has_root ? call.root : (call.root % size + size) % size;
         const std::uint16_t choice = here->instructions.choice_number(function.collective);
-        const CallKey key = key_of(function, choice, call, in_place(function.output, call, rank), *type, reduction);
+        const CallKey key =
+            key_of(function, choice, call, root, in_place(function.output, call, rank), *type, reduction);
         Decision* decision = communicator->find(key);
         if (decision == nullptr) {
             decision = communicator->remember(key, decide(*here, key, *communicator, call.comm));
         }
         if (decision->plan == nullptr) return service.native(*decision, bytes);
-        // Faults of this rank alone, perhaps: the others are under way.
-        if (buffers_in_doubt(function.output, call, *type, rank)) {
+        // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
+        if (!has_root && communicator->library_checks_arguments()) {
             communicator->skip_call();
-            return service.native("doubtful buffers", bytes);
+            return service.native("no such root", bytes);
+        }
+        const void* input = call.input;
+        if (buffers_in_doubt(function.output, call, *type, rank)) {
+            if (communicator->library_checks_arguments()) {
+                communicator->skip_call();
+                return service.native("doubtful buffers", bytes);
+            }
+            // A library that checks nothing reads the input there, on ranks that are not the root as well.
+            if (input == MPI_IN_PLACE) input = call.output;
         }
         if (reduction != nullptr) {
-            error = communicator->run(*decision->plan, {call.input, call.output, *type, reduction});
+            error = communicator->run(*decision->plan, {input, call.output, *type, reduction});
         } else {
             // Its bytes would travel, whatever the library thinks of the type.
             if (!type->predefined && !communicator->can_send(call.output, *type)) {
                 communicator->skip_call();
                 return service.native("unusual datatype", bytes);
             }
-            error = communicator->run_on_bytes(*decision->plan, {call.output, call.count, *type}, rank == call.root);
+            error = communicator->run_on_bytes(*decision->plan, {call.output, call.count, *type}, rank == root);
         }
         service.stop(decision->tally, bytes);
     } catch (...) {

@@ -265,6 +265,12 @@ bool Communicator::can_send(const void* data, const Datatype& type) const {
     return library().Send(data, 1, type.handle, MPI_PROC_NULL, 0, private_) == MPI_SUCCESS;
 }
 
+/// A tag below 0 is an error, also of a message to nobody.
+bool Communicator::library_checks_arguments() const {
+    constexpr int impossible_tag = -17;
+    return library().Send(nullptr, 0, library().byte, MPI_PROC_NULL, impossible_tag, private_) != MPI_SUCCESS;
+}
+
 int Communicator::execute(const Plan& plan, const Operands& operands) {
     const Datatype& type = operands.type;
     Scratch scratch(static_cast<std::size_t>(type.span(plan.scratch())), Purpose::plan);

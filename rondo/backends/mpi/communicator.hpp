@@ -96,6 +96,9 @@ class Communicator {
     void skip_call() { count_call(); }
     /// True if the library takes data of this type for a message. Where Rondo has messages of its own.
     [[nodiscard]] bool can_send(const void* data, const Datatype& type) const;
+    /// True if the library reports arguments that MPI forbids; it may have been told not to, and then carries calls out
+    /// as well as it can. Where Rondo has messages of its own.
+    [[nodiscard]] bool library_checks_arguments() const;
 
   private:
     Communicator() = default;
