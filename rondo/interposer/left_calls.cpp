@@ -14,7 +14,7 @@ struct Left {
     std::atomic<std::uint64_t> calls{0};
     std::atomic<const char*> reason{""};
 };
-std::array<Left, most_collectives> left;
+std::array<Left, number_of_collectives> left;
 
 }  // namespace
 
