@@ -2,6 +2,7 @@
 // The functions that are wrapped, from machine words to a call that can be served, and back to the library.
 #include <bit>
 #include <climits>
+#include <new>
 #include <type_traits>
 #include <vector>
 
@@ -30,9 +31,20 @@ UserCall call_of(const Words& words, const PartsArguments* parts = nullptr) {
             parts};
 }
 
+/// Rondo may find no memory for what it keeps of itself (instructions, the report), before it knows a communicator.
+/// Callers in C know no exceptions.
+template <class Call>
+int without_exceptions(Call&& call) {
+    try {
+        return call();
+    } catch (const std::bad_alloc&) {
+        return MPI_ERR_NO_MEM;
+    }
+}
+
 template <class Integer>
 int serve_words(const Wrapped& function, const Words& words, const void* caller) {
-    return serve(function, call_of<Integer>(words), caller);
+    return without_exceptions([&] { return serve(function, call_of<Integer>(words), caller); });
 }
 
 template <class Integer>
@@ -42,7 +54,7 @@ int serve_words(const Wrapped& function, const PartsWords& words, const void* ca
     };
     const PartsArguments parts = {static_cast<Integer>(words.input_count), handle<MPI_Datatype>(words.input_type),
                                   numbers(words.counts), numbers(words.displacements)};
-    return serve_parts(function, call_of<Integer>(words.common, &parts), caller);
+    return without_exceptions([&] { return serve_parts(function, call_of<Integer>(words.common, &parts), caller); });
 }
 
 /// Of a call of a function that has them.

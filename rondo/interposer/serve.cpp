@@ -101,6 +101,7 @@ int serve(const Wrapped& function, const UserCall& call, const void* caller) {
             decision = communicator->remember(key, decide(*here, key, *communicator, call.comm));
         }
         if (decision->plan == nullptr) return service.native(*decision, bytes);
+        if (some_memory_on_device(*communicator, call)) return service.native(memory_on_device, bytes);
         // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
         if (!has_root && communicator->library_checks_arguments()) {
             communicator->skip_call();

@@ -72,6 +72,7 @@ int reduce_and_scatter(const Service& service, const Wrapped& function, const Us
     key.in_place = call.input == MPI_IN_PLACE || call.input == call.output;
     const Decision& decision = decision_for(runtime, key, counts, 1, communicator, call.comm);
     if (decision.plan == nullptr) return service.native(decision, bytes);
+    if (some_memory_on_device(communicator, call)) return service.native(memory_on_device, bytes);
     // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
     if (buffers_in_doubt(call, type, counts[communicator.rank()]) && communicator.library_checks_arguments()) {
         communicator.skip_call();
@@ -133,6 +134,7 @@ int gather(const Service& service, const Wrapped& function, const UserCall& call
     key.in_place = data.plan_in_place();
     const Decision& decision = decision_for(runtime, key, counts, type.size, communicator, call.comm);
     if (decision.plan == nullptr) return service.native(decision, bytes);
+    if (some_memory_on_device(communicator, call)) return service.native(memory_on_device, bytes);
     // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
     const char* objection = nullptr;
     if (in_doubt(call, own_part, input) && communicator.library_checks_arguments()) {

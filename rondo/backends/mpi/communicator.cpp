@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "rondo/backends/mpi/device_memory.hpp"
 #include "rondo/backends/mpi/scratch.hpp"
 
 namespace rondo::mpi {
@@ -131,13 +132,20 @@ void Communicator::set_up(MPI_Comm comm, std::uint64_t agreement) {
         return;
     }
     const auto instructions = static_cast<long long>(agreement >> 1);
-    long long votes[3] = {instructions, -instructions, 0};
+    long long votes[3] = {instructions, -instructions, device_runtime_loaded() ? -1 : 0};
     if (!all_minimum(comm, votes)) {
         native_reason_ = "the ranks could not be asked";
     } else if (votes[0] != -votes[1]) {
         ranks_disagree_ = true;
         native_reason_ = "the ranks were given different instructions";
     }
+    devices_possible_ = votes[2] != 0;
+}
+
+bool Communicator::of_any_rank(bool fact) const {
+    int any = fact ? 1 : 0;
+    library().Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, private_);
+    return any != 0;
 }
 
 bool Communicator::can_communicate(MPI_Comm comm) {

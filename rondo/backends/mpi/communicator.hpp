@@ -79,6 +79,11 @@ class Communicator {
     /// The reason is that ranks were given different instructions.
     [[nodiscard]] bool ranks_disagree() const { return ranks_disagree_; }
 
+    /// True if some rank had loaded a runtime of GPUs when ranks agreed.
+    [[nodiscard]] bool devices_possible() const { return devices_possible_; }
+    /// True if it is true of some rank. Collective, where Rondo has messages of its own.
+    [[nodiscard]] bool of_any_rank(bool fact) const;
+
     /// The remembered decision, or nullptr.
     Decision* find(const CallKey& key);
     /// Remembers, instead of what has been remembered for that key. Forgets the others first when they have become too
@@ -117,6 +122,7 @@ class Communicator {
     int last_tag_ = 0;
     const char* native_reason_ = nullptr;
     bool ranks_disagree_ = false;
+    bool devices_possible_ = false;
     std::unordered_map<CallKey, Decision, CallKeyHash> decisions_;
     const CallKey* last_key_ = nullptr;
     Decision* last_decision_ = nullptr;
