@@ -34,9 +34,9 @@ CallKey key_of(const Wrapped& function, std::uint16_t choice, const UserCall& ca
 
 }  // namespace
 
-Wrapped::Wrapped(std::string_view collective_name, Output where, Native library_function)
+Wrapped::Wrapped(std::string_view collective_name, Output where, Native library_function, Address address_of_it)
     : collective(index_of(*find_collective(collective_name))), has(collectives()[collective].has), output(where),
-      native(library_function) {}
+      native(library_function), address(address_of_it) {}
 
 int Service::native(const char* reason, Count bytes) const {
     note_left_call(function_.collective, reason);
@@ -61,7 +61,7 @@ int code_of_exception() {
     }
 }
 
-int serve(const Wrapped& function, const UserCall& call, const void* caller) {
+int serve(const Wrapped& function, const UserCall& call, const void* caller, HandedOn& last) {
     const Runtime* const here = runtime(caller);
     if (here == nullptr) return serve_without_rondo(function, call, caller);
     const mpi::Library& library = mpi::library();
@@ -79,6 +79,7 @@ int serve(const Wrapped& function, const UserCall& call, const void* caller) {
         if (operation->objection() != nullptr) return service.native(operation->objection(), bytes);
     }
     const mpi::Reduction* reduction = operation ? &*operation : nullptr;
+    const bool predefined_operator = reduction == nullptr || reduction->predefined();
 
     int error = MPI_SUCCESS;
     try {
@@ -86,6 +87,7 @@ int serve(const Wrapped& function, const UserCall& call, const void* caller) {
         if (communicator == nullptr) return service.native("no attributes", bytes);
         if (const char* const reason = communicator->native_reason()) {
             warn_of_disagreement(*communicator);
+            service.hand_on_from_now(last, *type, predefined_operator, reason);
             return service.native(reason, bytes);
         }
         const Rank rank = communicator->rank();
@@ -100,7 +102,10 @@ int serve(const Wrapped& function, const UserCall& call, const void* caller) {
         if (decision == nullptr) {
             decision = communicator->remember(key, decide(*here, key, *communicator, call.comm));
         }
-        if (decision->plan == nullptr) return service.native(*decision, bytes);
+        if (decision->plan == nullptr) {
+            service.hand_on_from_now(last, *type, predefined_operator, decision->reason);
+            return service.native(*decision, bytes);
+        }
         if (some_memory_on_device(*communicator, call)) return service.native(memory_on_device, bytes);
         // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
         if (!has_root && communicator->library_checks_arguments()) {

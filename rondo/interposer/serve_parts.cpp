@@ -62,7 +62,8 @@ bool buffers_in_doubt(const UserCall& call, [[maybe_unused]] const Datatype& typ
 }
 
 int reduce_and_scatter(const Service& service, const Wrapped& function, const UserCall& call, const Runtime& runtime,
-                       const Datatype& type, const mpi::Reduction& reduction, Communicator& communicator) {
+                       const Datatype& type, const mpi::Reduction& reduction, Communicator& communicator,
+                       HandedOn& last) {
     const PartCounts counts = counts_of(call, communicator.size());
     const Division division = Division::of(counts, 1);
     if (division.count <= 0) return service.native("empty", 0);
@@ -71,7 +72,10 @@ int reduce_and_scatter(const Service& service, const Wrapped& function, const Us
     key.commutative = reduction.commutative();
     key.in_place = call.input == MPI_IN_PLACE || call.input == call.output;
     const Decision& decision = decision_for(runtime, key, counts, 1, communicator, call.comm);
-    if (decision.plan == nullptr) return service.native(decision, bytes);
+    if (decision.plan == nullptr) {
+        if (counts.plainly_equal()) service.hand_on_from_now(last, type, reduction.predefined(), decision.reason);
+        return service.native(decision, bytes);
+    }
     if (some_memory_on_device(communicator, call)) return service.native(memory_on_device, bytes);
     // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
     if (buffers_in_doubt(call, type, counts[communicator.rank()]) && communicator.library_checks_arguments()) {
@@ -111,7 +115,7 @@ constexpr bool judges_output_type = true;
 #endif
 
 int gather(const Service& service, const Wrapped& function, const UserCall& call, const Runtime& runtime,
-           const Datatype& type, Communicator& communicator) {
+           const Datatype& type, Communicator& communicator, HandedOn& last) {
     const PartCounts counts = counts_of(call, communicator.size());
     const Division division = Division::of(counts, type.size);
     const Count bytes = division.count;
@@ -133,7 +137,10 @@ int gather(const Service& service, const Wrapped& function, const UserCall& call
     CallKey key = key_of(function, runtime, division, 1);
     key.in_place = data.plan_in_place();
     const Decision& decision = decision_for(runtime, key, counts, type.size, communicator, call.comm);
-    if (decision.plan == nullptr) return service.native(decision, bytes);
+    if (decision.plan == nullptr) {
+        if (counts.plainly_equal()) service.hand_on_from_now(last, type, true, decision.reason);
+        return service.native(decision, bytes);
+    }
     if (some_memory_on_device(communicator, call)) return service.native(memory_on_device, bytes);
     // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
     const char* objection = nullptr;
@@ -156,7 +163,7 @@ int gather(const Service& service, const Wrapped& function, const UserCall& call
 
 }  // namespace
 
-int serve_parts(const Wrapped& function, const UserCall& call, const void* caller) {
+int serve_parts(const Wrapped& function, const UserCall& call, const void* caller, HandedOn& last) {
     const Runtime* const here = runtime(caller);
     if (here == nullptr) return serve_without_rondo(function, call, caller);
     const mpi::Library& library = mpi::library();
@@ -184,11 +191,14 @@ int serve_parts(const Wrapped& function, const UserCall& call, const void* calle
         if (communicator == nullptr) return service.native("no attributes", 0);
         if (const char* const reason = communicator->native_reason()) {
             warn_of_disagreement(*communicator);
+            const bool predefined_operator = !reduces || reduction->predefined();
+            // No array of counts decides.
+            service.hand_on_from_now(last, *type, predefined_operator, reason);
             const Count count = Division::of(counts_of(call, communicator->size()), type->size).count;
             return service.native(reason, std::max<Count>(0, count));
         }
-        return reduces ? reduce_and_scatter(service, function, call, *here, *type, *reduction, *communicator)
-                       : gather(service, function, call, *here, *type, *communicator);
+        return reduces ? reduce_and_scatter(service, function, call, *here, *type, *reduction, *communicator, last)
+                       : gather(service, function, call, *here, *type, *communicator, last);
     } catch (...) {
         const int error = code_of_exception();
         library.Comm_call_errhandler(call.comm, error);

@@ -25,6 +25,15 @@ class Service {
         stop(tally, bytes);
         return error;
     }
+    /// The next call with such words may go to the library without a second look: that is decided for all of them.
+    void hand_on_from_now(HandedOn& last, const mpi::Datatype& type, bool predefined_operator,
+                          const char* reason) const {
+        if (reporting_ || !type.predefined || !predefined_operator) return;
+        last.native = function_.address(mpi::library());
+        last.collective = function_.collective;
+        last.reason = reason;
+        last.era = last.native != nullptr ? mpi::era() : 0;
+    }
     /// Counts the call, if anybody wants to know.
     void stop(mpi::Tally* tally, Count bytes) const {
         if (reporting_ && tally != nullptr) tally->count(static_cast<std::uint64_t>(bytes), now() - start_);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rondo/backends/mpi/device_memory.hpp"
+#include "rondo/backends/mpi/era.hpp"
 #include "rondo/backends/mpi/scratch.hpp"
 
 namespace rondo::mpi {
@@ -29,6 +30,7 @@ int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
 }
 
 int delete_state(MPI_Comm, int, void* state, void*) {
+    end_era();
     delete static_cast<Communicator*>(state);
     return MPI_SUCCESS;
 }
