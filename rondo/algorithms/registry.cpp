@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/algorithms/registry.hpp"
 
+#include <iterator>
+
 #include "rondo/algorithms/allgather/allgather.hpp"
 #include "rondo/algorithms/allreduce/allreduce.hpp"
 #include "rondo/algorithms/bcast/bcast.hpp"
@@ -27,6 +29,9 @@ constexpr Collective all[] = {
      {.root = false, .operation = true, .output = Extent::part}},
     {"scan", scan::summary, scan::algorithms, {.root = false, .operation = true}},
 };
+
+static_assert(std::size(all) == number_of_collectives,
+              "tables by collective have another size: say how many there are");
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 // All collectives and their algorithms, by name.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string_view>
 
@@ -34,6 +35,9 @@ struct Collective {
         return facts;
     }
 };
+
+/// How many there are: for tables by the index of a collective.
+inline constexpr std::size_t number_of_collectives = 7;
 
 /// In alphabetical order.
 std::span<const Collective> collectives();

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "rondo/backends/mpi/era.hpp"
 #include "rondo/core/error.hpp"
 #include "rondo/interposer/left_calls.hpp"
 #include "rondo/interposer/runtime.hpp"
@@ -29,6 +30,7 @@ void choose(const char* collective, const char* choice, const void* caller) {
     }
     const std::size_t index = index_of(subject);
     here->instructions.override_choice(index, std::move(wanted));
+    mpi::end_era();
     forget_left_calls(index);
 }
 

@@ -6,10 +6,9 @@
 #include <cstdint>
 #include <optional>
 
-namespace rondo::interposer {
+#include "rondo/interposer/handed_on.hpp"
 
-/// A pointer, or an integer in the lower bits.
-using Word = std::uintptr_t;
+namespace rondo::interposer {
 
 /// The arguments that some collective has. A single buffer is input and output.
 struct Words {
@@ -23,10 +22,11 @@ struct PartsWords {
     std::optional<Word> counts = {}, displacements = {};  // of the functions that have them
 };
 
-// Serve a call, by Rondo or by the library. `caller`: an address in the code that called.
-#define RONDO_SERVING(function, Arguments)                        \
-    int function(const Arguments& arguments, const void* caller); \
-    int function##_c(const Arguments& arguments, const void* caller);
+// Serve a call, by Rondo or by the library. `caller`: an address in the code that called. `last`: has the call's words,
+// and learns if the next one like it needs no second look.
+#define RONDO_SERVING(function, Arguments)                                        \
+    int function(const Arguments& arguments, const void* caller, HandedOn& last); \
+    int function##_c(const Arguments& arguments, const void* caller, HandedOn& last);
 RONDO_SERVING(allgather, PartsWords)
 RONDO_SERVING(allgatherv, PartsWords)
 RONDO_SERVING(allreduce, Words)

@@ -2,6 +2,7 @@
 // The functions that are wrapped, from machine words to a call that can be served, and back to the library.
 #include <bit>
 #include <climits>
+#include <new>
 #include <type_traits>
 #include <vector>
 
@@ -30,19 +31,31 @@ UserCall call_of(const Words& words, const PartsArguments* parts = nullptr) {
             parts};
 }
 
-template <class Integer>
-int serve_words(const Wrapped& function, const Words& words, const void* caller) {
-    return serve(function, call_of<Integer>(words), caller);
+/// Rondo may find no memory for what it keeps of itself (instructions, the report), before it knows a communicator.
+/// Callers in C know no exceptions.
+template <class Call>
+int without_exceptions(Call&& call) {
+    try {
+        return call();
+    } catch (const std::bad_alloc&) {
+        return MPI_ERR_NO_MEM;
+    }
 }
 
 template <class Integer>
-int serve_words(const Wrapped& function, const PartsWords& words, const void* caller) {
+int serve_words(const Wrapped& function, const Words& words, const void* caller, HandedOn& last) {
+    return without_exceptions([&] { return serve(function, call_of<Integer>(words), caller, last); });
+}
+
+template <class Integer>
+int serve_words(const Wrapped& function, const PartsWords& words, const void* caller, HandedOn& last) {
     const auto numbers = [](const std::optional<Word>& array) {
         return array ? mpi::Numbers(std::bit_cast<const void*>(*array), std::is_same_v<Integer, int>) : mpi::Numbers();
     };
     const PartsArguments parts = {static_cast<Integer>(words.input_count), handle<MPI_Datatype>(words.input_type),
                                   numbers(words.counts), numbers(words.displacements)};
-    return serve_parts(function, call_of<Integer>(words.common, &parts), caller);
+    return without_exceptions(
+        [&] { return serve_parts(function, call_of<Integer>(words.common, &parts), caller, last); });
 }
 
 /// Of a call of a function that has them.
@@ -94,31 +107,35 @@ int call_small(const mpi::Library& library, const UserCall& call, Wrapped::Nativ
 
 // name; function and its collective; its arguments here; where the output is; the arguments of the library's own
 // function, which `call`, `count` and the types of numbers hold.
-#define RONDO_WRAP_SMALL(name, function, collective, Arguments, output, ...)          \
-    static int native_##function(const mpi::Library& library, const UserCall& call) { \
-        using Integer = int;                                                          \
-        using Displacement [[maybe_unused]] = int;                                    \
-        [[maybe_unused]] const auto count = static_cast<Integer>(call.count);         \
-        return library.name(__VA_ARGS__);                                             \
-    }                                                                                 \
-    int function(const Arguments& arguments, const void* caller) {                    \
-        static const Wrapped wrapped(#collective, output, native_##function);         \
-        return serve_words<int>(wrapped, arguments, caller);                          \
+#define RONDO_WRAP_SMALL(name, function, collective, Arguments, output, ...)                                   \
+    static int native_##function(const mpi::Library& library, const UserCall& call) {                          \
+        using Integer = int;                                                                                   \
+        using Displacement [[maybe_unused]] = int;                                                             \
+        [[maybe_unused]] const auto count = static_cast<Integer>(call.count);                                  \
+        return library.name(__VA_ARGS__);                                                                      \
+    }                                                                                                          \
+    int function(const Arguments& arguments, const void* caller, HandedOn& last) {                             \
+        static const Wrapped wrapped(#collective, output, native_##function, [](const mpi::Library& library) { \
+            return reinterpret_cast<void*>(library.name);                                                      \
+        });                                                                                                    \
+        return serve_words<int>(wrapped, arguments, caller, last);                                             \
     }
 
 #ifdef RONDO_HAVE_LARGE_COUNT_API
-#define RONDO_WRAP(name, function, collective, Arguments, output, ...)                        \
-    RONDO_WRAP_SMALL(name, function, collective, Arguments, output, __VA_ARGS__)              \
-    static int native_##function##_c(const mpi::Library& library, const UserCall& call) {     \
-        using Integer = MPI_Count;                                                            \
-        using Displacement [[maybe_unused]] = MPI_Aint;                                       \
-        [[maybe_unused]] const Integer count = call.count;                                    \
-        if (library.name##_c == nullptr) return call_small(library, call, native_##function); \
-        return library.name##_c(__VA_ARGS__);                                                 \
-    }                                                                                         \
-    int function##_c(const Arguments& arguments, const void* caller) {                        \
-        static const Wrapped wrapped(#collective, output, native_##function##_c);             \
-        return serve_words<MPI_Count>(wrapped, arguments, caller);                            \
+#define RONDO_WRAP(name, function, collective, Arguments, output, ...)                                             \
+    RONDO_WRAP_SMALL(name, function, collective, Arguments, output, __VA_ARGS__)                                   \
+    static int native_##function##_c(const mpi::Library& library, const UserCall& call) {                          \
+        using Integer = MPI_Count;                                                                                 \
+        using Displacement [[maybe_unused]] = MPI_Aint;                                                            \
+        [[maybe_unused]] const Integer count = call.count;                                                         \
+        if (library.name##_c == nullptr) return call_small(library, call, native_##function);                      \
+        return library.name##_c(__VA_ARGS__);                                                                      \
+    }                                                                                                              \
+    int function##_c(const Arguments& arguments, const void* caller, HandedOn& last) {                             \
+        static const Wrapped wrapped(#collective, output, native_##function##_c, [](const mpi::Library& library) { \
+            return reinterpret_cast<void*>(library.name##_c);                                                      \
+        });                                                                                                        \
+        return serve_words<MPI_Count>(wrapped, arguments, caller, last);                                           \
     }
 #else
 #define RONDO_WRAP RONDO_WRAP_SMALL

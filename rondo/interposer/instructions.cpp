@@ -32,6 +32,7 @@ Instructions Instructions::from_environment() {
         instructions.off_ = true;
         return instructions;
     }
+    instructions.fingerprint_.add(RONDO_VERSION);
     instructions.read_rules();
     instructions.read_machine();
     for (std::size_t i = 0; i < collectives().size(); ++i) instructions.read_choice(i);

@@ -15,9 +15,6 @@
 
 namespace rondo::interposer {
 
-/// Collectives that are wrapped, by their index in the registry.
-inline constexpr std::size_t most_collectives = 16;
-
 /// The index of a registered collective.
 inline std::size_t index_of(const Collective& collective) {
     return static_cast<std::size_t>(&collective - collectives().data());
@@ -54,7 +51,8 @@ class Instructions {
     [[nodiscard]] const Machine& machine() const { return machine_; }
     /// Empty: no report.
     [[nodiscard]] const std::string& report_directory() const { return report_directory_; }
-    /// Equal for equal instructions: ranks compare it.
+    /// Equal for equal instructions to equal versions of Rondo, which may understand them differently: ranks compare
+    /// it.
     [[nodiscard]] std::uint64_t fingerprint() const { return fingerprint_.value(); }
 
   private:
@@ -62,10 +60,10 @@ class Instructions {
     void read_rules();
     void read_machine();
 
-    std::array<std::optional<Choice>, most_collectives> forced_;
-    std::array<bool, most_collectives> spoiled_{};  // by a variable that could not be read
-    std::deque<Choice> choices_;                    // made while the program runs; number n is at n - 1
-    std::array<std::uint16_t, most_collectives> chosen_{};
+    std::array<std::optional<Choice>, number_of_collectives> forced_;
+    std::array<bool, number_of_collectives> spoiled_{};  // by a variable that could not be read
+    std::deque<Choice> choices_;                         // made while the program runs; number n is at n - 1
+    std::array<std::uint16_t, number_of_collectives> chosen_{};
     std::optional<Rules> rules_;
     Machine machine_;
     std::string report_directory_;

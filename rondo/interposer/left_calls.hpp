@@ -2,13 +2,27 @@
 // How many calls went to the library's own functions, and why: what `rondo_left_to_library` says.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "rondo/algorithms/registry.hpp"
+
 namespace rondo::interposer {
 
+/// Calls of one collective.
+struct Left {
+    std::atomic<std::uint64_t> calls{0};
+    std::atomic<const char*> reason{""};
+};
+inline std::array<Left, number_of_collectives> left;
+
 /// `collective`: its index in the registry. The reason lives for ever.
-void note_left_call(std::size_t collective, const char* reason);
+inline void note_left_call(std::size_t collective, const char* reason) {
+    left[collective].calls.fetch_add(1, std::memory_order_relaxed);
+    left[collective].reason.store(reason, std::memory_order_relaxed);
+}
 void forget_left_calls(std::size_t collective);
 
 /// Since they were forgotten.

@@ -18,7 +18,7 @@ using mpi::Decision;
 
 /// Facts of the call that choice and plan depend on. What is reduced is counted in elements; what is moved in bytes,
 /// since ranks may describe the same bytes by different datatypes.
-CallKey key_of(const Wrapped& function, std::uint16_t choice, const UserCall& call, bool in_place,
+CallKey key_of(const Wrapped& function, std::uint16_t choice, const UserCall& call, Rank root, bool in_place,
                const mpi::Datatype& type, const mpi::Reduction* reduction) {
     CallKey key;
     key.collective = static_cast<std::uint16_t>(function.collective);
@@ -28,15 +28,15 @@ CallKey key_of(const Wrapped& function, std::uint16_t choice, const UserCall& ca
     key.count = reduction != nullptr ? call.count : call.count * type.size;
     key.element_bytes = reduction != nullptr ? type.size : 1;
     key.over_int = key.count > std::numeric_limits<int>::max();
-    key.root = call.root;
+    key.root = root;
     return key;
 }
 
 }  // namespace
 
-Wrapped::Wrapped(std::string_view collective_name, Output where, Native library_function)
+Wrapped::Wrapped(std::string_view collective_name, Output where, Native library_function, Address address_of_it)
     : collective(index_of(*find_collective(collective_name))), has(collectives()[collective].has), output(where),
-      native(library_function) {}
+      native(library_function), address(address_of_it) {}
 
 int Service::native(const char* reason, Count bytes) const {
     note_left_call(function_.collective, reason);
@@ -61,7 +61,7 @@ int code_of_exception() {
     }
 }
 
-int serve(const Wrapped& function, const UserCall& call, const void* caller) {
+int serve(const Wrapped& function, const UserCall& call, const void* caller, HandedOn& last) {
     const Runtime* const here = runtime(caller);
     if (here == nullptr) return serve_without_rondo(function, call, caller);
     const mpi::Library& library = mpi::library();
@@ -79,6 +79,7 @@ int serve(const Wrapped& function, const UserCall& call, const void* caller) {
         if (operation->objection() != nullptr) return service.native(operation->objection(), bytes);
     }
     const mpi::Reduction* reduction = operation ? &*operation : nullptr;
+    const bool predefined_operator = reduction == nullptr || reduction->predefined();
 
     int error = MPI_SUCCESS;
     try {
@@ -86,31 +87,49 @@ int serve(const Wrapped& function, const UserCall& call, const void* caller) {
         if (communicator == nullptr) return service.native("no attributes", bytes);
         if (const char* const reason = communicator->native_reason()) {
             warn_of_disagreement(*communicator);
+            service.hand_on_from_now(last, *type, predefined_operator, reason);
             return service.native(reason, bytes);
         }
         const Rank rank = communicator->rank();
-        if (call.root < 0 || call.root >= communicator->size()) return service.native("no such root", bytes);
+        // Whatever is wrong on this rank alone, the others may be about to decide: this rank takes part.
+        const Rank size = communicator->size();
+        const bool has_root = call.root >= 0 && call.root < size;
+        const Rank root = has_root ? call.root : (call.root % size + size) % size;
         const std::uint16_t choice = here->instructions.choice_number(function.collective);
-        const CallKey key = key_of(function, choice, call, in_place(function.output, call, rank), *type, reduction);
+        const CallKey key =
+            key_of(function, choice, call, root, in_place(function.output, call, rank), *type, reduction);
         Decision* decision = communicator->find(key);
         if (decision == nullptr) {
             decision = communicator->remember(key, decide(*here, key, *communicator, call.comm));
         }
-        if (decision->plan == nullptr) return service.native(*decision, bytes);
-        // Faults of this rank alone, perhaps: the others are under way.
-        if (buffers_in_doubt(function.output, call, *type, rank)) {
+        if (decision->plan == nullptr) {
+            service.hand_on_from_now(last, *type, predefined_operator, decision->reason);
+            return service.native(*decision, bytes);
+        }
+        if (some_memory_on_device(*communicator, call)) return service.native(memory_on_device, bytes);
+        // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
+        if (!has_root && communicator->library_checks_arguments()) {
             communicator->skip_call();
-            return service.native("doubtful buffers", bytes);
+            return service.native("no such root", bytes);
+        }
+        const void* input = call.input;
+        if (buffers_in_doubt(function.output, call, *type, rank)) {
+            if (communicator->library_checks_arguments()) {
+                communicator->skip_call();
+                return service.native("doubtful buffers", bytes);
+            }
+            // A library that checks nothing reads the input there, on ranks that are not the root as well.
+            if (input == MPI_IN_PLACE) input = call.output;
         }
         if (reduction != nullptr) {
-            error = communicator->run(*decision->plan, {call.input, call.output, *type, reduction});
+            error = communicator->run(*decision->plan, {input, call.output, *type, reduction});
         } else {
             // Its bytes would travel, whatever the library thinks of the type.
             if (!type->predefined && !communicator->can_send(call.output, *type)) {
                 communicator->skip_call();
                 return service.native("unusual datatype", bytes);
             }
-            error = communicator->run_on_bytes(*decision->plan, {call.output, call.count, *type}, rank == call.root);
+            error = communicator->run_on_bytes(*decision->plan, {call.output, call.count, *type}, rank == root);
         }
         service.stop(decision->tally, bytes);
     } catch (...) {

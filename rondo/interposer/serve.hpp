@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "rondo/interposer/handed_on.hpp"
 #include "rondo/interposer/runtime.hpp"
 #include "rondo/interposer/user_call.hpp"
 
@@ -13,18 +14,22 @@ struct Wrapped {
     /// The library's own, with the arguments of a call.
     using Native = int (*)(const mpi::Library& library, const UserCall& call);
 
-    Wrapped(std::string_view collective_name, Output where, Native library_function);
+    /// Its address, which is null if the library lacks it.
+    using Address = void* (*)(const mpi::Library& library);
+
+    Wrapped(std::string_view collective_name, Output where, Native library_function, Address address_of_it);
 
     std::size_t collective;  ///< index in the registry
     Traits has;
     Output output;
     Native native;
+    Address address;
 };
 
 /// Carries out a call, by an algorithm of Rondo or by the library. Returns what the MPI function returns, after the
 /// user's error handler has had its say.
-int serve(const Wrapped& function, const UserCall& call, const void* caller);
+int serve(const Wrapped& function, const UserCall& call, const void* caller, HandedOn& last);
 /// The same for functions whose vector has a part for each rank.
-int serve_parts(const Wrapped& function, const UserCall& call, const void* caller);
+int serve_parts(const Wrapped& function, const UserCall& call, const void* caller, HandedOn& last);
 
 }  // namespace rondo::interposer

@@ -50,19 +50,20 @@ CallKey key_of(const Wrapped& function, const Runtime& runtime, const Division& 
 }
 
 /// As `buffers_in_doubt`. The part of this rank may be empty; then only the input means something.
-bool buffers_in_doubt(const UserCall& call, const Datatype& type, Count own_count) {
+bool buffers_in_doubt(const UserCall& call, [[maybe_unused]] const Datatype& type, Count own_count) {
     const bool has_output = own_count > 0 || call.input == MPI_IN_PLACE;
     if (has_output && call.output == MPI_IN_PLACE) return true;
-    if (type.predefined && (call.input == nullptr || (has_output && call.output == nullptr))) return true;
 #ifdef RONDO_ABI_OPENMPI
     return false;
 #else
+    if (type.predefined && (call.input == nullptr || (has_output && call.output == nullptr))) return true;
     return has_output && call.input == call.output;
 #endif
 }
 
 int reduce_and_scatter(const Service& service, const Wrapped& function, const UserCall& call, const Runtime& runtime,
-                       const Datatype& type, const mpi::Reduction& reduction, Communicator& communicator) {
+                       const Datatype& type, const mpi::Reduction& reduction, Communicator& communicator,
+                       HandedOn& last) {
     const PartCounts counts = counts_of(call, communicator.size());
     const Division division = Division::of(counts, 1);
     if (division.count <= 0) return service.native("empty", 0);
@@ -71,9 +72,13 @@ int reduce_and_scatter(const Service& service, const Wrapped& function, const Us
     key.commutative = reduction.commutative();
     key.in_place = call.input == MPI_IN_PLACE || call.input == call.output;
     const Decision& decision = decision_for(runtime, key, counts, 1, communicator, call.comm);
-    if (decision.plan == nullptr) return service.native(decision, bytes);
-    // Faults of this rank alone, perhaps: the others are under way.
-    if (buffers_in_doubt(call, type, counts[communicator.rank()])) {
+    if (decision.plan == nullptr) {
+        if (counts.plainly_equal()) service.hand_on_from_now(last, type, reduction.predefined(), decision.reason);
+        return service.native(decision, bytes);
+    }
+    if (some_memory_on_device(communicator, call)) return service.native(memory_on_device, bytes);
+    // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
+    if (buffers_in_doubt(call, type, counts[communicator.rank()]) && communicator.library_checks_arguments()) {
         communicator.skip_call();
         return service.native("doubtful buffers", bytes);
     }
@@ -83,24 +88,34 @@ int reduce_and_scatter(const Service& service, const Wrapped& function, const Us
     return error;
 }
 
-/// True for what MPI forbids: for the library to judge. What it does not judge must not be among it.
-bool in_doubt(const UserCall& call, const mpi::UserData& own_part, const mpi::UserData& input) {
-    const bool predefined = own_part.type.predefined;
-    if (call.output == MPI_IN_PLACE || (predefined && call.output == nullptr)) return true;
-    if (call.input == MPI_IN_PLACE) return false;
+/// True for what MPI forbids and the library reports. What it does not report must not be among it.
+bool in_doubt(const UserCall& call, [[maybe_unused]] const mpi::UserData& own_part,
+              [[maybe_unused]] const mpi::UserData& input) {
+    if (call.output == MPI_IN_PLACE) return true;
     const PartsArguments& more = *call.parts;
-    if (more.input_count < 0 || more.input_type == mpi::library().datatype_null) return true;
-    if (input.type.predefined && input.bytes() > 0 && call.input == nullptr) return true;
+    const bool has_input = call.input != MPI_IN_PLACE;
+    if (has_input && (more.input_count < 0 || more.input_type == mpi::library().datatype_null)) return true;
 #ifdef RONDO_ABI_OPENMPI
     return false;
 #else
+    const bool predefined = own_part.type.predefined;
+    if (predefined && call.output == nullptr) return true;
+    if (!has_input) return false;
+    if (input.type.predefined && input.bytes() > 0 && call.input == nullptr) return true;
     return predefined && own_part.count > 0 && call.input == own_part.buffer && more.input_type == call.datatype &&
            more.input_count == own_part.count;
 #endif
 }
 
+/// Open MPI takes an output of a datatype that is not committed.
+#ifdef RONDO_ABI_OPENMPI
+constexpr bool judges_output_type = false;
+#else
+constexpr bool judges_output_type = true;
+#endif
+
 int gather(const Service& service, const Wrapped& function, const UserCall& call, const Runtime& runtime,
-           const Datatype& type, Communicator& communicator) {
+           const Datatype& type, Communicator& communicator, HandedOn& last) {
     const PartCounts counts = counts_of(call, communicator.size());
     const Division division = Division::of(counts, type.size);
     const Count bytes = division.count;
@@ -115,17 +130,23 @@ int gather(const Service& service, const Wrapped& function, const UserCall& call
     if (input_type == nullptr) input_type = &(derived = {});  // of no size
     const mpi::UserData input = {in_place ? own_part.buffer : const_cast<void*>(call.input),
                                  in_place ? own_part.count : call.parts->input_count, *input_type};
-    const mpi::Gathering data(input, in_place, parts, rank);
+    // An error of this rank alone, for which the others must not wait: they get what stands in its part.
+    const bool fits = input.bytes() == own_part.bytes();
+    const mpi::Gathering data(fits ? input : own_part, in_place || !fits, parts, rank);
 
     CallKey key = key_of(function, runtime, division, 1);
     key.in_place = data.plan_in_place();
     const Decision& decision = decision_for(runtime, key, counts, type.size, communicator, call.comm);
-    if (decision.plan == nullptr) return service.native(decision, bytes);
-    // Faults of this rank alone, perhaps: the others are under way.
+    if (decision.plan == nullptr) {
+        if (counts.plainly_equal()) service.hand_on_from_now(last, type, true, decision.reason);
+        return service.native(decision, bytes);
+    }
+    if (some_memory_on_device(communicator, call)) return service.native(memory_on_device, bytes);
+    // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
     const char* objection = nullptr;
-    if (in_doubt(call, own_part, input)) {
+    if (in_doubt(call, own_part, input) && communicator.library_checks_arguments()) {
         objection = "doubtful buffers";
-    } else if ((!type.predefined && !communicator.can_send(call.output, type)) ||
+    } else if ((judges_output_type && !type.predefined && !communicator.can_send(call.output, type)) ||
                (!input_type->predefined && input.bytes() > 0 && !communicator.can_send(input.buffer, *input_type))) {
         objection = "unusual datatype";
     }
@@ -133,13 +154,8 @@ int gather(const Service& service, const Wrapped& function, const UserCall& call
         communicator.skip_call();
         return service.native(objection, bytes);
     }
-    int error = MPI_SUCCESS;
-    if (input.bytes() == own_part.bytes()) {
-        error = communicator.run_on_parts(*decision.plan, data, bytes);
-    } else {
-        communicator.skip_call();
-        error = input.bytes() > own_part.bytes() ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
-    }
+    int error = communicator.run_on_parts(*decision.plan, data, bytes);
+    if (error == MPI_SUCCESS && !fits) error = input.bytes() > own_part.bytes() ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
     service.stop(decision.tally, bytes);
     if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(call.comm, error);
     return error;
@@ -147,7 +163,7 @@ int gather(const Service& service, const Wrapped& function, const UserCall& call
 
 }  // namespace
 
-int serve_parts(const Wrapped& function, const UserCall& call, const void* caller) {
+int serve_parts(const Wrapped& function, const UserCall& call, const void* caller, HandedOn& last) {
     const Runtime* const here = runtime(caller);
     if (here == nullptr) return serve_without_rondo(function, call, caller);
     const mpi::Library& library = mpi::library();
@@ -175,11 +191,14 @@ int serve_parts(const Wrapped& function, const UserCall& call, const void* calle
         if (communicator == nullptr) return service.native("no attributes", 0);
         if (const char* const reason = communicator->native_reason()) {
             warn_of_disagreement(*communicator);
+            const bool predefined_operator = !reduces || reduction->predefined();
+            // No array of counts decides.
+            service.hand_on_from_now(last, *type, predefined_operator, reason);
             const Count count = Division::of(counts_of(call, communicator->size()), type->size).count;
             return service.native(reason, std::max<Count>(0, count));
         }
-        return reduces ? reduce_and_scatter(service, function, call, *here, *type, *reduction, *communicator)
-                       : gather(service, function, call, *here, *type, *communicator);
+        return reduces ? reduce_and_scatter(service, function, call, *here, *type, *reduction, *communicator, last)
+                       : gather(service, function, call, *here, *type, *communicator, last);
     } catch (...) {
         const int error = code_of_exception();
         library.Comm_call_errhandler(call.comm, error);

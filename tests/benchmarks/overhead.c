@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collectives of one element on two ranks, and the same by hand, for callgrind: it collects only while a measured call
-// runs. Usage: overhead (bcast|exscan|reduce) (collective|by_hand) REPETITIONS
+// runs. Usage: overhead FUNCTION (collective|by_hand) REPETITIONS
 //
 // Rank 1 first hears that rank 0 has sent, so that nobody ever polls for a message in a measured call.
 #include <mpi.h>
@@ -68,18 +68,47 @@ static void call_exscan_by_hand(void) { exscan_by_hand(&own, &result, 1, MPI_COM
 static void call_reduce(void) { MPI_Reduce(&own, &result, 1, MPI_LONG, MPI_SUM, root_of_reduce, MPI_COMM_WORLD); }
 static void call_reduce_by_hand(void) { reduce_by_hand(&own, &result, 1, MPI_COMM_WORLD); }
 
+// The others, in which ranks may poll: what Rondo adds to them is counted, not what the library does.
+static long many[2];
+static const int counts[2] = {1, 1}, displacements[2] = {0, 1};
+
+static void call_allreduce(void) { MPI_Allreduce(&own, &result, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); }
+static void call_scan(void) { MPI_Scan(&own, &result, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); }
+static void call_allgather(void) {
+    MPI_Allgather(&own, 1, MPI_LONG, many, 1, MPI_LONG, MPI_COMM_WORLD);
+    result = many[0] + many[1];
+}
+static void call_allgatherv(void) {
+    MPI_Allgatherv(&own, 1, MPI_LONG, many, counts, displacements, MPI_LONG, MPI_COMM_WORLD);
+    result = many[0] + many[1];
+}
+static void call_reduce_scatter(void) {
+    many[0] = many[1] = own;
+    MPI_Reduce_scatter(many, &result, counts, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+}
+static void call_reduce_scatter_block(void) {
+    many[0] = many[1] = own;
+    MPI_Reduce_scatter_block(many, &result, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+}
+
 static void prepare_nothing(void) {}
 
 static const struct Subject {
     const char* name;
     void (*prepare)(void);
     void (*collective)(void);
-    void (*by_hand)(void);
-    long summands;  // of the result of rank 1
+    void (*by_hand)(void);  // NULL: there is none
+    long summands;          // of the result of rank 1
 } subjects[] = {
     {"bcast", prepare_bcast, call_bcast, call_bcast_by_hand, 1},
     {"exscan", prepare_nothing, call_exscan, call_exscan_by_hand, 1},
     {"reduce", prepare_nothing, call_reduce, call_reduce_by_hand, 2},
+    {"allgather", prepare_nothing, call_allgather, NULL, 2},
+    {"allgatherv", prepare_nothing, call_allgatherv, NULL, 2},
+    {"allreduce", prepare_nothing, call_allreduce, NULL, 2},
+    {"reduce_scatter", prepare_nothing, call_reduce_scatter, NULL, 2},
+    {"reduce_scatter_block", prepare_nothing, call_reduce_scatter_block, NULL, 2},
+    {"scan", prepare_nothing, call_scan, NULL, 2},
 };
 
 static const struct Subject* find_subject(const char* name) {
@@ -119,12 +148,13 @@ int main(int argc, char** argv) {
     const struct Subject* const subject = argc == 4 ? find_subject(argv[1]) : NULL;
     if (size != 2 || subject == NULL) {
         if (rank == 0) {
-            fprintf(stderr, "usage: two ranks of %s (bcast|exscan|reduce) (collective|by_hand) REPETITIONS\n", argv[0]);
+            fprintf(stderr, "usage: two ranks of %s FUNCTION (collective|by_hand) REPETITIONS\n", argv[0]);
         }
         MPI_Finalize();
         return 2;
     }
-    void (*const call)(void) = strcmp(argv[2], "collective") == 0 ? subject->collective : subject->by_hand;
+    const int by_hand = strcmp(argv[2], "by_hand") == 0 && subject->by_hand != NULL;
+    void (*const call)(void) = by_hand ? subject->by_hand : subject->collective;
     for (int i = 0; i < 10; ++i) call();  // the first one sets things up, with both ranks in it
     repeat(subject, call, atoi(argv[3]), rank);
     printf("rank %d allocations %ld\n", rank, allocations);

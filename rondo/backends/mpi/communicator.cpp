@@ -5,6 +5,8 @@
 #include <numeric>
 #include <vector>
 
+#include "rondo/backends/mpi/device_memory.hpp"
+#include "rondo/backends/mpi/era.hpp"
 #include "rondo/backends/mpi/scratch.hpp"
 
 namespace rondo::mpi {
@@ -21,6 +23,7 @@ int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
 }
 
 int delete_state(MPI_Comm, int, void* state, void*) {
+    end_era();
     delete static_cast<Communicator*>(state);
     return MPI_SUCCESS;
 }
@@ -78,6 +81,12 @@ void Communicator::set_up(MPI_Comm comm) {
     }
 }
 
+bool Communicator::of_any_rank(bool fact, MPI_Comm comm) {
+    int any = fact ? 1 : 0;
+    library().Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm);
+    return any != 0;
+}
+
 /// Ranks that were spawned, or joined from another program, may not have Rondo: they would not take part. A group that
 /// spans two worlds has an outsider for everybody, so all members see it alike.
 bool Communicator::find_in_world(MPI_Comm comm) {
@@ -86,8 +95,6 @@ bool Communicator::find_in_world(MPI_Comm comm) {
     std::iota(ranks.begin(), ranks.end(), 0);
     if (comm == library().comm_world) {
         world_ranks_ = std::move(ranks);
-        context_ = world().context_of_world();
-        asked_for_context_ = true;
         return true;
     }
     MPI_Group group;
@@ -101,7 +108,9 @@ bool Communicator::find_in_world(MPI_Comm comm) {
 bool Communicator::can_communicate(MPI_Comm comm) {
     if (!asked_for_context_) {
         asked_for_context_ = true;
-        context_ = world().take_context(comm);
+        const Meeting found = world().meet(comm);
+        context_ = found.context;
+        devices_possible_ = found.devices_possible;
     }
     return context_.exists();
 }
@@ -188,6 +197,12 @@ int Communicator::run_on_parts(const Plan& plan, const Gathering& data, Count by
 /// A message to nobody has its arguments judged as any other.
 bool Communicator::can_send(const void* data, const Datatype& type) const {
     return library().Send(data, 1, type.handle, MPI_PROC_NULL, 0, world().messages()) == MPI_SUCCESS;
+}
+
+/// A tag below 0 is an error, also of a message to nobody.
+bool Communicator::library_checks_arguments() const {
+    constexpr int impossible_tag = -17;
+    return library().Send(nullptr, 0, library().byte, MPI_PROC_NULL, impossible_tag, world().messages()) != MPI_SUCCESS;
 }
 
 int Communicator::execute(const Plan& plan, const Operands& operands) {

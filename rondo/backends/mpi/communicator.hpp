@@ -71,6 +71,11 @@ class Communicator {
     /// The reason is that ranks were given different instructions.
     [[nodiscard]] bool ranks_disagree() const { return world().ranks_disagree(); }
 
+    /// True if some rank had loaded a runtime of GPUs when ranks found out whether they can communicate.
+    [[nodiscard]] bool devices_possible() const { return devices_possible_; }
+    /// True if it is true of some rank. Collective over `comm`.
+    static bool of_any_rank(bool fact, MPI_Comm comm);
+
     /// The remembered decision, or nullptr.
     Decision* find(const CallKey& key);
     /// Remembers, instead of what has been remembered for that key. Forgets the others first when they have become too
@@ -88,6 +93,9 @@ class Communicator {
     void skip_call() { count_call(); }
     /// True if the library takes data of this type for a message. Where Rondo has messages of its own.
     [[nodiscard]] bool can_send(const void* data, const Datatype& type) const;
+    /// True if the library reports arguments that MPI forbids; it may have been told not to, and then carries calls out
+    /// as well as it can. Where Rondo has messages of its own.
+    [[nodiscard]] bool library_checks_arguments() const;
 
   private:
     Communicator() = default;
@@ -103,6 +111,7 @@ class Communicator {
     std::vector<Rank> world_ranks_;                   // of the ranks here
     std::uint32_t calls_ = 0;
     const char* native_reason_ = nullptr;
+    bool devices_possible_ = false;
     std::unordered_map<CallKey, Decision, CallKeyHash> decisions_;
     const CallKey* last_key_ = nullptr;
     Decision* last_decision_ = nullptr;

@@ -18,7 +18,7 @@ struct PredefinedOperator {
     std::array<kernels::Kernel, kernels::elements> kernel_of{};  // by Element
 };
 
-HandleTable<MPI_Op, PredefinedOperator, 64> predefined;
+HandleTable<MPI_Op, PredefinedOperator, 64> predefined_operators;
 
 bool library_reduces(Operation operation, LibraryReductions kind) {
     switch (kind) {
@@ -46,9 +46,9 @@ void learn_operators() {
         for (std::size_t i = 0; i < kernels::elements; ++i) {
             facts.kernel_of[i] = kernels::find(operation, static_cast<kernels::Element>(i));
         }
-        predefined.add(handle, facts);
+        predefined_operators.add(handle, facts);
     }
-    for (const MPI_Op op : {MPI_REPLACE, MPI_NO_OP}) predefined.add(op, {});
+    for (const MPI_Op op : {MPI_REPLACE, MPI_NO_OP}) predefined_operators.add(op, {});
 }
 
 Reduction::Reduction(MPI_Op op, const Datatype& type) : op_(op), type_(&type) {
@@ -56,8 +56,8 @@ Reduction::Reduction(MPI_Op op, const Datatype& type) : op_(op), type_(&type) {
         objection_ = "unusual datatype";
         return;
     }
-    if (const PredefinedOperator* known = predefined.find(op)) {
-        commutative_ = true;
+    if (const PredefinedOperator* known = predefined_operators.find(op)) {
+        commutative_ = predefined_ = true;
         if (type.element) kernel_ = known->kernel_of[static_cast<std::size_t>(*type.element)];
         // Neither: MPI does not define the operator on the type, and the library shall say so.
         if (kernel_ == nullptr && !(known->reduces && library_reduces(known->operation, type.library_reductions))) {

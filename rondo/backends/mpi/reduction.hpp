@@ -17,6 +17,8 @@ class Reduction {
     /// Why the library must deal with it, and report what is wrong with it: a literal; nullptr if it need not.
     [[nodiscard]] const char* objection() const { return objection_; }
     [[nodiscard]] bool commutative() const { return commutative_; }
+    /// The operator is MPI's own.
+    [[nodiscard]] bool predefined() const { return predefined_; }
 
     /// into = left (+) right for `count` elements; `into` may be `left` or `right`. `copy(from, into, count)` copies
     /// elements and returns an MPI error code. Returns one.
@@ -30,7 +32,7 @@ class Reduction {
     const Datatype* type_;
     kernels::Kernel kernel_ = nullptr;
     const char* objection_ = nullptr;
-    bool commutative_ = false;
+    bool commutative_ = false, predefined_ = false;
 };
 
 /// Fills the table of predefined operators. Once, after `connect`.

@@ -5,6 +5,8 @@
 #include <bit>
 #include <thread>
 
+#include "rondo/backends/mpi/device_memory.hpp"
+
 namespace rondo::mpi {
 namespace {
 
@@ -120,35 +122,41 @@ bool World::offer(Free& free) {
     return true;
 }
 
-Context World::take_context(MPI_Comm comm) {
-    // Ranks see the same answer, so they try again alike. Somebody's other thread may have been in the way; the first
-    // thread to offer does so everywhere in the end.
+Meeting World::meet(MPI_Comm comm) {
     static const MPI_Datatype word_type = MPI_UINT64_T;
     static const MPI_Op all_bits = MPI_BAND;
+    constexpr std::uint64_t offers = 1, has_no_devices = 2;
+    // Ranks see the same answer, so they try again alike. Somebody's other thread may have been in the way; the first
+    // thread to offer does so everywhere in the end.
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
-        std::uint64_t common[words + 1];  // the last one: nobody was in the way
+        std::uint64_t common[words + 1];
         Free free;
         const bool offered = offer(free);
         std::copy(std::begin(free), std::end(free), std::begin(common));
-        common[words] = offered ? 1 : 0;
+        common[words] = (offered ? offers : 0) | (device_runtime_loaded() ? 0 : has_no_devices);
         const int error = library().Allreduce(MPI_IN_PLACE, common, words + 1, word_type, all_bits, comm);
-        const auto* word = std::find_if(common, common + words, [](std::uint64_t bits) { return bits != 0; });
-        const bool found = error == MPI_SUCCESS && word != common + words;
-        Context taken;
-        {
-            const std::lock_guard lock(mutex_);
-            if (offered) offering_ = false;
-            if (found) {
-                const auto index = static_cast<int>(word - common);
-                const int bit = std::countr_zero(*word);
-                free_[index] &= ~(std::uint64_t{1} << bit);
-                taken = context(index * 64 + bit);
-            }
+        if (error != MPI_SUCCESS) common[words] = 0;
+        const Context taken = settle(common, offered, error == MPI_SUCCESS, comm == library().comm_world);
+        if (taken.exists() || error != MPI_SUCCESS || (common[words] & offers) != 0) {
+            return {taken, (common[words] & has_no_devices) == 0};
         }
-        if (found || error != MPI_SUCCESS || common[words] != 0) return taken;
         std::this_thread::yield();
     }
     return {};
+}
+
+/// Takes the first of the contexts that all ranks offer. That of MPI_COMM_WORLD is its own.
+Context World::settle(const std::uint64_t* common, bool offered, bool success, bool is_world) {
+    const std::lock_guard lock(mutex_);
+    if (offered) offering_ = false;
+    if (!success) return {};
+    if (is_world) return context(0);
+    const auto* word = std::find_if(common, common + words, [](std::uint64_t bits) { return bits != 0; });
+    if (word == common + words) return {};
+    const auto index = static_cast<int>(word - common);
+    const int bit = std::countr_zero(*word);
+    free_[index] &= ~(std::uint64_t{1} << bit);
+    return context(index * 64 + bit);
 }
 
 void World::give_back(Context context) {

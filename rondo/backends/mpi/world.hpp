@@ -33,6 +33,12 @@ class Context {
     int tags_ = 0;  // a power of two; 0: there is no context
 };
 
+/// What the ranks of a communicator find out when they are to communicate for the first time.
+struct Meeting {
+    Context context;                ///< that no communicator with a rank in common has; none if all are taken
+    bool devices_possible = false;  ///< some rank has loaded a runtime of GPUs
+};
+
 class World {
   public:
     World() = default;
@@ -53,9 +59,8 @@ class World {
     /// differ or nobody knows. Each node is named by the rank in the world of its first rank.
     [[nodiscard]] Rank ranks_per_node(std::span<const Rank> ranks) const;
 
-    [[nodiscard]] Context context_of_world() const { return context(0); }
-    /// A context that no communicator with a rank in common has. Collective over `comm`. None exists if all are taken.
-    Context take_context(MPI_Comm comm);
+    /// Collective over `comm`.
+    Meeting meet(MPI_Comm comm);
     void give_back(Context context);
 
   private:
@@ -67,6 +72,7 @@ class World {
     void find_nodes();
     /// The contexts that are free here; none while another thread takes one, so that two cannot take the same.
     bool offer(Free& free);
+    Context settle(const std::uint64_t* common, bool offered, bool success, bool is_world);
 
     bool agreed_ = false;
     bool ranks_disagree_ = false;

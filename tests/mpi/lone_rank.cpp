@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One rank alone makes a call that is odd; the others cannot know. Prints, for each rank, what the call returned and
+// whether the result is right, then the same of a good call on the same communicator.
+//
+//   lone_rank CASE...
+#include <mpi.h>
+
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+constexpr int ranks = 3;
+constexpr int odd_one = 2;  // a leaf of every tree from rank 0
+
+int rank = 0;
+
+struct Case {
+    std::function<int(MPI_Comm)> call;
+    std::function<bool()> is_right;
+};
+
+void add_numbers(void* left, void* right, int* count, MPI_Datatype* type) {
+    MPI_Aint lower_bound = 0;
+    MPI_Aint extent = 0;
+    MPI_Type_get_extent(*type, &lower_bound, &extent);
+    const long numbers = *count * (extent / static_cast<MPI_Aint>(sizeof(long)));
+    for (long index = 0; index < numbers; ++index) static_cast<long*>(right)[index] += static_cast<long*>(left)[index];
+}
+
+long own = 0;
+long result = 0;
+long all[ranks] = {};
+MPI_Datatype committed = MPI_LONG;
+MPI_Datatype uncommitted;
+MPI_Op user_sum;
+
+bool odd() { return rank == odd_one; }
+int sum() { return ranks * (ranks + 1) / 2; }
+bool sum_at(int root) { return rank != root || result == sum(); }
+bool gathered() { return all[0] == 1 && all[1] == 2 && all[2] == 3; }
+
+/// A reduction to rank 2: its own number and the result share a buffer there.
+int reduce_in_one_buffer(MPI_Comm comm) {
+    result = own;
+    return MPI_Reduce(odd() ? &result : &own, &result, 1, MPI_LONG, MPI_SUM, odd_one, comm);
+}
+
+const std::map<std::string, Case> cases = {
+    {"reduce, one buffer at the root", {reduce_in_one_buffer, [] { return sum_at(odd_one); }}},
+    {"reduce, in place beside the root",
+     {[](MPI_Comm comm) {
+          result = own;
+          return MPI_Reduce(odd() ? MPI_IN_PLACE : &own, &result, 1, MPI_LONG, MPI_SUM, 0, comm);
+      },
+      [] { return sum_at(0); }}},
+    {"reduce, uncommitted datatype",
+     {[](MPI_Comm comm) { return MPI_Reduce(&own, &result, 1, odd() ? uncommitted : committed, user_sum, 0, comm); },
+      [] { return sum_at(0); }}},
+    {"allreduce, one buffer",
+     {[](MPI_Comm comm) {
+          result = own;
+          return MPI_Allreduce(odd() ? &result : &own, &result, 1, MPI_LONG, MPI_SUM, comm);
+      },
+      [] { return result == sum(); }}},
+    {"scan, one buffer",
+     {[](MPI_Comm comm) {
+          result = own;
+          return MPI_Scan(odd() ? &result : &own, &result, 1, MPI_LONG, MPI_SUM, comm);
+      },
+      [] { return result == static_cast<long>(rank + 1) * (rank + 2) / 2; }}},
+    {"exscan, one buffer",
+     {[](MPI_Comm comm) {
+          result = own;
+          return MPI_Exscan(odd() ? &result : &own, &result, 1, MPI_LONG, MPI_SUM, comm);
+      },
+      [] { return rank == 0 || result == static_cast<long>(rank) * (rank + 1) / 2; }}},
+    {"exscan, no output at rank 0",
+     {[](MPI_Comm comm) { return MPI_Exscan(&own, rank == 0 ? nullptr : &result, 1, MPI_LONG, MPI_SUM, comm); },
+      [] { return rank == 0 || result == static_cast<long>(rank) * (rank + 1) / 2; }}},
+    {"bcast, uncommitted datatype",
+     {[](MPI_Comm comm) {
+          result = rank == 0 ? 7 : 0;
+          return MPI_Bcast(&result, 1, odd() ? uncommitted : committed, 0, comm);
+      },
+      [] { return result == 7; }}},
+    {"bcast, no such root",
+     {[](MPI_Comm comm) {
+          result = rank == 0 ? 7 : 0;
+          return MPI_Bcast(&result, 1, MPI_LONG, odd() ? ranks : 0, comm);
+      },
+      [] { return odd() || result == 7; }}},
+    {"exscan, no input",
+     {[](MPI_Comm comm) { return MPI_Exscan(odd() ? nullptr : &own, &result, 1, MPI_LONG, MPI_SUM, comm); },
+      [] { return rank == 0 || result == static_cast<long>(rank) * (rank + 1) / 2; }}},
+    {"scan, output in place",
+     {[](MPI_Comm comm) { return MPI_Scan(&own, odd() ? MPI_IN_PLACE : &result, 1, MPI_LONG, MPI_SUM, comm); },
+      [] { return odd() || result == static_cast<long>(rank + 1) * (rank + 2) / 2; }}},
+    {"allgather, uncommitted datatype for the input",
+     {[](MPI_Comm comm) { return MPI_Allgather(&own, 1, odd() ? uncommitted : committed, all, 1, MPI_LONG, comm); },
+      gathered}},
+    {"allgather, uncommitted datatype for the output",
+     {[](MPI_Comm comm) { return MPI_Allgather(&own, 1, MPI_LONG, all, 1, odd() ? uncommitted : committed, comm); },
+      gathered}},
+    {"allgather, too much",
+     {[](MPI_Comm comm) {
+          const long pair[2] = {own, own};
+          return MPI_Allgather(pair, odd() ? 2 : 1, MPI_LONG, all, 1, MPI_LONG, comm);
+      },
+      [] { return all[0] == 1 && all[1] == 2; }}},
+    {"reduce_scatter_block, one buffer",
+     {[](MPI_Comm comm) {
+          long numbers[ranks] = {own, own, own};
+          long mine = 0;
+          const int error = MPI_Reduce_scatter_block(numbers, odd() ? numbers : &mine, 1, MPI_LONG, MPI_SUM, comm);
+          result = odd() ? numbers[0] : mine;
+          return error;
+      },
+      [] { return result == sum(); }}},
+};
+
+std::string said;
+
+void attempt(const std::string& what, const Case& subject, MPI_Comm comm) {
+    result = 0;
+    for (long& each : all) each = 0;
+    const int code = subject.call(comm);
+    int error_class = MPI_SUCCESS;
+    MPI_Error_class(code, &error_class);
+    std::string line = "rank " + std::to_string(rank) + ", " + what + ": class " + std::to_string(error_class);
+    if (code == MPI_SUCCESS) line += subject.is_right() ? ", right" : ", wrong";
+    said += line + "\n";
+}
+
+const Case good = {[](MPI_Comm comm) { return MPI_Allreduce(&own, &result, 1, MPI_LONG, MPI_SUM, comm); },
+                   [] { return result == sum(); }};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int size = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (size != ranks) MPI_Abort(MPI_COMM_WORLD, 2);
+    own = rank + 1;
+    MPI_Type_dup(MPI_LONG, &committed);
+    MPI_Type_commit(&committed);
+    MPI_Type_contiguous(1, MPI_LONG, &uncommitted);
+    MPI_Op_create(add_numbers, 1, &user_sum);
+    for (int index = 1; index < argc; ++index) {
+        MPI_Comm comm;
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+        // Once on a communicator that nobody has used, once more when all is decided.
+        attempt(argv[index], cases.at(argv[index]), comm);
+        attempt(std::string(argv[index]) + ", again", cases.at(argv[index]), comm);
+        attempt("good call", good, comm);
+        // Not freed, so that what is left of it reaches no other.
+    }
+    // In one piece: launchers may break the lines of several ranks.
+    said.resize(8192, '\0');
+    const int length = static_cast<int>(said.size());
+    std::vector<char> texts(said.size() * ranks);
+    MPI_Gather(said.data(), length, MPI_CHAR, texts.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
+    for (int other = 0; rank == 0 && other < ranks; ++other) std::fputs(texts.data() + other * said.size(), stdout);
+    MPI_Finalize();
+    return 0;
+}

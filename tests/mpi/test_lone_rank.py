@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What one rank finds out alone never keeps the others waiting, where natively they would not wait."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from launching import Run
+from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, MpiLibrary
+
+RANKS = 3
+# What every library reports on the odd rank, and only there.
+REPORTED = ["bcast, no such root", "bcast, uncommitted datatype", "reduce, one buffer at the root"]
+# What Open MPI carries out.
+TAKEN_BY_OPENMPI = [
+    "allgather, uncommitted datatype for the output",
+    "allreduce, one buffer",
+    "exscan, no input",
+    "exscan, no output at rank 0",
+    "exscan, one buffer",
+    "reduce_scatter_block, one buffer",
+    "scan, one buffer",
+]
+# And what it carries out when it is told not to check arguments, besides all that it reports otherwise.
+UNCHECKED = [*REPORTED, *TAKEN_BY_OPENMPI, "allgather, uncommitted datatype for the input"]
+CHECK_NOTHING = {"OMPI_MCA_mpi_param_check": "0"}
+
+
+def lines(run: Run) -> list[str]:
+    """What the program prints, without warnings of the transport about messages that nobody received."""
+    return [line for line in run.stdout.splitlines() if line.startswith("rank ")]
+
+
+def check(mpi: MpiLibrary, cases: list[str], environment: dict[str, str]) -> list[str]:
+    command = [mpi.compile("lone_rank.cpp"), *cases]
+    native = mpi.run(command, RANKS, environment, timeout=20).check()
+    forced = FORCED | FORCED_ALL_TO_ALL
+    run = mpi.run_under_rondo(command, RANKS, environment=environment, timeout=20, **forced).check()
+    # Open MPI spoils a result where it does not look at its arguments. Rondo need not.
+    assert lines(run) == [line.replace("wrong", "right") for line in lines(native)]
+    for collective, algorithm in forced.items():
+        if collective in " ".join(cases):
+            assert run.report.calls(collective)[algorithm] > 0
+    return lines(run)
+
+
+def test_odd_call_of_one_rank_ends_as_natively(mpi: MpiLibrary) -> None:
+    if mpi.name == "impi":
+        pytest.skip("Intel MPI itself does not survive the next call")
+    said = check(mpi, REPORTED + (TAKEN_BY_OPENMPI if mpi.is_openmpi else []), {})
+    assert len([line for line in said if re.search("rank 2, .*class [1-9]", line)]) == 2 * len(REPORTED)
+
+
+def test_odd_call_of_one_rank_is_carried_out_where_the_library_checks_nothing(mpi: MpiLibrary) -> None:
+    if not mpi.is_openmpi:
+        pytest.skip("MPICH can be told to check nothing only when it is built")
+    said = check(mpi, UNCHECKED, CHECK_NOTHING)
+    assert len(said) == 3 * RANKS * len(UNCHECKED)
+    assert all(line.endswith("class 0, right") for line in said)
+
+
+def test_allgather_of_too_much_fails_on_that_rank_alone(mpi: MpiLibrary) -> None:
+    command = [mpi.compile("lone_rank.cpp"), "allgather, too much"]
+    run = mpi.run_under_rondo(command, RANKS, allgather="ring", timeout=20).check()
+    assert len(re.findall("rank [01], allgather.* class 0, right", run.stdout)) == 2 * 2
+    assert len(re.findall("rank 2, allgather.* class [1-9]", run.stdout)) == 2
+    assert run.stdout.count("good call: class 0, right") == RANKS
