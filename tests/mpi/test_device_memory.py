@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Buffers in memory of a GPU go to the library, on all ranks. There is no GPU: a stand-in says which memory is one's."""
+"""Memory of a GPU goes to the library, on all ranks. There is no GPU: a stand-in says which memory is one's."""
 
 from __future__ import annotations
 
