@@ -17,52 +17,65 @@ export PRTE_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 export OMPI_MCA_rmaps_base_oversubscribe := true
 export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
 
-sources := $(shell find CMakeLists.txt pyproject.toml cmake include rondo apps testbed python tuning tests \
-    -name __pycache__ -prune -o -name '*.py' -path 'tests/*' -prune -o \
+sources := $(shell find CMakeLists.txt pyproject.toml cmake include rondo apps testbed python tuning \
+    -name __pycache__ -prune -o \
     \( -type d -o -name '*.?pp' -o -name '*.c' -o -name '*.h' -o -name '*.map' -o -name '*.cmake' -o -name '*.txt' -o -name '*.toml' \
        -o -name '*.py' -o -name '*.rules' -o -name '*.css' -o -name '*.js' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo install test sanitize lint bench docs clean distclean environment debian
+.PHONY: help demo install test soak lint bench docs clean distclean environment debian
 
 help:  ## print this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
 
-demo: install  ## an unmodified MPI program without and with Rondo; MPICC=/path/to/mpicc picks your own MPI
+# What a full installation has, the demo has too; else it builds only what it runs, for the MPI that it runs.
+installed := $(venv)/.stamps/install
+built_for_demo := $(venv)/.stamps/demo$(subst /,-,$(MPICC))
+ready := $(if $(wildcard $(installed)),environment $(installed),$(built_for_demo))
+
+demo: $(ready)  ## an unmodified MPI program without and with Rondo; MPICC=/path/to/mpicc picks your own MPI
 	@python scripts/demo.py $(if $(MPICC),--mpicc '$(MPICC)')
 
-install: environment $(venv)/.stamps/install  ## build everything and install the package into .venv
+install: environment $(installed)  ## build everything and install the package into .venv
+
+define build
+	@mkdir -p build && { cmake --preset $(1) > build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; }
+	cmake --build --preset $(1)
+endef
 
 test: install debian  ## C++ tests, the same under sanitizers, Python and MPI tests
+	$(call build,release)
 	ctest --preset release
-	$(MAKE) --no-print-directory sanitize
-	@cmake --preset threads > build/threads.log 2>&1 || { cat build/threads.log; exit 1; }
-	cmake --build --preset threads
+	$(call build,sanitize)
+	ctest --preset sanitize
+	$(call build,threads)
 	python -m pytest tests
 
-sanitize: environment debian
-	@cmake --preset sanitize > build/sanitize.log 2>&1 || { cat build/sanitize.log; exit 1; }
-	cmake --build --preset sanitize
-	ctest --preset sanitize
+soak: install debian  ## the same at full width, before a release: every number of ranks up to 256, every library; hours
+	$(call build,release)
+	ctest --preset soak
+	$(call build,sanitize)
+	ctest --preset soak-sanitize
+	$(call build,threads)
+	RONDO_SOAK=1 python -m pytest tests -m ''
 
 lint: environment  ## formatting and static checks of C++ and Python
 	@$(setup) lint
 	@python scripts/lint.py
 
 bench: install  ## build and run the benchmarks
-	@mkdir -p build && { cmake --preset bench > build/bench.log 2>&1 || { cat build/bench.log; exit 1; }; }
-	cmake --build --preset bench
+	$(call build,bench)
 	@set -e; for program in build/bench/benchmarks/*_benchmark; do \
 	   [ -x "$$program" ] || continue; echo "== $${program##*/}"; "$$program"; done
 	@set -e; for script in tests/benchmarks/*.py; do \
 	   [ -f "$$script" ] || continue; echo "== $${script##*/}"; python "$$script"; done
 
 docs: install  ## check and generate the documentation
-	@if [ -f scripts/docs.py ]; then python scripts/docs.py; else echo 'docs: scripts/docs.py does not exist yet'; fi
+	@python scripts/docs.py
 
 clean:  ## remove what was built; .venv and .toolchain stay (make distclean removes them)
 	rm -rf build dist
-	rm -f $(venv)/.stamps/install
+	rm -f $(venv)/.stamps/install $(venv)/.stamps/demo*
 
 distclean: clean
 	rm -rf .venv .toolchain
@@ -73,8 +86,12 @@ environment:
 debian:
 	@$(setup) debian
 
-$(venv)/.stamps/install: $(sources) scripts/setup.py
+$(installed): $(sources) scripts/setup.py
 	@$(setup) mpi
-	@$(setup) debian
+	@$(setup) debian iproute2 libfabric1
 	@$(setup) install --jobs $(JOBS)
+	@touch $@
+
+$(built_for_demo): $(sources) scripts/setup.py
+	@$(setup) demo --jobs $(JOBS) $(if $(MPICC),--mpicc '$(MPICC)')
 	@touch $@

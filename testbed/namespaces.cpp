@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "testbed/failure.hpp"
 
@@ -137,6 +138,19 @@ std::string namespace_identity(const std::string& process, const std::string& na
     const ssize_t length = ::readlink(path.c_str(), target.data(), target.size());
     if (length <= 0) throw system_failure("cannot read " + path);
     return {target.data(), static_cast<std::size_t>(length)};
+}
+
+void require_first_process(const std::string& outside) {
+    const std::string inside = namespace_identity("self", "pid");
+    if (::getpid() == 1 && inside != outside) return;
+    throw Failure("process " + std::to_string(::getpid()) + " of " + inside +
+                  " is not the first of a PID namespace of its own (the outside is " + outside + ")");
+}
+
+// Outside such a namespace, kill(-1) ends all that the user runs.
+void kill_all_others(const std::string& outside) {
+    require_first_process(outside);
+    ::kill(-1, SIGKILL);
 }
 
 void enter_namespace(const Descriptor& name_space, const std::string& what) {

@@ -49,6 +49,13 @@ class NodeNamespaces {
 /// Identity of a namespace of a process; changes never.
 std::string namespace_identity(const std::string& process, const std::string& name);
 
+/// Throws Failure unless the calling process is the first of a PID namespace other than `outside` (its identity).
+void require_first_process(const std::string& outside);
+
+/// Ends every other process of the calling process's PID namespace, at once. Throws Failure where that would reach
+/// processes that are not the cluster's: require_first_process().
+void kill_all_others(const std::string& outside);
+
 /// Enters a namespace of a process by its path in /proc.
 void enter_namespace(const Descriptor& name_space, const std::string& what);
 

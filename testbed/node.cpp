@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -38,7 +37,7 @@ constexpr std::pair<const char*, const char*> settings[] = {
     {"ipv6/conf/default/disable_ipv6", "1"},
 };
 
-constexpr long long most_send_buffer = 32 << 20U;
+constexpr std::size_t most_send_buffer = std::size_t{32} << 20U;
 
 void apply_settings() {
     for (const auto& [name, value] : settings) {
@@ -49,8 +48,12 @@ void apply_settings() {
 
 std::string network_commands(unsigned node, unsigned nodes, const std::string& home_network) {
     const std::string address = address_text(node, nodes);
+    // The ring of the head's many packets has short slots.
+    const std::string segments = node == nodes ? "gso_max_segs 1 " : "";
     return "link set lo up\n"
-           "link add lane0 mtu 9000 txqueuelen 20000 gso_max_size 65536 address 02:00:00:00:00:01 type veth peer "
+           "link add lane0 mtu 9000 txqueuelen 20000 gso_max_size 65536 " +
+           segments +
+           "address 02:00:00:00:00:01 type veth peer "
            "name " +
            port_name(node) + " mtu 9000 gso_max_size 65536 address 02:00:00:00:00:02 netns " + home_network +
            "\n"
@@ -87,10 +90,14 @@ std::string port_name(unsigned node) { return "port" + std::to_string(node); }
 // Enough to keep a lane busy while acknowledgements travel. More lets a rank copy a long message out at one go, and the
 // others on its core, who start at the same time, start late: 8 ranks on 2 cores that each sent 1 MiB to the next (44
 // ms by the model) took 44.9 ms with 256 KiB, 46.9 ms without a limit.
-void size_send_buffers(std::uint64_t latency_ns, std::uint64_t bits_per_second) {
+std::size_t send_buffer(std::uint64_t latency_ns, std::uint64_t bits_per_second) {
     constexpr double least = 256 << 10U, latencies = 4;
     const double flying = static_cast<double>(latency_ns) * 1e-9 * static_cast<double>(bits_per_second) / 8;
-    const std::string size = std::to_string(std::min(std::llround(least + latencies * flying), most_send_buffer));
+    return static_cast<std::size_t>(std::min(least + latencies * flying, static_cast<double>(most_send_buffer)));
+}
+
+void size_send_buffers(std::uint64_t latency_ns, std::uint64_t bits_per_second) {
+    const std::string size = std::to_string(send_buffer(latency_ns, bits_per_second));
     write_file("/proc/sys/net/ipv4/tcp_wmem", "4096 " + size + " " + size);
 }
 

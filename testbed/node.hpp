@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "testbed/namespaces.hpp"
@@ -20,6 +22,13 @@ std::string port_name(unsigned node);
 /// before and after. `init` is the init's number in /proc.
 NodeNamespaces make_node(unsigned node, const Shape& shape, const std::string& cluster_directory,
                          const std::string& init, const NodeNamespaces& home);
+
+/// The longest packet that a node sends, from Ethernet's header on: segments are still to be cut (GSO). The head cuts
+/// them itself.
+inline constexpr std::size_t longest_node_packet = std::size_t{64} << 10U, longest_head_packet = 9014;
+
+/// What a connection may send ahead, in bytes, such that it fits the network.
+std::size_t send_buffer(std::uint64_t latency_ns, std::uint64_t bits_per_second);
 
 /// Fits what a connection may send ahead to the network. For the node whose network namespace the caller is in.
 void size_send_buffers(std::uint64_t latency_ns, std::uint64_t bits_per_second);

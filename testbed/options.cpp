@@ -53,6 +53,9 @@ void check(const Shape& shape) {
         throw Failure("a cluster of " + std::to_string(shape.nodes) + " nodes; expected 1 to " +
                       std::to_string(most_nodes));
     }
+    if (shape.per_node == 0 || shape.per_node > most_per_node) {
+        throw Failure(std::to_string(shape.per_node) + " ranks a node; expected 1 to " + std::to_string(most_per_node));
+    }
     if (shape.lanes == 0 || shape.lanes > most_lanes) {
         throw Failure(std::to_string(shape.lanes) + " lanes a node; expected 1 to " + std::to_string(most_lanes));
     }
@@ -76,6 +79,7 @@ UpOptions parse_up(const Words& words) {
         const std::string& value = words[++i];
         if (option == "--directory") options.directory = value;
         else if (option == "--nodes") options.shape.nodes = parse_number<unsigned>(value, "the number of nodes");
+        else if (option == "--per-node") options.shape.per_node = parse_number<unsigned>(value, "the ranks of a node");
         else if (option == "--lanes") options.shape.lanes = parse_number<unsigned>(value, "the number of lanes");
         else if (option == "--rate-mbit") options.shape.bits_per_second = parse_rate(value);
         else if (option == "--latency-us") {

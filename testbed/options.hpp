@@ -17,9 +17,11 @@ using Words = std::vector<std::string>;
 /// core; the rest is the ranks'.
 inline constexpr double most_bits_per_second = 3.6e9;
 inline constexpr unsigned most_lanes = 8;
+inline constexpr unsigned most_per_node = 4096;
 
 struct Shape {
     unsigned nodes = 0;
+    unsigned per_node = 1;  ///< ranks that will run on each: memory is taken for what they send
     unsigned lanes = 1;
     std::uint64_t latency_ns = 0;
     std::uint64_t bits_per_second = 0;

@@ -29,7 +29,7 @@ class Report:
         for rank in self.ranks:
             for entry in rank["entries"]:
                 if entry["collective"] == collective:
-                    counts[entry["algorithm"]] += entry["calls"]
+                    counts[entry["algorithm"]] += _calls(entry)
         return counts
 
     def native_reasons(self, collective: str) -> Counter[str]:
@@ -37,8 +37,12 @@ class Report:
         for rank in self.ranks:
             for entry in rank["entries"]:
                 if entry["collective"] == collective and entry["algorithm"] == "native":
-                    counts[entry["reason"]] += entry["calls"]
+                    counts[entry["reason"]] += _calls(entry)
         return counts
+
+
+def _calls(entry: dict) -> int:
+    return sum(each["calls"] for each in entry["classes"])
 
 
 @dataclass

@@ -6,6 +6,6 @@ from __future__ import annotations
 from importlib.metadata import PackageNotFoundError, version
 
 try:
-    __version__ = version("rondo")
+    __version__ = version("rondo-mpi")
 except PackageNotFoundError:  # a source tree on PYTHONPATH
     __version__ = "unknown"

@@ -16,5 +16,6 @@ def module(name: str) -> Any:
     except ModuleNotFoundError as error:
         package = (error.name or name).partition(".")[0]
         raise Error(
-            f"the Python package {package} is missing; benchmarks and their reports need it: pip install 'rondo[bench]'"
+            f"the Python package {package} is missing; benchmarks and their reports need it: "
+            "pip install 'rondo-mpi[bench]'"
         ) from None

@@ -41,6 +41,8 @@ Decision native_decision(const Runtime& runtime, const Collective& collective, c
     return {nullptr, runtime.reporting ? tally_of(collective.name, "native", reason) : nullptr, kept(reason)};
 }
 
+Count eager_limit(const Machine& machine) { return machine.eager.value_or(virtual_machine::no_eager_limit); }
+
 /// The choice's settings for one kind of call. What it leaves open is found by running the schedule in virtual time,
 /// from facts and figures that are equal on all ranks.
 std::vector<Setting> settings_for(const Choice& choice, const CallFacts& facts, const Machine& machine) {
@@ -53,7 +55,8 @@ std::vector<Setting> settings_for(const Choice& choice, const CallFacts& facts, 
     }
     const virtual_machine::CostModel costs{
         .alpha = machine.alpha, .beta = machine.beta, .gamma = machine.gamma, .overhead = machine.overhead};
-    return virtual_machine::closed_settings(*choice.algorithm, facts, settings, costs);
+    return virtual_machine::closed_settings(*choice.algorithm, facts, settings, costs,
+                                            virtual_machine::actions_per_choice, eager_limit(machine));
 }
 
 }  // namespace
@@ -68,7 +71,8 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
                         .bytes = key.count * key.element_bytes,
                         .processes = communicator.size(),
                         .commutative = key.commutative,
-                        .library = runtime.library};
+                        .library = runtime.library,
+                        .eager = eager_limit(runtime.instructions.machine())};
     if (runtime.instructions.ask_ranks_per_node(key.collective, situation)) {
         situation.ranks_per_node = communicator.ranks_per_node();
     }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "rondo/core/error.hpp"
+#include "rondo/selection/eager_limit.hpp"
 
 namespace rondo::interposer {
 namespace {
@@ -22,12 +23,6 @@ std::string variable_of(std::string_view collective) {
     return name;
 }
 
-/// FNV-1a.
-std::uint64_t mixed(std::uint64_t hash, std::string_view text) {
-    for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001B3U;
-    return hash;
-}
-
 }  // namespace
 
 Instructions Instructions::from_environment() {
@@ -37,7 +32,6 @@ Instructions Instructions::from_environment() {
         instructions.off_ = true;
         return instructions;
     }
-    instructions.fingerprint_ = 0xCBF29CE484222325U;
     instructions.read_rules();
     instructions.read_machine();
     for (std::size_t i = 0; i < collectives().size(); ++i) instructions.read_choice(i);
@@ -51,7 +45,7 @@ void Instructions::read_rules() {
     if (path == nullptr) return;
     try {
         rules_ = Rules::read(path);
-        fingerprint_ ^= rules_->fingerprint();
+        fingerprint_.add(rules_->fingerprint());
     } catch (const Error& error) {
         complaints_.push_back("RONDO_RULES: " + std::string(error.what()) + "; the native collectives are used");
     }
@@ -65,14 +59,20 @@ void Instructions::read_machine() {
             complaints_.push_back("RONDO_MACHINE: " + std::string(error.what()) + "; the standard figures are used");
         }
     }
-    fingerprint_ ^= machine_.fingerprint();
+    fingerprint_.add(machine_.fingerprint());
+}
+
+void Instructions::know_library(std::string_view version) {
+    if (!machine_.eager) machine_.eager = eager_limit_of(version);
+    environment_fingerprint_ = mixed(environment_fingerprint_, "eager=" + std::to_string(*machine_.eager));
+    fingerprint_ = environment_fingerprint_;
 }
 
 void Instructions::read_choice(std::size_t collective) {
     const Collective& subject = collectives()[collective];
     const std::string name = variable_of(subject.name);
     if (const char* value = variable(name)) {
-        fingerprint_ = mixed(fingerprint_, name + "=" + value);
+        fingerprint_.add(name + "=" + value);
         try {
             forced_[collective] = parse_choice(subject, value);
         } catch (const Error& error) {
@@ -99,8 +99,8 @@ void Instructions::override_choice(std::size_t collective, std::optional<Choice>
     fingerprint_ = environment_fingerprint_;
     for (std::size_t i = 0; i < collectives().size(); ++i) {
         if (chosen_[i] == 0) continue;
-        const std::string text = to_string(choices_[chosen_[i] - 1U]);
-        fingerprint_ = mixed(fingerprint_, std::string(collectives()[i].name) + "=" + text);
+        fingerprint_.add(collectives()[i].name);
+        fingerprint_.add(to_string(choices_[chosen_[i] - 1U]));
     }
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "rondo/core/fingerprint.hpp"
 #include "rondo/selection/machine.hpp"
 #include "rondo/selection/rules.hpp"
 
@@ -28,6 +29,9 @@ class Instructions {
     /// `complaints()`, and then what they spoke of goes to the library.
     static Instructions from_environment();
 
+    /// Fills in what the machine file leaves to the library. Once, before anything is decided.
+    void know_library(std::string_view version);
+
     /// What was wrong, a line each.
     [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
     /// True if the user does not want Rondo in this process at all.
@@ -46,12 +50,12 @@ class Instructions {
     }
     /// True if any choice may.
     [[nodiscard]] bool ask_ranks_per_node() const { return rules_ && rules_->ask_ranks_per_node(); }
-    /// By whose figures open parameters are closed.
+    /// By whose figures open parameters are closed. `eager` is there once the library is known.
     [[nodiscard]] const Machine& machine() const { return machine_; }
     /// Empty: no report.
     [[nodiscard]] const std::string& report_directory() const { return report_directory_; }
     /// Equal for equal instructions: ranks compare it.
-    [[nodiscard]] std::uint64_t fingerprint() const { return fingerprint_; }
+    [[nodiscard]] std::uint64_t fingerprint() const { return fingerprint_.value(); }
 
   private:
     void read_choice(std::size_t collective);
@@ -66,8 +70,8 @@ class Instructions {
     Machine machine_;
     std::string report_directory_;
     std::vector<std::string> complaints_;
-    std::uint64_t fingerprint_ = 0;
-    std::uint64_t environment_fingerprint_ = 0;
+    Fingerprint fingerprint_;
+    Fingerprint environment_fingerprint_;
     bool off_ = false;
 };
 

@@ -3,37 +3,36 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cinttypes>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 #include <deque>
 #include <mutex>
+#include <optional>
 
-namespace rondo::mpi {
-
-void Tally::count(std::uint64_t call_bytes, std::uint64_t call_nanoseconds) {
-    constexpr auto relaxed = std::memory_order_relaxed;
-    calls.fetch_add(1, relaxed);
-    bytes.fetch_add(call_bytes, relaxed);
-    nanoseconds.fetch_add(call_nanoseconds, relaxed);
-    for (std::uint64_t seen = smallest.load(relaxed);
-         call_bytes < seen && !smallest.compare_exchange_weak(seen, call_bytes, relaxed);) {
-    }
-    for (std::uint64_t seen = largest.load(relaxed);
-         call_bytes > seen && !largest.compare_exchange_weak(seen, call_bytes, relaxed);) {
-    }
-}
-
-}  // namespace rondo::mpi
+#include "rondo/backends/mpi/library.hpp"
+#include "rondo/interposer/kept_tallies.hpp"
+#include "rondo/interposer/runtime.hpp"
 
 namespace rondo::interposer {
 namespace {
 
+struct Line {
+    std::string collective, algorithm, reason;
+    mpi::Tally* tally;
+};
+
 struct Report {
     std::mutex mutex;
-    std::deque<mpi::Tally> tallies;  // addresses stay
-    std::string directory, mpi_library;
-    int rank = 0, size = 0;
+    std::deque<Line> lines;
+    std::deque<mpi::Tally> tallies;  // those that could not be kept in a file; addresses stay
+    KeptTallies kept;
+    std::string path;   // without suffix
+    std::string owner;  // attributes of a JSON object
+    int rank = 0;
     pid_t process = 0;
 };
 
@@ -53,68 +52,102 @@ std::string quoted(std::string_view text) {
     return result + '"';
 }
 
-void write(std::FILE* file, const std::string& host) {
-    const Report& r = report();
-    std::fprintf(file, "{\"rank\":%d,\"size\":%d,\"host\":%s,\"library\":%s,\"abi\":\"%s\",\"entries\":[", r.rank,
-                 r.size, quoted(host).c_str(), quoted(r.mpi_library).c_str(), RONDO_ABI_NAME);
-    const char* separator = "";
-    for (const mpi::Tally& tally : r.tallies) {
-        if (tally.calls == 0) continue;
-        std::fprintf(file,
-                     "%s{\"collective\":%s,\"algorithm\":%s,\"reason\":%s,\"calls\":%" PRIu64 ",\"bytes\":%" PRIu64
-                     ",\"smallest\":%" PRIu64 ",\"largest\":%" PRIu64 ",\"seconds\":%.9f}",
-                     separator, quoted(tally.collective).c_str(), quoted(tally.algorithm).c_str(),
-                     quoted(tally.reason).c_str(), tally.calls.load(), tally.bytes.load(), tally.smallest.load(),
-                     tally.largest.load(), static_cast<double>(tally.nanoseconds.load()) * 1e-9);
-        separator = ",";
-    }
-    std::fprintf(file, "]}\n");
+void write_class(std::FILE* file, const mpi::Tally::Class& some, std::optional<std::uint64_t> limit) {
+    std::fprintf(file,
+                 "{\"up_to\":%s,\"calls\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"smallest\":%" PRIu64
+                 ",\"largest\":%" PRIu64 ",\"seconds\":%.9f}",
+                 limit ? std::to_string(*limit).c_str() : "null", some.calls.load(), some.bytes.load(),
+                 some.smallest.load(), some.largest.load(), static_cast<double>(some.nanoseconds.load()) * 1e-9);
 }
 
-/// Written under another name first: whoever finds the file finds all of it.
-void write_report() {
+void write(std::FILE* file, bool ended) {
     const Report& r = report();
-    if (r.process == 0 || r.process != getpid()) return;
-    char host[256] = "unknown";
-    gethostname(host, sizeof host - 1);
-    const std::string path =
-        r.directory + "/" + std::to_string(r.rank) + "-" + host + "-" + std::to_string(r.process) + ".json";
+    std::fprintf(file, "{%s,\"ended\":%s,\"entries\":[", r.owner.c_str(), ended ? "true" : "false");
+    const char* between_lines = "";
+    for (const Line& line : r.lines) {
+        const auto& classes = line.tally->classes();
+        if (std::ranges::all_of(classes, [](const auto& each) { return each.calls == 0; })) continue;
+        std::fprintf(file, "%s\n{\"collective\":%s,\"algorithm\":%s,\"reason\":%s,\"classes\":[", between_lines,
+                     quoted(line.collective).c_str(), quoted(line.algorithm).c_str(), quoted(line.reason).c_str());
+        between_lines = ",";
+        const char* between_classes = "";
+        for (std::size_t i = 0; i < classes.size(); ++i) {
+            if (classes[i].calls == 0) continue;
+            std::fputs(between_classes, file);
+            between_classes = ",";
+            const auto& limits = mpi::Tally::limits;
+            write_class(file, classes[i], i < limits.size() ? std::optional(limits[i]) : std::nullopt);
+        }
+        std::fputs("]}", file);
+    }
+    std::fputs("]}\n", file);
+}
+
+/// Written under another name first: whoever finds the file finds all of it. 0, or why not.
+int write_file(const std::string& path, bool ended) {
     const std::string unfinished = path + ".part";
     std::FILE* file = std::fopen(unfinished.c_str(), "w");
-    bool written = file != nullptr;
-    if (written) {
-        write(file, host);
-        written = std::ferror(file) == 0;
-        written = std::fclose(file) == 0 && written;
-        written = written && std::rename(unfinished.c_str(), path.c_str()) == 0;
-    }
-    if (!written) std::fprintf(stderr, "rondo: rank %d cannot write its report to %s\n", r.rank, path.c_str());
+    if (file == nullptr) return errno;
+    write(file, ended);
+    int error = std::ferror(file) != 0 ? EIO : 0;
+    if (std::fclose(file) != 0) error = errno;
+    if (error == 0 && std::rename(unfinished.c_str(), path.c_str()) != 0) error = errno;
+    if (error != 0) unlink(unfinished.c_str());
+    return error;
 }
 
-__attribute__((destructor)) void at_exit() { write_report(); }
+/// False in a process that MPI_Abort ends, or exit in the midst of the program.
+bool came_to_its_end() {
+    int finalized = 0;
+    return mpi::library().Finalized(&finalized) != MPI_SUCCESS || finalized != 0;
+}
+
+__attribute__((destructor)) void write_report() {
+    Report& r = report();
+    if (r.process == 0 || r.process != getpid()) return;
+    const bool ended = came_to_its_end();
+    const std::string path = r.path + ".json";
+    const int error = write_file(path, ended);
+    if (error == 0) {
+        r.kept.remove_file();
+        return;
+    }
+    if (ended) r.kept.mark_ended();
+    // What is in the other file says the same.
+    if (r.kept.is_open() && r.tallies.empty()) return;
+    std::fprintf(stderr, "rondo: rank %d cannot write its report to %s: %s\n", r.rank, path.c_str(),
+                 std::strerror(error));
+}
 
 }  // namespace
 
 mpi::Tally* tally_of(std::string_view collective, std::string_view algorithm, std::string_view reason) {
     Report& r = report();
     const std::lock_guard lock(r.mutex);
-    for (mpi::Tally& tally : r.tallies) {
-        if (tally.collective == collective && tally.algorithm == algorithm && tally.reason == reason) return &tally;
+    for (const Line& line : r.lines) {
+        if (line.collective == collective && line.algorithm == algorithm && line.reason == reason) return line.tally;
     }
-    mpi::Tally& tally = r.tallies.emplace_back();
-    tally.collective = collective;
-    tally.algorithm = algorithm;
-    tally.reason = reason;
-    return &tally;
+    mpi::Tally* tally = r.kept.add(collective, algorithm, reason);
+    if (tally == nullptr) tally = &r.tallies.emplace_back(collective, algorithm, reason);
+    r.lines.push_back({std::string(collective), std::string(algorithm), std::string(reason), tally});
+    return tally;
 }
 
 void open_report(const std::string& directory, int rank, int size, const std::string& mpi_library) {
     Report& r = report();
-    r.directory = directory;
+    char host[256] = "unknown";
+    gethostname(host, sizeof host - 1);
     r.rank = rank;
-    r.size = size;
-    r.mpi_library = mpi_library;
     r.process = getpid();
+    r.path = directory + "/" + std::to_string(rank) + "-" + host + "-" + std::to_string(r.process);
+    r.owner = "\"rank\":" + std::to_string(rank) + ",\"size\":" + std::to_string(size) + ",\"host\":" + quoted(host) +
+              ",\"library\":" + quoted(mpi_library) + ",\"abi\":\"" RONDO_ABI_NAME "\"";
+    const std::string problem = r.kept.open(r.path + ".counts", "{" + r.owner + "}");
+    // Mostly the same on all ranks, and no harm unless one is killed.
+    if (rank == 0 && !problem.empty()) {
+        warn(("no file for counts in " + directory + ": " + problem + "; a rank that is killed will leave no report")
+                 .c_str());
+    }
 }
 
 std::uint64_t now() {

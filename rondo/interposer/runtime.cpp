@@ -52,6 +52,7 @@ Runtime* set_up() {
     }
     const std::string version = library_version();
     fresh->library = library_of(version);
+    fresh->instructions.know_library(version);
     fresh->reporting = !instructions.report_directory().empty();
     if (fresh->reporting) open_report(instructions.report_directory(), rank, size, version);
     ready = fresh;

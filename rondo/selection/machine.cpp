@@ -2,12 +2,11 @@
 #include "rondo/selection/machine.hpp"
 
 #include <array>
-#include <bit>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 
 #include "rondo/core/error.hpp"
+#include "rondo/core/fingerprint.hpp"
 #include "rondo/selection/choice.hpp"
 #include "rondo/selection/nearest.hpp"
 #include "rondo/selection/quantity.hpp"
@@ -31,6 +30,7 @@ constexpr Figure figures[] = {
     {"gamma", &Machine::gamma, false, "seconds per byte"},
 };
 
+constexpr std::string_view eager_key = "eager";
 constexpr std::string_view segment_key = "segment";
 constexpr std::string_view segment_syntax =
     "'segment <collective>/<algorithm> <ranks> <bytes> = <bytes>', as in 'segment exscan/linear_pipeline 4096 4Mi = "
@@ -54,22 +54,25 @@ class MachineReader {
         std::string_view rest = trimmed(sides->first);
         const std::string_view key = take_word(rest), value = trimmed(sides->second);
         if (key == segment_key) return read_segment(rest, value);
+        if (key == eager_key && rest.empty()) return read_eager(value);
         for (std::size_t i = 0; i < std::size(figures); ++i) {
             if (figures[i].key == key && rest.empty()) return read_figure(i, value);
         }
-        throw Error(
-            "unknown key " + quoted(trimmed(sides->first)) + "; " +
-            suggestion(key, std::array{figures[0].key, figures[1].key, figures[2].key, figures[3].key, segment_key}));
+        throw Error("unknown key " + quoted(trimmed(sides->first)) + "; " +
+                    suggestion(key, std::array{figures[0].key, figures[1].key, figures[2].key, figures[3].key,
+                                               eager_key, segment_key}));
     }
 
-    Machine finish() {
+    /// Behind the last line.
+    void finish() const {
         for (std::size_t i = 0; i < std::size(figures); ++i) {
             if (!figures[i].required || seen_[i]) continue;
             throw Error(std::string(figures[i].key) + " is missing; expected a line '" + std::string(figures[i].key) +
                         " = <" + std::string(figures[i].unit) + ">'");
         }
-        return std::move(machine_);
     }
+
+    [[nodiscard]] const Machine& machine() const { return machine_; }
 
   private:
     void read_figure(std::size_t index, std::string_view text) {
@@ -84,6 +87,15 @@ class MachineReader {
         if (seen_[index]) throw Error(quoted(figure.key) + " is set twice; expected one line for it");
         seen_[index] = true;
         machine_.*figure.value = value;
+    }
+
+    void read_eager(std::string_view text) {
+        const auto bytes = parse_quantity(text);
+        if (!bytes) {
+            throw Error(quoted("eager = " + std::string(text)) + " is not a number; expected bytes, as in 16Ki");
+        }
+        if (machine_.eager) throw Error(quoted(eager_key) + " is set twice; expected one line for it");
+        machine_.eager = bytes;
     }
 
     void read_segment(std::string_view call, std::string_view value) {
@@ -113,18 +125,8 @@ class MachineReader {
 
 Machine Machine::parse(std::string_view text, std::string_view name) {
     MachineReader reader;
-    int number = 0;
-    try {
-        while (!text.empty()) {
-            ++number;
-            std::string_view line = take_until(text, "\n");
-            line = trimmed(take_until(line, "#"));
-            if (!line.empty()) reader.read(line);
-        }
-        return reader.finish();
-    } catch (const Error& error) {
-        throw Error(std::string(name) + ":" + std::to_string(std::max(number, 1)) + ": " + error.what());
-    }
+    read_lines(text, name, [&](std::string_view line, int /*number*/) { reader.read(line); }, [&] { reader.finish(); });
+    return reader.machine();
 }
 
 Machine Machine::read(const std::string& path) { return parse(read_text_file(path, "the machine's figures"), path); }
@@ -138,23 +140,16 @@ std::optional<Count> Machine::segment(const AlgorithmInfo& algorithm, Rank proce
     return std::nullopt;
 }
 
-/// FNV-1a, 64 bits.
 std::uint64_t Machine::fingerprint() const {
-    std::uint64_t print = 14695981039346656037u;
-    const auto add = [&](std::uint64_t word) {
-        for (int shift = 0; shift < 64; shift += 8) print = (print ^ ((word >> shift) & 0xFF)) * 1099511628211u;
-    };
-    const auto add_text = [&](std::string_view text) {
-        add(text.size());
-        for (const char letter : text) add(static_cast<unsigned char>(letter));
-    };
-    for (const Figure& figure : figures) add(std::bit_cast<std::uint64_t>(this->*figure.value));
+    Fingerprint print;
+    for (const Figure& figure : figures) print.add(this->*figure.value);
+    print.add(eager.value_or(-1));
     for (const KnownSegment& known : segments_) {
-        add_text(known.algorithm->collective);
-        add_text(known.algorithm->name);
-        for (const Count count : {known.processes, known.bytes, known.segment}) add(static_cast<std::uint64_t>(count));
+        print.add(known.algorithm->collective);
+        print.add(known.algorithm->name);
+        for (const Count count : {known.processes, known.bytes, known.segment}) print.add(count);
     }
-    return print;
+    return print.value();
 }
 
 }  // namespace rondo

@@ -20,6 +20,8 @@ class Machine {
     double beta = 8e-11;     ///< seconds per byte of a message
     double overhead = 5e-7;  ///< seconds that the processor needs for a message, on either side
     double gamma = 5e-11;    ///< seconds per byte that an operator produces
+    /// Bytes of the longest message that the library sends without asking the receiver. Nothing: not measured.
+    std::optional<Count> eager;
 
     /// `name` is what errors call the text (a file's path). Throws Error: "<name>:<line>: what was expected". alpha and
     /// beta must be there; the others keep their standard values.

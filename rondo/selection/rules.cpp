@@ -2,11 +2,10 @@
 #include "rondo/selection/rules.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <limits>
 
 #include "rondo/core/error.hpp"
+#include "rondo/core/fingerprint.hpp"
 #include "rondo/selection/nearest.hpp"
 #include "rondo/selection/quantity.hpp"
 #include "rondo/selection/text.hpp"
@@ -15,9 +14,9 @@
 namespace rondo {
 namespace {
 
-enum Fact : std::size_t { bytes, processes, ranks_per_node, commutative, library };
+enum Fact : std::size_t { bytes, processes, ranks_per_node, commutative, library, eager };
 
-constexpr std::string_view fact_names[] = {"bytes", "processes", "ranks_per_node", "commutative", "library"};
+constexpr std::string_view fact_names[] = {"bytes", "processes", "ranks_per_node", "commutative", "library", "eager"};
 constexpr std::string_view library_names[] = {"mpich", "openmpi", "impi"};  // as MpiLibrary, from 1 on
 constexpr std::string_view signs[] = {"<", "<=", ">", ">=", "=", "in"};
 
@@ -30,23 +29,6 @@ Count require_quantity(std::string_view text, std::string_view condition) {
     if (const auto value = parse_quantity(text)) return *value;
     throw Error(quoted(text) + " in " + quoted(condition) + " is not a number; " + expected_quantity(text));
 }
-
-/// FNV-1a, 64 bits.
-class Fingerprint {
-  public:
-    void add(std::string_view text) {
-        for (const char c : text) add_byte(static_cast<unsigned char>(c));
-        add_byte(0);
-    }
-    void add(Count value) {
-        for (int shift = 0; shift < 64; shift += 8) add_byte(static_cast<unsigned char>(value >> shift));
-    }
-    [[nodiscard]] std::uint64_t value() const { return value_; }
-
-  private:
-    void add_byte(unsigned char byte) { value_ = (value_ ^ byte) * 1099511628211u; }
-    std::uint64_t value_ = 14695981039346656037u;
-};
 
 }  // namespace
 
@@ -77,9 +59,10 @@ class RuleReader {
 
     static constexpr Count most_ranks = std::numeric_limits<Rank>::max();
     static constexpr Bounds whole = {0, unbounded};
-    static constexpr AllBounds anything = {whole, whole, whole, whole, whole};
+    static constexpr AllBounds anything = {whole, whole, whole, whole, whole, whole};
     // A rule that asks for ranks per node is not met where that is unknown (0).
-    static constexpr AllBounds possible = {whole, Bounds{1, most_ranks}, Bounds{1, most_ranks}, Bounds{0, 1}, whole};
+    static constexpr AllBounds possible = {whole, Bounds{1, most_ranks}, Bounds{1, most_ranks}, Bounds{0, 1}, whole,
+                                           whole};
 
     /// Takes characters that are (not) of the kind off the front, and the blanks behind them.
     static std::string_view take_run(std::string_view& text, std::string_view kind, bool of_kind = true) {
@@ -170,17 +153,10 @@ MpiLibrary require_library(std::string_view name) {
 
 Rules Rules::parse(std::string_view text, std::string_view name) {
     Rules rules;
-    for (int number = 1; !text.empty(); ++number) {
-        std::string_view line = take_until(text, "\n");
-        line = trimmed(take_until(line, "#"));
-        if (line.empty()) continue;
-        try {
-            rules.rules_.push_back(RuleReader::read(line));
-            rules.rules_.back().line = number;
-        } catch (const Error& error) {
-            throw Error(std::string(name) + ":" + std::to_string(number) + ": " + error.what());
-        }
-    }
+    read_lines(text, name, [&](std::string_view line, int number) {
+        rules.rules_.push_back(RuleReader::read(line));
+        rules.rules_.back().line = number;
+    });
     return rules;
 }
 
@@ -188,8 +164,12 @@ Rules Rules::read(const std::string& path) { return parse(read_text_file(path, "
 
 /// Whether all conditions hold, but for those on one fact.
 bool Rules::matches(const Rule& rule, const Situation& situation, std::size_t ignored) noexcept {
-    const std::array<Count, facts> values = {situation.bytes, situation.processes, situation.ranks_per_node,
-                                             situation.commutative ? 1 : 0, static_cast<Count>(situation.library)};
+    const std::array<Count, facts> values = {situation.bytes,
+                                             situation.processes,
+                                             situation.ranks_per_node,
+                                             situation.commutative ? 1 : 0,
+                                             static_cast<Count>(situation.library),
+                                             situation.eager};
     bool met = rule.collective == situation.collective;
     for (std::size_t fact = 0; met && fact < facts; ++fact) {
         met =

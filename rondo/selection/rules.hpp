@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,7 @@ struct Situation {
     Rank ranks_per_node = 0;  ///< of every node of the communicator; 0 if nodes differ or nobody knows
     bool commutative = false;
     MpiLibrary library = MpiLibrary::other;
+    Count eager = std::numeric_limits<Count>::max();  ///< bytes of the longest message that waits for no receiver
 };
 
 /// Immutable once read. Without any rule, nothing matches.
@@ -61,8 +63,8 @@ class Rules {
     struct Bounds {
         Count lowest, highest;
     };
-    /// Which of a situation's facts: bytes, processes, ranks_per_node, commutative (0 or 1), library.
-    static constexpr std::size_t facts = 5;
+    /// Which of a situation's facts: bytes, processes, ranks_per_node, commutative (0 or 1), library, eager.
+    static constexpr std::size_t facts = 6;
 
     struct Rule {
         std::string_view collective;

@@ -171,6 +171,53 @@ TEST(SegmentChoice, leaves_the_standard_only_for_a_gain) {
     EXPECT_GT(taken_longer, 0);
 }
 
+// Where messages of the standard length wait for their receiver.
+TEST(SegmentChoice, stays_within_the_eager_limit) {
+    for (const AlgorithmInfo* algorithm : pipelined_algorithms()) {
+        for (const CostModel& costs : {slow, fast}) {
+            for (const Rank size : {3, 8, 36}) {
+                for (const Count bytes : {1 << 15, 1 << 18, 1 << 22, 1 << 24}) {
+                    const CallFacts facts =
+                        find_collective(algorithm->collective)->facts(virtual_machine::facts_of(size, bytes));
+                    const auto settings = algorithm->open_settings();
+                    EXPECT_LE(best_segment(*algorithm, facts, settings, costs, actions_per_choice, 16 << 10).segment,
+                              16 << 10)
+                        << algorithm->collective << "/" << algorithm->name << " p=" << size << " bytes=" << bytes;
+                    EXPECT_LE(best_segment(*algorithm, facts, settings, costs, 0, 20000).segment, 16 << 10);
+                }
+            }
+        }
+    }
+}
+
+TEST(SegmentChoice, exceeds_the_eager_limit_for_a_gain) {
+    CostModel costs = slow;
+    costs.overhead = 0.1;  // so few messages are best, waiting or not
+    const CallFacts facts = facts_of(8, 4 << 20);
+    const auto segment = [&](Count eager_limit) {
+        return best_segment(pipeline(), facts, pipeline().open_settings(), costs, actions_per_choice, eager_limit)
+            .segment;
+    };
+    EXPECT_GT(segment(16 << 10), 256 << 10);
+    costs.overhead = 1e-3;  // longer ones gain, but not as much as the wait costs
+    EXPECT_GT(segment(no_eager_limit), segment_parameter.standard);
+    EXPECT_EQ(segment(16 << 10), 16 << 10);
+}
+
+TEST(SegmentChoice, does_not_ask_for_the_impossible) {
+    const CallFacts facts = facts_of(8, 1 << 20);
+    const auto settings = pipeline().open_settings();
+    const auto segment = [&](Count eager_limit) {
+        return best_segment(pipeline(), facts, settings, slow, actions_per_choice, eager_limit).segment;
+    };
+    // All segments would wait, or none of those that are taken anyway.
+    for (const Count eager_limit : {Count{0}, Count{100}, segment_parameter.standard, Count{1} << 20}) {
+        EXPECT_EQ(segment(eager_limit), segment(no_eager_limit)) << eager_limit;
+    }
+    const CallFacts large_elements{.size = 4, .count = 100, .element_bytes = 50000, .op = {true}};
+    EXPECT_GE(best_segment(pipeline(), large_elements, settings, slow, actions_per_choice, 16 << 10).segment, 50000);
+}
+
 TEST(SegmentChoice, is_shorter_than_lock_step_says) {
     // 4 MiB on 8 nodes, 2 ms, 200 Mbit/s: 22 segments by the formula, 128 where measured.
     const SegmentChoice choice = best_segment(pipeline(), facts_of(8, 4 << 20), pipeline().open_settings(), slow);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <list>
 #include <numeric>
 #include <string>
@@ -40,6 +41,16 @@ inline constexpr bool is_sanitized = true;
 #else
 inline constexpr bool is_sanitized = false;
 #endif
+
+/// RONDO_SOAK stands for `make soak`, where everything is tried at full width.
+inline bool is_soak() { return std::getenv("RONDO_SOAK") != nullptr; }
+
+/// The largest number of ranks of a test.
+struct Width {
+    Rank sanitized, everyday, full;
+
+    Rank operator()() const { return is_soak() ? full : is_sanitized ? sanitized : everyday; }
+};
 
 inline constexpr Count element_bytes = 8;
 inline constexpr Rank thorough_size = 40;  // up to so many ranks everything is tried, beyond it a choice that changes

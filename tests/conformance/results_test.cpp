@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Every algorithm delivers what its collective promises: proved on symbols, for every p up to 256.
+// Every algorithm delivers what its collective promises: proved on symbols, for every p up to 64 and some beyond it; in
+// `make soak` for every p up to 256.
 #include "rondo/backends/virtual/dataflow.hpp"
 #include "rondo/backends/virtual/lock_step.hpp"
 #include "tests/conformance/cases.hpp"
@@ -7,34 +8,44 @@
 namespace rondo::conformance {
 namespace {
 
-constexpr Rank largest_size = is_sanitized ? 20 : 256;
 constexpr std::uint64_t most_seeds = is_sanitized ? 2 : 10;
+
+/// Those that are tried in lock step.
+std::vector<Rank> sizes() {
+    std::vector<Rank> all(static_cast<std::size_t>(Width{.sanitized = 20, .everyday = 64, .full = 256}()));
+    std::iota(all.begin(), all.end(), 1);
+    if (all.size() == 64) all.insert(all.end(), {65, 95, 127, 128, 129, 192, 255, 256});
+    return all;
+}
 
 constexpr std::size_t all_cases = std::size_t(-1);
 
 class EveryAlgorithm : public testing::TestWithParam<const AlgorithmInfo*> {};
 
 TEST_P(EveryAlgorithm, is_right_in_lock_step_for_every_p) {
-    for (Rank size = 1; size <= largest_size; ++size) {
+    for (const Rank size : sizes()) {
         for_each_case(*GetParam(), size,
                       size <= 32    ? all_cases
                       : size <= 100 ? 20
-                                    : 8,
+                      : is_soak()   ? 8
+                                    : 4,
                       [](const auto& problem) { EXPECT_NO_THROW(virtual_machine::run_lock_step(problem)); });
         if (HasFailure()) return;
     }
 }
 
 TEST_P(EveryAlgorithm, is_right_in_lock_step_on_many_ranks) {
+    const Rank largest_size = Width{.sanitized = 0, .everyday = 512, .full = 2047}();
     for (const Rank size : {257, 512, 1000, 2047}) {
-        if (largest_size < 256) return;
-        for_each_case(*GetParam(), size, size <= 512 ? 3 : 1,
+        if (size > largest_size) return;
+        for_each_case(*GetParam(), size, is_soak() && size <= 512 ? 3 : 1,
                       [](const auto& problem) { EXPECT_NO_THROW(virtual_machine::run_lock_step(problem)); });
         if (HasFailure()) return;
     }
 }
 
 TEST_P(EveryAlgorithm, is_right_as_dataflow_for_every_p) {
+    const Rank largest_size = Width{.sanitized = 20, .everyday = 128, .full = 256}();
     for (Rank size = 1; size <= largest_size; size += size < 40 ? 1 : 27) {
         for_each_case(*GetParam(), size, 40,
                       [](const auto& problem) { EXPECT_NO_THROW(virtual_machine::run_dataflow(problem)); });
@@ -44,7 +55,7 @@ TEST_P(EveryAlgorithm, is_right_as_dataflow_for_every_p) {
 
 TEST_P(EveryAlgorithm, is_right_in_random_completion_orders) {
     for (const Rank size : {2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 33, 64, 100}) {
-        if (size > largest_size) return;
+        if (size > Width{.sanitized = 20, .everyday = 100, .full = 100}()) return;
         const std::uint64_t seeds = size <= 9 ? most_seeds : 2;
         for_each_case(*GetParam(), size, size <= 9 ? 24 : 8, [&](const auto& problem) {
             for (std::uint64_t seed = 1; seed <= seeds; ++seed) {

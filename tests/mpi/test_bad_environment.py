@@ -84,6 +84,19 @@ def test_ranks_with_different_choices_agree_on_the_native_collective(mpi: MpiLib
 
 
 @TWO_LIBRARIES
+def test_ranks_with_different_eager_limits_agree_on_the_native_collective(mpi: MpiLibrary, tmp_path: Path) -> None:
+    program = mpi.compile("profiled.c")
+    words: list[object] = []
+    for number, limit in enumerate((16, 32)):
+        path = tmp_path / f"{limit}.machine"
+        path.write_text(f"alpha = 2e-6\nbeta = 8e-11\neager = {limit}Ki\n")
+        words += [":", "-n", "1"] if number else []
+        words += ["env", "RONDO_EXSCAN=linear_pipeline", f"RONDO_MACHINE={path}", program]
+    run = mpi.run_under_rondo(words, 1, timeout=30)
+    check_native_with_one_warning(run, "different")
+
+
+@TWO_LIBRARIES
 def test_report_that_cannot_be_written_does_not_fail_the_program(mpi: MpiLibrary, tmp_path: Path) -> None:
     variables = {"RONDO_REPORT": str(tmp_path / "missing" / "directory")}
     run = mpi.run_under_rondo([mpi.compile("profiled.c")], RANKS, exscan="doubling_123", environment=variables).check()

@@ -138,6 +138,24 @@ def test_algorithm_that_the_ranks_refuse_is_left_out_with_the_reason(mpi: MpiLib
 
 
 @MPICH
+def test_page_is_measured_under_a_launcher_and_goes_on_where_it_was(mpi: MpiLibrary, tmp_path: Path) -> None:
+    (tmp_path / "page.toml").write_text(
+        'file = "{name}-p{processes}"\ntitle = "{name}, p = {processes}"\ncandidates.few.exscan = ["doubling_123"]\n'
+        '[[experiment]]\nname = "tiny"\nlibraries = ["mpich"]\ncluster = "{p}x1:1ms:1Gbit"\nprocesses = [2, 3]\n'
+        'candidates = "few"\ncounts = [8]\nseconds = 1\nrepetitions = 2\n'
+    )
+    words = [RONDO, "bench", "--page", tmp_path / "page.toml", "--output", tmp_path, *launcher(mpi, ranks="{p}")]
+    assert "to measure: 2 measurements" in launch(words, environment(mpi), TIMEOUT).check().stderr
+    found = measured(tmp_path / "tiny-p3")
+    assert (found.environment.ranks, {each.label for each in found.configurations}) == (3, {"native", "doubling_123"})
+    assert found.environment.command.startswith("rondo bench exscan --algorithm native --algorithm doubling_123 ")
+    (tmp_path / "tiny-p2.json").unlink()
+    run = launch(words, environment(mpi), TIMEOUT).check()
+    assert "1 of 2 measurements are there already" in run.stderr
+    assert "tiny, p = 2: " in run.stderr
+
+
+@MPICH
 def test_map_is_measured_with_each_number_of_processes_and_goes_on_where_it_was(
     mpi: MpiLibrary, tmp_path: Path
 ) -> None:

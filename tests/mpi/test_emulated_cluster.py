@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from launching import Run, end
 from mpi_libraries import LIBRARIES, TOOLCHAIN, MpiLibrary, reason_to_skip
+from rondo.launching import installation
 
 RONDO = Path(sys.executable).with_name("rondo")
 LIBRARY_NAMES = ["mpich", "openmpi", "impi"]
@@ -197,6 +198,43 @@ def test_nothing_is_left_when_the_engine_is_killed() -> None:
     os.kill(min(engines), signal.SIGKILL)
     process.communicate(timeout=SECONDS)
     assert process.returncode != 0
+
+
+def name_of(process: int) -> str:
+    try:
+        return Path(f"/proc/{process}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+@pytest.mark.parametrize("victim", ["rondo-switch", "rondo-testbed"])
+def test_a_cluster_that_is_killed_while_it_starts_says_by_what(victim: str) -> None:
+    home = Path(os.environ["XDG_RUNTIME_DIR"])
+    process = subprocess.Popen(
+        [RONDO, "cluster", "up", "--nodes", "200", "--rate", "1Mbit"], stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + SECONDS
+    found: list[int] = []
+    while not found and time.monotonic() < deadline and process.poll() is None:
+        found = [each for each in processes_of(home) if name_of(each) == victim]
+    # The switch has the name of the program until it gives itself its own: the supervisor is the older one.
+    os.kill(min(found), signal.SIGKILL)
+    _, errors = process.communicate(timeout=SECONDS)
+    assert process.returncode == 2
+    assert "ended while it started, by signal 9 (Killed)" in errors
+    if victim == "rondo-switch":
+        assert re.search(r"200 nodes take \d+ MiB for packets on their way, and \d+ MiB are left here", errors)
+    assert errors.count("\n") == 1
+
+
+def test_a_ring_that_there_is_no_memory_for_is_named_with_its_size() -> None:
+    directory = Path(os.environ["XDG_RUNTIME_DIR"]) / "small"
+    directory.mkdir()
+    up = [installation.testbed_program(), "up", "--directory", directory]
+    shape = ["--nodes", "8", "--latency-us", "2000", "--rate-mbit", "200"]
+    run = rondo(*up, *shape, command=("sh", "-c", 'ulimit -v 60000; exec "$@"', "sh"))
+    assert run.returncode == 1
+    assert re.fullmatch(r"rondo-testbed: cannot map a ring of \d+ MiB: Cannot allocate memory\n", run.stderr)
 
 
 def test_two_clusters_at_once_do_not_meet() -> None:

@@ -22,8 +22,6 @@ SONAMES = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40"}
 # What Rondo leaves to the library: mpi4py's tests broadcast nothing, too.
 LEFT = {"one process", "inter-communicator", "empty"}
 
-pytestmark = pytest.mark.parametrize("mpi", list(SONAMES), indirect=True)
-
 
 def pip(*arguments: object) -> None:
     command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *map(str, arguments)]
@@ -77,10 +75,12 @@ def check(mpi: MpiLibrary, mpi4py: Path, ranks: int, *arguments: str) -> None:
         assert {reason for reason in left if not reason.startswith(f"{algorithm} needs ")} <= LEFT
 
 
+@pytest.mark.parametrize("mpi", list(SONAMES), indirect=True)
 def test_collectives_of_mpi4py_pass(mpi: MpiLibrary, mpi4py: Path) -> None:
     check(mpi, mpi4py, 2)
 
 
+@pytest.mark.parametrize("mpi", ["mpich", pytest.param("openmpi", marks=pytest.mark.soak)], indirect=True)
 def test_served_collectives_of_mpi4py_pass_on_four_ranks(mpi: MpiLibrary, mpi4py: Path) -> None:
     names = ["*Scan*", "*Exscan*", "*Bcast*", "*Reduce*", "*Allgather*", "*Allreduce*"]
     check(mpi, mpi4py, 4, *(word for name in names for word in ("-k", name)))

@@ -102,13 +102,21 @@ def check(mpi: MpiLibrary, collective: str, choice: str, *arguments: str) -> Non
     assert run.report.calls(collective)[algorithm] + refused >= sum(calls_by_kind(native).values()), reasons
 
 
-@pytest.mark.parametrize("mpi", THOROUGH, indirect=True)
-@pytest.mark.parametrize(("collective", "algorithm"), every_algorithm())
+# In turn with one library and the other; with both in `make soak`.
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "mpi"),
+    [
+        pytest.param(*each, mpi, marks=[] if THOROUGH[i % len(THOROUGH)] == mpi else pytest.mark.soak)
+        for i, each in enumerate(every_algorithm())
+        for mpi in THOROUGH
+    ],
+    indirect=["mpi"],
+)
 def test_algorithm_gives_the_native_results(mpi: MpiLibrary, collective: str, algorithm: str) -> None:
     check(mpi, collective, algorithm, "20011")
 
 
-# In turn with one library and the other.
+# In turn as well.
 @pytest.mark.parametrize(
     ("collective", "algorithm", "mpi"),
     [

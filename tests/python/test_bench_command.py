@@ -9,9 +9,10 @@ import math
 from pathlib import Path
 
 import pytest
-from rondo.bench import plans, results, tables
+from rondo.bench import launches, plans, progress, results, tables
 from rondo.bench.records import Collector
 from rondo.errors import Error
+from rondo.launching import mpi_library
 
 ENVIRONMENT = {
     "kind": "environment",
@@ -146,6 +147,49 @@ def test_the_driver_is_told_the_whole_plan():
         "clock auto",
     ]  # fmt: skip
     assert plan.configurations == 8
+
+
+def test_what_will_be_measured_is_said_beforehand(stand_in_launcher):
+    library = mpi_library.find(str(stand_in_launcher("hydra")), {})
+    plan = plans.make("exscan", algorithms=["native", "doubling_123"], counts="1,10,1Mi", seconds=5, start="both")
+    assert list(progress.announcement(plan, launches.Place(library, ("mpiexec",)))) == [
+        "exscan: 2 candidates x 3 counts x 2 ways to start = 12 configurations; about 5 s after the start of the ranks"
+    ]
+    # 12 configurations, of which 4 take 2 ms + 8 MiB / (12.5 MB/s), 8 take 2 ms; each of them twice.
+    first, second = progress.announcement(plan, launches.Place(library, (), "4x2:2ms:100Mbit"))
+    assert first.endswith("about 5 s after the start of 8 ranks on an emulated cluster")
+    assert second.startswith("this takes 5 s at least: each configuration is measured once after a warm-up")
+
+
+def test_progress_is_told_every_few_seconds_and_an_excess_afterwards(collector):
+    now = 100.0
+    course = progress.Course(collector.plan, lambda: now)
+    seen = []
+    after = {
+        103: [ENVIRONMENT], 106: [configuration(0, "native"), repetition(0, 1.0)], 170: [],
+        200: [{"kind": "end", "retransmissions": 0, "dropped": 0, "clock_error": 0}], 210: [],
+    }  # fmt: skip
+    for moment, records in after.items():
+        now = float(moment)
+        write(collector, lines(*records))
+        collector.read()
+        course.look(collector)
+        seen.append(course.line_due())
+    assert seen == [
+        None, "exscan, count 4 (1 of 1), 6 s", "exscan, count 4 (1 of 1), 70 s",
+        "exscan: measured; the ranks are ending, 100 s", "exscan: measured; the ranks are ending, 110 s",
+    ]  # fmt: skip
+    assert course.completed == collector.plan.configurations
+    (line,) = course.excess()
+    assert line.startswith("this took 97 s instead of 60: each of the ")
+
+
+def test_what_keeps_its_time_says_nothing_more(collector):
+    course = progress.Course(collector.plan)
+    write(collector, lines(ENVIRONMENT, {"kind": "end", "retransmissions": 0, "dropped": 0, "clock_error": 0}))
+    collector.read()
+    course.look(collector)
+    assert course.excess() == []
 
 
 def configuration(number: int, candidate: str, **changes: object) -> dict:

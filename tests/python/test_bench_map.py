@@ -7,16 +7,18 @@ recorded_map/ holds a part of a map of exscan (MPICH, emulated network): the fir
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import statistics
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 
 import msgspec
 import pytest
 from rondo.bench import maps, plans, results
 from rondo.errors import Error
-from rondo.reports import map_figures
+from rondo.reports import map_figures, style
 
 RECORDED = Path(__file__).with_name("recorded_map")
 OPTIONS = (
@@ -80,7 +82,7 @@ def test_figures_show_the_colours_of_those_that_win(found, tmp_path):
     assert len({(each.fill, each.hatch) for each in looks.values()}) == len(looks)
     pixels = numpy.rint(255 * image.imread(tmp_path / "fastest.png")[:, :, :3]).astype(int).reshape(-1, 3)
     for cell in found.cells:
-        if cell.native_tied and cell.fastest != "native":
+        if cell.undecided or (cell.native_tied and cell.fastest != "native"):
             continue
         colour = [int(looks[cell.fastest].fill[place : place + 2], 16) for place in (1, 3, 5)]
         assert (abs(pixels - colour).max(axis=1) <= 1).sum() > 500
@@ -99,9 +101,39 @@ def test_table_has_letters_for_algorithms(found):
     text = console.export_text()
     assert "8 KiB" in text
     assert sum(int(line.rpartition(" ")[2]) for line in legend) == len(found.cells)
-    cell = found.cells[-1]
+    cell = found.cells[-2]
     letter = next(line[0] for line in legend if f" {cell.fastest}:" in line)
     assert f"{letter} {cell.ratio:.2f}" in text
+
+
+def test_a_cell_with_too_few_repetitions_names_nobody(question, tmp_path):
+    from rich.console import Console  # noqa: PLC0415
+
+    measured = results.read(RECORDED / "p3.json")
+    for each in measured.configurations:
+        if each.count == 1024:
+            each.repetitions = [one for one in each.repetitions if one.state == results.VALID][:1]
+    found = maps.draw_up(question, {3: measured})
+    assert [(each.count, each.verdict, each.valid_text) for each in found.cells if each.undecided] == [
+        (1024, "undecided", "n=1")
+    ]
+    table, legend = maps.table(found)
+    console = Console(width=200, record=True, file=Path("/dev/null").open("w"))  # noqa: SIM115
+    console.print(table)
+    assert console.export_text().count("? n=1") == 1
+    assert [int(line.rpartition(" ")[2]) for line in legend] == [1, 1, 1]
+    assert legend[-1].startswith("?  undecided")
+    assert json.loads(maps.write(found, tmp_path).read_text())["cells"][1]["valid"] == dict.fromkeys(
+        found.cells[1].seconds, 1
+    )
+    written = map_figures.draw(found, tmp_path, 1024)
+    assert all(map_figures.UNDECIDED in texts_of(each) for each in written if each.name == "fastest.svg")
+    assert all(style.SHORT_HOLLOW in texts_of(each) for each in written if each.name == "bandwidth.svg")
+
+
+def texts_of(figure: Path) -> list[str]:
+    """The texts in an SVG file, which are drawn as glyphs and said in comments."""
+    return [unescape(each) for each in re.findall("<!-- (.*?) -->", figure.read_text())]
 
 
 def test_cells_are_written_for_programs(found, tmp_path):
@@ -131,7 +163,7 @@ def test_what_is_there_is_not_measured_again(rondo, started):
     result = rondo("bench", "--map", "exscan", *OPTIONS, "--processes", "2,3,5", *words)
     assert result.exit_code == 0, result.stderr
     assert "3 of 3 numbers of processes are there already" in result.stderr
-    assert "measuring" not in result.stderr
+    assert "to measure" not in result.stderr
     assert "two_tree: fastest in" in result.stdout
     assert (directory / "fastest.png").stat().st_size > 10_000
 
@@ -141,10 +173,6 @@ def test_another_question_is_refused(rondo, started):
     result = rondo("bench", "--map", "exscan", *OPTIONS, "--op", "max", "--processes", "2,3,5", *words)
     assert result.exit_code == 2
     assert f"{directory} holds a map with operator sum, not max; name another directory" in result.stderr
-
-
-def test_only_what_lacks_has_to_be_measured():
-    assert maps.missing(RECORDED, (2, 3, 4, 5, 6)) == [4, 6]
 
 
 def test_counts_of_a_map_are_of_the_whole_vector():

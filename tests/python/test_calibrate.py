@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -175,6 +176,40 @@ def test_figures_follow_from_what_was_measured(measured):
     assert found.machine.gamma == pytest.approx(1e-10)
 
 
+def ping_pong_that_waits(longest_eager: int) -> Results:
+    """2 ms, 200 Mbit/s, and four latencies more for longer messages, as Debian's MPICH has it."""
+    return results_of(
+        "ping_pong",
+        {8 << power: 2e-3 + 4e-8 * (8 << power) + (8e-3 if 8 << power > longest_eager else 0) for power in range(17)},
+        Network(2e-3, 4e-8, 0.01, 8e-3),
+    )
+
+
+@pytest.mark.parametrize("longest", [4096, 16384, 262144])
+def test_the_eager_limit_is_where_latency_jumps(measured, longest):
+    measured["ping_pong"] = ping_pong_that_waits(longest)
+    assert calibrate.measure((), "2x1:2ms:200Mbit", None).machine.eager == longest
+
+
+def test_without_a_jump_the_eager_limit_is_all_that_was_measured(measured):
+    assert calibrate.measure((), "2x1:1us:8Gbit", None).machine.eager == 8 * 4**7
+
+
+def test_one_slow_length_is_no_eager_limit():
+    points = [(8, 2e-3), (4096, 6e-3), (16384, 2.6e-3), (65536, 10e-3), (262144, 18e-3)]
+    assert calibrate.eager_limit(points, 2e-3, 4e-8) == 16384
+
+
+def test_the_file_keeps_the_eager_limit_and_the_table_stays_below_it(rondo, tmp_path):
+    path = tmp_path / "eager.machine"
+    path.write_text(dataclasses.replace(EMULATED, eager=16384).text())
+    assert machine.read(path).eager == 16384
+    result = rondo("calibrate", "--show", path, "--sizes", "4Mi")
+    assert "eager     16Ki bytes" in result.stdout
+    document = json.loads(rondo("calibrate", "--show", path, "--sizes", "4Mi", "--json").stdout)
+    assert max(row["segment"] for row in document["segments"]) == 16384
+
+
 def test_the_fit_between_nodes_is_taken_where_there_is_one(measured):
     measured["ping_pong"].environment.network = Network(3e-3, 4e-8, 0.01, 8e-3)
     found = calibrate.measure((), "2x1:1us:8Gbit", None)
@@ -210,7 +245,7 @@ def test_calibrate_writes_a_file_that_is_read_back(rondo, home, measured, monkey
     assert result.exit_code == 0, result.output
     path = home / ".config" / "rondo" / "machine"
     assert f"wrote {path}" in result.stderr
-    assert "measuring alpha and beta" in result.stderr
+    assert "measuring alpha, beta and eager" in result.stderr
     found = machine.read(path)
     assert found.overhead == pytest.approx(2e-6)
     lines = [line for line in path.read_text().splitlines() if line.startswith("segment ")]

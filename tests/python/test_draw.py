@@ -267,7 +267,7 @@ def test_a_missing_package_is_named_with_the_remedy(rondo, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     result = rondo("draw", "bcast/binomial")
     assert result.exit_code == 2
-    assert "pip install 'rondo[bench]'" in result.stderr
+    assert "pip install 'rondo-mpi[bench]'" in result.stderr
     assert rondo("draw", "bcast/binomial", "--json").exit_code == 0
 
 

@@ -37,6 +37,9 @@ CPP_SUFFIXES = {".cpp", ".hpp", ".c", ".h"}
 SOURCE_SUFFIXES = CPP_SUFFIXES | {".py", ".cmake", ".sh", ".f90", ".map"}
 SPDX = "SPDX-License-Identifier: BSD-3-Clause"
 MAXIMUM_DEPTH = 3  # folders, as in rondo/algorithms/exscan
+TEXT_SUFFIXES = SOURCE_SUFFIXES | {".md", ".toml", ".txt", ".rules"}
+# The distribution is rondo-mpi: PyPI's rondo is somebody else's.
+STRANGERS_PACKAGE = re.compile(r"""\bpip3? install\b[^\n`]*[ '"]rondo(?![-\w./])|\brondo\[(?:bench|test)\b""")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 
 
@@ -132,6 +135,17 @@ def algorithms_not_listed(root: Path) -> list[str]:
     return offences
 
 
+def advice_to_install_a_strangers_package(root: Path) -> list[str]:
+    folders = (*SOURCE_FOLDERS, "docs", "changelog.d", "tuning")
+    paths = [*source_files(root, folders, TEXT_SUFFIXES), *sorted(root.glob("*.md")), *sorted(root.glob("*.toml"))]
+    return [
+        f"{path.relative_to(root).as_posix()}: {line.strip()}"
+        for path in paths
+        for line in path.read_text().splitlines()
+        if STRANGERS_PACKAGE.search(line)
+    ]
+
+
 RULES: list[Callable[[Path], list[str]]] = [
     includes_against_the_order,
     includes_not_named_from_the_root,
@@ -140,6 +154,7 @@ RULES: list[Callable[[Path], list[str]]] = [
     too_deep,
     collectives_without_header,
     algorithms_not_listed,
+    advice_to_install_a_strangers_package,
 ]
 
 
@@ -169,6 +184,14 @@ BREACHES = [
     (too_deep, "rondo/topology/trees/odd/skip.cpp", ""),
     (collectives_without_header, "rondo/algorithms/scan/doubling.cpp", ""),
     (algorithms_not_listed, "rondo/algorithms/scan/scan.hpp", "    ALGORITHM(doubling)"),
+    # In pieces, lest it be noticed here.
+    (advice_to_install_a_strangers_package, "changelog.d/use.added.md", "pip " + "install rondo"),
+    (
+        advice_to_install_a_strangers_package,
+        "changelog.d/use.added.md",
+        "python3 -m pip " + "install 'rondo" + "[bench]'",
+    ),
+    (advice_to_install_a_strangers_package, "python/rondo/message.py", '"needs it: rondo' + "[bench]" + '"'),
 ]
 
 

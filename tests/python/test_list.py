@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import importlib.metadata
 import json
 import os
 import pty
@@ -107,7 +108,7 @@ def test_help_teaches_by_example(rondo):
             result = rondo(*words, option)
             assert result.exit_code == 0
             assert "      rondo " in result.stdout
-    assert rondo("--version").stdout.startswith("rondo ")
+    assert rondo("--version").stdout == f"rondo {importlib.metadata.version('rondo-mpi')}\n"
 
 
 def test_the_module_checks_choices_and_rules():

@@ -13,9 +13,11 @@ from types import ModuleType
 import pytest
 
 pytest.importorskip("rondo._core", reason="the package rondo is not installed: make install")
+from rondo.bench import pages
 from rondo.bench.results import read
 
 ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted((ROOT / "docs" / "benchmarks").glob("*.toml"))
 
 
 def script(name: str) -> ModuleType:
@@ -30,11 +32,30 @@ def script(name: str) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["allreduce", "exclusive_scans", "full_bandwidth"])
-def test_a_page_shows_its_data(name: str) -> None:
-    measured = script(name)
-    page = measured.PAGE.read_text()
-    assert measured.filled(page) == page
+@pytest.mark.parametrize("path", PAGES, ids=lambda each: each.stem)
+def test_a_page_shows_its_data(path: Path) -> None:
+    assert script("benchmark_page").page_text(path.stem) == path.with_suffix(".md").read_text()
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda each: each.stem)
+def test_the_file_of_a_page_asks_for_what_was_measured(path: Path) -> None:
+    for run in pages.read(path).runs:
+        results = read(path.parent / "data" / run.file)
+        found = results.configurations
+        assert {each.collective for each in found} == {run.collective}
+        assert {each.label for each in found} <= {"native", *run.algorithms}
+        assert {each.count for each in found} == set(run.counts)
+        assert {(each.type, each.operator) for each in found} == {(run.plan.type, run.plan.operator)}
+        assert (results.environment.ranks, results.environment.nodes) == (run.shape.ranks, run.shape.nodes)
+        assert run.library in results.environment.launcher
+        assert f"--cluster {run.cluster} " in results.environment.command
+
+
+def test_all_pages_with_data_are_among_these() -> None:
+    assert len(PAGES) >= 3
+    wanted = {run.file for path in PAGES for run in pages.read(path).runs}
+    there = {each.name for each in (PAGES[0].parent / "data").iterdir()}
+    assert {each for each in there - wanted if not each.startswith("simulated-")} == set()
 
 
 def test_no_result_on_the_page_was_wrong() -> None:

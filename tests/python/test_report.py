@@ -6,15 +6,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from rich.console import Console
-from rondo.launching import run_report
+from rondo.launching import run_report, run_table
 
 
-def entry(algorithm="doubling_123", reason="", calls=10, *, smallest=8, largest=80, seconds=0.5, collective="exscan"):
+def size_class(up_to, calls=10, *, smallest=8, largest=80, seconds=0.5):
     return {
-        "collective": collective,
-        "algorithm": algorithm,
-        "reason": reason,
+        "up_to": up_to,
         "calls": calls,
         "bytes": calls * largest,
         "smallest": smallest,
@@ -23,16 +22,21 @@ def entry(algorithm="doubling_123", reason="", calls=10, *, smallest=8, largest=
     }
 
 
-def write_rank(directory: Path, rank: int, entries: list[dict], size: int = 3) -> Path:
+def entry(algorithm="doubling_123", reason="", calls=10, *, collective="exscan", **facts):
+    classes = [size_class(1024, calls, **facts)]
+    return {"collective": collective, "algorithm": algorithm, "reason": reason, "classes": classes}
+
+
+def write_rank(directory: Path, rank: int, entries: list[dict], size: int = 3, *, ended: bool = True) -> Path:
     path = directory / f"{rank}-n{rank}-{1000 + rank}.json"
-    facts = {"rank": rank, "size": size, "host": f"n{rank}", "library": "MPICH 5.0.2", "abi": "mpich"}
+    facts = {"rank": rank, "size": size, "host": f"n{rank}", "library": "MPICH 5.0.2", "abi": "mpich", "ended": ended}
     path.write_text(json.dumps({**facts, "entries": entries}))
     return path
 
 
-def shown(merged) -> str:
-    console = Console(width=80, color_system=None, record=True, file=Path("/dev/null").open("w"))  # noqa: SIM115
-    run_report.show(merged, console)
+def shown(merged, width: int = 80) -> str:
+    console = Console(width=width, color_system=None, record=True, file=Path("/dev/null").open("w"))  # noqa: SIM115
+    run_table.show(merged, console)
     return console.export_text()
 
 
@@ -53,21 +57,64 @@ def test_calls_of_all_ranks_are_merged_by_collective_algorithm_and_reason(tmp_pa
     assert (first.smallest, first.largest, first.seconds) == (4, 800, 0.75)
     assert (first.bytes, first.total_bytes) == (8000, 10 * 80 + 12 * 80 + 10 * 800)
     assert (merged.size, merged.library, merged.abi) == (3, "MPICH 5.0.2", "mpich")
-    assert merged.missing == merged.unreadable == []
+    assert merged.missing == merged.cut_short == merged.unreadable == []
     assert run_report.warnings(merged) == []
 
 
+def test_calls_are_merged_by_classes_of_size(tmp_path):
+    small, large, huge = size_class(64, 5, largest=64), size_class(1024), size_class(None, 1, largest=2**33)
+    write_rank(tmp_path, 0, [{**entry(), "classes": [small, huge]}])
+    write_rank(tmp_path, 1, [{**entry(), "classes": [small, large]}])
+    (merged,) = run_report.read(tmp_path).entries
+    assert [(each.up_to, each.ranks, each.calls, each.total_calls) for each in merged.classes] == [
+        (64, 2, 5, 10),
+        (1024, 1, 10, 10),
+        (None, 1, 1, 1),
+    ]
+    assert (merged.ranks, merged.calls, merged.total_calls) == (2, 15, 21)
+    assert (merged.smallest, merged.largest) == (8, 2**33)
+    assert (merged.bytes, merged.total_bytes) == (5 * 64 + 2**33, 2 * 5 * 64 + 10 * 80 + 2**33)
+    assert merged.seconds == 1.0
+
+
+def wide_entries() -> list[dict]:
+    classes = [size_class(limit, 3, smallest=limit - 1, largest=limit) for limit in (64, 1024, 16384)]
+    reason = "the datatype is of a kind that no algorithm here serves"
+    return [{**entry(collective="reduce_scatter"), "classes": classes}, entry("native", reason, 3)]
+
+
 def test_the_table_fits_80_columns(tmp_path):
-    write_rank(tmp_path, 0, [entry(), entry("native", "the datatype is of a kind that no algorithm here serves", 3)])
+    for rank in range(2):
+        write_rank(tmp_path, rank, wide_entries(), size=2)
     text = shown(run_report.read(tmp_path))
-    assert "MPICH 5.0.2" in text
+    assert "MPICH 5.0.2, 2 ranks" in text
     assert "8..80" in text
+    assert "48 KiB" in text  # three calls of 16384 bytes
     assert "doubling_123" in text
-    table = text[: text.index("calls and seconds")].splitlines()
+    assert [text.count(word) for word in ("reduce_scatter", "63..64", "16383..16384")] == [1, 1, 1]
+    assert "ranks  " not in text  # all made such calls
+    table = text[: text.index("calls, bytes and seconds")].splitlines()
     assert max(map(len, table)) <= 80
 
 
-def test_a_report_that_is_cut_short_is_said_and_not_fatal(tmp_path):
+def test_ranks_are_counted_where_not_all_made_such_calls(tmp_path):
+    write_rank(tmp_path, 0, [entry(), entry(collective="bcast")], size=2)
+    write_rank(tmp_path, 1, [entry()], size=2)
+    lines = [line.split() for line in shown(run_report.read(tmp_path)).splitlines()]
+    assert ["collective", "algorithm", "calls", "ranks", "bytes", "a", "call", "bytes", "seconds"] in lines
+    assert ["bcast", "doubling_123", "10", "1", "8..80", "800", "B", "0.5"] in lines
+
+
+def test_what_is_too_wide_for_a_table_turns_long(tmp_path):
+    write_rank(tmp_path, 0, wide_entries(), size=1)
+    text = shown(run_report.read(tmp_path), width=50)
+    assert "MPICH 5.0.2, 1 rank\n" in text
+    assert "reduce_scatter: doubling_123\n  3 calls on 1 rank, 63..64 bytes a call, 192 B, 0.5 s\n" in text
+    assert "  3 calls on 1 rank, 16383..16384 bytes a call, 48 KiB, 0.5 s\n" in text
+    assert "collective " not in text
+
+
+def test_a_file_that_is_not_finished_is_said_and_not_fatal(tmp_path):
     write_rank(tmp_path, 0, [entry()])
     path = write_rank(tmp_path, 1, [entry()])
     path.write_text(path.read_text()[:40])
@@ -76,9 +123,33 @@ def test_a_report_that_is_cut_short_is_said_and_not_fatal(tmp_path):
     assert merged.missing == [1, 2]
     first, second, third = run_report.warnings(merged)
     assert first.startswith("unreadable report 1-n1-1001.json: ")
-    assert second == "unreadable report 2-n2-1002.json.part: never finished"
+    assert second.startswith("unreadable report 2-n2-1002.json.part: ")
     assert third.startswith("2 of 3 ranks left no report: 1, 2 (")
     assert "doubling_123" in shown(merged)
+
+
+def test_ranks_that_were_cut_short_are_named(tmp_path):
+    for rank in range(3):
+        write_rank(tmp_path, rank, [entry()], ended=rank != 1)
+    merged = run_report.read(tmp_path)
+    assert merged.cut_short == [1]
+    (line,) = run_report.warnings(merged)
+    assert line.startswith("1 of 3 ranks did not come to an end by itself: 1 (killed, aborted, or ")
+
+
+@pytest.mark.parametrize("image", [b"", b"\0" * 131072, b"rondo counts 1\0\0" + b"\0" * 131056, b"x" * 700])
+def test_counts_that_no_rank_wrote_are_unreadable(tmp_path, image):
+    (tmp_path / "0-n0-1.counts").write_bytes(image)
+    merged = run_report.read(tmp_path)
+    (problem,) = merged.unreadable
+    assert problem.startswith("0-n0-1.counts: ")
+    assert merged.ranks == []
+
+
+def test_a_finished_report_goes_before_counts(tmp_path):
+    path = write_rank(tmp_path, 0, [entry()], size=1)
+    path.with_suffix(".counts").write_bytes(b"whatever")
+    assert run_report.warnings(run_report.read(tmp_path)) == []
 
 
 def test_a_report_with_other_fields_is_unreadable(tmp_path):
@@ -88,7 +159,7 @@ def test_a_report_with_other_fields_is_unreadable(tmp_path):
 
 def test_no_report_at_all_is_a_clear_warning(tmp_path):
     (line,) = run_report.warnings(run_report.read(tmp_path))
-    assert line.startswith("no rank left a report: none loaded Rondo, or none called")
+    assert line.startswith("no rank left a report: none loaded Rondo, none called")
     assert line in shown(run_report.read(tmp_path)).replace("\n", " ")
 
 

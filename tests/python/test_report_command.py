@@ -178,6 +178,28 @@ def test_the_page_says_in_words_who_wins_and_where_it_was_measured(rondo, result
     assert "interrupted" not in text
 
 
+def test_too_few_repetitions_name_no_winner_and_are_drawn_hollow(rondo, results_file, tmp_path):
+    configurations = [each for each in measured(counts=[1, 10, 100]) if each.algorithm in ("native", "cyclic_doubling")]
+    for each in configurations:
+        if each.count < 100:
+            each.repetitions = each.repetitions[:1]
+    file = results_file(configurations=configurations)
+    result = rondo("report", file, "--output", tmp_path / "page.html", "--figures", tmp_path, "--format", "svg")
+    assert result.exit_code == 0, result.stderr
+    page = Page(tmp_path / "page.html")
+    assert "Undecided at 2: 8 B to 80 B, with 1 valid repetitions each; it takes 4 of every candidate." in page.text
+    assert page.text.count("undecided: n = 1 each, and it takes 4 of each") == 2
+    assert page.text.count(" wins at ") == 1
+    for name, figure in page.figures.items():
+        lines = [each for each in figure["data"] if each["mode"] == "lines+markers"]
+        assert lines, name
+        for line in lines:
+            assert [each.endswith("-open") for each in line["marker"]["symbol"]] == [True, True, False]
+        assert [each["name"] for each in figure["data"]].count(style.HOLLOW) == 1
+    for kind in ("time", "ratio"):
+        assert f"<!-- {style.SHORT_HOLLOW.replace('<', '&lt;')} -->" in (tmp_path / f"exscan-{kind}.svg").read_text()
+
+
 def test_wrong_results_are_in_plain_sight(rondo, results_file, tmp_path):
     configurations = measured(counts=[1, 10])
     configurations[1].repetitions[0].wrong = 3
@@ -352,7 +374,7 @@ def test_a_missing_package_is_named_with_the_remedy(rondo, results_file, tmp_pat
     result = rondo("report", results_file(), "--output", tmp_path / "page.html")
     assert result.exit_code == 2
     assert "the Python package plotly is missing" in result.stderr
-    assert "pip install 'rondo[bench]'" in result.stderr
+    assert "pip install 'rondo-mpi[bench]'" in result.stderr
 
 
 def test_libraries_are_called_as_people_call_them():

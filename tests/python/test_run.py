@@ -7,8 +7,10 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -210,6 +212,32 @@ def test_a_report_of_nobody_is_said_and_the_exit_code_kept(rondo, mpiexec, app, 
     directory = Path(words[words.index("RONDO_REPORT") + 1])
     assert directory.is_absolute()
     assert directory.name.startswith(".rondo-report-")
+
+
+def test_a_signal_while_the_report_is_made_does_not_cost_it(mpiexec, app, tmp_path):
+    # Whoever writes into a pipe waits for a reader.
+    merged, said = tmp_path / "merged.json", tmp_path / "said"
+    os.mkfifo(merged)
+    words = ["run", "--abi", "mpich", "--rules", "none", "--report", merged, "--", mpiexec, app]
+    with said.open("w") as stderr:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "rondo", *map(str, words)], stdout=subprocess.DEVNULL, stderr=stderr
+        )
+    try:
+        deadline = time.monotonic() + 30
+        while "no rank left a report" not in said.read_text():
+            assert process.poll() is None and time.monotonic() < deadline, said.read_text()
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        reader = os.open(merged, os.O_RDONLY | os.O_NONBLOCK)  # so that nobody waits for a writer that is gone
+        assert process.wait(30) == 7
+        report = json.loads(os.read(reader, 65536))
+        os.close(reader)
+    finally:
+        process.kill()
+    assert report["entries"] == []
+    assert not list(tmp_path.glob(".rondo-report-*"))
 
 
 def test_the_rules_in_the_repository_are_well_formed():

@@ -31,6 +31,17 @@ TEST(Machine, is_read_line_by_line) {
     EXPECT_EQ(machine.beta, 4e-8);
     EXPECT_EQ(machine.overhead, 0);
     EXPECT_EQ(machine.gamma, Machine().gamma);
+    EXPECT_EQ(machine.eager, std::nullopt);
+    EXPECT_EQ(Machine::parse("alpha = 1\nbeta = 1\neager = 16Ki # bytes", "my.machine").eager, 16 << 10);
+}
+
+TEST(Machine, an_eager_limit_is_a_number_of_bytes) {
+    for (const char* value : {"", "short", "-1", "1.5", "16KiB", "2e3"}) {
+        EXPECT_EQ(complaint("eager = " + std::string(value)),
+                  "my.machine:1: 'eager = " + std::string(value) + "' is not a number; expected bytes, as in 16Ki");
+    }
+    EXPECT_EQ(complaint("eager = 1\neager = 1"), "my.machine:2: 'eager' is set twice; expected one line for it");
+    EXPECT_THAT(complaint("eager 8 = 1"), HasSubstr("unknown key 'eager 8'"));
 }
 
 TEST(Machine, a_figure_that_is_no_number_is_refused) {
@@ -49,7 +60,7 @@ TEST(Machine, a_negative_figure_is_refused) {
 TEST(Machine, an_unknown_key_comes_with_the_nearest) {
     EXPECT_EQ(complaint("alhpa = 1"), "my.machine:1: unknown key 'alhpa'; did you mean 'alpha'?");
     EXPECT_THAT(complaint("alpha beta = 1"), HasSubstr("unknown key 'alpha beta'"));
-    EXPECT_THAT(complaint("bandwidth = 1"), HasSubstr("expected one of: alpha, beta, overhead, gamma, segment"));
+    EXPECT_THAT(complaint("bandwidth = 1"), HasSubstr("expected one of: alpha, beta, overhead, gamma, eager, segment"));
 }
 
 TEST(Machine, a_line_without_value_is_refused) {
@@ -122,6 +133,8 @@ TEST(Machine, its_fingerprint_tells_machines_apart_and_not_layouts) {
     EXPECT_NE(print(base), print(base + "segment exscan/linear_pipeline 8 1Mi = 4Ki\n"));
     EXPECT_NE(print(base + "segment exscan/linear_pipeline 8 1Mi = 4Ki\n"),
               print(base + "segment scan/linear_pipeline 8 1Mi = 4Ki\n"));
+    EXPECT_NE(print(base), print(base + "eager = 0\n"));
+    EXPECT_NE(print(base + "eager = 1\n"), print(base + "eager = 0\n"));
     EXPECT_EQ(Machine().fingerprint(), Machine().fingerprint());
 }
 

@@ -111,6 +111,15 @@ TEST(Rules, know_the_library_by_its_version) {
     EXPECT_EQ(library_of("Some MPI 1.0"), MpiLibrary::other);
 }
 
+TEST(Rules, know_how_long_messages_leave_at_once) {
+    Situation situation = short_exscan;
+    EXPECT_FALSE(matches("eager < 32Ki", situation));  // nothing waits
+    situation.eager = 16 << 10;
+    EXPECT_TRUE(matches("eager < 32Ki", situation));
+    EXPECT_TRUE(matches("eager >= 16Ki", situation));
+    EXPECT_FALSE(matches("eager > 16Ki", situation));
+}
+
 TEST(Rules, a_condition_on_ranks_per_node_is_not_met_where_that_is_unknown) {
     Situation unknown = short_exscan;
     unknown.ranks_per_node = 0;
@@ -277,6 +286,38 @@ TEST(DefaultRules, choose_few_rounds_for_short_vectors_and_bandwidth_for_long_on
     EXPECT_EQ(choice(rules, reduction), "");  // the operator need not commute
     EXPECT_TRUE(rules.ask_ranks_per_node(large));
     EXPECT_FALSE(rules.ask_ranks_per_node({.collective = "exscan", .bytes = 8, .processes = 8}));
+}
+
+TEST(DefaultRules, send_no_long_messages_where_they_would_wait) {
+    const Rules rules = Rules::read("tuning/default.rules");
+    Situation situation{.processes = 8, .ranks_per_node = 1, .commutative = true, .library = MpiLibrary::mpich};
+    const auto chosen = [&](std::string_view collective, Count bytes, Count eager) {
+        situation.collective = collective;
+        situation.bytes = bytes;
+        situation.eager = eager;
+        return choice(rules, situation).substr(0, choice(rules, situation).find(':'));
+    };
+    constexpr Count kibi = 1 << 10, debian = 16 * kibi, standard = 32 * kibi;
+    EXPECT_EQ(chosen("allreduce", 256 * kibi, debian), "ring");
+    EXPECT_EQ(chosen("allreduce", 256 * kibi, standard), "circulant");
+    EXPECT_EQ(chosen("reduce_scatter", 256 * kibi, debian), "ring");
+    EXPECT_EQ(chosen("reduce_scatter", 256 * kibi, standard), "pairwise");
+    EXPECT_EQ(chosen("allgather", 256 * kibi, debian), "ring");
+    EXPECT_EQ(chosen("allgather", 256 * kibi, standard), "bruck");
+    EXPECT_EQ(chosen("exscan", 32 * kibi, debian), "two_tree");
+    EXPECT_EQ(chosen("exscan", 32 * kibi, standard), "cyclic_doubling");
+    EXPECT_EQ(chosen("exscan", 16 * kibi, debian), "cyclic_doubling");
+    EXPECT_EQ(chosen("allreduce", 32 * kibi, debian), "native");
+    EXPECT_EQ(chosen("allreduce", 32 * kibi, standard), "circulant");
+    EXPECT_EQ(chosen("allgather", 32 * kibi, debian), "native");
+    EXPECT_EQ(chosen("allgather", 32 * kibi, standard), "bruck");
+    EXPECT_EQ(chosen("allreduce", 16 * kibi, debian), "recursive_multiplying");
+    EXPECT_EQ(chosen("scan", 32 * kibi, debian), "two_tree");
+    EXPECT_EQ(chosen("scan", 32 * kibi, standard), "native");
+    situation.processes = 16;
+    EXPECT_EQ(chosen("allreduce", 256 * kibi, debian), "ring");
+    EXPECT_EQ(chosen("allgather", 256 * kibi, debian), "ring");
+    EXPECT_EQ(chosen("allgather", 128 * kibi, debian), "native");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // rondo._core: machines in figures, and the segments that are best on them.
 #include "python/rondo/_core/machine_module.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
@@ -34,6 +35,7 @@ nb::dict described(const Machine& machine) {
     description["beta"] = machine.beta;
     description["overhead"] = machine.overhead;
     description["gamma"] = machine.gamma;
+    description["eager"] = machine.eager;
     return description;
 }
 
@@ -68,7 +70,7 @@ double best_in_lock_step(const AlgorithmInfo& algorithm, CallFacts facts, const 
 }
 
 nb::dict chosen_segment(std::string_view collective, std::string_view name, Rank processes, Count bytes, double alpha,
-                        double beta, double overhead, double gamma, Count budget) {
+                        double beta, double overhead, double gamma, Count budget, std::optional<Count> eager) {
     const Collective& subject = require_collective(collective);
     const Choice choice = parse_choice(subject, name);
     if (choice.algorithm == nullptr || choice.algorithm->parameter(segment_parameter.name) == nullptr) {
@@ -79,7 +81,8 @@ nb::dict chosen_segment(std::string_view collective, std::string_view name, Rank
     const CallFacts facts = subject.facts(
         {.size = processes, .count = bytes / element_bytes, .element_bytes = element_bytes, .op = {true}});
     const virtual_machine::SegmentChoice best = virtual_machine::best_segment(
-        *choice.algorithm, facts, choice.settings, costs, budget > 0 ? budget : virtual_machine::actions_per_choice);
+        *choice.algorithm, facts, choice.settings, costs, budget > 0 ? budget : virtual_machine::actions_per_choice,
+        eager.value_or(virtual_machine::no_eager_limit));
     nb::dict description;
     description["segment"] = best.segment;
     description["segments"] = best.segments;
@@ -95,15 +98,15 @@ void bind_machine(nb::module_& module) {
     module.def(
         "standard_machine", [] { return described(Machine()); },
         "The figures that are used without a machine file: alpha and overhead in seconds, beta and gamma in seconds "
-        "per byte.");
+        "per byte, eager in bytes or None.");
     module.def(
         "read_machine",
         [](std::string_view text, std::string_view name) { return described(Machine::parse(text, name)); }, "text"_a,
         "name"_a,
-        "The figures in the text of a machine file called `name`: alpha, beta, overhead, gamma.\n\nRaises "
+        "The figures in the text of a machine file called `name`: alpha, beta, overhead, gamma, eager.\n\nRaises "
         "ValueError('<name>:<line>: what was expected') if a line is malformed.");
     module.def("chosen_segment", &chosen_segment, "collective"_a, "algorithm"_a, "processes"_a, "bytes"_a, "alpha"_a,
-               "beta"_a, "overhead"_a, "gamma"_a, "budget"_a = 0,
+               "beta"_a, "overhead"_a, "gamma"_a, "budget"_a = 0, "eager"_a = nb::none(),
                "The segment that is best for a call on a machine: a dictionary with segment (bytes), segments, seconds "
                "(predicted), basis (how that was found) and lock_step_segments (the best number by the formula for "
                "lock step; 0 if it was not computed).\n\nRaises ValueError for an unknown algorithm, or one without "

@@ -11,37 +11,55 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from rondo.bench import bench, launches, maps, plans, results, tables
+from rondo.bench import bench, launches, maps, plans, progress, results, statistics, tables
+from rondo.launching import mpi_library
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from rich.console import Console
 
+COMPILATION = "once for this MPI, some 10 to 60 s, which are not among --seconds"
 TOLERATED_SHARE = 0.1  # of repetitions that do not count; more are worth a line
 
 
-def measure(plan: plans.Plan, place: launches.Place) -> bench.Outcome:
-    """Carries out the plan, with a bar on a terminal that says how far it is."""
+def measure(plan: plans.Plan, place: launches.Place, command: str | None = None) -> bench.Outcome:
+    """Carries out the plan, says beforehand what that is, and all the while how far it is: with a bar on a terminal.
+
+    `command` is the one that repeats it, if it is not the one that the user gave.
+    """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415
 
+    library = mpi_library.NAMES[place.library.name]
+    launches.driver_for(place.library, lambda: _say(f"compiling the benchmark driver for {library}: {COMPILATION}"))
+    for line in progress.announcement(plan, place):
+        _say(line)
     console = stderr_console()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     # Without a thread of its own, which might take signals.
     hidden = not console.is_terminal
+    course = progress.Course(plan)
     with Progress(*columns, console=console, auto_refresh=False, transient=True, disable=hidden) as bar:
-        task = bar.add_task(f"{plan.collective}: starting", total=plan.configurations)
+        task = bar.add_task(course.text, total=plan.configurations)
 
         def show_progress(collector: Any) -> None:
-            current = collector.current
-            if current is not None:
-                bar.update(task, description=f"{plan.collective}, count {current.count}")
-                done = plan.counts.index(current.count) * len(plan.candidates) * len(plan.starts)
-                bar.update(task, completed=plan.configurations if collector.end else done)
+            course.look(collector)
+            if hidden:
+                line = course.line_due()
+                if line is not None:
+                    _say(line)
+            bar.update(task, description=course.text, completed=course.completed)
             bar.refresh()
 
-        command_line = shlex.join(["rondo", *sys.argv[1:]])
-        return bench.run(plan, place, command=command_line, meanwhile=show_progress)
+        command_line = command or shlex.join(["rondo", *sys.argv[1:]])
+        outcome = bench.run(plan, place, command=command_line, meanwhile=show_progress)
+    for line in course.excess():
+        _say(line)
+    return outcome
+
+
+def _say(line: str) -> None:
+    click.echo(f"rondo: {line}", err=True)
 
 
 def show(measured: results.Results, as_json: bool) -> None:
@@ -111,6 +129,16 @@ def cautions(measured: results.Results) -> list[str]:
         lines.append(
             f"{disturbed} of {len(states)} repetitions do not count, because the emulated network was behind its "
             f"clock: the machine is busy, or the cluster too large or too fast for it"
+        )
+    groups = statistics.groups(measured.configurations)
+    found = [statistics.compare(each, measured.environment.clock_error) for each in groups]
+    undecided = [each for each in found if each.verdict is statistics.Verdict.UNDECIDED]
+    if undecided:
+        fewest = min(each.summary.count for one in undecided for each in one.standings)
+        lines.append(
+            f"{len(undecided)} of {len(found)} comparisons stay undecided: there are as few as {fewest} valid "
+            f"repetitions of a candidate, and it takes {max(each.needed for each in undecided)} of each to name the "
+            f"fastest; give more --seconds or --repetitions, or measure fewer candidates"
         )
     return lines
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,14 +64,14 @@ def make(launcher_words: Sequence[str], cluster_text: str | None, wanted: str | 
     return Place(mpi_library.find(wanted or launcher_words[0], os.environ), tuple(launcher_words))
 
 
-def driver_for(library: MpiLibrary) -> Path:
-    """The driver, compiled for this library."""
+def driver_for(library: MpiLibrary, before: Callable[[], None] = lambda: None) -> Path:
+    """The driver, compiled for this library. `before` is called if that is still to be done."""
     sources = sorted(installation.BENCH_SOURCES.glob("*.cpp"))
     headers = sorted(installation.BENCH_SOURCES.rglob("*.hpp"))
     if not sources:
         raise Error(f"this installation of Rondo is incomplete: there are no sources in {installation.BENCH_SOURCES}")
     flags = [f"-I{installation.BENCH_SOURCES}", "-Wl,--no-as-needed", "-ldl"]
-    driver = mpi_library.compile_program(library, DRIVER, sources, headers, flags)
+    driver = mpi_library.compile_program(library, DRIVER, sources, headers, flags, before=before)
     found = abi.of_program([str(driver)], None, {**os.environ, **library.environment})
     if found.abi != mpi_library.ABI_OF[library.name]:
         raise Error(

@@ -19,6 +19,7 @@ import msgspec
 from rondo.bench import plans, results, statistics
 from rondo.bench.plans import DIVIDED, TYPES, Plan
 from rondo.bench.results import NATIVE, Configuration, Results
+from rondo.bench.statistics import Verdict
 from rondo.cluster import shapes
 from rondo.errors import Error
 
@@ -56,11 +57,26 @@ class Cell(msgspec.Struct, frozen=True):
     """Median of each candidate that can win, by its label, fastest first."""
     native_tied: bool
     """Whether the MPI library's own cannot be told apart from the fastest (`rondo report` says how it is judged)."""
+    valid: dict[str, int]
+    """Valid repetitions of each candidate that was measured, by its label."""
+    verdict: str
+    """A value of statistics.Verdict. "undecided": there are too few repetitions to name anybody."""
 
     @property
     def fastest(self) -> str:
-        """Label of the candidate with the smallest median."""
+        """Label of the candidate with the smallest median, which is proof of nothing where the cell is undecided."""
         return next(iter(self.seconds))
+
+    @property
+    def undecided(self) -> bool:
+        """Are there too few repetitions to say who is the fastest?"""
+        return self.verdict == Verdict.UNDECIDED.value
+
+    @property
+    def valid_text(self) -> str:
+        """n=3, or n=1-3: valid repetitions of a candidate."""
+        fewest, most = min(self.valid.values()), max(self.valid.values())
+        return f"n={fewest}" if fewest == most else f"n={fewest}-{most}"
 
     @property
     def ratio(self) -> float:
@@ -92,7 +108,7 @@ class Map(msgspec.Struct, frozen=True):
 
     @property
     def winners(self) -> list[str]:
-        """Labels that are the fastest somewhere: the native one, then those that are it most often."""
+        """Labels with the smallest median somewhere: the native one, then those that have it most often."""
         cells = [each.fastest for each in self.cells]
         return sorted(set(cells), key=lambda label: (label != NATIVE, -cells.count(label), label))
 
@@ -198,11 +214,6 @@ def results_file(directory: Path, processes: int) -> Path:
     return directory / f"p{processes}.json"
 
 
-def missing(directory: Path, processes: Iterable[int]) -> list[int]:
-    """The numbers of processes that still have to be measured."""
-    return [each for each in processes if not results_file(directory, each).exists()]
-
-
 def read(directory: Path, asked: Question) -> Map | None:
     """The map of all that has been measured; None if nothing has."""
     found = {}
@@ -241,7 +252,8 @@ def table(found: Map) -> tuple[Any, list[str]]:
 
     from rondo.reports import style  # noqa: PLC0415
 
-    letters = {label: _letter(place) for place, label in enumerate(found.winners)}
+    winners = [each.fastest for each in found.cells if not each.undecided]
+    letters = {label: _letter(place) for place, label in enumerate(each for each in found.winners if each in winners)}
     cells = {(each.processes, each.count): each for each in found.cells}
     shown = Table(box=box.SIMPLE_HEAD)
     shown.add_column("p", justify="right")
@@ -250,8 +262,10 @@ def table(found: Map) -> tuple[Any, list[str]]:
     for processes in found.processes:
         row = [cells.get((processes, count)) for count in found.counts]
         shown.add_row(str(processes), *(_cell_text(each, letters) if each is not None else "" for each in row))
-    winners = [each.fastest for each in found.cells]
     lines = [f"{letter}  {label}: fastest in {winners.count(label)}" for label, letter in letters.items()]
+    undecided = sum(each.undecided for each in found.cells)
+    if undecided:
+        lines.append(f"?  undecided, with so few valid repetitions of each (n) that none can be named: {undecided}")
     return shown, lines
 
 
@@ -271,10 +285,13 @@ def _cells(asked: Question, processes: int, measured: Results) -> Iterable[Cell]
             continue
         seconds = {each.configuration.label: each.summary.median for each in compared.standings if each.takes_part}
         tied = any(each.configuration.algorithm == NATIVE for each in compared.best)
-        yield Cell(processes, count, group[0].bytes, seconds, tied)
+        valid = {each.configuration.label: each.summary.count for each in compared.standings}
+        yield Cell(processes, count, group[0].bytes, seconds, tied, valid, compared.verdict.value)
 
 
 def _cell_text(cell: Cell, letters: Mapping[str, str]) -> str:
+    if cell.undecided:
+        return f"? {cell.valid_text}"
     ratio = "" if math.isnan(cell.ratio) or cell.fastest == NATIVE else f" {cell.ratio:.2f}"
     return f"{letters[cell.fastest]}{ratio}{'~' if cell.native_tied and cell.fastest != NATIVE else ''}"
 

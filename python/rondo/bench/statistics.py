@@ -8,18 +8,21 @@ deterministic: the bootstrap's random numbers have a fixed seed.
 
 from __future__ import annotations
 
+import enum
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rondo import optional
-from rondo.bench.results import NATIVE, VALID, Configuration
+from rondo.bench.results import NATIVE, VALID, Configuration, Repetition
 
 CONFIDENCE = 0.95
 SIGNIFICANCE = 0.05
 SMALLEST_DIFFERENCE = 0.05
 """Relative; less is not called a difference, however certain it is."""
+LEAST_FOR_INTERVAL = 6
+"""Valid repetitions: with fewer, not even their whole range holds the median with 95% (1 - 2 / 2^n)."""
 RESAMPLES = 10000
 SEED = 20160901
 
@@ -42,6 +45,11 @@ class Summary:
     high: float
     """The interval's other end."""
 
+    @property
+    def certain(self) -> bool:
+        """Are there values enough for the interval to be one of 95%? What is drawn says so if not."""
+        return self.count >= LEAST_FOR_INTERVAL
+
 
 @dataclass(frozen=True)
 class Ratio:
@@ -50,6 +58,13 @@ class Ratio:
     value: float
     low: float
     high: float
+    count: int
+    """Of values, of the one of the two that has fewer."""
+
+    @property
+    def certain(self) -> bool:
+        """As of a Summary."""
+        return self.count >= LEAST_FOR_INTERVAL
 
 
 @dataclass(frozen=True)
@@ -64,11 +79,27 @@ class Standing:
     """That it is no slower than the fastest, by Holm; 1 for the fastest, NaN if it does not take part."""
     slower: bool
     """Than the fastest, by more than could be chance, skew or a trifle. Also if it does not take part."""
+    enough: bool
+    """Has it, and has the fastest, so many valid repetitions that any difference could be told from chance?"""
 
     @property
     def takes_part(self) -> bool:
         """Can it win? Not with a wrong result, and not without a valid repetition."""
         return self.summary.count > 0 and self.configuration.wrong() == 0
+
+
+class Verdict(enum.Enum):
+    """What a comparison says. Whatever names a winner asks for this first."""
+
+    WON = "won"
+    """By the one that is faster than all others, or by the native one if no other is proven faster."""
+    TIED = "tied"
+    """Some of Rondo's cannot be told apart, and all are faster than the native one."""
+    UNDECIDED = "undecided"
+    """Of some candidate there are so few valid repetitions that no times whatever could have decided."""
+    ALONE = "alone"
+    """There is one candidate, or one without a wrong result."""
+    NOTHING = "nothing valid"
 
 
 @dataclass(frozen=True)
@@ -93,11 +124,28 @@ class Comparison:
         return tuple(each for each in self.standings if each.takes_part and not each.slower)
 
     @property
+    def verdict(self) -> Verdict:
+        """Is there a winner? The one place that decides it, for all tables, words and figures."""
+        right = [each for each in self.standings if each.configuration.wrong() == 0]
+        if not self.best:
+            return Verdict.NOTHING
+        if len(right) == 1:
+            return Verdict.ALONE
+        if not all(each.enough for each in right):
+            return Verdict.UNDECIDED
+        return Verdict.WON if len(self.best) == 1 or self.native in self.best else Verdict.TIED
+
+    @property
     def winner(self) -> Standing | None:
-        """The only one of the best; of several, the native one. None if there is no reason to prefer one of them."""
-        if len(self.best) == 1:
-            return self.best[0]
-        return next((each for each in self.best if each.configuration.algorithm == NATIVE), None)
+        """The only one of the best; of several, the native one. None if the verdict is another than that one won."""
+        if self.verdict is not Verdict.WON:
+            return None
+        return self.best[0] if len(self.best) == 1 else self.native
+
+    @property
+    def needed(self) -> int:
+        """Valid repetitions of each candidate with which a winner can be named at all."""
+        return least_repetitions(sum(each.configuration.wrong() == 0 for each in self.standings))
 
 
 def summary(seconds: Sequence[float]) -> Summary:
@@ -125,12 +173,12 @@ def ratio(seconds: Sequence[float], reference: Sequence[float]) -> Ratio:
     """Median of some times over the median of others, which were taken independently."""
     numpy = optional.module("numpy")
     if not len(seconds) or not len(reference):
-        return Ratio(math.nan, math.nan, math.nan)
+        return Ratio(math.nan, math.nan, math.nan, 0)
     generator = _generator()
     above, below = (numpy.sort(numpy.asarray(each, dtype=float)) for each in (seconds, reference))
     ratios = _bootstrap_medians(above, generator) / _bootstrap_medians(below, generator)
-    interval = _interval(ratios, min(len(above), len(below)))
-    return Ratio(float(numpy.median(above) / numpy.median(below)), *interval)
+    fewer = min(len(above), len(below))
+    return Ratio(float(numpy.median(above) / numpy.median(below)), *_interval(ratios, fewer), fewer)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -144,6 +192,19 @@ def holm(p_values: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[index]))
         adjusted[index] = largest
     return adjusted
+
+
+def least_p_value(first: int, second: int) -> float:
+    """The smallest p-value of a two-sided rank-sum test that so many values can have: one order of all of them."""
+    return min(1.0, 2 / math.comb(first + second, first))
+
+
+def least_repetitions(candidates: int) -> int:
+    """How many of each it takes to tell the fastest of so many candidates from the others, if they are far apart."""
+    number = 1
+    while max(candidates - 1, 1) * least_p_value(number, number) >= SIGNIFICANCE:
+        number += 1
+    return number
 
 
 def groups(configurations: Iterable[Configuration]) -> list[list[Configuration]]:
@@ -160,11 +221,14 @@ def compare(group: Sequence[Configuration], clock_error: float = 0.0) -> Compari
 
     Each is tested against the one with the smallest median (Wilcoxon, Mann and Whitney; two-sided). Slower is one whose
     medians differ significantly after Holm's correction, by more than 5%, by more than the ranks' usual skew at the
-    start, and by more than what their clocks disagree.
+    start, and by more than what their clocks disagree. If some have too few repetitions for any such test, nothing is
+    decided.
     """
     native: list[float] = next((each.seconds() for each in group if each.algorithm == NATIVE), [])
     entered = [
-        Standing(each, summary(each.seconds()), ratio(each.seconds(), native) if native else None, math.nan, True)
+        Standing(
+            each, summary(each.seconds()), ratio(each.seconds(), native) if native else None, math.nan, True, False
+        )
         for each in group
     ]
     running = sorted((each for each in entered if each.takes_part), key=lambda each: each.summary.median)
@@ -172,17 +236,32 @@ def compare(group: Sequence[Configuration], clock_error: float = 0.0) -> Compari
         return Comparison(tuple(entered))
     fastest, others = running[0], running[1:]
     adjusted = holm([_rank_sum(fastest.configuration, each.configuration) for each in others])
-    ranked = [_judged(fastest, fastest, 1.0, clock_error)]
-    ranked += [_judged(each, fastest, p_value, clock_error) for each, p_value in zip(others, adjusted, strict=True)]
+    # Smaller p-values never make adjusted ones larger, so these are the smallest that there can be.
+    least = holm([least_p_value(fastest.summary.count, each.summary.count) for each in others])
+    ranked = [_judged(fastest, fastest, 1.0, True, clock_error)]
+    ranked += [
+        _judged(each, fastest, p_value, possible < SIGNIFICANCE, clock_error)
+        for each, p_value, possible in zip(others, adjusted, least, strict=True)
+    ]
     return Comparison((*ranked, *(each for each in entered if not each.takes_part)))
 
 
-def _judged(standing: Standing, fastest: Standing, p_value: float, clock_error: float) -> Standing:
+def compare_times(seconds: Mapping[str, Sequence[float]]) -> Comparison:
+    """The same of times by name that no benchmark took, of whole programs say: "native" is the native one's name."""
+    return compare([
+        Configuration(
+            "", name, "", "", 0, 0, "", "", 0.0, [Repetition(each, each, each, 0.0, VALID, 0) for each in times]
+        )
+        for name, times in seconds.items()
+    ])  # fmt: skip
+
+
+def _judged(standing: Standing, fastest: Standing, p_value: float, enough: bool, clock_error: float) -> Standing:
     difference = standing.summary.median - fastest.summary.median
     skew = max(_usual_skew(standing.configuration), _usual_skew(fastest.configuration))
     threshold = max(SMALLEST_DIFFERENCE * fastest.summary.median, skew, clock_error)
     slower = p_value < SIGNIFICANCE and difference > threshold
-    return Standing(standing.configuration, standing.summary, standing.ratio, p_value, slower)
+    return Standing(standing.configuration, standing.summary, standing.ratio, p_value, slower, enough)
 
 
 def _usual_skew(configuration: Configuration) -> float:
@@ -191,8 +270,10 @@ def _usual_skew(configuration: Configuration) -> float:
 
 
 def _rank_sum(first: Configuration, second: Configuration) -> float:
-    test = optional.module("scipy.stats").mannwhitneyu(first.seconds(), second.seconds(), alternative="two-sided")
-    return float(test.pvalue)
+    values = first.seconds(), second.seconds()
+    test = optional.module("scipy.stats").mannwhitneyu(*values, alternative="two-sided")
+    # With ties it approximates, and may fall below what so few values can prove.
+    return max(float(test.pvalue), least_p_value(*map(len, values)))
 
 
 def _generator() -> Any:

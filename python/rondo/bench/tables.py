@@ -13,6 +13,7 @@ import msgspec
 
 from rondo.bench import statistics
 from rondo.bench.results import NATIVE, Configuration, Environment, Results
+from rondo.bench.statistics import LEAST_FOR_INTERVAL
 
 MICROSECOND = 1e-6
 
@@ -104,7 +105,8 @@ def _title(configuration: Configuration, environment: Environment) -> str:
     where = f"{environment.ranks} ranks on {environment.nodes} node{'s' if environment.nodes != 1 else ''}"
     return (
         f"{what}, {where}, {environment.library}, start by {configuration.start}\n"
-        "microseconds of the slowest rank: minimum, median, ratio of the median to native's"
+        "microseconds of the slowest rank: minimum, median, ratio of the median to native's; "
+        f"n: valid repetitions, where there are fewer than {LEAST_FOR_INTERVAL}"
     )
 
 
@@ -117,6 +119,8 @@ def _cell(configuration: Configuration, native: Configuration | None) -> str:
         reference = statistics.summary(native.seconds()).median if native is not None else math.nan
         if native is not configuration and not math.isnan(reference):
             text += f" {summary.median / reference:.2f}x"
+        if not summary.certain:
+            text += f" n={summary.count}"
     return f"{text} WRONG" if configuration.wrong() else text
 
 

@@ -14,6 +14,7 @@ import os
 import re
 import secrets
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -123,6 +124,7 @@ def start(shape: Shape, name: str | None = None, *, detached: bool = False) -> C
     remove_remains()
     directory = _new_directory(name)
     words = [str(engine), "up", "--directory", str(directory), "--nodes", str(shape.nodes)]
+    words += ["--per-node", str(shape.per_node)]
     words += ["--latency-us", f"{shape.latency * 1e6:.12g}", "--rate-mbit", f"{shape.rate / 1e6:.12g}"]
     words += ["--lanes", str(shape.lanes), *(["--detached"] if detached else [])]
     (directory / "shape").write_text(str(shape))
@@ -239,10 +241,15 @@ def _wait_until_ready(engine: subprocess.Popen[bytes], directory: Path) -> None:
     while not (directory / "ready").exists():
         if engine.poll() is not None:
             text = (directory / "log").read_text(errors="replace").strip()
-            raise Error(text.removeprefix("rondo-testbed: ") or f"the emulated cluster ended with {engine.returncode}")
+            raise Error(text.removeprefix("rondo-testbed: ") or _end_of(engine.returncode))
         if time.monotonic() > deadline:
             raise Error(f"the emulated cluster was not up after {START_SECONDS:.0f} s")
         time.sleep(0.01)
+
+
+def _end_of(code: int) -> str:
+    how = f"by signal {-code} ({signal.strsignal(-code)})" if code < 0 else f"with exit code {code}"
+    return f"the emulated cluster ended while it started, {how}; if this was not you, memory may have run out (dmesg)"
 
 
 def _end(engine: subprocess.Popen[bytes]) -> None:

@@ -6,17 +6,14 @@ from __future__ import annotations
 import datetime
 import os
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import click
 
 from rondo import optional
-from rondo.bench import console_output, launches, maps, plans, results, tables
+from rondo.bench import console_output, launches, maps, pages, plans, results, series, tables
 from rondo.errors import Error
-
-WRONG_RESULTS = 3
 
 
 @click.command(context_settings={"allow_interspersed_args": True})
@@ -113,11 +110,22 @@ WRONG_RESULTS = 3
     metavar="BYTES",
     help="Of a map: the length for the figure of bandwidth; the next one measured is taken.",
 )
-@click.argument("collective")
+@click.option(
+    "--page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.toml",
+    help="Measure all that a benchmark page asks for, as docs/benchmarks/allreduce.toml.",
+)
+@click.option(
+    "--experiment", "experiments", multiple=True, metavar="NAME", help="Of a page, this one alone. May be repeated."
+)
+@click.argument("collective", required=False)
 @click.argument("launcher", nargs=-1, type=click.UNPROCESSED, metavar="[-- LAUNCHER [OPTION]...]")
+@click.pass_context
 def command(
+    context: click.Context,
     *,
-    collective: str,
+    collective: str | None,
     algorithm_list: str | None,
     single_algorithms: tuple[str, ...],
     type_: str,
@@ -130,6 +138,8 @@ def command(
     as_map: bool,
     processes: str | None,
     bandwidth_at: str,
+    page: Path | None,
+    experiments: tuple[str, ...],
     launcher: tuple[str, ...],
     **options: Any,
 ) -> None:
@@ -157,7 +167,23 @@ def command(
     \b
         rondo bench --map allreduce --type double --counts 8:256Ki --cluster 36x1:10ms:100Mbit --seconds 30
         rondo bench --map allreduce --processes 2..16 --output map -- mpiexec -n {p}
+
+    With --page, all is measured that a file of a benchmark page asks for, into a directory that --output names, a file
+    for each measurement, and only what is not there yet: on the emulated clusters that the file names, with each of its
+    MPI libraries or the one of --mpi; or under a launcher of yours, with the library that this is of.
+
+    \b
+        rondo bench --page docs/benchmarks/allreduce.toml --mpi mpich -- srun -N {p} --ntasks-per-node 1
     """
+    if page is not None:
+        # There is no collective, so the first word is the launcher's.
+        words = (collective, *launcher) if collective is not None else launcher
+        check_page_options(context, words)
+        sys.exit(page_command(page, experiments, (None, mpi, words), output))
+    if experiments:
+        raise Error("--experiment goes with --page")
+    if collective is None:
+        raise Error("what to measure? Expected a collective, as in: rondo bench exscan -- mpiexec -n 8")
     algorithms = [*plans.split_algorithms(algorithm_list or ""), *single_algorithms]
     plan = plans.make(
         collective, algorithms=algorithms, type_name=type_, operator=op, learned_clock=clock == "learned", **options
@@ -181,15 +207,11 @@ def command(
     if outcome.exit_code:
         sys.exit(outcome.exit_code)
     if outcome.wrong_warmups or any(each.wrong() for each in measured.configurations):
-        sys.exit(WRONG_RESULTS)
-
-
-Where = tuple[str | None, str | None, tuple[str, ...]]
-"""Cluster, MPI library and launcher, as given."""
+        sys.exit(series.WRONG_RESULTS)
 
 
 def map_command(
-    plan: plans.Plan, where: Where, processes: str | None, at: str, *, output: str | None, as_json: bool
+    plan: plans.Plan, where: series.Where, processes: str | None, at: str, *, output: str | None, as_json: bool
 ) -> int:
     """Measures and draws a map; the exit code."""
     from rondo.reports import map_figures  # noqa: PLC0415
@@ -205,7 +227,7 @@ def map_command(
     for package in ("matplotlib", "scipy.stats"):
         optional.module(package)
     maps.open_directory(directory, asked)
-    code = measure_map(plan, numbers, directory, where)
+    code = series.measure(series.of_map(plan, numbers, directory, where), "numbers of processes")
     found = maps.read(directory, asked)
     if found is None:
         raise Error("nothing was measured, so there is no map", code or 2)
@@ -216,37 +238,32 @@ def map_command(
     return code
 
 
-def measure_map(plan: plans.Plan, numbers: tuple[int, ...], directory: Path, where: Where) -> int:
-    """Measures what a map lacks and says how far it is; the exit code. What ends without results ends the map."""
-    cluster, mpi, launcher = where
-    left = maps.missing(directory, numbers)
-    if len(left) < len(numbers):
-        click.echo(f"{len(numbers) - len(left)} of {len(numbers)} numbers of processes are there already", err=True)
-    if left:
-        seconds = datetime.timedelta(seconds=round(len(left) * plan.seconds))
-        click.echo(f"measuring {len(left)} numbers of processes, about {seconds} in all", err=True)
-    worst = 0
-    for done, each in enumerate(left, 1):
-        began = time.monotonic()
-        words, part = maps.place_for(each, launcher, cluster)
-        outcome = console_output.measure(maps.plan_for(plan, each), launches.make(words, part, mpi))
-        measured = outcome.results
-        for what, reason in outcome.refusals.items():
-            click.echo(f"rondo: {each} processes: {what} was not measured: {reason}", err=True)
-        if outcome.exit_code or measured is None or not measured.complete:
-            reason = console_output.failure(outcome)
-            click.echo(f"rondo: {each} processes: {reason}; start again to go on from here", err=True)
-            return outcome.exit_code or 2
-        if measured.environment.ranks != each:
-            raise Error(f"the launcher started {measured.environment.ranks} ranks instead of {each}")
-        results.write(measured, maps.results_file(directory, each))
-        click.echo(f"{each} processes: {time.monotonic() - began:.0f} s ({done} of {len(left)})", err=True)
-        for line in console_output.cautions(measured):
-            click.echo(f"rondo: {line}", err=True)
-        if outcome.wrong_warmups or any(one.wrong() for one in measured.configurations):
-            click.secho(f"rondo: {each} processes: WRONG RESULTS; `rondo report` says of what", err=True, fg="red")
-            worst = WRONG_RESULTS
-    return worst
+def page_command(file: Path, experiments: tuple[str, ...], where: series.Where, output: str | None) -> int:
+    """Measures what a page lacks; the exit code."""
+    page = pages.read(file)
+    directory = Path(output or f"page-{file.stem}").absolute()
+    parts = series.of_page(page, experiments, directory, where)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Error(f"cannot write into {directory}: {error.strerror}") from None
+    code = series.measure(parts, "measurements")
+    click.echo(f"the results are in {directory}; rondo report {directory}/*.json shows them", err=True)
+    return code
+
+
+def check_page_options(context: click.Context, words: tuple[str, ...]) -> None:
+    """Error for what the file of a page says already."""
+    given = [
+        each.opts[0]
+        for each in context.command.params
+        if isinstance(each, click.Option)
+        and each.name not in ("page", "experiments", "output", "mpi")
+        and context.get_parameter_source(str(each.name)) is click.core.ParameterSource.COMMANDLINE
+    ]
+    given += [each for each in words[:1] if each in (*plans.COLLECTIVES, *plans.PATTERNS)]
+    if given:
+        raise Error(f"--page FILE says what is measured and how; leave out {', '.join(given)}")
 
 
 def output_base(name: str | None, collective: str) -> Path:

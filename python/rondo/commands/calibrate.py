@@ -107,8 +107,8 @@ def command(
     click.echo(f"wrote {path}", err=True)
     if measured.rendezvous > measured.machine.alpha / 2:
         click.echo(
-            f"rondo: long messages take {time_text(measured.rendezvous)} more, because this library asks the receiver "
-            f"first; the figures leave that out",
+            f"rondo: messages beyond the eager limit take {time_text(measured.rendezvous)} more, because this library "
+            f"asks the receiver first",
             err=True,
         )
     rows = calibrate.table(measured.machine, ranks or table_ranks(cluster, measured.ranks), lengths)
@@ -150,6 +150,8 @@ def tell(figures: machine.Machine, rows: Sequence[calibrate.Row], as_json: bool,
     click.echo(f"  beta      {figures.beta:.3g} s/byte ({rate_text(figures.beta)})")
     click.echo(f"  overhead  {time_text(figures.overhead)}")
     click.echo(f"  gamma     {figures.gamma:.3g} s/byte ({rate_text(figures.gamma)})")
+    eager = f"{_core.quantity_text(figures.eager)} bytes" if figures.eager is not None else "by the library"
+    click.echo(f"  eager     {eager}")
     ranks = rows[0].ranks if rows else 0
     table = Table(title=f"Segments chosen, {ranks} ranks", title_justify="left", box=None, pad_edge=False)
     for name in ("algorithm", "bytes", "segment", "segments", "time", "b*", "found by"):

@@ -7,6 +7,7 @@ import contextlib
 import os
 import shlex
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -151,9 +152,12 @@ def command(
         environment.update(launch.environment)
         if directory is None and cluster_text is None:
             process.replace(launch.words, environment)
-        code = process.run(launch.words, environment)
-        if directory is not None:
-            show_report(directory, merged_file)
+        if directory is None:
+            code = process.run(launch.words, environment)
+        else:
+            with requests_to_end_left_to_the_command():
+                code = process.run(launch.words, environment)
+                show_report(directory, merged_file)
     sys.exit(code)
 
 
@@ -282,15 +286,29 @@ def choose_abi(line: launcher.CommandLine, wanted: str, environment: dict[str, s
     return chosen
 
 
+@contextlib.contextmanager
+def requests_to_end_left_to_the_command() -> Iterator[None]:
+    """Whoever interrupts the command more than once shall get its report all the same."""
+    # A handler is not handed down to the command. What is ignored (nohup) is, and stays so.
+    heard = [number for number in process.ENDING if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, lambda *_: None) for number in heard}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def show_report(directory: Path, merged_file: Path | None) -> None:
     """Prints the merged report of the ranks on stderr, and writes it if asked."""
     # Loaded only now: most runs do without.
     from rich.console import Console  # noqa: PLC0415
 
-    from rondo.launching import run_report  # noqa: PLC0415
+    from rondo.launching import run_report, run_table  # noqa: PLC0415
 
     merged = run_report.read(directory)
-    run_report.show(merged, Console(stderr=True, highlight=False))
+    with contextlib.suppress(OSError):  # the terminal is gone
+        run_table.show(merged, Console(stderr=True, highlight=False))
     if merged_file is not None:
         try:
             run_report.write(merged, merged_file)

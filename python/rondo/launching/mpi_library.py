@@ -9,7 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -110,9 +110,18 @@ def of_program(words: Sequence[str], wanted: str | None, environment: Mapping[st
 
 
 def compile_program(
-    library: MpiLibrary, name: str, sources: Sequence[Path], headers: Sequence[Path], flags: Sequence[str] = ()
+    library: MpiLibrary,
+    name: str,
+    sources: Sequence[Path],
+    headers: Sequence[Path],
+    flags: Sequence[str] = (),
+    *,
+    before: Callable[[], None] = lambda: None,
 ) -> Path:
-    """An executable of C++ sources for an MPI library, compiled once and kept in the user's cache directory."""
+    """An executable of C++ sources for an MPI library, compiled once and kept in the user's cache directory.
+
+    `before` is called if it has to be compiled, which takes a while.
+    """
     words = [str(library.compiler), *COMPILER_FLAGS, *flags, *map(str, sources)]
     content = b"\0".join(path.read_bytes() for path in [*sources, *headers])
     stamp = f"{words} {library.compiler.resolve().stat().st_mtime_ns}".encode()
@@ -120,6 +129,7 @@ def compile_program(
     if target.exists():
         return target
     partial = target.with_name(f".{target.name}.{os.getpid()}")
+    before()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         result = subprocess.run(

@@ -3,53 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import msgspec
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+
+from rondo.launching import kept_counts
+from rondo.launching.rank_report import RankClass, RankEntry, RankReport
 
 
-class RankEntry(msgspec.Struct):
-    """Calls of one collective on one rank that were treated alike."""
+class SizeClass(msgspec.Struct, kw_only=True):
+    """Calls of one class of size on all ranks."""
 
-    collective: str
-    algorithm: str
-    """"native": the MPI library's own."""
-    reason: str
-    """Why native; empty otherwise."""
-    calls: int
-    bytes: int
-    """In all calls together."""
-    smallest: int
-    """Bytes of the smallest call."""
-    largest: int
-    """Bytes of the largest call."""
-    seconds: float
-    """In all calls together."""
-
-
-class RankReport(msgspec.Struct):
-    """The file that one rank leaves."""
-
-    rank: int
-    size: int
-    host: str
-    library: str
-    """Of MPI, with its version."""
-    abi: str
-    entries: list[RankEntry]
-
-
-class Entry(msgspec.Struct):
-    """Calls of one collective on all ranks that were treated alike."""
-
-    collective: str
-    algorithm: str
-    reason: str
+    up_to: int | None
+    """Bytes that a call of this class may have; None: no limit."""
     ranks: int
     """How many ranks made such calls."""
     calls: int
@@ -64,6 +31,24 @@ class Entry(msgspec.Struct):
     """Of the rank that spent the most."""
 
 
+class Entry(msgspec.Struct, kw_only=True):
+    """Calls of one collective on all ranks that were treated alike; the figures are as in a class."""
+
+    collective: str
+    algorithm: str
+    reason: str
+    ranks: int
+    calls: int
+    total_calls: int
+    bytes: int
+    total_bytes: int
+    smallest: int
+    largest: int
+    seconds: float
+    classes: list[SizeClass]
+    """Those with calls, from the smallest."""
+
+
 class Report(msgspec.Struct):
     """The reports of all ranks, together and one by one."""
 
@@ -73,8 +58,10 @@ class Report(msgspec.Struct):
     """Ranks of the program."""
     missing: list[int]
     """Ranks that left no report."""
+    cut_short: list[int]
+    """Ranks that were killed, aborted or ended without MPI_Finalize, and what they counted until then is here."""
     unreadable: list[str]
-    """Files that were cut short, with the reason."""
+    """Files that were not finished, with the reason."""
     entries: list[Entry]
     ranks: list[RankReport]
 
@@ -82,15 +69,28 @@ class Report(msgspec.Struct):
 def read(directory: Path) -> Report:
     """Merges the reports in a directory; files that cannot be read are named in the result."""
     ranks, unreadable = [], []
-    for path in sorted(directory.glob("*.json*")):
-        if path.suffix != ".json":
-            unreadable.append(f"{path.name}: never finished")
-            continue
+    for path in _of_each_rank(directory):
+        decode: Callable[[bytes], RankReport] = (
+            kept_counts.decode if path.suffix == kept_counts.SUFFIX else _decode_finished
+        )
         try:
-            ranks.append(msgspec.json.decode(path.read_bytes(), type=RankReport))
-        except (OSError, msgspec.DecodeError) as error:
+            ranks.append(decode(path.read_bytes()))
+        except (OSError, ValueError) as error:  # msgspec's are among them
             unreadable.append(f"{path.name}: {error}")
     return merged(ranks, unreadable)
+
+
+def _of_each_rank(directory: Path) -> list[Path]:
+    """The file that says most: a report that was finished, else counts, else a report that was begun."""
+    found: dict[str, Path] = {}
+    for suffix in (".json.part", kept_counts.SUFFIX, ".json"):
+        for path in directory.glob(f"*{suffix}"):
+            found[path.name.removesuffix(suffix)] = path
+    return [found[name] for name in sorted(found)]
+
+
+def _decode_finished(text: bytes) -> RankReport:
+    return msgspec.json.decode(text, type=RankReport)
 
 
 def merged(ranks: Iterable[RankReport], unreadable: Iterable[str] = ()) -> Report:
@@ -106,25 +106,60 @@ def merged(ranks: Iterable[RankReport], unreadable: Iterable[str] = ()) -> Repor
         abi=" and ".join(sorted({rank.abi for rank in ranks})),
         size=size,
         missing=sorted(set(range(size)) - {rank.rank for rank in ranks}),
+        cut_short=sorted({rank.rank for rank in ranks if not rank.ended}),
         unreadable=list(unreadable),
         entries=[_merged_entry(*key, group) for key, group in sorted(groups.items())],
         ranks=ranks,
     )
 
 
-def _merged_entry(collective: str, algorithm: str, reason: str, group: list[RankEntry]) -> Entry:
+def _merged_entry(collective: str, algorithm: str, reason: str, group: Sequence[RankEntry]) -> Entry:
+    groups: dict[int | None, list[RankClass]] = {}
+    for entry in group:
+        for each in entry.classes:
+            groups.setdefault(each.up_to, []).append(each)
+    limits = sorted(groups, key=lambda limit: (limit is None, limit))
+    whole = _merged_class([_together(entry.classes) for entry in group])
     return Entry(
         collective=collective,
         algorithm=algorithm,
         reason=reason,
+        ranks=whole.ranks,
+        calls=whole.calls,
+        total_calls=whole.total_calls,
+        bytes=whole.bytes,
+        total_bytes=whole.total_bytes,
+        smallest=whole.smallest,
+        largest=whole.largest,
+        seconds=whole.seconds,
+        classes=[_merged_class(groups[limit]) for limit in limits],
+    )
+
+
+def _together(classes: Sequence[RankClass]) -> RankClass:
+    """All calls of one rank."""
+    return RankClass(
+        up_to=None,
+        calls=sum(each.calls for each in classes),
+        bytes=sum(each.bytes for each in classes),
+        smallest=min(each.smallest for each in classes),
+        largest=max(each.largest for each in classes),
+        seconds=sum(each.seconds for each in classes),
+    )
+
+
+def _merged_class(group: Sequence[RankClass]) -> SizeClass:
+    """The same class of several ranks."""
+    return SizeClass(
+        up_to=group[0].up_to,
         ranks=len(group),
-        calls=max(entry.calls for entry in group),
-        total_calls=sum(entry.calls for entry in group),
-        bytes=max(entry.bytes for entry in group),
-        total_bytes=sum(entry.bytes for entry in group),
-        smallest=min(entry.smallest for entry in group),
-        largest=max(entry.largest for entry in group),
-        seconds=max(entry.seconds for entry in group),
+        calls=max(each.calls for each in group),
+        total_calls=sum(each.calls for each in group),
+        bytes=max(each.bytes for each in group),
+        total_bytes=sum(each.bytes for each in group),
+        smallest=min(each.smallest for each in group),
+        largest=max(each.largest for each in group),
+        seconds=max(each.seconds for each in group),
     )
 
 
@@ -133,51 +168,34 @@ def write(report: Report, path: Path) -> None:
     path.write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n")
 
 
-def show(report: Report, console: Console) -> None:
-    """Prints a table, and what is missing from it; 80 columns are enough."""
-    if report.entries:
-        console.print(f"Rondo: {report.library}, {report.size} ranks", style="bold")
-        table = Table(box=SIMPLE_HEAD, pad_edge=False)
-        table.add_column("collective", no_wrap=True)
-        table.add_column("algorithm", overflow="fold")
-        for heading in ("calls", "ranks", "bytes a call", "seconds"):
-            table.add_column(heading, justify="right", no_wrap=True)
-        for entry in report.entries:
-            chosen = Text(entry.algorithm, style="" if entry.algorithm == "native" else "green")
-            if entry.reason:
-                chosen.append(f" ({entry.reason})", style="dim")
-            table.add_row(
-                entry.collective,
-                chosen,
-                str(entry.calls),
-                str(entry.ranks),
-                _range_text(entry.smallest, entry.largest),
-                f"{entry.seconds:.3g}",
-            )
-        console.print(table)
-        console.print("calls and seconds: of the rank with the most", style="dim")
-    for line in warnings(report):
-        console.print(Text(f"rondo: {line}"), style="yellow", soft_wrap=True)
-
-
 def warnings(report: Report) -> list[str]:
     """What is missing from the report, in words."""
     lines = [f"unreadable report {each}" for each in report.unreadable]
     if not report.ranks:
         lines.append(
-            "no rank left a report: none loaded Rondo, or none called a collective that Rondo knows, or all were "
-            "killed before their end"
+            "no rank left a report: none loaded Rondo, none called a function that Rondo knows, or no report could be "
+            "written"
         )
     elif not report.entries:
         lines.append("Rondo was loaded, but no rank called a collective that it knows")
-    if report.missing:
-        shown = ", ".join(map(str, report.missing[:8])) + (", ..." if len(report.missing) > 8 else "")
+    if report.cut_short:
+        themselves, they = ("itself", "it") if len(report.cut_short) == 1 else ("themselves", "they")
         lines.append(
-            f"{len(report.missing)} of {report.size} ranks left no report: {shown} (killed, or without a call of a "
-            "collective that Rondo knows)"
+            f"{_some(report.cut_short, report)} did not come to an end by {themselves}: {_listed(report.cut_short)} "
+            "(killed, aborted, or without MPI_Finalize); the calls that "
+            f"{they} had finished are counted"
+        )
+    if report.missing:
+        lines.append(
+            f"{_some(report.missing, report)} left no report: {_listed(report.missing)} (Rondo not loaded, no "
+            "call of a function that it knows, or no report could be written)"
         )
     return lines
 
 
-def _range_text(smallest: int, largest: int) -> str:
-    return str(smallest) if smallest == largest else f"{smallest}..{largest}"
+def _some(ranks: Sequence[int], report: Report) -> str:
+    return f"{len(ranks)} of {report.size} ranks"
+
+
+def _listed(ranks: Sequence[int]) -> str:
+    return ", ".join(map(str, ranks[:8])) + (", ..." if len(ranks) > 8 else "")

@@ -19,11 +19,12 @@ SECONDS = 20.0
 # cache, as segments do.
 MESSAGES = (500, 1000)
 OPERANDS = (4096, 16384)
-ROUND_TRIPS = "1,4,16,64,256,1Ki,4Ki,16Ki,64Ki"
+# By factors of two where a library may begin to ask the receiver, from 4 KiB on.
+ROUND_TRIPS = "1,4,16,64,256,512,1Ki,2Ki,4Ki,8Ki,16Ki,32Ki,64Ki"
 SEGMENT = "segment"
 
 STAGES = {
-    "ping_pong": "alpha and beta: a message there and back",
+    "ping_pong": "alpha, beta and eager: a message there and back",
     "stream": "overhead: many short messages, one after the other",
     "reduce_local": "gamma: an operator on vectors in the cache",
 }
@@ -87,10 +88,12 @@ def measure(
     network = measured("ping_pong", ROUND_TRIPS)
     if network.environment.ranks < 2:
         raise Error("a network has two ends; expected at least 2 ranks, on different nodes, as in: mpiexec -n 2 ...")
-    line = network.environment.network or fitted_line(quickest(network))
+    points = quickest(network)
+    line = network.environment.network or fitted_line(points)
     overhead = slope(quickest(measured("stream", ",".join(map(str, MESSAGES)))))
     gamma = slope(quickest(measured("reduce_local", ",".join(map(str, OPERANDS)))))
-    machine = Machine(max(line.latency, 0.0), max(line.seconds_per_byte, 0.0), overhead * ELEMENT, gamma)
+    alpha, beta = max(line.latency, 0.0), max(line.seconds_per_byte, 0.0)
+    machine = Machine(alpha, beta, overhead * ELEMENT, gamma, eager_limit(points, alpha, beta))
     return Calibration(machine, line.rendezvous, network.environment.library, network.environment.ranks)
 
 
@@ -128,6 +131,17 @@ def fitted_line(points: Sequence[tuple[int, float]]) -> Network:
     return Network(latency, per_byte, residual)
 
 
+def eager_limit(points: Sequence[tuple[int, float]], alpha: float, beta: float) -> int:
+    """Bytes of the longest measured message that did not wait for its receiver.
+
+    To ask and hear takes two latencies: half of that, in all longer messages, is the sign.
+    """
+    first_bytes, first = points[0]
+    waits = [seconds - first - beta * (size - first_bytes) > alpha for size, seconds in points]
+    eager = len(points) - (waits[::-1].index(False) if False in waits else len(points))
+    return points[max(eager - 1, 0)][0]
+
+
 def pipelined() -> list[tuple[str, str]]:
     """Collective and name of every algorithm with segments."""
     return [
@@ -150,7 +164,7 @@ def table(machine: Machine, ranks: int, sizes: Sequence[int]) -> list[Row]:
 def chosen(machine: Machine, collective: str, name: str, ranks: int, size: int, *, budget: int = 0) -> dict[str, float]:
     """What _core.chosen_segment says; a budget of 0 actions is that of a program's first call."""
     figures = (machine.alpha, machine.beta, machine.overhead, machine.gamma)
-    choice: dict[str, float] = _core.chosen_segment(collective, name, ranks, size, *figures, budget)
+    choice: dict[str, float] = _core.chosen_segment(collective, name, ranks, size, *figures, budget, machine.eager)
     return choice
 
 

@@ -26,16 +26,23 @@ class Machine:
     """Seconds that the processor needs for a message, on either side."""
     gamma: float
     """Seconds per byte that an operator produces."""
+    eager: int | None = None
+    """Bytes of the longest message that the library sends without asking the receiver; None: by the library."""
 
     def text(self, remarks: str = "") -> str:
         """A machine file, with remarks as comments on top."""
         head = "".join(f"# {line}\n" for line in remarks.splitlines())
-        return head + (
+        eager = ""
+        if self.eager is not None:
+            size = _core.quantity_text(self.eager)
+            eager = f"eager = {size}  # bytes of the longest message that waits for no receiver\n"
+        figures = (
             f"alpha = {self.alpha:.4g}  # seconds that a message takes to arrive\n"
             f"beta = {self.beta:.4g}  # seconds per byte of a message\n"
             f"overhead = {self.overhead:.4g}  # seconds of the processor per message, on either side\n"
             f"gamma = {self.gamma:.4g}  # seconds per byte that an operator produces\n"
         )
+        return head + figures + eager
 
 
 def default_path(environment: Mapping[str, str]) -> Path:

@@ -8,7 +8,7 @@ between minimum and maximum, or the single repetitions.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rondo.bench import statistics
@@ -32,6 +32,7 @@ def times(section: Section, styles: Mapping[str, Style]) -> dict[str, Any] | Non
     low, high = min(each.minimum for each in summaries), max(each.maximum for each in summaries)
     scale, unit = style.axis_unit(low)
     traces = [trace for each in shown for trace in _time_traces(each, styles[each.algorithm], scale)]
+    traces += _hollow(shown)
     traces += _wrong((each, each.summary.median / scale) for one in shown for each in one.measured)
     return {
         "data": traces,
@@ -53,6 +54,7 @@ def ratios(section: Section, styles: Mapping[str, Style]) -> dict[str, Any] | No
         _across({"type": "line", "y0": 1, "y1": 1, "line": {"color": "#000000", "width": 2}}),
     ]
     traces = [_ratio_trace(each, styles[each.algorithm]) for each in shown]
+    traces += _hollow(section.series)
     traces += _wrong((each, each.ratio.value) for one in shown for each in one.measured if each.ratio is not None)
     return {"data": traces, "layout": layout}
 
@@ -88,7 +90,7 @@ def _time_traces(series: Series, look: Style, scale: float) -> list[dict[str, An
     }
     line = {
         **shared,
-        **_line(series, look),
+        **_line(series, look, [each.summary.certain for each in points]),
         "meta": {"role": "line", **ys},
         "x": bytes_,
         "y": ys["median"],
@@ -104,7 +106,7 @@ def _ratio_trace(series: Series, look: Style) -> dict[str, Any]:
     return {
         "type": "scatter",
         "name": series.label,
-        **_line(series, look),
+        **_line(series, look, [each.certain for each in ratios_]),
         "x": [each.configuration.bytes for each in points],
         "y": [_rounded(each.value) for each in ratios_],
         "error_y": {
@@ -138,7 +140,17 @@ def _wrong(points: Iterable[tuple[Standing, float]]) -> list[dict[str, Any]]:
     ]
 
 
-def _line(series: Series, look: Style) -> dict[str, Any]:
+def _hollow(shown: Iterable[Series]) -> list[dict[str, Any]]:
+    """What explains hollow markers, if there are any."""
+    if all(each.summary.certain for one in shown for each in one.measured):
+        return []
+    marker = {"symbol": "circle-open", "size": 8, "color": "#666666"}
+    # One point that is nowhere: a trace without points has no place in the legend.
+    nowhere = {"x": [None], "y": [None], "hoverinfo": "skip"}
+    return [{"type": "scatter", "name": style.HOLLOW, "mode": "markers", "marker": marker, **nowhere}]
+
+
+def _line(series: Series, look: Style, certain: Sequence[bool]) -> dict[str, Any]:
     return {
         "mode": "lines+markers",
         "line": {
@@ -147,7 +159,7 @@ def _line(series: Series, look: Style) -> dict[str, Any]:
             "dash": style.DASHES[series.variant % len(style.DASHES)],
         },
         "marker": {
-            "symbol": look.marker + ("-open" if series.variant else ""),
+            "symbol": [look.marker + ("" if each else "-open") for each in certain],
             "size": SIZES.get(look.marker, 9),
             "color": look.colour,
         },

@@ -83,7 +83,10 @@ def _times(section: Section, looks: Mapping[str, Style], line: str) -> Any:
         x = [point.configuration.bytes for point in points]
         least, most = ([getattr(point.summary, end) / scale for point in points] for end in ("minimum", "maximum"))
         axes.fill_between(x, least, most, color=looks[each.algorithm].colour, alpha=0.15, linewidth=0)
-        axes.plot(x, [getattr(point.summary, line) / scale for point in points], **_line(each, looks))
+        y = [getattr(point.summary, line) / scale for point in points]
+        certain = [point.summary.certain for point in points]
+        axes.plot(x, y, markevery=certain, **_line(each, looks))
+        mark_uncertain(axes, x, y, certain, looks[each.algorithm])
         _mark_wrong(axes, [(point, getattr(point.summary, line) / scale) for point in points])
     _finish(figure, axes, shown, f"{line} time ({unit})")
     return figure
@@ -106,7 +109,10 @@ def _ratios(section: Section, looks: Mapping[str, Style]) -> Any:
         below = [max(0.0, ratio.value - ratio.low) for _, ratio in points]
         above = [max(0.0, ratio.high - ratio.value) for _, ratio in points]
         x = [point.configuration.bytes for point, _ in points]
-        axes.errorbar(x, values, yerr=[below, above], elinewidth=0.7, capsize=1.5, capthick=0.7, **_line(each, looks))
+        certain = [ratio.certain for _, ratio in points]
+        bars = {"yerr": [below, above], "elinewidth": 0.7, "capsize": 1.5, "capthick": 0.7}
+        axes.errorbar(x, values, **bars, markevery=certain, **_line(each, looks))
+        mark_uncertain(axes, x, values, certain, looks[each.algorithm])
         _mark_wrong(axes, [(point, ratio.value) for point, ratio in points])
     _finish(figure, axes, shown, "median time / native's")
     return figure
@@ -133,9 +139,18 @@ def _line(series: Series, looks: Mapping[str, Style]) -> dict[str, Any]:
         "linestyle": DASHES[style.DASHES[series.variant % len(style.DASHES)]],
         "marker": marker,
         "markersize": size,
-        "markerfacecolor": "white" if series.variant else look.colour,
-        "markeredgewidth": 0.7 if series.variant else 0,
+        "markeredgewidth": 0,
     }
+
+
+def mark_uncertain(axes: Any, x: Sequence[float], y: Sequence[float], certain: Sequence[bool], look: Style) -> None:
+    """Hollow markers where there are too few repetitions for an interval."""
+    marker, size = MARKERS[look.marker]
+    points = [point for point, sure in zip(zip(x, y, strict=True), certain, strict=True) if not sure]
+    if points:
+        edge = {"markerfacecolor": "white", "markeredgecolor": look.colour, "markeredgewidth": 0.8}
+        axes.plot(*zip(*points, strict=True), linestyle="", marker=marker, markersize=size, **edge)
+        axes.plot([], [], "o", markersize=3.4, label=style.SHORT_HOLLOW, **{**edge, "markeredgecolor": "#666666"})
 
 
 def _mark_wrong(axes: Any, points: Sequence[tuple[Standing, float]]) -> None:
@@ -150,9 +165,15 @@ def _finish(figure: Any, axes: Any, shown: Sequence[Series], title: str) -> None
     _set_ticks(axes.yaxis, style.log_ticks(*axes.get_ylim()))
     axes.set_xlabel("vector on each rank (bytes)")
     axes.set_ylabel(title)
+    set_legend(figure, legend_entries(axes))
+
+
+def legend_entries(axes: Any) -> dict[str, Any]:
+    """What there is to explain, with its handles: candidates first."""
     handles, labels = axes.get_legend_handles_labels()
-    # Of an error bar only the line; of several marks for wrong results one.
-    set_legend(figure, {label: getattr(each, "lines", [each])[0] for label, each in zip(labels, handles, strict=True)})
+    # Of an error bar only the line; of several marks for wrong results or without interval one.
+    entries = {label: getattr(each, "lines", [each])[0] for label, each in zip(labels, handles, strict=True)}
+    return dict(sorted(entries.items(), key=lambda each: each[0] == style.SHORT_HOLLOW))
 
 
 def set_legend(figure: Any, entries: Mapping[str, Any], where: str = "outside upper center") -> None:

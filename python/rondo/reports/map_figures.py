@@ -15,6 +15,7 @@ from typing import Any
 from rondo import optional
 from rondo.bench.maps import Cell, Map
 from rondo.bench.results import NATIVE
+from rondo.bench.statistics import LEAST_FOR_INTERVAL
 from rondo.errors import Error
 from rondo.reports import figures, style
 
@@ -22,6 +23,8 @@ FORMATS = ("png", "svg")
 NATIVE_COLOUR = "#d9d9d9"  # black would hide the numbers
 HATCHES = ("", "////", "....", "xxxx", "----", "oooo")
 FADED = 0.45  # opacity where the native one cannot be told apart
+FRAME = 0.12  # of a cell: what is coloured of one that is undecided
+UNDECIDED = "hollow: undecided, smallest median"
 CELL_WIDTH, CELL_HEIGHT = 0.36, 0.26  # inches
 MOST_TICKS = 20
 
@@ -92,7 +95,10 @@ def _fastest(found: Map, looks: Mapping[str, Look]) -> Any:
     if any(_is_faded(each) for each in found.cells):
         handles.append(patch(facecolor="#888888", alpha=FADED))
         names.append("paler: not proven faster than native")
-    axes.set_title(_title(found, "fastest and its time / native's"), fontsize=8)
+    if any(each.undecided for each in found.cells):
+        handles.append(patch(facecolor="white", edgecolor="#888888", linewidth=1.5))
+        names.append(UNDECIDED)
+    axes.set_title(_title(found, "smallest median / native's"), fontsize=8)
     figures.set_legend(figure, dict(zip(names, handles, strict=True)), "outside lower center")
     return figure
 
@@ -103,6 +109,9 @@ def _draw_cell(axes: Any, cell: Cell, x: int, y: int, look: Look) -> None:
     axes.add_patch(
         rectangle((x, y), 1, 1, facecolor=look.fill, alpha=alpha, hatch=look.hatch, edgecolor="white", linewidth=0.6)
     )
+    if cell.undecided:
+        inside = 1 - 2 * FRAME
+        axes.add_patch(rectangle((x + FRAME, y + FRAME), inside, inside, facecolor="white", linewidth=0))
     if not math.isnan(cell.ratio):
         outline = optional.module("matplotlib.patheffects").withStroke(linewidth=1.4, foreground="white")
         text = axes.text(x + 0.5, y + 0.5, _ratio_text(cell.ratio), ha="center", va="center", fontsize=6)
@@ -119,11 +128,17 @@ def _bandwidth(found: Map, count: int, looks: Mapping[str, Look]) -> Any:
     chosen = [each for each in found.cells if each.count == count]
     labels = sorted({label for each in chosen for label in each.seconds}, key=lambda label: (label != NATIVE, label))
     for label in labels:
-        points = [(each.processes, each.bytes / each.seconds[label] / 1e6) for each in chosen if label in each.seconds]
-        marker, size = figures.MARKERS[looks[label].marker]
+        cells = [each for each in chosen if label in each.seconds]
+        x = [each.processes for each in cells]
+        y = [each.bytes / each.seconds[label] / 1e6 for each in cells]
+        certain = [each.valid[label] >= LEAST_FOR_INTERVAL for each in cells]
+        look = style.Style(looks[label].colour, looks[label].marker)
+        marker, size = figures.MARKERS[look.marker]
         axes.plot(
-            *zip(*points, strict=True),
+            x,
+            y,
             label=label,
+            markevery=certain,
             color=looks[label].colour,
             marker=marker,
             markersize=size * 0.8,
@@ -131,13 +146,13 @@ def _bandwidth(found: Map, count: int, looks: Mapping[str, Look]) -> Any:
             linewidth=1.4 if label == NATIVE else 0.9,
             zorder=3 if label == NATIVE else 2,
         )
+        figures.mark_uncertain(axes, x, y, certain, look)
     axes.set_ylim(bottom=0)
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_xlabel("processes")
     axes.set_ylabel("vector / time (MB/s)")
     axes.set_title(_title(found, style.bytes_text(found.nominal_bytes(count))), fontsize=8)
-    handles, names = axes.get_legend_handles_labels()
-    figures.set_legend(figure, dict(zip(names, handles, strict=True)), "outside lower center")
+    figures.set_legend(figure, figures.legend_entries(axes), "outside lower center")
     return figure
 
 
@@ -147,7 +162,7 @@ def _title(found: Map, what: str) -> str:
 
 
 def _is_faded(cell: Cell) -> bool:
-    return cell.native_tied and cell.fastest != NATIVE
+    return cell.native_tied and cell.fastest != NATIVE and not cell.undecided
 
 
 def _ratio_text(ratio: float) -> str:

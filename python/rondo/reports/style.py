@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from rondo import _core
 from rondo.bench.results import NATIVE
+from rondo.bench.statistics import LEAST_FOR_INTERVAL
 
 # Okabe and Ito, Color Universal Design, 2008, without the yellow, which is too light for lines on white; black is
 # for the native one. Seven markers to six colours: 42 algorithms differ in one or the other.
@@ -16,6 +17,8 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 MARKERS = ("square", "triangle-up", "diamond", "triangle-down", "cross", "x", "star")
 DASHES = ("solid", "dash", "dot", "dashdot")  # of variants
 ALARM = "#c00000"
+HOLLOW = f"hollow: fewer than {LEAST_FOR_INTERVAL} valid repetitions, no 95% interval"
+SHORT_HOLLOW = f"n < {LEAST_FOR_INTERVAL}, no interval"  # where there is little room
 NOTHING = "\N{EN DASH}"
 
 BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")

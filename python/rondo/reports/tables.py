@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-from rondo.bench.statistics import Comparison, Standing
+from rondo.bench import verdicts
+from rondo.bench.statistics import Comparison, Standing, Verdict
 from rondo.reports import style, words
 from rondo.reports.sections import Section
 from rondo.reports.style import Style
@@ -17,8 +18,8 @@ def winners(section: Section, looks: Mapping[str, Style]) -> str:
     rows = [_winner_row(each, looks) for each in section.comparisons]
     return _table(
         "The justified winner at each length",
-        ["Bytes", "Count", "Native", "Fastest", "Its median", "Of native's", "Invalid", "Wrong", "Winner"],
-        {"Fastest", "Winner"},
+        ["Bytes", "Count", "Native", "Smallest median", "n", "Of native's", "Invalid", "Wrong", "Winner"],
+        {"Smallest median", "Winner"},
         rows,
     )
 
@@ -30,8 +31,8 @@ def _winner_row(comparison: Comparison, looks: Mapping[str, Style]) -> list[str]
         style.bytes_text(all_of[0].bytes),
         str(all_of[0].count),
         style.time_text(native.summary.median) if native else style.NOTHING,
-        _name(fastest, looks) if fastest else style.NOTHING,
-        words.median_text(fastest.summary) if fastest else style.NOTHING,
+        f"{_name(fastest, looks)} {words.median_text(fastest.summary)}" if fastest else style.NOTHING,
+        _valid(comparison),
         words.ratio_text(fastest.ratio) if fastest else style.NOTHING,
         str(sum(each.invalid() for each in all_of)),
         str(sum(each.wrong() for each in all_of)),
@@ -39,15 +40,19 @@ def _winner_row(comparison: Comparison, looks: Mapping[str, Style]) -> list[str]
     ]
 
 
+def _valid(comparison: Comparison) -> str:
+    """Valid repetitions of a candidate: from the fewest to the most."""
+    counts = sorted({each.summary.count for each in comparison.standings})
+    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+
+
 def _verdict(comparison: Comparison, looks: Mapping[str, Style]) -> str:
     """Who wins, or why nobody does."""
     winner, best = comparison.winner, comparison.best
-    if not best:
-        return "nothing valid"
-    if winner is None:
+    if comparison.verdict is Verdict.TIED:
         return f"none: {', '.join(_name(each, looks) for each in best)} cannot be told apart"
-    if sum(each.takes_part for each in comparison.standings) == 1:
-        return f"{_name(winner, looks)} (there is no other)"
+    if winner is None:
+        return escape(verdicts.text(comparison))
     others = [_name(each, looks) for each in best if each is not winner]
     return _name(winner, looks) + (f" (not slower than {', '.join(others)})" if others else "")
 

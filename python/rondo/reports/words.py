@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 
 from rondo.bench.results import Environment
-from rondo.bench.statistics import Comparison, Ratio, Summary
+from rondo.bench.statistics import Comparison, Ratio, Summary, Verdict
 from rondo.reports import style
 from rondo.reports.sections import Section, Source, library_text, ranks_text
 
@@ -42,7 +42,9 @@ def description(section: Section) -> list[str]:
     for place, comparison in enumerate(section.comparisons):
         outcomes.setdefault(_outcome(section, comparison), []).append(place)
     for outcome, places in sorted(outcomes.items(), key=lambda each: -len(each[1])):
-        lines.append(f"{outcome} at {len(places)}: {_ranges(places, lengths)}{_gain(section, places)}.")
+        lines.append(
+            f"{outcome} at {len(places)}: {_ranges(places, lengths)}{_lack(section, places)}{_gain(section, places)}."
+        )
     return lines
 
 
@@ -117,19 +119,37 @@ def listed(items: Sequence[str], most: int = 20) -> str:
 
 
 def _outcome(section: Section, comparison: Comparison) -> str:
-    if comparison.winner is not None:
-        return f"{comparison.winner.configuration.label} wins"
     best = {each.configuration.label for each in comparison.best}
-    if not best:
-        return "Nothing valid"
-    return f"No single winner among {listed([each.label for each in section.series if each.label in best])}"
+    match comparison.verdict:
+        case Verdict.WON:
+            assert comparison.winner is not None
+            return f"{comparison.winner.configuration.label} wins"
+        case Verdict.TIED:
+            return f"No single winner among {listed([each.label for each in section.series if each.label in best])}"
+        case Verdict.UNDECIDED:
+            return "Undecided"
+        case Verdict.ALONE:
+            return f"{best.pop()} stands alone"
+        case Verdict.NOTHING:
+            return "Nothing valid"
+
+
+def _lack(section: Section, places: Sequence[int]) -> str:
+    """How many repetitions there are, and how many it takes, where that is why nothing is decided."""
+    lacking = [each for place in places if (each := section.comparisons[place]).verdict is Verdict.UNDECIDED]
+    if not lacking:
+        return ""
+    counts = sorted({each.summary.count for one in lacking for each in one.standings})
+    needed = max(each.needed for each in lacking)
+    return f", with {_span(counts)} valid repetitions each; it takes {needed} of every candidate"
 
 
 def _gain(section: Section, places: Sequence[int]) -> str:
     """How much these winners are ahead of the native one, where it is most."""
     ratios = []
     for place in places:
-        winner = section.comparisons[place].winner or section.comparisons[place].fastest
+        comparison = section.comparisons[place]
+        winner = comparison.fastest if comparison.verdict is Verdict.TIED else comparison.winner
         if winner is not None and winner.ratio is not None and winner.ratio.value < 1:
             ratios.append((winner.ratio.value, place))
     if not ratios:

@@ -150,7 +150,8 @@ int Communicator::run_on_bytes(const Plan& plan, const UserData& data, bool is_s
 }
 
 int Communicator::run_packed(const Plan& plan, const UserData& data, bool is_source) {
-    Scratch packed(static_cast<std::size_t>(data.bytes()), Purpose::packing);
+    Scratch packed;
+    packed.take(static_cast<std::size_t>(data.bytes()));
     if (is_source) {
         if (const int error = pack(data, packed.bytes(), world().messages()); error != MPI_SUCCESS) {
             packed.give_back();
@@ -167,8 +168,11 @@ int Communicator::run_packed(const Plan& plan, const UserData& data, bool is_sou
 int Communicator::run_on_parts(const Plan& plan, const Gathering& data, Count bytes) {
     count_call();
     char* whole = data.output();
-    Scratch packed(whole != nullptr ? 0 : static_cast<std::size_t>(bytes), Purpose::packing);
-    if (whole == nullptr) whole = packed.bytes();
+    Scratch packed;
+    if (whole == nullptr) {
+        packed.take(static_cast<std::size_t>(bytes));
+        whole = packed.bytes();
+    }
     int error = data.enter(whole, world().messages());
     if (error != MPI_SUCCESS) {
         packed.give_back();
@@ -187,18 +191,7 @@ bool Communicator::can_send(const void* data, const Datatype& type) const {
 }
 
 int Communicator::execute(const Plan& plan, const Operands& operands) {
-    const Datatype& type = operands.type;
-    Scratch scratch(static_cast<std::size_t>(type.span(plan.scratch())), Purpose::plan);
-    const Binding binding{{const_cast<void*>(operands.input), operands.output, scratch.bytes() - type.true_lower_bound},
-                          type,
-                          operands.reduction,
-                          world().messages(),
-                          world_ranks_,
-                          rank_,
-                          context_.tag(calls_)};
-    const int error = executor_.run(plan, binding);
-    if (error == MPI_SUCCESS) scratch.give_back();
-    return error;
+    return operation_.run(plan, operands, {world().messages(), world_ranks_, rank_, context_.tag(calls_)});
 }
 
 }  // namespace rondo::mpi

@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "rondo/backends/mpi/executor.hpp"
 #include "rondo/backends/mpi/gathering.hpp"
+#include "rondo/backends/mpi/operation.hpp"
 #include "rondo/backends/mpi/packing.hpp"
 #include "rondo/backends/mpi/world.hpp"
 
@@ -34,14 +34,6 @@ struct CallKey {
 
 struct CallKeyHash {
     std::size_t operator()(const CallKey& key) const;
-};
-
-/// What a plan works on in one call.
-struct Operands {
-    const void* input;
-    void* output;
-    const Datatype& type;        ///< of an element
-    const Reduction* reduction;  ///< nullptr where nothing is combined
 };
 
 struct Tally;
@@ -115,7 +107,7 @@ class Communicator {
     const CallKey* last_key_ = nullptr;
     Decision* last_decision_ = nullptr;
     std::size_t plan_bytes_ = 0;
-    Executor executor_;
+    Operation operation_;
 };
 
 /// Makes the attribute key. Once, after MPI_Init and `connect`. False if the library refuses.

@@ -31,6 +31,7 @@ namespace rondo::mpi {
     FUNCTION(Errhandler_free)         \
     FUNCTION(Error_class)             \
     FUNCTION(Exscan)                  \
+    FUNCTION(Finalized)               \
     FUNCTION(Get_library_version)     \
     FUNCTION(Group_free)              \
     FUNCTION(Group_translate_ranks)   \

@@ -2,65 +2,38 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <memory>
 
 namespace rondo::mpi {
 
-struct KeptMemory {
-    std::unique_ptr<char[]> memory;
-    std::size_t size = 0;
-};
-
-/// What memory is for: one call may hold one piece for each purpose.
-enum class Purpose : std::uint8_t { plan, packing };
-
-/// Memory for one call, borrowed from this thread, which keeps it for the next one: a call runs to its end in one
-/// thread, and user operators cannot call collectives. Kept memory is bounded; what is larger is given back to the
-/// system.
+/// Memory for one call. It comes from a few pieces that the process keeps, and goes back there: the second call finds
+/// it without the system, its pages included. Safe with any number of threads, also those of a user-level scheduler:
+/// whoever holds a piece is its only holder.
 class Scratch {
   public:
-    /// Throws std::bad_alloc.
-    Scratch(std::size_t bytes, Purpose purpose) {
-        if (bytes == 0) return;
-        kept_ = &of_this_thread[static_cast<std::size_t>(purpose)];
-        if (bytes > kept_->size) {
-            release();
-            kept_->memory.reset(new char[bytes]);
-            kept_->size = bytes;
-        }
-    }
+    Scratch() = default;
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
-    ~Scratch() {
-        if (kept_ != nullptr) abandon();
+    ~Scratch() { abandon(); }
+
+    /// What was held before must have been given back. Throws std::bad_alloc.
+    void take(std::size_t bytes) {
+        if (bytes > 0) take_piece(bytes);
     }
+    /// Nothing, if no bytes were asked for.
+    [[nodiscard]] char* bytes() const { return piece_; }
 
-    [[nodiscard]] char* bytes() const { return kept_ != nullptr ? kept_->memory.get() : nullptr; }
-
-    /// At the end, when no message uses the memory any more. What is not given back, after a failed call or one that
-    /// ended by an exception, is never used again.
+    /// At the end, when no message uses the memory any more.
     void give_back() {
-        if (kept_ == nullptr) return;
-        if (kept_->size > most_kept) release();
-        kept_ = nullptr;
+        if (piece_ != nullptr) give_piece_back();
     }
+    /// After a failure, when messages may still use it: never used again.
+    void abandon() { piece_ = nullptr; }
 
   private:
-    static constexpr std::size_t most_kept = std::size_t{64} << 20;  // bytes
+    void take_piece(std::size_t bytes);
+    void give_piece_back();
 
-    void abandon() {
-        (void)kept_->memory.release();
-        kept_->size = 0;
-    }
-
-    void release() {
-        kept_->memory.reset();
-        kept_->size = 0;
-    }
-
-    static inline thread_local KeptMemory of_this_thread[2];  // by Purpose
-    KeptMemory* kept_ = nullptr;                              // none for a call that needs no scratch
+    char* piece_ = nullptr;
 };
 
 }  // namespace rondo::mpi

@@ -60,6 +60,17 @@ std::vector<Setting> with_segment(std::span<const Setting> settings, Count bytes
     return result;
 }
 
+/// Where the search begins, and from how many bytes on a message waits for its receiver.
+struct Limits {
+    Count standard = segment_parameter.standard, eager = no_eager_limit;
+};
+
+/// Limits that leave the standard segment alone leave everything alone, and so do those that no candidate can keep.
+Limits limits_of(Count eager_limit) {
+    if (eager_limit >= segment_parameter.standard || eager_limit < shortest_candidate) return {};
+    return {static_cast<Count>(std::bit_floor(static_cast<std::uint64_t>(eager_limit))), eager_limit};
+}
+
 /// The vector that is cut into segments: all of it, or a part of even ones.
 CallFacts stream_of(const AlgorithmInfo& algorithm, const CallFacts& facts) {
     CallFacts stream = facts;
@@ -72,9 +83,9 @@ CallFacts stream_of(const AlgorithmInfo& algorithm, const CallFacts& facts) {
 class Pipeline {
   public:
     Pipeline(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
-             const CostModel& costs)
+             const CostModel& costs, Count eager_limit)
         : algorithm_(algorithm), facts_(facts), stream_(stream_of(algorithm, facts)),
-          settings_(with_segment(settings, 1)), costs_(costs) {}
+          settings_(with_segment(settings, 1)), costs_(costs), eager_limit_(eager_limit) {}
 
     /// Whether `group` ranks, which stand for all if they are fewer, and their samples are worth `budget` actions. From
     /// then on times are theirs.
@@ -173,7 +184,13 @@ class Pipeline {
     double new_run(Rank ranks, Count segments, Count bytes, const CostModel& costs) {
         Timing* timing = timing_on(ranks, segments);
         could_run_ = could_run_ && timing != nullptr;
-        return timing != nullptr ? timing->time(costs, bytes) : 0;
+        return timing != nullptr ? timing->time(bytes > eager_limit_ ? with_wait(costs) : costs, bytes) : 0;
+    }
+
+    /// A question and an answer, while which the messages behind wait too: a latency on either side.
+    [[nodiscard]] CostModel with_wait(CostModel costs) const {
+        costs.overhead += costs_.alpha;
+        return costs;
     }
 
     /// Nothing if so many ranks cannot be run.
@@ -201,6 +218,7 @@ class Pipeline {
     const CallFacts facts_, stream_;
     const std::vector<Setting> settings_;
     const CostModel costs_;
+    const Count eager_limit_;
     Rank group_ = 0;
     Count few_ = 0, more_ = 0;
     bool could_run_ = true;
@@ -231,12 +249,12 @@ SegmentChoice best_of(std::span<const Count> candidates, std::size_t start, Pipe
 template <class Body>
 std::optional<SegmentChoice> on_affordable_group(const AlgorithmInfo& algorithm, const CallFacts& facts,
                                                  std::span<const Setting> settings, const CostModel& costs,
-                                                 Count budget, Body&& body) {
+                                                 Count budget, Count eager_limit, Body&& body) {
     std::vector<Rank> sizes = {facts.size};
     for (const Rank group : groups_of(algorithm)) {
         if (group < facts.size) sizes.push_back(group);
     }
-    Pipeline pipeline(algorithm, facts, settings, costs);
+    Pipeline pipeline(algorithm, facts, settings, costs, eager_limit);
     for (const Rank size : sizes) {
         for (const Samples& with : samples_of(algorithm)) {
             if (!pipeline.represent(size, with, budget)) continue;
@@ -247,14 +265,14 @@ std::optional<SegmentChoice> on_affordable_group(const AlgorithmInfo& algorithm,
     return std::nullopt;
 }
 
-std::size_t index_of_standard(std::span<const Count> candidates) {
-    const auto found = std::lower_bound(candidates.begin(), candidates.end() - 1, segment_parameter.standard);
+std::size_t index_of_standard(std::span<const Count> candidates, Count standard) {
+    const auto found = std::lower_bound(candidates.begin(), candidates.end() - 1, standard);
     return static_cast<std::size_t>(found - candidates.begin());
 }
 
 /// What is taken where nothing can be timed.
-SegmentChoice standard_choice(const CallFacts& stream, std::span<const Count> candidates) {
-    const Count segment = candidates[index_of_standard(candidates)];
+SegmentChoice standard_choice(const CallFacts& stream, std::span<const Count> candidates, Count standard) {
+    const Count segment = candidates[index_of_standard(candidates, standard)];
     return {segment, segments_of(stream, segment), 0, Basis::standard};
 }
 
@@ -279,14 +297,15 @@ std::vector<Count> candidate_segments(const AlgorithmInfo& algorithm, const Call
 }
 
 SegmentChoice best_segment(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
-                           const CostModel& costs, Count budget) {
+                           const CostModel& costs, Count budget, Count eager_limit) {
+    const Limits limits = limits_of(eager_limit);
     const std::vector<Count> candidates = candidate_segments(algorithm, facts);
-    const SegmentChoice standard = standard_choice(stream_of(algorithm, facts), candidates);
+    const SegmentChoice standard = standard_choice(stream_of(algorithm, facts), candidates, limits.standard);
     // What is refused for another reason than its segments has no schedule that could be run.
     if (facts.count == 0 || is_refused(algorithm, facts, settings, standard.segment)) return standard;
 
-    const auto found = on_affordable_group(algorithm, facts, settings, costs, budget, [&](Pipeline& pipeline) {
-        return best_of(candidates, index_of_standard(candidates), pipeline);
+    const auto found = on_affordable_group(algorithm, facts, settings, costs, budget, limits.eager, [&](Pipeline& all) {
+        return best_of(candidates, index_of_standard(candidates, limits.standard), all);
     });
     return found.value_or(standard);
 }
@@ -295,16 +314,17 @@ SegmentChoice time_of_segment(const AlgorithmInfo& algorithm, const CallFacts& f
                               Count segment, const CostModel& costs, Count budget) {
     const SegmentChoice untimed{segment, segments_of(stream_of(algorithm, facts), segment), 0, Basis::standard};
     if (facts.count == 0 || is_refused(algorithm, facts, settings, segment)) return untimed;
-    const auto found = on_affordable_group(algorithm, facts, settings, costs, budget,
+    const auto found = on_affordable_group(algorithm, facts, settings, costs, budget, no_eager_limit,
                                            [&](Pipeline& pipeline) { return pipeline.of(segment); });
     return found.value_or(untimed);
 }
 
 std::vector<Setting> closed_settings(const AlgorithmInfo& algorithm, const CallFacts& facts,
-                                     std::span<const Setting> settings, const CostModel& costs, Count budget) {
+                                     std::span<const Setting> settings, const CostModel& costs, Count budget,
+                                     Count eager_limit) {
     for (const Setting& setting : settings) {
         if (setting.name != segment_parameter.name || setting.value != automatic) continue;
-        return with_segment(settings, best_segment(algorithm, facts, settings, costs, budget).segment);
+        return with_segment(settings, best_segment(algorithm, facts, settings, costs, budget, eager_limit).segment);
     }
     return {settings.begin(), settings.end()};
 }

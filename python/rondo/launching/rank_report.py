@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What one rank says about its calls."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class RankClass(msgspec.Struct):
+    """Calls of one class of size."""
+
+    up_to: int | None
+    """Bytes that a call of this class may have; None: no limit."""
+    calls: int
+    bytes: int
+    """In all calls together."""
+    smallest: int
+    """Bytes of the smallest call."""
+    largest: int
+    """Bytes of the largest call."""
+    seconds: float
+    """In all calls together."""
+
+
+class RankEntry(msgspec.Struct):
+    """Calls of one collective that were treated alike."""
+
+    collective: str
+    algorithm: str
+    """"native": the MPI library's own."""
+    reason: str
+    """Why native; empty otherwise."""
+    classes: list[RankClass]
+    """Those with calls, from the smallest."""
+
+
+class RankReport(msgspec.Struct):
+    """The file that one rank leaves."""
+
+    rank: int
+    size: int
+    host: str
+    library: str
+    """Of MPI, with its version."""
+    abi: str
+    ended: bool
+    """False: killed, aborted, or without MPI_Finalize."""
+    entries: list[RankEntry]

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The report of a run for people: a table, or lines where it is too narrow for one."""
+
+from __future__ import annotations
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
+from rich.text import Text
+
+from rondo.launching.run_report import Entry, Report, SizeClass, warnings
+from rondo.reports.style import bytes_text, counted
+
+WIDE = 1000  # columns; for measuring
+
+
+def show(report: Report, console: Console) -> None:
+    """Prints what ran, and what is missing from it; 80 columns are enough for most tables."""
+    if report.entries:
+        console.print(f"Rondo: {report.library}, {counted(report.size, 'rank')}", style="bold", soft_wrap=True)
+        if _least_width(report, console) <= console.width:
+            console.print(_table(report))
+        else:
+            _show_lines(report, console)
+        console.print("calls, bytes and seconds: of the rank with the most", style="dim", soft_wrap=True)
+    for line in warnings(report):
+        console.print(Text(f"rondo: {line}"), style="yellow", soft_wrap=True)
+
+
+def _least_width(report: Report, console: Console) -> int:
+    """Of a table that cuts no word."""
+    longest = max(len(word) for entry in report.entries for word in _chosen(entry).plain.split())
+    options = console.options.update(width=WIDE)
+    return Measurement.get(console, options, _table(report, longest)).maximum
+
+
+def _table(report: Report, most_of_algorithm: int | None = None) -> Table:
+    """A row for each class of size."""
+    all_ranks = all(each.ranks == report.size for entry in report.entries for each in entry.classes)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table.add_column("collective", no_wrap=True)
+    table.add_column("algorithm", overflow="fold", max_width=most_of_algorithm)
+    for heading in ("calls", *([] if all_ranks else ["ranks"]), "bytes a call", "bytes", "seconds"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for entry in report.entries:
+        names: tuple[str, str | Text] = (entry.collective, _chosen(entry))
+        for each in entry.classes:
+            table.add_row(
+                *names,
+                str(each.calls),
+                *([] if all_ranks else [str(each.ranks)]),
+                _range_text(each),
+                bytes_text(each.bytes),
+                f"{each.seconds:.3g}",
+            )
+            names = ("", "")
+    return table
+
+
+def _show_lines(report: Report, console: Console) -> None:
+    for entry in report.entries:
+        console.print(Text.assemble(f"{entry.collective}: ", _chosen(entry)), soft_wrap=True)
+        for each in entry.classes:
+            console.print(
+                f"  {counted(each.calls, 'call')} on {counted(each.ranks, 'rank')}, {_range_text(each)} bytes a call, "
+                f"{bytes_text(each.bytes)}, {each.seconds:.3g} s",
+                soft_wrap=True,
+            )
+
+
+def _chosen(entry: Entry) -> Text:
+    chosen = Text(entry.algorithm, style="" if entry.algorithm == "native" else "green")
+    if entry.reason:
+        chosen.append(f" ({entry.reason})", style="dim")
+    return chosen
+
+
+def _range_text(each: SizeClass) -> str:
+    return str(each.smallest) if each.smallest == each.largest else f"{each.smallest}..{each.largest}"

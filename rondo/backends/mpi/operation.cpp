@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/backends/mpi/operation.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <thread>
+#include <utility>
+
+namespace rondo::mpi {
+namespace {
+
+/// Of local work: some ten microseconds, and well within a core's own cache.
+constexpr Count piece_bytes = Count{256} << 10;
+
+constexpr Count largest_int = std::numeric_limits<int>::max();
+
+// MPI_Waitsome of MPICH 5 and Intel MPI keeps its core to the end of the time slice, unlike MPI_Wait and MPI_Waitall.
+// Where ranks share cores, the rank that it waits for may be waiting for that core: rounds took milliseconds.
+constexpr int polls_before_yield = 100;
+constexpr int polls_before_freed = 10000;
+
+bool is_transfer(const Action& action) { return action.kind == ActionKind::send || action.kind == ActionKind::receive; }
+
+bool fits_alone(const Action& action) { return is_transfer(action) && action.block.count <= largest_int; }
+
+/// A message, and perhaps local work that waits for it.
+bool is_one_message(const Plan& plan) {
+    const auto actions = plan.actions();
+    if (actions.size() > 2 || !fits_alone(actions.front())) return false;
+    const Action& last = actions.back();
+    return actions.size() == 1 || (last.waits_for > 0 && !is_transfer(last));
+}
+
+}  // namespace
+
+int Operation::run(const Plan& plan, const Operands& operands, const Route& route) {
+    if (plan.actions().empty()) return MPI_SUCCESS;
+    bind(plan, operands, route);
+    if (is_one_message(plan)) {  // on two ranks most plans are: nothing to keep a score of
+        error_ = run_alone(plan.actions().front());
+        if (error_ == MPI_SUCCESS && plan.actions().size() > 1) error_ = run_local(plan.actions().back());
+        finish(error_);
+        return error_;
+    }
+    scoreboard_.start(plan, static_cast<std::uint64_t>(type_->size));
+    while (!advance(true)) {
+    }
+    return error_;
+}
+
+void Operation::start(const Plan& plan, const Operands& operands, const Route& route) {
+    bind(plan, operands, route);
+    scoreboard_.start(plan, static_cast<std::uint64_t>(type_->size));
+}
+
+void Operation::bind(const Plan& plan, const Operands& operands, const Route& route) {
+    const Datatype& type = operands.type;
+    scratch_.take(static_cast<std::size_t>(type.span(plan.scratch())));
+    plan_ = &plan;
+    type_ = &type;
+    reduction_ = operands.reduction;
+    base_[static_cast<std::size_t>(Buffer::input)] = static_cast<char*>(const_cast<void*>(operands.input));
+    base_[static_cast<std::size_t>(Buffer::output)] = static_cast<char*>(operands.output);
+    base_[static_cast<std::size_t>(Buffer::scratch)] = scratch_.bytes() - type.true_lower_bound;
+    route_ = route;
+    error_ = MPI_SUCCESS;
+    local_ = Action::none;
+}
+
+/// The wire first, then one piece of local work, then look what has arrived.
+bool Operation::advance(bool may_wait) {
+    try {
+        if (scoreboard_.done()) return finish(MPI_SUCCESS);
+        int error = start_transfers(may_wait);
+        if (error != MPI_SUCCESS || scoreboard_.done()) return finish(error);
+        if (local_ != Action::none || scoreboard_.local_work_ready()) {
+            error = advance_local();
+            const bool more = local_ != Action::none || scoreboard_.local_work_ready();
+            if (error == MPI_SUCCESS && !requests_.empty() && more) error = complete_some(false);
+        } else {
+            error = may_wait && requests_.size() == 1 ? complete_only() : complete_some(may_wait);
+        }
+        return error != MPI_SUCCESS || scoreboard_.done() ? finish(error) : false;
+    } catch (...) {
+        abandon();
+        throw;
+    }
+}
+
+/// The call is over.
+bool Operation::finish(int error) {
+    error_ = error;
+    if (error == MPI_SUCCESS) scratch_.give_back();
+    else abandon();
+    return true;
+}
+
+int Operation::start_transfers(bool may_wait) {
+    std::uint32_t index;
+    while ((index = scoreboard_.next_transfer()) != Action::none) {
+        const Action& action = plan_->actions()[index];
+        if (may_wait && requests_.empty() && scoreboard_.incomplete() == 1 && fits_alone(action)) {
+            const int error = run_alone(action);
+            scoreboard_.complete(index);
+            return error;
+        }
+        if (const int error = start_transfer(action, index); error != MPI_SUCCESS) return error;
+    }
+    return MPI_SUCCESS;
+}
+
+int Operation::start_transfer(const Action& action, std::uint32_t index) {
+    const Datatype& type = *type_;
+    const Count count = action.block.count;
+    const Rank peer = route_.number(action.peer);
+    void* buffer = address(action.block);
+    requests_.reserve(requests_.size() + 1);
+    actions_.reserve(requests_.capacity());
+    MPI_Request request;
+    int error;
+    if (count <= largest_int) {
+        error = action.kind == ActionKind::receive ? library().Irecv(buffer, static_cast<int>(count), type.handle, peer,
+                                                                     route_.tag, route_.communicator, &request)
+                                                   : library().Isend(buffer, static_cast<int>(count), type.handle, peer,
+                                                                     route_.tag, route_.communicator, &request);
+    } else {
+#ifdef RONDO_HAVE_LARGE_COUNT_API
+        error = action.kind == ActionKind::receive
+                    ? library().Irecv_c(buffer, count, type.handle, peer, route_.tag, route_.communicator, &request)
+                    : library().Isend_c(buffer, count, type.handle, peer, route_.tag, route_.communicator, &request);
+#else
+        error = MPI_ERR_COUNT;  // such calls go to the library's collective
+#endif
+    }
+    if (error != MPI_SUCCESS) return error;
+    actions_.push_back(index);  // room for the request was made before it began
+    requests_.push_back(request);
+    return MPI_SUCCESS;
+}
+
+/// The last action of a plan, a transfer, with nothing else under way: no request is needed.
+int Operation::run_alone(const Action& action) {
+    const MPI_Datatype type = type_->handle;
+    const auto count = static_cast<int>(action.block.count);
+    if (action.kind == ActionKind::send) {
+        return library().Send(address(action.block), count, type, route_.number(action.peer), route_.tag,
+                              route_.communicator);
+    }
+    return library().Recv(address(action.block), count, type, route_.number(action.peer), route_.tag,
+                          route_.communicator, MPI_STATUS_IGNORE);
+}
+
+int Operation::run_piece(const Action& action, Count first, Count count) {
+    const auto piece = [&](const Block& block) { return address(block) + first * type_->extent; };
+    if (action.kind == ActionKind::copy) return copy(piece(action.block), piece(action.into), count);
+    return reduction_->apply(piece(action.block), piece(action.right), piece(action.into), count,
+                             [this](const void* from, void* into, Count each) { return copy(from, into, each); });
+}
+
+/// So much of the local work that messages need not wait long.
+int Operation::advance_local() {
+    if (local_ == Action::none) {
+        local_ = scoreboard_.next_local();
+        local_done_ = 0;
+    }
+    const Action& action = plan_->actions()[local_];
+    const Count piece = std::max<Count>(1, piece_bytes / type_->size);
+    const Count count = std::min(piece, action.into.count - local_done_);
+    const int error = run_piece(action, local_done_, count);
+    local_done_ += count;
+    if (local_done_ == action.into.count) scoreboard_.complete(std::exchange(local_, Action::none));
+    return error;
+}
+
+int Operation::complete_only() {
+    const std::uint32_t index = actions_.front();
+    const int error = library().Wait(requests_.data(), MPI_STATUS_IGNORE);
+    requests_.clear();
+    actions_.clear();
+    if (error == MPI_SUCCESS) scoreboard_.complete(index);
+    return error;
+}
+
+int Operation::complete_some(bool wait) {
+    const auto under_way = static_cast<int>(requests_.size());
+    if (indices_.size() < requests_.size()) {
+        indices_.resize(requests_.size());
+        statuses_.resize(requests_.size());
+    }
+    int completed = 0;
+    int error = MPI_SUCCESS;
+    int polls = 0;
+    do {
+        if (++polls > polls_before_yield) std::this_thread::yield();
+        error = library().Testsome(under_way, requests_.data(), &completed, indices_.data(), statuses_.data());
+    } while (wait && completed == 0 && error == MPI_SUCCESS);
+    if (error != MPI_SUCCESS) {
+        int error_class = error;
+        library().Error_class(error, &error_class);
+        for (int i = 0; error_class == MPI_ERR_IN_STATUS && i < completed; ++i) {
+            if (statuses_[static_cast<std::size_t>(i)].MPI_ERROR != MPI_SUCCESS) {
+                return statuses_[static_cast<std::size_t>(i)].MPI_ERROR;
+            }
+        }
+        return error;
+    }
+    for (int i = 0; i < completed; ++i) {
+        scoreboard_.complete(actions_[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])]);
+    }
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+        if (requests_[i] == library().request_null) continue;
+        requests_[kept] = requests_[i];
+        actions_[kept++] = actions_[i];
+    }
+    requests_.resize(kept);
+    actions_.resize(kept);
+    return MPI_SUCCESS;
+}
+
+int Operation::copy(const void* from, void* into, Count count) const {
+    const Datatype& type = *type_;
+    if (type.contiguous) {
+        std::memcpy(into, from, static_cast<std::size_t>(count * type.extent));
+        return MPI_SUCCESS;
+    }
+    // Only the library knows where the gaps are; it packs and unpacks on the way to ourselves.
+    const Rank self = route_.number(route_.rank);
+    for (Count done = 0; done < count; done += largest_int) {
+        const auto part = static_cast<int>(std::min(largest_int, count - done));
+        const int error = library().Sendrecv(static_cast<const char*>(from) + done * type.extent, part, type.handle,
+                                             self, route_.tag, static_cast<char*>(into) + done * type.extent, part,
+                                             type.handle, self, route_.tag, route_.communicator, MPI_STATUS_IGNORE);
+        if (error != MPI_SUCCESS) return error;
+    }
+    return MPI_SUCCESS;
+}
+
+/// Sends are left to finish by themselves: the peer may have failed, so nothing is waited for without end. Receives are
+/// taken back. One that has found its message cannot be; it gets the time to complete, as it may write into the user's
+/// memory until then. That of one whose sender has died in the midst of it is the library's to deal with.
+void Operation::abandon() {
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+        if (requests_[i] == library().request_null) continue;
+        if (plan_->actions()[actions_[i]].kind == ActionKind::receive) {
+            library().Cancel(&requests_[i]);
+            int completed = 0;
+            for (int polls = 0; polls < polls_before_freed && completed == 0; ++polls) {
+                if (library().Test(&requests_[i], &completed, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+                if (polls > polls_before_yield) std::this_thread::yield();
+            }
+        }
+        if (requests_[i] != library().request_null) library().Request_free(&requests_[i]);
+    }
+    requests_.clear();
+    actions_.clear();
+    scratch_.abandon();
+}
+
+}  // namespace rondo::mpi

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A collective under way on this rank: dataflow execution of a plan over MPI point-to-point messages.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "rondo/backends/mpi/reduction.hpp"
+#include "rondo/backends/mpi/scratch.hpp"
+#include "rondo/core/scoreboard.hpp"
+
+namespace rondo::mpi {
+
+/// What a plan works on in one call.
+struct Operands {
+    const void* input;
+    void* output;
+    const Datatype& type;        ///< of an element
+    const Reduction* reduction;  ///< nullptr where nothing is combined
+};
+
+/// Where the messages of one call go.
+struct Route {
+    MPI_Comm communicator;        ///< Rondo's own: no other messages are on it
+    std::span<const Rank> ranks;  ///< of the ranks that the plan speaks of, their numbers in it
+    Rank rank;                    ///< this process, as the plan has it
+    int tag;                      ///< other than that of the last calls: what a failed call left matches nothing
+
+    [[nodiscard]] Rank number(Rank each) const { return ranks[static_cast<std::size_t>(each)]; }
+};
+
+/// Starts steps in order, completes them out of order; receives are posted ahead within the limits of the scoreboard.
+/// Local work is done in pieces, between which messages move. One call at a time; what it has needed to keep score
+/// stays for the next one.
+class Operation {
+  public:
+    Operation() = default;
+    Operation(const Operation&) = delete;
+    Operation& operator=(const Operation&) = delete;
+
+    /// Carries out a plan to its end. Returns an MPI error code. After an error the buffers hold anything, and receives
+    /// have been cancelled.
+    int run(const Plan& plan, const Operands& operands, const Route& route);
+
+    /// Begins; borrows the plan, and what operands and route refer to, until `progress` has returned true.
+    void start(const Plan& plan, const Operands& operands, const Route& route);
+    /// As far as possible without waiting. True when the call is over, `error` says how. Not by two threads at once.
+    bool progress() { return advance(false); }
+    /// MPI_SUCCESS while nothing has failed.
+    [[nodiscard]] int error() const { return error_; }
+
+  private:
+    void bind(const Plan& plan, const Operands& operands, const Route& route);
+    bool advance(bool may_wait);
+    bool finish(int error);
+    int start_transfers(bool may_wait);
+    int start_transfer(const Action& action, std::uint32_t index);
+    int run_alone(const Action& action);
+    int run_local(const Action& action) { return run_piece(action, 0, action.into.count); }
+    int run_piece(const Action& action, Count first, Count count);
+    int advance_local();
+    int complete_some(bool wait);
+    int complete_only();
+    int copy(const void* from, void* into, Count count) const;
+    void abandon();
+
+    [[nodiscard]] char* address(const Block& block) const {
+        return base_[static_cast<std::size_t>(block.buffer)] + block.first * type_->extent;
+    }
+
+    // Of the call under way.
+    const Plan* plan_ = nullptr;
+    char* base_[buffers] = {};  // of element 0 of each buffer; the input is only read
+    const Datatype* type_ = nullptr;
+    const Reduction* reduction_ = nullptr;
+    Route route_{};
+    Scratch scratch_;
+    int error_ = MPI_SUCCESS;
+    std::uint32_t local_ = Action::none;  // begun
+    Count local_done_ = 0;                // elements of it
+
+    Scoreboard scoreboard_;
+    std::vector<MPI_Request> requests_;   // under way
+    std::vector<std::uint32_t> actions_;  // of each request
+    std::vector<int> indices_;
+    std::vector<MPI_Status> statuses_;
+};
+
+}  // namespace rondo::mpi

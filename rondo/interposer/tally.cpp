@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/interposer/tally.hpp"
+
+#include <algorithm>
+
+namespace rondo::mpi {
+
+Tally::Tally(std::string_view collective, std::string_view algorithm, std::string_view reason) {
+    std::size_t used = 0;
+    std::size_t zeros = 3;
+    for (const std::string_view name : {collective, algorithm, reason}) {
+        const std::size_t length = std::min(name.size(), names_.size() - used - zeros--);
+        std::copy_n(name.begin(), length, names_.begin() + static_cast<std::ptrdiff_t>(used));
+        used += length + 1;
+    }
+}
+
+void Tally::Class::count(std::uint64_t call_bytes, std::uint64_t call_nanoseconds) {
+    constexpr auto relaxed = std::memory_order_relaxed;
+    for (std::uint64_t seen = smallest.load(relaxed);
+         call_bytes < seen && !smallest.compare_exchange_weak(seen, call_bytes, relaxed);) {
+    }
+    for (std::uint64_t seen = largest.load(relaxed);
+         call_bytes > seen && !largest.compare_exchange_weak(seen, call_bytes, relaxed);) {
+    }
+    bytes.fetch_add(call_bytes, relaxed);
+    nanoseconds.fetch_add(call_nanoseconds, relaxed);
+    // Last: the process may be killed in between, and a class with calls has all the rest.
+    calls.fetch_add(1, std::memory_order_release);
+}
+
+void Tally::count(std::uint64_t call_bytes, std::uint64_t call_nanoseconds) {
+    const auto limit = std::ranges::lower_bound(limits, call_bytes);
+    classes_[static_cast<std::size_t>(limit - limits.begin())].count(call_bytes, call_nanoseconds);
+}
+
+}  // namespace rondo::mpi

@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kinds of tables of docs/benchmarks: each takes a page and the options that its file gives a table."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rondo.bench.pages import Page, Run, Table
+from rondo.bench.plans import DIVIDED, TYPES
+from rondo.bench.results import NATIVE, Configuration, Results, read
+from rondo.launching.mpi_library import NAMES
+from rondo.reports import style
+
+from rondo import _core
+
+ROOT = Path(__file__).resolve().parent.parent
+DATA = ROOT / "docs" / "benchmarks" / "data"
+RULES = ROOT / "tuning" / "default.rules"
+
+
+def blocks(page: Page) -> dict[str, Callable[[], str]]:
+    """All tables of a page by the names of their marks."""
+    found = {}
+    for table in page.table:
+        for fields in _fields(table, page):
+            name = table.name.format(**fields)
+            found[name] = lambda table=table, fields=fields: KINDS[table.kind](page, **_filled(table.options, fields))
+    return found
+
+
+def _fields(table: Table, page: Page) -> Iterator[dict[str, str]]:
+    """For each block what stands for {library} and {collective} in it."""
+    collectives = dict.fromkeys(each.collective for each in page.runs) if "{collective}" in table.name else [""]
+    libraries = NAMES if "{library}" in table.name else [""]
+    for library, collective in itertools.product(libraries, collectives):
+        named = {"library": library, "collective": collective}
+        yield {name: value for name, value in named.items() if value}
+
+
+def _filled(options: Mapping[str, Any], fields: Mapping[str, str]) -> dict[str, Any]:
+    filled = {
+        name: [each.format(**fields) if isinstance(each, str) else each for each in value]
+        if fields and isinstance(value, list)
+        else value
+        for name, value in options.items()
+    }
+    return {**filled, **({"collective": fields["collective"]} if "collective" in fields else {})}
+
+
+# ------------------------------------------------------------------------------------------------ parts of tables
+
+
+def results_of(run: Run) -> Results:
+    """What was measured."""
+    return read(DATA / run.file)
+
+
+def minimum(configuration: Configuration) -> float:
+    """Milliseconds; the papers report minima as well."""
+    return 1e3 * min(configuration.seconds(), default=math.nan)
+
+
+def number(value: float, digits: int) -> str:
+    """A dash if no repetition was valid."""
+    return "-" if math.isnan(value) else f"{value:.{digits}f}"
+
+
+def by_label(results: Results, count: int) -> dict[str, Configuration]:
+    """The configurations with this count that started by the clock."""
+    return {each.label: each for each in results.configurations if each.count == count and each.start == "clock"}
+
+
+def ratio(found: Mapping[str, Configuration], label: str) -> str:
+    """A candidate's time relative to native's; nothing if it was not measured."""
+    return number(minimum(found[label]) / minimum(found[NATIVE]), 2) if label in found else ""
+
+
+def valid(*configurations: Configuration) -> str:
+    """How many valid repetitions there are of each."""
+    return ", ".join(str(len(each.seconds())) for each in configurations)
+
+
+def markdown(rows: Sequence[Sequence[str]]) -> str:
+    """A table; the first row is its head."""
+    lines = ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join([lines[0], "|---|" + "---:|" * (len(rows[0]) - 1), *lines[1:]])
+
+
+def quoted(labels: Sequence[str]) -> list[str]:
+    """As code."""
+    return [f"`{each}`" for each in labels]
+
+
+def vector_text(run: Run, count: int) -> str:
+    """Bytes of a whole vector of so many elements."""
+    return style.bytes_text(TYPES[run.experiment.type] * count)
+
+
+def chosen_by_rules(run: Run, bytes_: int) -> str:
+    """What the default rules give such a call, as results label it."""
+    choice = _core.choice_by_rules(
+        RULES.read_text(), str(RULES), run.collective, bytes_, run.shape.ranks, 1, True, run.library
+    )
+    name, _, settings = (choice or NATIVE).partition(":")
+    return f"{name}:{settings}" if "radix" in settings else name
+
+
+# ------------------------------------------------------------------------------------------------ kinds of tables
+
+
+def counts_and_libraries(page: Page, experiment: str) -> str:
+    """Per count and library: native in milliseconds, the others as ratios to it."""
+    runs = page.runs_of(experiment)
+    rows = [["m", "library", "native, ms", *quoted(runs[0].algorithms)]]
+    for count in runs[0].counts:
+        for run in runs:
+            found = by_label(results_of(run), count)
+            ratios = [ratio(found, each) for each in run.algorithms]
+            rows.append([str(count), NAMES[run.library], number(minimum(found[NATIVE]), 2), *ratios])
+    return markdown(rows)
+
+
+def literature(page: Page, candidates: list[str], rows: list[list[float]]) -> str:
+    """Figures of a paper: native in microseconds, the others as ratios to it."""
+    del page
+    shown = [["m", "native, µs", *quoted(candidates)]]
+    for count, native, *others in rows:
+        shown.append([str(count), f"{native:.2f}", *(f"{each / native:.2f}" for each in others)])
+    return markdown(shown)
+
+
+def libraries(page: Page, experiment: str, unit: str, digits: int, more_rows: Sequence[list[str]] = ()) -> str:
+    """One count: times per library, in milliseconds or in latencies of the network."""
+    runs = page.runs_of(experiment)
+    # Of algorithms that differ in their settings alone these.
+    names = [each.partition(":")[2] or each for each in runs[0].algorithms]
+    rows = [["library", "native", *quoted(names)]]
+    for run in runs:
+        found = by_label(results_of(run), run.counts[0])
+        size = 1e3 * run.shape.latency if unit == "alpha" else 1.0
+        rows.append([NAMES[run.library], *(number(minimum(found[each]) / size, digits) for each in labels(run))])
+    return markdown([*rows, *more_rows])
+
+
+def labels(run: Run) -> list[str]:
+    """All candidates, as results call them."""
+    return [NATIVE, *run.algorithms]
+
+
+def simulated(page: Page, files: str, candidates: list[str]) -> str:
+    """Results of scripts/simulated_scans.py in milliseconds, by ranks and count."""
+    del page
+    rows = [["ranks", "m", *quoted(candidates)]]
+    for results in sorted(map(read, DATA.glob(files)), key=lambda each: each.environment.ranks):
+        for count in sorted({each.count for each in results.configurations}):
+            found = by_label(results, count)
+            times = [f"{minimum(found[each]):.1f}" for each in candidates]
+            rows.append([str(results.environment.ranks), str(count), *times])
+    return markdown(rows)
+
+
+def lengths(page: Page, experiments: list[str], collective: str) -> str:
+    """Native in milliseconds, the others as ratios to it, and what the default rules choose."""
+    runs = [run for each in experiments for run in page.runs_of(each) if run.collective == collective]
+    algorithms = list(dict.fromkeys(each for run in runs for each in run.algorithms))
+    rows = [["bytes", "native, ms", *quoted(algorithms), "default rules"]]
+    for run in runs:
+        results = results_of(run)
+        for count in run.counts:
+            found = by_label(results, count)
+            chosen = chosen_by_rules(run, TYPES[run.experiment.type] * count)
+            ratios = [ratio(found, each) for each in algorithms]
+            native = number(minimum(found[NATIVE]), 1)
+            rows.append([vector_text(run, count), native, *ratios, f"{chosen} {ratio(found, chosen) or '?'}"])
+    return markdown(rows)
+
+
+def rules(page: Page, experiments: list[str], processes: list[int]) -> str:
+    """Native in milliseconds and what the default rules choose as ratio to it, with processes across.
+
+    A length that several experiments of a library have is shown from the first.
+    """
+    runs = [run for each in experiments for run in page.runs_of(each) if run.processes in processes]
+    several = len({each.library for each in runs}) > 1
+    rows = [[*(["library"] if several else []), "bytes", *(f"p = {each}" for each in processes)]]
+    shown = set()
+    for name in experiments:
+        found = {each.processes: each for each in runs if each.name == name}
+        first = next(iter(found.values()))
+        for index, count in enumerate(first.experiment.counts):
+            if (first.library, count) not in shown:
+                shown.add((first.library, count))
+                cells = [_cell_of_rules(found[each], index) if each in found else "" for each in processes]
+                rows.append([*([NAMES[first.library]] if several else []), vector_text(first, count), *cells])
+    return markdown(rows)
+
+
+def _cell_of_rules(run: Run, index: int) -> str:
+    count = run.counts[index]
+    found = by_label(results_of(run), count)
+    parts = run.processes if run.collective in DIVIDED else 1
+    chosen = chosen_by_rules(run, TYPES[run.experiment.type] * count * parts)
+    return f"{number(minimum(found[NATIVE]), 1)} ms, {chosen} {ratio(found, chosen) or '?'}"
+
+
+def limit(run: Run, bytes_: int) -> float:
+    """Milliseconds of messages that overlap perfectly.
+
+    Allreduce: a reduce-scatter and an allgather in ceil(log2 p) rounds each. Others: the vector once through each link,
+    and the latencies to the last rank.
+    """
+    shape = run.shape
+    rounds = (shape.ranks - 1).bit_length()
+    transfer = bytes_ * shape.seconds_per_byte
+    if run.collective == "allreduce":
+        return 1e3 * (2 * rounds * shape.latency + 2 * transfer * (shape.ranks - 1) / shape.ranks)
+    hops = rounds if run.collective in ("bcast", "reduce") else shape.ranks - 1
+    return 1e3 * (transfer + hops * shape.latency)
+
+
+HEADS = {
+    "cluster": "cluster", "library": "library", "collective": "collective", "bytes": "bytes", "limit": "limit, ms",
+    "native": "native", "best": "smallest of ours", "of_limit": "of the limit", "of_native": "of native",
+    "times_native": "times as fast as native", "valid": "n",
+}  # fmt: skip
+
+
+def limits(page: Page, columns: list[str], runs: list[dict[str, Any]]) -> str:
+    """The longest vectors against the limit of overlap."""
+    rows = [[HEADS[each] for each in columns]]
+    for wanted in runs:
+        for run in page.runs_of(wanted["experiment"]):
+            if run.processes in wanted.get("processes", [run.processes]):
+                cells = _cells_of_limits(run)
+                rows.append([cells[each] for each in columns])
+    return markdown(rows)
+
+
+def _cells_of_limits(run: Run) -> dict[str, str]:
+    count = max(run.counts)
+    found = by_label(results_of(run), count)
+    times = {each: minimum(found[each]) for each in labels(run) if each in found}
+    native = times.pop(NATIVE)
+    best = min(times, key=lambda each: (math.isnan(times[each]), times[each]))
+    bound = limit(run, TYPES[run.experiment.type] * count)
+    return {
+        "cluster": run.cluster,
+        "library": NAMES[run.library],
+        "collective": run.collective,
+        "bytes": vector_text(run, count),
+        "limit": number(bound, 0),
+        "native": number(native, 0),
+        "best": f"`{best}` {number(times[best], 0)}",
+        "of_limit": number(times[best] / bound, 2),
+        "of_native": number(times[best] / native, 2),
+        "times_native": number(native / times[best], 2),
+        "valid": valid(found[NATIVE], found[best]),
+    }
+
+
+def trees(page: Page, experiment: str, one_tree: dict[str, str]) -> str:
+    """Two trees against one, for the longest vector."""
+    rows = [["library", "collective", "one tree", "ms", "two trees, ms", "times the bandwidth", "n"]]
+    for run in page.runs_of(experiment):
+        found = by_label(results_of(run), run.counts[-1])
+        one = one_tree[run.collective]
+        single, double = minimum(found[one]), minimum(found["two_tree"])
+        times = [number(single, 0), number(double, 0), number(single / double, 2), valid(found[one], found["two_tree"])]
+        rows.append([NAMES[run.library], run.collective, f"`{one}`", *times])
+    return markdown(rows)
+
+
+def predictions(page: Page, experiment: str, processes: list[int], count: int, algorithms: list[str]) -> str:
+    """In lock step, overlapped, and measured."""
+    rows = [["p", "algorithm", "lock step, ms", "overlapped, ms", "measured, ms"]]
+    for run in page.runs_of(experiment):
+        if run.processes in processes:
+            found = by_label(results_of(run), count)
+            for each in algorithms:
+                times = [_predicted(run, each, count, mode) for mode in ("lockstep", "overlapped")]
+                rows.append([str(run.processes), f"`{each}`", *(number(t, 0) for t in (*times, minimum(found[each])))])
+    return markdown(rows)
+
+
+def _predicted(run: Run, algorithm: str, count: int, mode: str) -> float:
+    """Milliseconds in virtual time, with what `rondo bench` takes for the processor's part of a message."""
+    answer = _core.trace(
+        run.collective, algorithm, run.processes, count, element_bytes=TYPES[run.experiment.type], root=0,
+        commutative=True, in_place=False, mode=mode, most_messages=1_000_000, alpha=run.shape.latency,
+        beta=run.shape.seconds_per_byte, gamma=0.0, overhead=4e-5,
+    )  # fmt: skip
+    return 1e3 * answer["time"]
+
+
+def environments(page: Page) -> str:
+    """Of each measurement the library, the fitted network, and how many repetitions were invalid and wrong."""
+    rows = [["experiment", "library", "fitted alpha, ms", "fitted beta, ns a byte", "invalid", "wrong"]]
+    for run in page.runs:
+        results = results_of(run)
+        network, configurations = results.environment.network, results.configurations
+        figures = [f"{1e3 * network.latency:.2f}", f"{1e9 * network.seconds_per_byte:.1f}"] if network else ["", ""]
+        invalid = sum(each.invalid() for each in configurations)
+        total = sum(len(each.repetitions) for each in configurations)
+        wrong = str(sum(each.wrong() for each in configurations))
+        rows.append([run.title, results.environment.library, *figures, f"{invalid} of {total}", wrong])
+    return markdown(rows)
+
+
+KINDS: dict[str, Callable[..., str]] = {
+    each.__name__: each
+    for each in (
+        counts_and_libraries, literature, libraries, simulated, lengths, rules, limits, trees, predictions, environments
+    )
+}  # fmt: skip
