@@ -2,6 +2,7 @@
 // Rules that never decide. A rule's calls are a box with a side for each fact; what the rules above it take away is cut
 // off piece by piece.
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <span>
 #include <utility>
@@ -36,10 +37,12 @@ class RuleCoverage {
     using Box = std::array<Bounds, Rules::facts>;
 
     static constexpr Count most_ranks = std::numeric_limits<Rank>::max();
+    static constexpr Bounds any_count = {0, std::numeric_limits<Count>::max()};
     // As Situation says; nobody knows the ranks per node: 0.
-    static constexpr Box every_call = {Bounds{0, std::numeric_limits<Count>::max()}, Bounds{1, most_ranks},
-                                       Bounds{0, most_ranks}, Bounds{0, 1},
-                                       Bounds{0, static_cast<Count>(MpiLibrary::impi)}};
+    static constexpr auto every_call =
+        std::to_array<Bounds>({any_count, Bounds{1, most_ranks}, Bounds{0, most_ranks}, Bounds{0, 1},
+                               Bounds{0, static_cast<Count>(MpiLibrary::impi)}, any_count});
+    static_assert(every_call.size() == Rules::facts);
 
     static Box intersection(const Box& a, const Box& b) {
         Box both = a;

@@ -61,6 +61,7 @@ def injected(path: Path, words: str, **environment: str) -> str:
         ("aprun", "-n4 -N 2 -d 2 -cc ls -ss -b -e A=ls ./app -n"),
         ("ibrun", "-n 4 -o 0 ./app"),
         ("mpirun_rsh", "-np 4 -hostfile ls A=1 B=ls ./app A=2"),
+        ("mpirun_rsh", "-hostfile ls -np 2 ./app A=2"),
         ("mpirun_rsh", "-np 2 ls cat A=1 ./app"),
         ("hydra", "--new-option nobody-knows ./app ls"),
         ("openmpi", "--new-flag ./app ls"),

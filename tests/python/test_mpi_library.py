@@ -7,6 +7,7 @@ import os
 import sys
 
 import pytest
+from rondo.errors import Error
 from rondo.launching import mpi_library
 
 
@@ -57,3 +58,11 @@ def test_a_path_is_taken_without_a_word(places, capsys):
     assert mpi_library.find(str(path.parent.parent), os.environ).launcher == path
     assert mpi_library.find(str(path), os.environ).name == "mpich"
     assert capsys.readouterr().err == ""
+
+
+def test_a_program_of_another_mpi_than_wanted_is_refused(places, stand_in_program):
+    path = places("hydra", "opt/bin")
+    assert mpi_library.of_program([str(stand_in_program("libmpi.so.12"))], str(path), os.environ).launcher == path
+    assert mpi_library.of_program(["true"], str(path), os.environ).launcher == path
+    with pytest.raises(Error, match=r"--mpi .* is MPICH, but .* uses another MPI \(libmpi.so.40\): every rank would"):
+        mpi_library.of_program([str(stand_in_program("libmpi.so.40", "other"))], str(path), os.environ)

@@ -236,6 +236,7 @@ TEST(Rules, a_rule_with_any_call_of_its_own_decides) {
           "exscan ranks_per_node >= 1 -> native\nexscan -> native",  // of 0: nobody knows
           "exscan library = mpich -> native\nexscan library = impi -> native\nexscan library = openmpi -> native\n"
           "exscan -> native",
+          "exscan eager <= 16Ki -> native\nexscan -> native", "exscan eager > 16Ki -> native\nexscan -> native",
           "exscan bytes < 8 -> native\nexscan bytes > 8 -> native\nexscan -> native"}) {
         EXPECT_THAT(unreachable(text), IsEmpty()) << text;
     }

@@ -16,7 +16,6 @@ from rondo.launching import abi, installation, launcher, mpi_library, preload
 from rondo.launching.mpi_library import MpiLibrary
 from rondo.machine import machine
 
-ABI_OF = {"mpich": "mpich", "impi": "mpich", "openmpi": "openmpi"}
 DRIVER = "bench"
 
 
@@ -31,7 +30,7 @@ class Place:
     @property
     def abi(self) -> str:
         """Binary interface of the library."""
-        return ABI_OF[self.library.name]
+        return mpi_library.ABI_OF[self.library.name]
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def driver_for(library: MpiLibrary, before: Callable[[], None] = lambda: None) -
     flags = [f"-I{installation.BENCH_SOURCES}", "-Wl,--no-as-needed", "-ldl"]
     driver = mpi_library.compile_program(library, DRIVER, sources, headers, flags, before=before)
     found = abi.of_program([str(driver)], None, {**os.environ, **library.environment})
-    if found.abi != ABI_OF[library.name]:
+    if found.abi != mpi_library.ABI_OF[library.name]:
         raise Error(
             f"{library.compiler} compiles for another MPI ({found.library}) than {library.launcher} starts; name one "
             f"whose launcher and compiler belong together: --mpi PATH"

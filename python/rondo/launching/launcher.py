@@ -155,7 +155,8 @@ class _Reader:
         self.options: Options = OPTIONS[kind]
         self.position = _first_option(words) if kind is Kind.FLUX else 1
         self.line = CommandLine(words, kind, [Segment(start=self.position, end=self.position)])
-        self.hosts = 0  # words that mpirun_rsh takes for hosts
+        self.hosts = 0  # words that mpirun_rsh takes for hosts, if it has no file of them
+        self.hosts_elsewhere = False
 
     def read(self) -> CommandLine:
         words = self.line.words
@@ -198,7 +199,7 @@ class _Reader:
             self.line.passed.append(Passed(variable, value, self.position, f"{variable}=", segment, False))
             return True
         self.hosts -= 1
-        return self.hosts >= 0
+        return self.hosts >= 0 and not self.hosts_elsewhere
 
     def _is_executable(self, word: str) -> bool:
         directory = self.line.segments[-1].working_directory
@@ -223,8 +224,7 @@ class _Reader:
             self.line.segments[-1].working_directory = values[0]
         if name in ("n", "np") and values and values[0].isdigit():
             self.hosts = int(values[0])
-        elif name == "hostfile":
-            self.hosts = 0
+        self.hosts_elsewhere |= name == "hostfile"
         self._environment_option(name, attached, first - 1)
         return not attached and name not in self.options.values and name not in self.options.flags
 

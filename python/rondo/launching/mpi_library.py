@@ -19,6 +19,7 @@ from rondo.errors import Error
 from rondo.launching import abi, launcher
 
 NAMES = {"mpich": "MPICH", "openmpi": "Open MPI", "impi": "Intel MPI"}
+ABI_OF = {"mpich": "mpich", "openmpi": "openmpi", "impi": "mpich"}
 LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.hydra")
 COMPILE_SECONDS = 300.0
 COMPILER_FLAGS = ("-std=c++20", "-O3", "-DNDEBUG", "-DOMPI_SKIP_MPICXX=1", "-DMPICH_SKIP_MPICXX=1")
@@ -84,9 +85,22 @@ def find(wanted: str, environment: Mapping[str, str]) -> MpiLibrary:
 
 
 def of_program(words: Sequence[str], wanted: str | None, environment: Mapping[str, str]) -> MpiLibrary:
-    """The MPI library to start a program with: the one that is wanted, if any, else one that the program uses."""
+    """The MPI library to start a program with: the one that is wanted, if any, else one that the program uses.
+
+    Error if the one that is wanted is another than the program's: every rank would run alone.
+    """
     if wanted is not None:
-        return find(wanted, environment)
+        library = find(wanted, environment)
+        try:
+            mpi = abi.of_program(words, None, {**environment, **library.environment})
+        except Error:  # one without MPI runs with any, and of some nobody knows
+            return library
+        if mpi.abi in ABI_OF.values() and mpi.abi != ABI_OF[library.name]:
+            raise Error(
+                f"--mpi {wanted} is {NAMES[library.name]}, but {words[0]} uses another MPI ({mpi.library}): every rank "
+                f"would run alone; leave --mpi out, or name that MPI"
+            )
+        return library
     name = abi.of_program(words, None, environment).abi
     if name == "mpiabi":
         raise Error(
