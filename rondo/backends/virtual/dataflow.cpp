@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <deque>
-#include <queue>
 #include <random>
 #include <unordered_map>
 #include <utility>
 
 #include "rondo/backends/virtual/trace.hpp"
+#include "rondo/backends/virtual/virtual_time.hpp"
 #include "rondo/core/error.hpp"
 
 namespace rondo::virtual_machine {
@@ -20,29 +20,15 @@ struct InUse {
     int writers = 0;
 };
 
-struct Event {
-    double time;
-    std::uint64_t order;  // of equal times, the one scheduled first
-    Rank rank;
-    std::uint32_t action;  // of `rank`, completes
-    friend bool operator>(const Event& a, const Event& b) {
-        return std::pair(a.time, a.order) > std::pair(b.time, b.order);
-    }
-};
-
-struct VirtualRank {
-    Plan plan;
+/// What a rank's buffers hold, and who uses them.
+struct Contents {
     Memory memory;
-    Scoreboard scoreboard;
     std::array<RangeMap<InUse>, buffers> in_use;
-    std::unordered_map<std::uint32_t, Data> arriving;  // of receives that have been matched
-    double egress_free = 0, ingress_free = 0;          // when the wire is idle again
-    double processor_free = 0;
 };
 
 struct Message {
-    std::uint32_t action;
-    double ready;  // a send: when its last byte would arrive at an idle receiver; a receive: when it was posted
+    std::uint32_t index;  // of its action
+    double ready;         // a send: when its last byte would arrive at an idle receiver; a receive: when it was posted
     Data data;
     bool buffered = false;
     double left = 0;  // a send: when its first byte left
@@ -57,108 +43,93 @@ class Dataflow {
     Dataflow(const Problem& problem, const DataflowOptions& options)
         : problem_(problem), options_(options), random_(options.seed) {
         outcome_.ranks.resize(static_cast<std::size_t>(problem.facts.size));
+        contents_.reserve(outcome_.ranks.size());
         for (Rank rank = 0; rank < problem.facts.size; ++rank) {
             const auto call = problem.call(rank);
             Plan plan = Plan::of(*call, problem.algorithm);
             if (options.alter) plan = options.alter(rank, std::move(plan));
-            ranks_.push_back(std::make_unique<VirtualRank>(
-                VirtualRank{std::move(plan), problem.memory(rank), Scoreboard(options.limits), {}, {}, 0, 0, 0}));
+            time_.add(std::move(plan), options.limits);
+            contents_.push_back({problem.memory(rank), {}});
         }
+        arriving_.resize(time_.actions());
     }
 
     Outcome run() {
-        for (Rank rank = 0; rank < problem_.facts.size; ++rank) {
-            at(rank).scoreboard.start(at(rank).plan, static_cast<std::uint64_t>(problem_.facts.element_bytes));
-            start_actions(rank);
-        }
-        while (!events_.empty()) {
-            const Event event = events_.top();
-            events_.pop();
-            now_ = event.time;
-            complete(event.rank, event.action);
-            start_actions(event.rank);
-        }
-        std::vector<Memory> memories;
-        for (Rank rank = 0; rank < problem_.facts.size; ++rank) {
-            VirtualRank& state = at(rank);
-            if (!state.scoreboard.done()) {
-                throw Error(where(rank, state.plan.actions()[state.scoreboard.first_incomplete()]) +
-                            "deadlock: never completes");
-            }
-            memories.push_back(std::move(state.memory));
-        }
+        outcome_.time = time_.run(options_.costs, problem_.facts.element_bytes, *this);
         for (const auto& [ends, channel] : channels_) {
             if (channel.sends.empty()) continue;
             const auto from = static_cast<Rank>(ends >> 32);
-            throw Error(where(from, at(from).plan.actions()[channel.sends.front().action]) + "nobody receives this");
+            throw Error(where(from, time_.action(channel.sends.front().index)) + "nobody receives this");
         }
+        std::vector<Memory> memories;
+        memories.reserve(contents_.size());
+        for (Contents& contents : contents_) memories.push_back(std::move(contents.memory));
         check_result(problem_, memories);
         return std::move(outcome_);
     }
 
+    /// For VirtualTime::run, as `complete`.
+    void start(VirtualRank& state, const Action& action, std::uint32_t index) {
+        const Rank rank = time_.rank_of(index);
+        try {
+            start_on(rank, state, action, index);
+        } catch (const Error& error) {
+            throw Error(where(rank, action) + error.what());
+        }
+    }
+
+    void complete(const VirtualRank& /*state*/, const Action& action, std::uint32_t index) {
+        const Rank rank = time_.rank_of(index);
+        try {
+            finish(rank, action, index);
+        } catch (const Error& error) {
+            throw Error(where(rank, action) + error.what());
+        }
+        counts(rank).time = time_.now();
+    }
+
   private:
-    VirtualRank& at(Rank rank) { return *ranks_[static_cast<std::size_t>(rank)]; }
+    Contents& contents(Rank rank) { return contents_[static_cast<std::size_t>(rank)]; }
     RankCounts& counts(Rank rank) { return outcome_.ranks[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] bool random() const { return options_.seed != 0; }
     double random_delay() { return random() ? std::exponential_distribution<double>(1.0)(random_) : 0.0; }
-    [[nodiscard]] double bytes(const Block& block) const {
-        return static_cast<double>(block.count * problem_.facts.element_bytes);
-    }
 
-    void start_actions(Rank rank) {
-        for (std::uint32_t i; (i = at(rank).scoreboard.next()) != Action::none;) {
-            const Action& action = at(rank).plan.actions()[i];
-            try {
-                start(rank, i, action);
-            } catch (const Error& error) {
-                throw Error(where(rank, action) + error.what());
-            }
-        }
-    }
-
-    void start(Rank rank, std::uint32_t i, const Action& action) {
-        VirtualRank& state = at(rank);
-        state.processor_free = std::max(state.processor_free, now_);
+    void start_on(Rank rank, VirtualRank& state, const Action& action, std::uint32_t index) {
         switch (action.kind) {
             case ActionKind::receive:
-                state.processor_free += options_.costs.overhead;
-                begin_write(state, action.block);
-                post(action.peer, rank, false, {i, state.processor_free, {}});
+                begin_write(rank, action.block);
+                post(action.peer, rank, false, {index, time_.take_message(state), {}});
                 break;
-            case ActionKind::send: start_send(rank, i, action); break;
+            case ActionKind::send: start_send(rank, state, action, index); break;
             case ActionKind::combine:
             case ActionKind::copy:
-                begin_read(state, action.block);
+                begin_read(rank, action.block);
                 if (action.kind == ActionKind::combine) {
-                    if (!(action.right == action.block)) begin_read(state, action.right);
-                    state.processor_free += options_.costs.gamma * bytes(action.into);
+                    if (!(action.right == action.block)) begin_read(rank, action.right);
+                    time_.take_combine(state, action.into);
                 }
-                schedule(state.processor_free + random_delay(), rank, i);
+                time_.schedule(state.processor_free + random_delay(), index);
                 break;
         }
     }
 
-    void start_send(Rank rank, std::uint32_t i, const Action& action) {
-        VirtualRank& state = at(rank);
-        state.processor_free += options_.costs.overhead;
-        begin_read(state, action.block);
+    void start_send(Rank rank, VirtualRank& state, const Action& action, std::uint32_t index) {
+        begin_read(rank, action.block);
         ++counts(rank).sent;
         counts(rank).volume += action.block.count;
-        Message message{i, state.processor_free, state.memory.read(action.block)};
+        Message message{index, time_.take_message(state), contents(rank).memory.read(action.block)};
         message.buffered = !options_.synchronous && (!random() || std::bernoulli_distribution()(random_));
         if (message.buffered) {
-            leave(rank, message, action.block);
-            schedule(state.egress_free + random_delay(), rank, i);
+            leave(state, message, action.block);
+            time_.schedule(state.egress_free + random_delay(), index);
         }
         post(rank, action.peer, true, std::move(message));
     }
 
     /// Puts a message that is ready on the wire; then it is ready to arrive.
-    void leave(Rank from, Message& message, const Block& block) {
-        double& egress_free = at(from).egress_free;
-        message.left = std::max(egress_free, message.ready);
-        egress_free = message.left + options_.costs.beta * bytes(block);
-        message.ready = egress_free + options_.costs.alpha + random_delay();
+    void leave(VirtualRank& sender, Message& message, const Block& block) {
+        message.left = time_.leave(sender, message.ready, block);
+        message.ready = sender.egress_free + time_.alpha() + random_delay();
     }
 
     void post(Rank from, Rank to, bool sends, Message message) {
@@ -171,75 +142,59 @@ class Dataflow {
     }
 
     void match(Rank from, Message& sent, Rank to, const Message& received) {
-        const Block source = at(from).plan.actions()[sent.action].block;
-        const Block target = at(to).plan.actions()[received.action].block;
+        const Block source = time_.action(sent.index).block;
+        const Block target = time_.action(received.index).block;
         if (source.count != target.count) {
             throw Error("rank " + std::to_string(from) + " sends " + to_string(source) + ", rank " +
                         std::to_string(to) + " receives " + to_string(target) + ": the counts differ");
         }
         if (!sent.buffered) {  // leaves only now that there is somewhere to put it
             sent.ready = std::max(sent.ready, received.ready);
-            leave(from, sent, source);
+            leave(time_.at(from), sent, source);
         }
-        VirtualRank& receiver = at(to);
-        const double on_wire = options_.costs.beta * bytes(source);
-        receiver.ingress_free = std::max(std::max(sent.ready, received.ready), receiver.ingress_free + on_wire);
+        const double arrived = time_.arrive(time_.at(to), std::max(sent.ready, received.ready), source);
         if (options_.observer != nullptr) {
             options_.observer->message({.from = from,
                                         .to = to,
                                         .source = source,
                                         .target = target,
-                                        .step_from = at(from).plan.actions()[sent.action].step,
-                                        .step_to = at(to).plan.actions()[received.action].step,
+                                        .step_from = time_.action(sent.index).step,
+                                        .step_to = time_.action(received.index).step,
                                         .start = sent.left,
-                                        .end = receiver.ingress_free,
+                                        .end = arrived,
                                         .data = sent.data});
         }
-        receiver.arriving[received.action] = std::move(sent.data);
+        arriving_[received.index] = std::move(sent.data);
         ++counts(to).received;
-        schedule(receiver.ingress_free + random_delay(), to, received.action);
-        if (!sent.buffered) schedule(receiver.ingress_free + random_delay(), from, sent.action);
+        time_.schedule(arrived + random_delay(), received.index);
+        if (!sent.buffered) time_.schedule(arrived + random_delay(), sent.index);
     }
 
-    void complete(Rank rank, std::uint32_t i) {
-        VirtualRank& state = at(rank);
-        const Action& action = state.plan.actions()[i];
-        try {
-            finish(rank, i, action);
-        } catch (const Error& error) {
-            throw Error(where(rank, action) + error.what());
-        }
-        counts(rank).time = now_;
-        outcome_.time = std::max(outcome_.time, now_);
-        state.scoreboard.complete(i);
-    }
-
-    void finish(Rank rank, std::uint32_t i, const Action& action) {
-        VirtualRank& state = at(rank);
+    void finish(Rank rank, const Action& action, std::uint32_t index) {
+        Memory& memory = contents(rank).memory;
         switch (action.kind) {
             case ActionKind::receive:
-                end_write(state, action.block);
-                state.memory.write(action.block, state.arriving.extract(i).mapped());
+                end_write(rank, action.block);
+                memory.write(action.block, std::exchange(arriving_[index], {}));
                 break;
-            case ActionKind::send: end_read(state, action.block); break;
+            case ActionKind::send: end_read(rank, action.block); break;
             case ActionKind::combine:
-                end_read(state, action.block);
-                if (!(action.right == action.block)) end_read(state, action.right);
-                begin_write(state, action.into);  // at an instant: a clash with anything under way is an error
-                end_write(state, action.into);
-                state.memory.write(action.into,
-                                   combined(state.memory.read(action.block), state.memory.read(action.right),
-                                            problem_.facts.op.commutative));
+                end_read(rank, action.block);
+                if (!(action.right == action.block)) end_read(rank, action.right);
+                begin_write(rank, action.into);  // at an instant: a clash with anything under way is an error
+                end_write(rank, action.into);
+                memory.write(action.into, combined(memory.read(action.block), memory.read(action.right),
+                                                   problem_.facts.op.commutative));
                 ++counts(rank).operations;
                 counts(rank).combined += action.into.count;
-                observe(rank, action, now_ - options_.costs.gamma * bytes(action.into));
+                observe(rank, action, time_.now() - time_.seconds_of_combine(action.into));
                 break;
             case ActionKind::copy:
-                end_read(state, action.block);
-                begin_write(state, action.into);
-                end_write(state, action.into);
-                state.memory.write(action.into, state.memory.read(action.block));
-                observe(rank, action, now_);
+                end_read(rank, action.block);
+                begin_write(rank, action.into);
+                end_write(rank, action.into);
+                memory.write(action.into, memory.read(action.block));
+                observe(rank, action, time_.now());
                 break;
         }
     }
@@ -253,45 +208,42 @@ class Dataflow {
                                   .right = action.right,
                                   .into = action.into,
                                   .start = start,
-                                  .end = now_,
-                                  .data = at(rank).memory.read(action.into)});
+                                  .end = time_.now(),
+                                  .data = contents(rank).memory.read(action.into)});
     }
 
     template <class Change>
-    static void use(VirtualRank& state, const Block& block, Change&& change) {
-        state.in_use[static_cast<std::size_t>(block.buffer)].visit(block,
-                                                                   [&](Count, Count, InUse& run) { change(run); });
+    void use(Rank rank, const Block& block, Change&& change) {
+        contents(rank).in_use[static_cast<std::size_t>(block.buffer)].visit(
+            block, [&](Count, Count, InUse& run) { change(run); });
     }
-    static void begin_read(VirtualRank& state, const Block& block) {
-        use(state, block, [&](InUse& run) {
+    void begin_read(Rank rank, const Block& block) {
+        use(rank, block, [&](InUse& run) {
             if (run.writers > 0) throw Error("reads " + to_string(block) + " while it is being received");
             ++run.readers;
         });
     }
-    static void begin_write(VirtualRank& state, const Block& block) {
-        use(state, block, [&](InUse& run) {
+    void begin_write(Rank rank, const Block& block) {
+        use(rank, block, [&](InUse& run) {
             if (run.writers > 0) throw Error("overwrites " + to_string(block) + " while it is being received");
             if (run.readers > 0) throw Error("overwrites " + to_string(block) + " while it is being sent or read");
             ++run.writers;
         });
     }
-    static void end_read(VirtualRank& state, const Block& block) {
-        use(state, block, [](InUse& run) { --run.readers; });
+    void end_read(Rank rank, const Block& block) {
+        use(rank, block, [](InUse& run) { --run.readers; });
     }
-    static void end_write(VirtualRank& state, const Block& block) {
-        use(state, block, [](InUse& run) { --run.writers; });
+    void end_write(Rank rank, const Block& block) {
+        use(rank, block, [](InUse& run) { --run.writers; });
     }
-
-    void schedule(double time, Rank rank, std::uint32_t action) { events_.push({time, order_++, rank, action}); }
 
     const Problem& problem_;
     const DataflowOptions& options_;
     std::mt19937_64 random_;
-    std::vector<std::unique_ptr<VirtualRank>> ranks_;
+    VirtualTime time_;
+    std::vector<Contents> contents_;  // by rank
+    std::vector<Data> arriving_;      // by action: of receives that have been matched
     std::unordered_map<std::uint64_t, Channel> channels_;
-    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-    std::uint64_t order_ = 0;
-    double now_ = 0;
     Outcome outcome_;
 };
 

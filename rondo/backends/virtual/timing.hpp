@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long a schedule takes as dataflow, without data: the times of run_dataflow at a fraction of its cost. Only fit
-// for algorithms that are right, because nothing is checked but what the times depend on.
+// How long a schedule takes as dataflow, without data: the machine of run_dataflow (virtual_time.hpp), and so its
+// times, at a fraction of its cost. Only fit for algorithms that are right, because nothing is checked but what the
+// times depend on.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-#include "rondo/backends/virtual/problem.hpp"
-#include "rondo/core/scoreboard.hpp"
+#include "rondo/backends/virtual/virtual_time.hpp"
 
 namespace rondo::virtual_machine {
 
@@ -29,43 +29,21 @@ class Timing {
     /// Sent by all ranks together.
     [[nodiscard]] Count messages() const { return messages_; }
     /// Of all plans.
-    [[nodiscard]] Count actions() const { return static_cast<Count>(rank_of_.size()); }
+    [[nodiscard]] Count actions() const { return time_.actions(); }
 
   private:
-    struct VirtualRank {
-        Plan plan;
-        std::uint32_t first;  // action of the rank, in the numbering of all actions
-        Scoreboard scoreboard;
-        double egress_free = 0, ingress_free = 0, processor_free = 0;
-    };
-    /// The completion of an action. Of equal times, the one scheduled first comes first. One number, from the top: the
-    /// bits of the time, which is not negative, the order, the action. So a heap compares without branches.
-    __extension__ using Event = unsigned __int128;
+    friend class VirtualTime;
 
     Timing() = default;
-    bool add(const Problem& problem, Rank rank, const FlightLimits& limits, Count most);
     void match();
-    void begin(const CostModel& costs, Count element_bytes);
-    void start_actions(Rank rank);
     void start(VirtualRank& state, const Action& action, std::uint32_t index);
-    void start_send(VirtualRank& state, const Action& action, std::uint32_t index);
+    void complete(const VirtualRank& /*state*/, const Action& /*action*/, std::uint32_t /*index*/) const {}
     void meet(std::uint32_t sent, std::uint32_t received);
-    void schedule(double time, std::uint32_t action);
-    std::uint32_t next_event();
-    [[nodiscard]] double bytes(const Block& block) const { return static_cast<double>(block.count * element_bytes_); }
-    VirtualRank& at(Rank rank) { return ranks_[static_cast<std::size_t>(rank)]; }
 
-    std::vector<VirtualRank> ranks_;
-    std::vector<Rank> rank_of_;               // of each action
+    VirtualTime time_;
     std::vector<std::uint32_t> counterpart_;  // the receive of a send, and the reverse
     std::vector<double> ready_;               // as in run_dataflow's messages; not_posted before
-    std::vector<Event> events_;               // a heap
     Count messages_ = 0;
-
-    CostModel costs_;
-    Count element_bytes_ = 1;
-    double now_ = 0;
-    std::uint32_t order_ = 0;
 };
 
 /// The time that run_dataflow finds, for one call. Throws Error also for problems of more than Timing::most_messages.
