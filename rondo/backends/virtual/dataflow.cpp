@@ -43,6 +43,7 @@ class Dataflow {
     Dataflow(const Problem& problem, const DataflowOptions& options)
         : problem_(problem), options_(options), random_(options.seed) {
         outcome_.ranks.resize(static_cast<std::size_t>(problem.facts.size));
+        contents_.reserve(outcome_.ranks.size());
         for (Rank rank = 0; rank < problem.facts.size; ++rank) {
             const auto call = problem.call(rank);
             Plan plan = Plan::of(*call, problem.algorithm);
@@ -61,6 +62,7 @@ class Dataflow {
             throw Error(where(from, time_.action(channel.sends.front().index)) + "nobody receives this");
         }
         std::vector<Memory> memories;
+        memories.reserve(contents_.size());
         for (Contents& contents : contents_) memories.push_back(std::move(contents.memory));
         check_result(problem_, memories);
         return std::move(outcome_);
