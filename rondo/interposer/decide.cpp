@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/interposer/decide.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <bit>
+#include <map>
 #include <mutex>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "rondo/backends/mpi/plan_store.hpp"
 #include "rondo/backends/virtual/segment_choice.hpp"
 #include "rondo/core/pipeline.hpp"
 #include "rondo/interposer/report.hpp"
@@ -41,10 +46,54 @@ Decision native_decision(const Runtime& runtime, const Collective& collective, c
     return {nullptr, runtime.reporting ? tally_of(collective.name, "native", reason) : nullptr, kept(reason)};
 }
 
+/// By the rules, or because they say nothing.
+Decision native_decision(const Runtime& runtime, const Collective& collective, const char* reason, Interval bytes) {
+    Decision decision = native_decision(runtime, collective, reason);
+    decision.lowest = bytes.lowest;
+    decision.highest = bytes.highest;
+    return decision;
+}
+
+constexpr std::size_t most_kinds = 4096;
+constexpr Count whole_vector = segment_parameter.maximum;
+
 Count eager_limit(const Machine& machine) { return machine.eager.value_or(virtual_machine::no_eager_limit); }
 
-/// The choice's settings for one kind of call. What it leaves open is found by running the schedule in virtual time,
-/// from facts and figures that are equal on all ranks.
+/// Four to a power of two: the shortest length of the class of such lengths.
+Count class_of(Count bytes) {
+    const Count unit = std::max<Count>(1, static_cast<Count>(std::bit_floor(static_cast<std::uint64_t>(bytes))) / 4);
+    return bytes / unit * unit;
+}
+
+/// Found by running the schedule in virtual time, from facts and figures that are equal on all ranks, once for each
+/// class of lengths: for its shortest vector, whose root is rank 0 and whose parts are even.
+std::vector<Setting> closed_settings(const Choice& choice, const CallFacts& facts, const Machine& machine) {
+    CallFacts usual = facts;
+    usual.count = std::max<Count>(1, class_of(facts.bytes()) / facts.element_bytes);
+    usual.root = 0;
+    usual.starts = {};
+    using Kind = std::tuple<const Choice*, Rank, Count, Count, bool>;
+    static std::mutex& mutex = *new std::mutex;
+    static std::map<Kind, std::vector<Setting>>& known = *new std::map<Kind, std::vector<Setting>>;
+    const Kind kind{&choice, facts.size, usual.count, facts.element_bytes, facts.op.commutative};
+    {
+        const std::lock_guard lock(mutex);
+        if (const auto found = known.find(kind); found != known.end()) return found->second;
+    }
+    const virtual_machine::CostModel costs{
+        .alpha = machine.alpha, .beta = machine.beta, .gamma = machine.gamma, .overhead = machine.overhead};
+    std::vector<Setting> settings = virtual_machine::closed_settings(
+        *choice.algorithm, usual, choice.settings, costs, virtual_machine::actions_per_choice, eager_limit(machine));
+    for (Setting& setting : settings) {  // the whole vector, also of those in the class that are longer
+        if (setting.name == segment_parameter.name && setting.value >= usual.bytes()) setting.value = whole_vector;
+    }
+    const std::lock_guard lock(mutex);
+    if (known.size() >= most_kinds) known.clear();
+    known.emplace(kind, settings);
+    return settings;
+}
+
+/// The choice's settings for one kind of call.
 std::vector<Setting> settings_for(const Choice& choice, const CallFacts& facts, const Machine& machine) {
     std::vector<Setting> settings = choice.settings;
     if (const auto known = machine.segment(*choice.algorithm, facts.size, facts.bytes())) {
@@ -53,10 +102,14 @@ std::vector<Setting> settings_for(const Choice& choice, const CallFacts& facts, 
         }
         if (choice.algorithm->refusal(facts, settings)) settings = choice.settings;
     }
-    const virtual_machine::CostModel costs{
-        .alpha = machine.alpha, .beta = machine.beta, .gamma = machine.gamma, .overhead = machine.overhead};
-    return virtual_machine::closed_settings(*choice.algorithm, facts, settings, costs,
-                                            virtual_machine::actions_per_choice, eager_limit(machine));
+    const bool is_open = std::any_of(settings.begin(), settings.end(), [](const Setting& setting) {
+        return setting.name == segment_parameter.name && setting.value == automatic;
+    });
+    if (is_open) settings = closed_settings(choice, facts, machine);
+    for (Setting& setting : settings) {
+        if (setting.name == segment_parameter.name && setting.value == whole_vector) setting.value = facts.bytes();
+    }
+    return settings;
 }
 
 }  // namespace
@@ -70,15 +123,14 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
     Situation situation{.collective = subject.name,
                         .bytes = key.count * key.element_bytes,
                         .processes = communicator.size(),
+                        .ranks_per_node = communicator.ranks_per_node(),
                         .commutative = key.commutative,
                         .library = runtime.library,
                         .eager = eager_limit(runtime.instructions.machine())};
-    if (runtime.instructions.ask_ranks_per_node(key.collective, situation)) {
-        situation.ranks_per_node = communicator.ranks_per_node();
-    }
-    const Choice* choice = runtime.instructions.choose(key.collective, situation);
-    if (choice == nullptr) return native_decision(runtime, subject, "no rule");
-    if (choice->algorithm == nullptr) return native_decision(runtime, subject, "chosen");
+    Interval bytes;
+    const Choice* choice = runtime.instructions.choose(key.collective, situation, bytes);
+    if (choice == nullptr) return native_decision(runtime, subject, "no rule", bytes);
+    if (choice->algorithm == nullptr) return native_decision(runtime, subject, "chosen", bytes);
     const CallFacts facts = subject.facts({.size = communicator.size(),
                                            .count = key.count,
                                            .element_bytes = key.element_bytes,
@@ -99,10 +151,15 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
     if (!communicator.can_communicate(comm)) {
         return native_decision(runtime, subject, "no context for messages to be had");
     }
-    const std::vector<Setting> settings = settings_for(*choice, facts, runtime.instructions.machine());
-    const Call call(facts, communicator.rank(), settings, key.in_place);
-    auto plan = std::make_unique<Plan>(Plan::of(call, *choice->algorithm));
-    return {std::move(plan), runtime.reporting ? tally_of(subject.name, choice->algorithm->name, "") : nullptr};
+    try {
+        const std::vector<Setting> settings = settings_for(*choice, facts, runtime.instructions.machine());
+        const Call call(facts, communicator.rank(), settings, key.in_place);
+        return {mpi::plan_of(call, *choice->algorithm, settings),
+                runtime.reporting ? tally_of(subject.name, choice->algorithm->name, "") : nullptr};
+    } catch (...) {
+        communicator.skip_call();  // the others run it: tags stay alike
+        throw;
+    }
 }
 
 void warn_of_disagreement(const Communicator& communicator) {

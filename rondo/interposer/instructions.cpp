@@ -97,11 +97,12 @@ void Instructions::override_choice(std::size_t collective, std::optional<Choice>
     chosen_[collective] = number;
 }
 
-const Choice* Instructions::choose(std::size_t collective, const Situation& situation) const {
+const Choice* Instructions::choose(std::size_t collective, const Situation& situation, Interval& bytes) const {
+    bytes = {};
     if (chosen_[collective] != 0) return &choices_[chosen_[collective] - 1U];
     if (spoiled_[collective]) return nullptr;
     if (const std::optional<Choice>& forced = forced_[collective]; forced.has_value()) return &*forced;
-    return rules_ ? rules_->match(situation) : nullptr;
+    return rules_ ? rules_->match(situation, bytes) : nullptr;
 }
 
 }  // namespace rondo::interposer

@@ -39,13 +39,9 @@ class Instructions {
     /// Tells the choices made by `override_choice` apart; 0 if the environment decides. What was decided under another
     /// number is void.
     [[nodiscard]] std::uint16_t choice_number(std::size_t collective) const { return chosen_[collective]; }
-    /// What to do in a situation; nullptr if nothing was said.
-    [[nodiscard]] const Choice* choose(std::size_t collective, const Situation& situation) const;
-    /// True if the choice may depend on how many ranks each node has.
-    [[nodiscard]] bool ask_ranks_per_node(std::size_t collective, const Situation& situation) const {
-        return chosen_[collective] == 0 && !forced_[collective] && rules_ && rules_->ask_ranks_per_node(situation);
-    }
-    /// True if any choice may.
+    /// What to do in a situation; nullptr if nothing was said. `bytes` becomes the lengths for which it is the same.
+    [[nodiscard]] const Choice* choose(std::size_t collective, const Situation& situation, Interval& bytes) const;
+    /// True if a choice may depend on how many ranks each node has.
     [[nodiscard]] bool ask_ranks_per_node() const { return rules_ && rules_->ask_ranks_per_node(); }
     /// By whose figures open parameters are closed. `eager` is there once the library is known.
     [[nodiscard]] const Machine& machine() const { return machine_; }

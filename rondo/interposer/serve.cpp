@@ -98,7 +98,7 @@ int serve(const Wrapped& function, const UserCall& call, const void* caller, Han
         const std::uint16_t choice = here->instructions.choice_number(function.collective);
         const CallKey key =
             key_of(function, choice, call, root, in_place(function.output, call, rank), *type, reduction);
-        Decision* decision = communicator->find(key);
+        const Decision* decision = communicator->find(key);
         if (decision == nullptr) {
             decision = communicator->remember(key, decide(*here, key, *communicator, call.comm));
         }

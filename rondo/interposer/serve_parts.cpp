@@ -27,10 +27,13 @@ PartCounts counts_of(const UserCall& call, Rank size) {
 }
 
 /// What has been decided for such calls, or is now. `unit`: what each of the counted is in the elements of the plan.
-Decision& decision_for(const Runtime& runtime, const CallKey& key, const PartCounts& counts, Count unit,
-                       Communicator& communicator, MPI_Comm comm) {
-    Decision* known = communicator.find(key);
-    if (known != nullptr && (key.division == 0 || starts_at(counts, unit, known->starts))) return *known;
+const Decision& decision_for(const Runtime& runtime, const CallKey& key, const PartCounts& counts, Count unit,
+                             Communicator& communicator, MPI_Comm comm) {
+    const Decision* known = communicator.find(key);
+    if (known != nullptr &&
+        (key.division == 0 || known->holds_whatever_the_parts() || starts_at(counts, unit, known->starts))) {
+        return *known;
+    }
     std::vector<Count> starts;
     if (key.division != 0) starts = starts_of(counts, unit);
     Decision fresh = decide(runtime, key, communicator, comm, starts);

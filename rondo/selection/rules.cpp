@@ -178,19 +178,21 @@ bool Rules::matches(const Rule& rule, const Situation& situation, std::size_t ig
     return met;
 }
 
-const Choice* Rules::match(const Situation& situation) const noexcept {
+const Choice* Rules::match(const Situation& situation, Interval& interval) const noexcept {
+    interval = {};
     for (const Rule& rule : rules_) {
-        if (matches(rule, situation, facts)) return &rule.choice;
+        if (!matches(rule, situation, bytes)) continue;
+        const Bounds& asked = rule.bounds[bytes];
+        if (situation.bytes < asked.lowest) {
+            interval.highest = std::min(interval.highest, asked.lowest - 1);
+        } else if (situation.bytes > asked.highest) {
+            interval.lowest = std::max(interval.lowest, asked.highest + 1);
+        } else {
+            interval = {std::max(interval.lowest, asked.lowest), std::min(interval.highest, asked.highest)};
+            return &rule.choice;
+        }
     }
     return nullptr;
-}
-
-bool Rules::ask_ranks_per_node(const Situation& situation) const noexcept {
-    for (const Rule& rule : rules_) {
-        if (!matches(rule, situation, ranks_per_node)) continue;
-        return rule.bounds[ranks_per_node].lowest > 0;
-    }
-    return false;
 }
 
 bool Rules::ask_ranks_per_node() const noexcept {

@@ -33,6 +33,11 @@ struct Situation {
     Count eager = std::numeric_limits<Count>::max();  ///< bytes of the longest message that waits for no receiver
 };
 
+/// Both ends included.
+struct Interval {
+    Count lowest = 0, highest = std::numeric_limits<Count>::max();
+};
+
 /// Immutable once read. Without any rule, nothing matches.
 class Rules {
   public:
@@ -40,12 +45,15 @@ class Rules {
     static Rules parse(std::string_view text, std::string_view name);
     static Rules read(const std::string& path);
 
-    /// The choice of the first rule that matches; nullptr if none does. Takes no memory.
-    [[nodiscard]] const Choice* match(const Situation& situation) const noexcept;
+    /// The choice of the first rule that matches; nullptr if none does. Takes no memory. `bytes` becomes the lengths
+    /// around the situation's for which the answer is the same.
+    [[nodiscard]] const Choice* match(const Situation& situation, Interval& bytes) const noexcept;
+    [[nodiscard]] const Choice* match(const Situation& situation) const noexcept {
+        Interval bytes;
+        return match(situation, bytes);
+    }
 
-    /// True if the first match may depend on ranks_per_node, which costs communication to find out.
-    [[nodiscard]] bool ask_ranks_per_node(const Situation& situation) const noexcept;
-    /// True if any match may.
+    /// True if a match may depend on ranks_per_node, which costs communication to find out.
     [[nodiscard]] bool ask_ranks_per_node() const noexcept;
 
     /// A rule that never decides, because rules above it match every call that it would match.
@@ -59,10 +67,8 @@ class Rules {
     [[nodiscard]] std::uint64_t fingerprint() const;
 
   private:
-    /// A rule's conditions on one fact, all together: an interval, both ends included.
-    struct Bounds {
-        Count lowest, highest;
-    };
+    /// A rule's conditions on one fact, all together.
+    using Bounds = Interval;
     /// Which of a situation's facts: bytes, processes, ranks_per_node, commutative (0 or 1), library, eager.
     static constexpr std::size_t facts = 6;
 

@@ -127,13 +127,28 @@ TEST(Rules, a_condition_on_ranks_per_node_is_not_met_where_that_is_unknown) {
     EXPECT_TRUE(matches("bytes = 8", unknown));
 }
 
-TEST(Rules, ask_for_ranks_per_node_only_where_it_decides) {
+TEST(Rules, ask_for_ranks_per_node_only_where_some_rule_does) {
+    EXPECT_TRUE(Rules::parse("exscan -> native\nscan ranks_per_node >= 1 -> doubling", "test").ask_ranks_per_node());
+    EXPECT_FALSE(Rules::parse("exscan bytes < 8 -> native", "test").ask_ranks_per_node());
+}
+
+TEST(Rules, say_for_which_lengths_the_answer_is_the_same) {
     const Rules rules = Rules::parse(
-        "exscan bytes < 8 -> native\nexscan bytes < 64, ranks_per_node >= 1 -> doubling_123\nexscan -> native", "test");
-    EXPECT_FALSE(rules.ask_ranks_per_node({.collective = "exscan", .bytes = 7}));
-    EXPECT_TRUE(rules.ask_ranks_per_node({.collective = "exscan", .bytes = 63}));
-    EXPECT_FALSE(rules.ask_ranks_per_node({.collective = "exscan", .bytes = 64}));
-    EXPECT_FALSE(rules.ask_ranks_per_node({.collective = "scan", .bytes = 63}));
+        "exscan bytes in 100..200 -> native\nexscan bytes < 150, processes = 2 -> doubling_123\n"
+        "exscan bytes <= 1000 -> one_doubling",
+        "test");
+    const auto lengths = [&](Count bytes, Rank processes) {
+        Interval same;
+        (void)rules.match({.collective = "exscan", .bytes = bytes, .processes = processes}, same);
+        return std::pair(same.lowest, same.highest);
+    };
+    constexpr Count unbounded = std::numeric_limits<Count>::max();
+    EXPECT_EQ(lengths(150, 9), std::pair(Count{100}, Count{200}));
+    EXPECT_EQ(lengths(99, 9), std::pair(Count{0}, Count{99}));
+    EXPECT_EQ(lengths(201, 9), std::pair(Count{201}, Count{1000}));
+    EXPECT_EQ(lengths(201, 2), std::pair(Count{201}, Count{1000}));
+    EXPECT_EQ(lengths(99, 2), std::pair(Count{0}, Count{99}));
+    EXPECT_EQ(lengths(1001, 2), std::pair(Count{1001}, unbounded));
 }
 
 TEST(Rules, a_fingerprint_ignores_layout_and_nothing_else) {
@@ -285,8 +300,7 @@ TEST(DefaultRules, choose_few_rounds_for_short_vectors_and_bandwidth_for_long_on
     EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 4 << 20, .processes = 8, .ranks_per_node = 8}), "");
     const Situation reduction{.collective = "reduce", .bytes = 8, .processes = 9, .ranks_per_node = 1};
     EXPECT_EQ(choice(rules, reduction), "");  // the operator need not commute
-    EXPECT_TRUE(rules.ask_ranks_per_node(large));
-    EXPECT_FALSE(rules.ask_ranks_per_node({.collective = "exscan", .bytes = 8, .processes = 8}));
+    EXPECT_TRUE(rules.ask_ranks_per_node());
 }
 
 TEST(DefaultRules, send_no_long_messages_where_they_would_wait) {

@@ -2,6 +2,7 @@
 #include "rondo/backends/mpi/communicator.hpp"
 
 #include <algorithm>
+#include <new>
 #include <numeric>
 #include <vector>
 
@@ -13,7 +14,6 @@ namespace rondo::mpi {
 namespace {
 
 constexpr std::size_t most_decisions = 256;
-constexpr std::size_t most_plan_bytes = std::size_t{64} << 20;
 
 int state_key = MPI_KEYVAL_INVALID;
 
@@ -54,7 +54,8 @@ Communicator* Communicator::of(MPI_Comm comm) {
     if (found != 0) return static_cast<Communicator*>(state);
     std::unique_ptr<Communicator> fresh(new Communicator);
     fresh->set_up(comm);
-    if (library().Comm_set_attr(comm, state_key, fresh.get()) != MPI_SUCCESS) return nullptr;
+    // Other ranks may go on with Rondo. This one has no memory left for a few bytes: its call fails, as any may then.
+    if (library().Comm_set_attr(comm, state_key, fresh.get()) != MPI_SUCCESS) throw std::bad_alloc();
     return fresh.release();
 }
 
@@ -122,29 +123,47 @@ Rank Communicator::ranks_per_node() {
 
 Communicator::~Communicator() { world().give_back(context_); }
 
-Decision* Communicator::find(const CallKey& key) {
-    if (last_key_ != nullptr && *last_key_ == key) return last_decision_;
-    const auto found = decisions_.find(key);
-    if (found == decisions_.end()) return nullptr;
-    last_key_ = &found->first;
-    last_decision_ = &found->second;
-    return last_decision_;
+bool Communicator::LeftToLibrary::has(const CallKey& call) const {
+    const Count bytes = call.count * call.element_bytes;
+    return key.collective == call.collective && key.choice == call.choice && key.commutative == call.commutative &&
+           !call.over_int && decision.lowest <= bytes && bytes <= decision.highest;
 }
 
-Decision* Communicator::remember(const CallKey& key, Decision decision) {
-    const std::size_t bytes = decision.bytes();
-    const auto same = decisions_.find(key);
-    if (same != decisions_.end()) plan_bytes_ -= same->second.bytes();
-    if (decisions_.size() >= most_decisions || plan_bytes_ + bytes > most_plan_bytes) {
-        last_key_ = nullptr;
-        decisions_.clear();
-        plan_bytes_ = 0;
+const Decision* Communicator::find(const CallKey& key) {
+    if (has_last_ && last_key_ == key) return &last_;
+    for (const LeftToLibrary& calls : left_to_library_) {
+        if (calls.has(key)) return &calls.decision;
     }
-    plan_bytes_ += bytes;
-    const auto place = decisions_.insert_or_assign(key, std::move(decision)).first;
-    last_key_ = &place->first;
-    last_decision_ = &place->second;
-    return last_decision_;
+    auto* const known = decisions_.find(key);
+    if (known == nullptr) return nullptr;
+    std::shared_ptr<const Plan> plan = known->second.plan.lock();
+    if (plan == nullptr && !known->second.is_native) return nullptr;
+    last_ = known->second.decision;
+    last_.plan = std::move(plan);
+    last_key_ = key;
+    has_last_ = true;
+    return &last_;
+}
+
+const Decision* Communicator::remember(const CallKey& key, Decision decision) {
+    last_ = std::move(decision);
+    last_key_ = key;
+    has_last_ = true;
+    try {
+        if (last_.holds_whatever_the_parts() && !key.over_int) {
+            if (left_to_library_.size() >= most_decisions) left_to_library_.clear();
+            left_to_library_.push_back({key, last_});
+            return &last_;
+        }
+        if (decisions_.find(key) != nullptr) decisions_.forget(key);
+        if (decisions_.size() >= most_decisions) decisions_.forget_oldest();
+        Kept kept{last_, last_.plan, last_.plan == nullptr};
+        kept.decision.plan = nullptr;
+        decisions_.add(key, std::move(kept));
+    } catch (const std::bad_alloc&) {
+        // This call can be carried out all the same; the next one thinks again.
+    }
+    return &last_;
 }
 
 int Communicator::run(const Plan& plan, const Operands& operands) {

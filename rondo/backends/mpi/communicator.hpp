@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "rondo/backends/mpi/gathering.hpp"
+#include "rondo/backends/mpi/least_recent.hpp"
 #include "rondo/backends/mpi/operation.hpp"
 #include "rondo/backends/mpi/packing.hpp"
 #include "rondo/backends/mpi/world.hpp"
@@ -40,12 +40,15 @@ struct Tally;
 
 /// What was decided for a kind of call.
 struct Decision {
-    std::unique_ptr<Plan> plan;   ///< nullptr: the library's own collective
-    Tally* tally = nullptr;       ///< where such calls are counted, nullptr if they are not
-    const char* reason = "";      ///< why they go to the library; lives for ever
-    std::vector<Count> starts{};  ///< of the parts of the vector; empty if they are even
+    std::shared_ptr<const Plan> plan;  ///< nullptr: the library's own collective
+    Tally* tally = nullptr;            ///< where such calls are counted, nullptr if they are not
+    const char* reason = "";           ///< why they go to the library; lives for ever
+    std::vector<Count> starts{};       ///< of the parts of the vector; empty if they are even
+    /// The lengths in bytes for which this holds, whatever else is different in calls of the collective with as
+    /// commutative an operator: of calls that the rules leave to the library. Usually none.
+    Count lowest = 0, highest = -1;
 
-    [[nodiscard]] std::size_t bytes() const { return (plan ? plan->bytes() : 0) + starts.size() * sizeof(Count); }
+    [[nodiscard]] bool holds_whatever_the_parts() const { return lowest <= highest; }
 };
 
 class Communicator {
@@ -76,11 +79,11 @@ class Communicator {
     /// True if it is true of some rank. Collective over `comm`.
     static bool of_any_rank(bool fact, MPI_Comm comm);
 
-    /// The remembered decision, or nullptr.
-    Decision* find(const CallKey& key);
-    /// Remembers, instead of what has been remembered for that key. Forgets the others first when they have become too
-    /// many; pointers to them are void then.
-    Decision* remember(const CallKey& key, Decision decision);
+    /// The remembered decision, or nullptr. It stays until the next call of `find` or `remember`.
+    const Decision* find(const CallKey& key);
+    /// Remembers, instead of what has been remembered for that key. Forgets what has not been asked for the longest
+    /// time when it has become too much.
+    const Decision* remember(const CallKey& key, Decision decision);
 
     /// Runs a plan on elements of the user. Returns an MPI error code; throws std::bad_alloc.
     int run(const Plan& plan, const Operands& operands);
@@ -112,10 +115,24 @@ class Communicator {
     std::uint32_t calls_ = 0;
     const char* native_reason_ = nullptr;
     bool devices_possible_ = false;
-    std::unordered_map<CallKey, Decision, CallKeyHash> decisions_;
-    const CallKey* last_key_ = nullptr;
-    Decision* last_decision_ = nullptr;
-    std::size_t plan_bytes_ = 0;
+    /// A decision that is kept, but not the plan: all plans of the process share one limit.
+    struct Kept {
+        Decision decision;
+        std::weak_ptr<const Plan> plan;
+        bool is_native;
+    };
+    LeastRecent<CallKey, Kept, CallKeyHash> decisions_;
+    /// Calls of some collective that the rules leave to the library.
+    struct LeftToLibrary {
+        CallKey key;  // of one of them
+        Decision decision;
+
+        [[nodiscard]] bool has(const CallKey& call) const;
+    };
+    std::vector<LeftToLibrary> left_to_library_;
+    CallKey last_key_;
+    bool has_last_ = false;
+    Decision last_;  // the only one that holds its plan
     Operation operation_;
 };
 

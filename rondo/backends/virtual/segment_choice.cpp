@@ -302,7 +302,8 @@ SegmentChoice best_segment(const AlgorithmInfo& algorithm, const CallFacts& fact
     const std::vector<Count> candidates = candidate_segments(algorithm, facts);
     const SegmentChoice standard = standard_choice(stream_of(algorithm, facts), candidates, limits.standard);
     // What is refused for another reason than its segments has no schedule that could be run.
-    if (facts.count == 0 || is_refused(algorithm, facts, settings, standard.segment)) return standard;
+    if (candidates.size() == 1 || facts.count == 0 || is_refused(algorithm, facts, settings, standard.segment))
+        return standard;
 
     const auto found = on_affordable_group(algorithm, facts, settings, costs, budget, limits.eager, [&](Pipeline& all) {
         return best_of(candidates, index_of_standard(candidates, limits.standard), all);

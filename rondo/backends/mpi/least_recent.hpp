@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <list>
+#include <unordered_map>
+#include <utility>
+
+namespace rondo::mpi {
+
+/// A map that knows which entry has not been used for the longest time. Addresses of entries stay.
+template <class Key, class Value, class Hash>
+class LeastRecent {
+  public:
+    using Entry = std::pair<const Key, Value>;
+
+    [[nodiscard]] std::size_t size() const { return entries_.size(); }
+
+    /// The entry, which is the most recent one now; nullptr if there is none.
+    Entry* find(const Key& key) {
+        const auto found = places_.find(key);
+        if (found == places_.end()) return nullptr;
+        entries_.splice(entries_.begin(), entries_, found->second);
+        return &entries_.front();
+    }
+
+    /// Puts it where there is none of that key, as the most recent one.
+    Entry& add(const Key& key, Value value) {
+        entries_.emplace_front(key, std::move(value));
+        try {
+            places_.emplace(key, entries_.begin());
+        } catch (...) {
+            entries_.pop_front();
+            throw;
+        }
+        return entries_.front();
+    }
+
+    [[nodiscard]] const Entry& oldest() const { return entries_.back(); }
+    void forget_oldest() { forget(entries_.back().first); }
+    void forget(const Key& key) {
+        const auto found = places_.find(key);
+        const auto entry = found->second;  // which holds the key
+        places_.erase(found);
+        entries_.erase(entry);
+    }
+
+  private:
+    std::list<Entry> entries_;  // the most recent first
+    std::unordered_map<Key, typename std::list<Entry>::iterator, Hash> places_;
+};
+
+}  // namespace rondo::mpi

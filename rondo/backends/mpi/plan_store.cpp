@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/backends/mpi/plan_store.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "rondo/backends/mpi/least_recent.hpp"
+#include "rondo/core/fingerprint.hpp"
+
+namespace rondo::mpi {
+namespace {
+
+/// All that a plan depends on, one after the other.
+using PlanKey = std::vector<Count>;
+
+struct PlanKeyHash {
+    std::size_t operator()(const PlanKey& key) const {
+        Fingerprint print;
+        for (const Count part : key) print.add(part);
+        return static_cast<std::size_t>(print.value());
+    }
+};
+
+PlanKey key_of(const Call& call, const AlgorithmInfo& algorithm, std::span<const Setting> settings) {
+    const CallFacts& facts = call.facts();
+    PlanKey key;
+    key.reserve(7 + settings.size() + facts.starts.size());
+    key = {std::bit_cast<Count>(&algorithm),
+           facts.size,
+           facts.count,
+           facts.element_bytes,
+           facts.root,
+           call.ranks().first,
+           Count{facts.op.commutative} << 1 | Count{call.in_place()}};
+    for (const Setting& setting : settings) key.push_back(setting.value);
+    key.insert(key.end(), facts.starts.begin(), facts.starts.end());
+    return key;
+}
+
+std::size_t bytes_of(const PlanKey& key, const Plan& plan) { return plan.bytes() + key.size() * sizeof(Count); }
+
+struct Store {
+    std::mutex mutex;
+    LeastRecent<PlanKey, std::shared_ptr<const Plan>, PlanKeyHash> plans;
+    std::size_t bytes = 0;
+    std::size_t limit = usual_plan_memory;
+
+    /// With the mutex held.
+    void make_room(std::size_t wanted) {
+        while (plans.size() > 0 && bytes + wanted > limit) {
+            bytes -= bytes_of(plans.oldest().first, *plans.oldest().second);
+            plans.forget_oldest();
+        }
+    }
+};
+
+/// Never destroyed: other libraries may call MPI while the process ends.
+Store& store() {
+    static Store& the_store = *new Store;
+    return the_store;
+}
+
+}  // namespace
+
+std::shared_ptr<const Plan> plan_of(const Call& call, const AlgorithmInfo& algorithm,
+                                    std::span<const Setting> settings) {
+    const PlanKey key = key_of(call, algorithm, settings);
+    Store& all = store();
+    {
+        const std::lock_guard lock(all.mutex);
+        if (const auto* known = all.plans.find(key)) return known->second;
+    }
+    auto fresh = std::make_shared<const Plan>(Plan::of(call, algorithm));
+    const std::lock_guard lock(all.mutex);
+    if (const auto* known = all.plans.find(key)) return known->second;  // another thread was faster
+    const std::size_t bytes = bytes_of(key, *fresh);
+    all.make_room(bytes);
+    all.plans.add(key, fresh);
+    all.bytes += bytes;
+    return fresh;
+}
+
+void limit_plan_memory(std::size_t bytes) {
+    Store& all = store();
+    const std::lock_guard lock(all.mutex);
+    all.limit = bytes;
+    all.make_room(0);
+}
+
+}  // namespace rondo::mpi

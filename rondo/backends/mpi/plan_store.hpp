@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The plans of this process, shared by all communicators that are alike.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "rondo/core/plan.hpp"
+
+namespace rondo::mpi {
+
+/// The plan of an algorithm for this call, which is kept for the next such call, on whichever communicator. What has
+/// not been used for the longest time is forgotten where all plans together would take more memory than
+/// `limit_plan_memory` says; whoever still holds it keeps it alive. Throws std::bad_alloc, or Error by the algorithm.
+std::shared_ptr<const Plan> plan_of(const Call& call, const AlgorithmInfo& algorithm,
+                                    std::span<const Setting> settings);
+
+/// In bytes, for all plans that are kept. The one that is made last is always among them.
+void limit_plan_memory(std::size_t bytes);
+inline constexpr std::size_t usual_plan_memory = std::size_t{64} << 20;
+
+}  // namespace rondo::mpi
