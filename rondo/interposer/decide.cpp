@@ -22,6 +22,8 @@ using mpi::CallKey;
 using mpi::Communicator;
 using mpi::Decision;
 
+static_assert(number_of_collectives <= Communicator::most_collectives);
+
 namespace {
 
 /// The same text, for ever.

@@ -5,8 +5,8 @@
 #include "rondo/interposer/exports.hpp"
 
 using rondo::interposer::CallWords;
-using rondo::interposer::HandedOn;
 using rondo::interposer::HandleWord;
+using rondo::interposer::LastCall;
 using rondo::interposer::note_left_call;
 using rondo::interposer::place_of;
 using rondo::interposer::places;
@@ -28,18 +28,18 @@ CallWords words_of(Word comm, Word count, Word datatype, Word op, Word root) {
 #define RONDO_EXPORT(name, serve, shape, Integer)                                                       \
     extern "C" __attribute__((visibility("default"))) int name(shape##_PARAMETERS) {                    \
         using Function = int (*)(shape##_PARAMETERS);                                                   \
-        static thread_local HandedOn known[places] __attribute__((tls_model("initial-exec")));          \
-        HandedOn& last = known[place_of(static_cast<HandleWord>(comm))];                                \
+        static thread_local LastCall known[places] __attribute__((tls_model("initial-exec")));          \
+        LastCall& last = known[place_of(static_cast<HandleWord>(comm))];                                \
         const CallWords words = words_of<Integer>(shape##_DECIDING_WORDS);                              \
-        if (last.holds_for(words)) {                                                                    \
+        if (!last.holds_for(words)) {                                                                   \
+            last.forget(words);                                                                         \
+        } else if (last.native != nullptr) {                                                            \
             note_left_call(last.collective, last.reason);                                               \
             return reinterpret_cast<Function>(last.native)(shape##_ARGUMENTS);                          \
         }                                                                                               \
         const void* caller = __builtin_return_address(0);                                               \
         static const auto other = reinterpret_cast<Function>(rondo::interposer::detour(#name, caller)); \
         if (other != nullptr) return other(shape##_ARGUMENTS);                                          \
-        last.words = words;                                                                             \
-        last.era = 0;                                                                                   \
         return rondo::interposer::serve(shape##_WORDS, caller, last);                                   \
     }
 

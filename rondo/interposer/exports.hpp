@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "rondo/interposer/handed_on.hpp"
+#include "rondo/interposer/last_call.hpp"
 
 namespace rondo::interposer {
 
@@ -23,10 +23,10 @@ struct PartsWords {
 };
 
 // Serve a call, by Rondo or by the library. `caller`: an address in the code that called. `last`: has the call's words,
-// and learns if the next one like it needs no second look.
+// what is known of the last call with them, and learns if the next one needs no second look.
 #define RONDO_SERVING(function, Arguments)                                        \
-    int function(const Arguments& arguments, const void* caller, HandedOn& last); \
-    int function##_c(const Arguments& arguments, const void* caller, HandedOn& last);
+    int function(const Arguments& arguments, const void* caller, LastCall& last); \
+    int function##_c(const Arguments& arguments, const void* caller, LastCall& last);
 RONDO_SERVING(allgather, PartsWords)
 RONDO_SERVING(allgatherv, PartsWords)
 RONDO_SERVING(allreduce, Words)

@@ -43,12 +43,12 @@ int without_exceptions(Call&& call) {
 }
 
 template <class Integer>
-int serve_words(const Wrapped& function, const Words& words, const void* caller, HandedOn& last) {
+int serve_words(const Wrapped& function, const Words& words, const void* caller, LastCall& last) {
     return without_exceptions([&] { return serve(function, call_of<Integer>(words), caller, last); });
 }
 
 template <class Integer>
-int serve_words(const Wrapped& function, const PartsWords& words, const void* caller, HandedOn& last) {
+int serve_words(const Wrapped& function, const PartsWords& words, const void* caller, LastCall& last) {
     const auto numbers = [](const std::optional<Word>& array) {
         return array ? mpi::Numbers(std::bit_cast<const void*>(*array), std::is_same_v<Integer, int>) : mpi::Numbers();
     };
@@ -114,7 +114,7 @@ int call_small(const mpi::Library& library, const UserCall& call, Wrapped::Nativ
         [[maybe_unused]] const auto count = static_cast<Integer>(call.count);                                  \
         return library.name(__VA_ARGS__);                                                                      \
     }                                                                                                          \
-    int function(const Arguments& arguments, const void* caller, HandedOn& last) {                             \
+    int function(const Arguments& arguments, const void* caller, LastCall& last) {                             \
         static const Wrapped wrapped(#collective, output, native_##function, [](const mpi::Library& library) { \
             return reinterpret_cast<void*>(library.name);                                                      \
         });                                                                                                    \
@@ -131,7 +131,7 @@ int call_small(const mpi::Library& library, const UserCall& call, Wrapped::Nativ
         if (library.name##_c == nullptr) return call_small(library, call, native_##function);                      \
         return library.name##_c(__VA_ARGS__);                                                                      \
     }                                                                                                              \
-    int function##_c(const Arguments& arguments, const void* caller, HandedOn& last) {                             \
+    int function##_c(const Arguments& arguments, const void* caller, LastCall& last) {                             \
         static const Wrapped wrapped(#collective, output, native_##function##_c, [](const mpi::Library& library) { \
             return reinterpret_cast<void*>(library.name##_c);                                                      \
         });                                                                                                        \

@@ -8,6 +8,8 @@
 
 #include "rondo/core/error.hpp"
 #include "rondo/selection/eager_limit.hpp"
+#include "rondo/selection/quantity.hpp"
+#include "rondo/selection/text.hpp"
 
 namespace rondo::interposer {
 namespace {
@@ -35,6 +37,7 @@ Instructions Instructions::from_environment() {
     instructions.fingerprint_.add(RONDO_VERSION);
     instructions.read_rules();
     instructions.read_machine();
+    instructions.read_plan_memory();
     for (std::size_t i = 0; i < collectives().size(); ++i) instructions.read_choice(i);
     if (const char* directory = variable("RONDO_REPORT")) instructions.report_directory_ = directory;
     return instructions;
@@ -60,6 +63,17 @@ void Instructions::read_machine() {
         }
     }
     fingerprint_.add(machine_.fingerprint());
+}
+
+void Instructions::read_plan_memory() {
+    const char* text = variable("RONDO_PLAN_MEMORY");
+    if (text == nullptr) return;
+    if (const auto bytes = parse_quantity(text)) {
+        plan_memory_ = *bytes;
+        return;
+    }
+    complaints_.push_back("RONDO_PLAN_MEMORY: " + quoted(text) + " is not a number; " + expected_quantity(text) +
+                          ", as 64Mi, which is used");
 }
 
 void Instructions::know_library(std::string_view version) {

@@ -22,8 +22,8 @@ inline std::size_t index_of(const Collective& collective) {
 
 class Instructions {
   public:
-    /// Reads RONDO, RONDO_<COLLECTIVE>, RONDO_RULES, RONDO_MACHINE, RONDO_REPORT. What is wrong with them is among
-    /// `complaints()`, and then what they spoke of goes to the library.
+    /// Reads RONDO, RONDO_<COLLECTIVE>, RONDO_RULES, RONDO_MACHINE, RONDO_PLAN_MEMORY, RONDO_REPORT. What is wrong with
+    /// them is among `complaints()`, and then what they spoke of goes to the library.
     static Instructions from_environment();
 
     /// Fills in what the machine file leaves to the library. Once, before anything is decided.
@@ -45,6 +45,8 @@ class Instructions {
     [[nodiscard]] bool ask_ranks_per_node() const { return rules_ && rules_->ask_ranks_per_node(); }
     /// By whose figures open parameters are closed. `eager` is there once the library is known.
     [[nodiscard]] const Machine& machine() const { return machine_; }
+    /// Bytes that all plans together may take.
+    [[nodiscard]] Count plan_memory() const { return plan_memory_; }
     /// Empty: no report.
     [[nodiscard]] const std::string& report_directory() const { return report_directory_; }
     /// Equal for equal instructions to equal versions of Rondo, which may understand them differently: ranks compare
@@ -55,6 +57,7 @@ class Instructions {
     void read_choice(std::size_t collective);
     void read_rules();
     void read_machine();
+    void read_plan_memory();
 
     std::array<std::optional<Choice>, number_of_collectives> forced_;
     std::array<bool, number_of_collectives> spoiled_{};  // by a variable that could not be read
@@ -62,6 +65,7 @@ class Instructions {
     std::array<std::uint16_t, number_of_collectives> chosen_{};
     std::optional<Rules> rules_;
     Machine machine_;
+    Count plan_memory_ = Count{64} << 20;
     std::string report_directory_;
     std::vector<std::string> complaints_;
     Fingerprint fingerprint_;

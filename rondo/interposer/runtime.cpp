@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <mutex>
 
+#include "rondo/backends/mpi/plan_store.hpp"
 #include "rondo/interposer/report.hpp"
 
 namespace rondo::interposer {
@@ -42,6 +43,7 @@ Runtime* set_up() {
         delete fresh;
         return nullptr;
     }
+    mpi::limit_plan_memory(static_cast<std::size_t>(instructions.plan_memory()));
     mpi::learn_datatypes();
     mpi::learn_operators();
     int rank = 0, size = 1;

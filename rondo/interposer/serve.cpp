@@ -5,6 +5,7 @@
 #include <limits>
 #include <new>
 #include <optional>
+#include <type_traits>
 
 #include "rondo/interposer/decide.hpp"
 #include "rondo/interposer/service.hpp"
@@ -30,6 +31,38 @@ CallKey key_of(const Wrapped& function, std::uint16_t choice, const UserCall& ca
     key.over_int = key.count > std::numeric_limits<int>::max();
     key.root = root;
     return key;
+}
+
+/// A call that was carried out, as far as the next one like it needs it again.
+struct Served {
+    Communicator* communicator;
+    const mpi::Datatype* type;
+    mpi::Reduction reduction;
+    std::uint32_t decision;  // its number
+    bool in_place;
+};
+static_assert(sizeof(Served) <= sizeof(LastCall::served) && std::is_trivially_copyable_v<Served>);
+
+int run(Communicator& communicator, const UserCall& call, const mpi::Datatype& type, const mpi::Reduction* reduction,
+        const Decision& decision, bool is_source) {
+    if (reduction != nullptr) return communicator.run(*decision.plan, {call.input, call.output, type, reduction});
+    return communicator.run_on_bytes(*decision.plan, {call.output, call.count, type}, is_source);
+}
+
+/// The same again, if nothing but buffers is different and these are no matter for doubt.
+std::optional<int> serve_again(const Wrapped& function, const UserCall& call, const LastCall& last) {
+    if (last.era == 0) return std::nullopt;
+    const auto& known = *std::launder(reinterpret_cast<const Served*>(last.served));
+    Communicator& communicator = *known.communicator;
+    const Rank rank = communicator.rank();
+    if (communicator.number_of_decision(function.collective) != known.decision ||
+        in_place(function.output, call, rank) != known.in_place ||
+        buffers_in_doubt(function.output, call, *known.type, rank)) {
+        return std::nullopt;
+    }
+    const mpi::Reduction* const reduction = function.has.operation ? &known.reduction : nullptr;
+    return run(communicator, call, *known.type, reduction, communicator.last_decision(function.collective),
+               rank == call.root);
 }
 
 }  // namespace
@@ -61,7 +94,17 @@ int code_of_exception() {
     }
 }
 
-int serve(const Wrapped& function, const UserCall& call, const void* caller, HandedOn& last) {
+int serve(const Wrapped& function, const UserCall& call, const void* caller, LastCall& last) {
+    try {
+        if (const std::optional<int> error = serve_again(function, call, last)) {
+            if (*error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(call.comm, *error);
+            return *error;
+        }
+    } catch (...) {
+        const int error = code_of_exception();
+        mpi::library().Comm_call_errhandler(call.comm, error);
+        return error;
+    }
     const Runtime* const here = runtime(caller);
     if (here == nullptr) return serve_without_rondo(function, call, caller);
     const mpi::Library& library = mpi::library();
@@ -112,25 +155,28 @@ int serve(const Wrapped& function, const UserCall& call, const void* caller, Han
             communicator->skip_call();
             return service.native("no such root", bytes);
         }
-        const void* input = call.input;
-        if (buffers_in_doubt(function.output, call, *type, rank)) {
+        UserCall checked = call;
+        const bool in_doubt = buffers_in_doubt(function.output, call, *type, rank);
+        if (in_doubt) {
             if (communicator->library_checks_arguments()) {
                 communicator->skip_call();
                 return service.native("doubtful buffers", bytes);
             }
             // A library that checks nothing reads the input there, on ranks that are not the root as well.
-            if (input == MPI_IN_PLACE) input = call.output;
+            if (call.input == MPI_IN_PLACE) checked.input = call.output;
         }
-        if (reduction != nullptr) {
-            error = communicator->run(*decision->plan, {input, call.output, *type, reduction});
-        } else {
-            // Its bytes would travel, whatever the library thinks of the type.
-            if (!type->predefined && !communicator->can_send(call.output, *type)) {
-                communicator->skip_call();
-                return service.native("unusual datatype", bytes);
-            }
-            error = communicator->run_on_bytes(*decision->plan, {call.output, call.count, *type}, rank == root);
+        // Its bytes would travel, whatever the library thinks of the type.
+        if (reduction == nullptr && !type->predefined && !communicator->can_send(call.output, *type)) {
+            communicator->skip_call();
+            return service.native("unusual datatype", bytes);
         }
+        if (has_root && !in_doubt && type->predefined && predefined_operator && !here->reporting &&
+            !communicator->devices_possible()) {
+            new (last.served) Served{communicator, type, operation.value_or(mpi::Reduction()),
+                                     communicator->number_of_decision(function.collective), key.in_place};
+            last.era = mpi::era();
+        }
+        error = run(*communicator, checked, *type, reduction, *decision, rank == root);
         service.stop(decision->tally, bytes);
     } catch (...) {
         error = code_of_exception();

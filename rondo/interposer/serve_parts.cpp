@@ -66,7 +66,7 @@ bool buffers_in_doubt(const UserCall& call, [[maybe_unused]] const Datatype& typ
 
 int reduce_and_scatter(const Service& service, const Wrapped& function, const UserCall& call, const Runtime& runtime,
                        const Datatype& type, const mpi::Reduction& reduction, Communicator& communicator,
-                       HandedOn& last) {
+                       LastCall& last) {
     const PartCounts counts = counts_of(call, communicator.size());
     const Division division = Division::of(counts, 1);
     if (division.count <= 0) return service.native("empty", 0);
@@ -118,7 +118,7 @@ constexpr bool judges_output_type = true;
 #endif
 
 int gather(const Service& service, const Wrapped& function, const UserCall& call, const Runtime& runtime,
-           const Datatype& type, Communicator& communicator, HandedOn& last) {
+           const Datatype& type, Communicator& communicator, LastCall& last) {
     const PartCounts counts = counts_of(call, communicator.size());
     const Division division = Division::of(counts, type.size);
     const Count bytes = division.count;
@@ -166,7 +166,7 @@ int gather(const Service& service, const Wrapped& function, const UserCall& call
 
 }  // namespace
 
-int serve_parts(const Wrapped& function, const UserCall& call, const void* caller, HandedOn& last) {
+int serve_parts(const Wrapped& function, const UserCall& call, const void* caller, LastCall& last) {
     const Runtime* const here = runtime(caller);
     if (here == nullptr) return serve_without_rondo(function, call, caller);
     const mpi::Library& library = mpi::library();

@@ -26,7 +26,7 @@ class Service {
         return error;
     }
     /// The next call with such words may go to the library without a second look: that is decided for all of them.
-    void hand_on_from_now(HandedOn& last, const mpi::Datatype& type, bool predefined_operator,
+    void hand_on_from_now(LastCall& last, const mpi::Datatype& type, bool predefined_operator,
                           const char* reason) const {
         if (reporting_ || !type.predefined || !predefined_operator) return;
         last.native = function_.address(mpi::library());

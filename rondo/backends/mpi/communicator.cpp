@@ -47,7 +47,23 @@ bool prepare_communicators() {
     return library().Comm_create_keyval(copy_nothing, delete_state, &state_key, nullptr) == MPI_SUCCESS;
 }
 
+/// The library takes over a hundred instructions to find an attribute; this thread's last one holds until some state is
+/// deleted, when a handle may come to mean another communicator.
 Communicator* Communicator::of(MPI_Comm comm) {
+    struct Found {
+        MPI_Comm comm{};
+        std::uint64_t era = 0;
+        Communicator* state = nullptr;
+    };
+    static thread_local Found last __attribute__((tls_model("initial-exec")));
+    if (last.comm == comm && last.era == era()) return last.state;
+    const std::uint64_t now = era();
+    Communicator* const found = find_or_make(comm);
+    if (found != nullptr) last = {comm, now, found};
+    return found;
+}
+
+Communicator* Communicator::find_or_make(MPI_Comm comm) {
     void* state = nullptr;
     int found = 0;
     if (library().Comm_get_attr(comm, state_key, static_cast<void*>(&state), &found) != MPI_SUCCESS) return nullptr;
@@ -130,7 +146,8 @@ bool Communicator::LeftToLibrary::has(const CallKey& call) const {
 }
 
 const Decision* Communicator::find(const CallKey& key) {
-    if (has_last_ && last_key_ == key) return &last_;
+    Last& last = last_[key.collective];
+    if (last.number != 0 && last.key == key) return &last.decision;
     for (const LeftToLibrary& calls : left_to_library_) {
         if (calls.has(key)) return &calls.decision;
     }
@@ -138,32 +155,30 @@ const Decision* Communicator::find(const CallKey& key) {
     if (known == nullptr) return nullptr;
     std::shared_ptr<const Plan> plan = known->second.plan.lock();
     if (plan == nullptr && !known->second.is_native) return nullptr;
-    last_ = known->second.decision;
-    last_.plan = std::move(plan);
-    last_key_ = key;
-    has_last_ = true;
-    return &last_;
+    last = {key, next_number(), known->second.decision};
+    last.decision.plan = std::move(plan);
+    return &last.decision;
 }
 
 const Decision* Communicator::remember(const CallKey& key, Decision decision) {
-    last_ = std::move(decision);
-    last_key_ = key;
-    has_last_ = true;
+    Last& last = last_[key.collective];
+    last = {key, next_number(), std::move(decision)};
+    const Decision& made = last.decision;
     try {
-        if (last_.holds_whatever_the_parts() && !key.over_int) {
+        if (made.holds_whatever_the_parts() && !key.over_int) {
             if (left_to_library_.size() >= most_decisions) left_to_library_.clear();
-            left_to_library_.push_back({key, last_});
-            return &last_;
+            left_to_library_.push_back({key, made});
+            return &made;
         }
         if (decisions_.find(key) != nullptr) decisions_.forget(key);
         if (decisions_.size() >= most_decisions) decisions_.forget_oldest();
-        Kept kept{last_, last_.plan, last_.plan == nullptr};
+        Kept kept{made, made.plan, made.plan == nullptr};
         kept.decision.plan = nullptr;
         decisions_.add(key, std::move(kept));
     } catch (const std::bad_alloc&) {
         // This call can be carried out all the same; the next one thinks again.
     }
-    return &last_;
+    return &made;
 }
 
 int Communicator::run(const Plan& plan, const Operands& operands) {

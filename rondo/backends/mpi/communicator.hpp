@@ -79,11 +79,15 @@ class Communicator {
     /// True if it is true of some rank. Collective over `comm`.
     static bool of_any_rank(bool fact, MPI_Comm comm);
 
-    /// The remembered decision, or nullptr. It stays until the next call of `find` or `remember`.
+    /// The remembered decision, or nullptr. It stays until the next call of `find` or `remember` for the collective.
     const Decision* find(const CallKey& key);
     /// Remembers, instead of what has been remembered for that key. Forgets what has not been asked for the longest
     /// time when it has become too much.
     const Decision* remember(const CallKey& key, Decision decision);
+
+    /// What `find` or `remember` returned last for a collective, with a number that it changes with: 0 for nothing.
+    [[nodiscard]] std::uint32_t number_of_decision(std::size_t collective) const { return last_[collective].number; }
+    [[nodiscard]] const Decision& last_decision(std::size_t collective) const { return last_[collective].decision; }
 
     /// Runs a plan on elements of the user. Returns an MPI error code; throws std::bad_alloc.
     int run(const Plan& plan, const Operands& operands);
@@ -100,11 +104,15 @@ class Communicator {
     /// as well as it can. Where Rondo has messages of its own.
     [[nodiscard]] bool library_checks_arguments() const;
 
+    static constexpr std::size_t most_collectives = 8;  ///< numbers of collectives are below
+
   private:
     Communicator() = default;
+    static Communicator* find_or_make(MPI_Comm comm);
     void set_up(MPI_Comm comm);
     bool find_in_world(MPI_Comm comm);
     void count_call() { ++calls_; }
+    std::uint32_t next_number() { return ++decisions_so_far_ == 0 ? ++decisions_so_far_ : decisions_so_far_; }
     int execute(const Plan& plan, const Operands& operands);
     int run_packed(const Plan& plan, const UserData& data, bool is_source);
 
@@ -130,9 +138,14 @@ class Communicator {
         [[nodiscard]] bool has(const CallKey& call) const;
     };
     std::vector<LeftToLibrary> left_to_library_;
-    CallKey last_key_;
-    bool has_last_ = false;
-    Decision last_;  // the only one that holds its plan
+    /// The only decisions that hold their plans.
+    struct Last {
+        CallKey key;
+        std::uint32_t number = 0;
+        Decision decision;
+    };
+    Last last_[most_collectives];
+    std::uint32_t decisions_so_far_ = 0;
     Operation operation_;
 };
 

@@ -45,7 +45,7 @@ struct Store {
     std::mutex mutex;
     LeastRecent<PlanKey, std::shared_ptr<const Plan>, PlanKeyHash> plans;
     std::size_t bytes = 0;
-    std::size_t limit = usual_plan_memory;
+    std::size_t limit = 0;  // as `limit_plan_memory` says
 
     /// With the mutex held.
     void make_room(std::size_t wanted) {

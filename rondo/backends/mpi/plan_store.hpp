@@ -17,6 +17,5 @@ std::shared_ptr<const Plan> plan_of(const Call& call, const AlgorithmInfo& algor
 
 /// In bytes, for all plans that are kept. The one that is made last is always among them.
 void limit_plan_memory(std::size_t bytes);
-inline constexpr std::size_t usual_plan_memory = std::size_t{64} << 20;
 
 }  // namespace rondo::mpi

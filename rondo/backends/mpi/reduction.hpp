@@ -11,6 +11,8 @@ namespace rondo::mpi {
 /// An operator on a datatype, as one call needs it.
 class Reduction {
   public:
+    /// None.
+    Reduction() = default;
     /// Borrows the datatype.
     Reduction(MPI_Op op, const Datatype& type);
 
@@ -28,8 +30,8 @@ class Reduction {
   private:
     int reduce_local(const void* left, void* right_and_into, Count count) const;
 
-    MPI_Op op_;
-    const Datatype* type_;
+    MPI_Op op_{};
+    const Datatype* type_ = nullptr;
     kernels::Kernel kernel_ = nullptr;
     const char* objection_ = nullptr;
     bool commutative_ = false, predefined_ = false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The shortest way for calls that the rules leave to the library: a call like the last one needs no second look.
-// Without <mpi.h>.
+// The shortest way for calls like the last one: they need no second look. Without <mpi.h>.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "rondo/backends/mpi/era.hpp"
@@ -19,16 +19,22 @@ struct CallWords {
     friend bool operator==(const CallWords&, const CallWords&) = default;
 };
 
-/// The last call of a function by one thread on a communicator, if it went to the library and the next one like it
-/// would, too: its datatype and operator are predefined, so that their handles cannot come to mean something else.
-struct HandedOn {
+/// The last call of a function by one thread on a communicator, if the next one like it goes the same way: its datatype
+/// and operator are predefined, so that their handles cannot come to mean something else.
+struct LastCall {
     CallWords words;
-    std::uint64_t era = 0;   ///< in which this holds; 0: never
-    void* native = nullptr;  ///< the library's function
-    std::size_t collective = 0;
-    const char* reason = "";
+    std::uint64_t era = 0;            ///< in which this holds; 0: never
+    void* native = nullptr;           ///< the library's function, if it went there
+    std::size_t collective = 0;       ///< then
+    const char* reason = "";          ///< then
+    alignas(8) std::byte served[88];  ///< what Rondo has to know again, if it carried the call out
 
     [[nodiscard]] bool holds_for(const CallWords& call) const { return words == call && era == mpi::era(); }
+    void forget(const CallWords& call) {
+        words = call;
+        era = 0;
+        native = nullptr;
+    }
 };
 
 #ifdef RONDO_ABI_MPICH
