@@ -116,3 +116,13 @@ def test_the_third_request_to_end_kills():
         assert started.poll() is None
     started.send_signal(signal.SIGTERM)
     assert started.wait(20) == 128 + signal.SIGKILL
+
+
+def test_another_thread_may_swallow_the_news_of_the_end():
+    # Numerical libraries start threads, in which nothing is blocked: the kernel may give them SIGCHLD, which is lost.
+    code = (
+        "import os, threading, time; from rondo.launching import process\n"
+        "for _ in range(4): threading.Thread(target=time.sleep, args=(3,), daemon=True).start()\n"
+        f"for _ in range(40): assert process.run({shell('exit 3')!r}, os.environ) == 3"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

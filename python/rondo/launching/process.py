@@ -16,7 +16,7 @@ FORWARDED = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signa
 ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}
 IGNORED_BY_PYTHON = {signal.SIGPIPE, signal.SIGXFSZ}  # and else inherited by the command
 FROM_KERNEL = 0x80  # SI_KERNEL: a key of the terminal, which the launcher gets as well
-INTERVAL = 0.2  # seconds between two times of what there is to do meanwhile
+INTERVAL = 0.2  # seconds between two looks at the command, and two times of what there is to do meanwhile
 OBEYS_WITHIN = 50  # intervals
 PATIENCE = 2  # requests to end that the launcher is left to obey by itself
 
@@ -88,12 +88,12 @@ def _wait(child: int, watched: set[signal.Signals], meanwhile: Callable[[], bool
     requests: list[signal.Signals] = []
     rounds_since_asked = -1
     while True:
-        received = signal.sigwaitinfo(watched) if meanwhile is None else signal.sigtimedwait(watched, INTERVAL)
+        received = signal.sigtimedwait(watched, INTERVAL)
         if meanwhile is not None and meanwhile():
             rounds_since_asked += 1
             if rounds_since_asked in (0, OBEYS_WITHIN):
                 os.kill(child, signal.SIGTERM if rounds_since_asked == 0 else signal.SIGKILL)
-        if received is None or received.si_signo == signal.SIGCHLD:  # which a thread may have taken
+        if received is None or received.si_signo == signal.SIGCHLD:  # another thread may have swallowed that
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
                 code = os.waitstatus_to_exitcode(status)
