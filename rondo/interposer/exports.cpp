@@ -26,25 +26,25 @@ CallWords words_of(Word comm, Word count, Word datatype, Word op, Word root) {
 // Each argument takes a register or, from the seventh on on x86-64, a word of the stack, whatever its type: who is
 // called with these words finds what it would have found without Rondo. What is handed on again is handed on in a few
 // instructions, without a frame on the stack; all else is in a function of its own.
-#define RONDO_EXPORT(name, serve, shape, Integer)                                                           \
-    static thread_local constinit LastCall name##_known[places] __attribute__((tls_model("initial-exec"))); \
-    __attribute__((noinline)) static int name##_carefully(shape##_PARAMETERS, const void* caller) {         \
-        using Function = int (*)(shape##_PARAMETERS);                                                       \
-        static const auto other = reinterpret_cast<Function>(rondo::interposer::detour(#name, caller));     \
-        if (other != nullptr) return other(shape##_ARGUMENTS);                                              \
-        LastCall& last = name##_known[place_of(static_cast<HandleWord>(comm))];                             \
-        const CallWords words = words_of<Integer>(shape##_DECIDING_WORDS);                                  \
-        if (!last.holds_for(words)) last.forget(words);                                                     \
-        return rondo::interposer::serve(shape##_WORDS, caller, last);                                       \
-    }                                                                                                       \
-    extern "C" __attribute__((visibility("default"))) int name(shape##_PARAMETERS) {                        \
-        using Function = int (*)(shape##_PARAMETERS);                                                       \
-        const LastCall& last = name##_known[place_of(static_cast<HandleWord>(comm))];                       \
-        if (last.native != nullptr && last.holds_for(words_of<Integer>(shape##_DECIDING_WORDS))) {          \
-            note_left_call(last.collective, last.reason);                                                   \
-            return reinterpret_cast<Function>(last.native)(shape##_ARGUMENTS);                              \
-        }                                                                                                   \
-        return name##_carefully(shape##_ARGUMENTS, __builtin_return_address(0));                            \
+#define RONDO_EXPORT(name, serve, shape, Integer)                                                       \
+    static RONDO_THREAD_LOCAL constinit LastCall name##_known[places];                                  \
+    __attribute__((noinline)) static int name##_carefully(shape##_PARAMETERS, const void* caller) {     \
+        using Function = int (*)(shape##_PARAMETERS);                                                   \
+        static const auto other = reinterpret_cast<Function>(rondo::interposer::detour(#name, caller)); \
+        if (other != nullptr) return other(shape##_ARGUMENTS);                                          \
+        LastCall& last = name##_known[place_of(static_cast<HandleWord>(comm))];                         \
+        const CallWords words = words_of<Integer>(shape##_DECIDING_WORDS);                              \
+        if (!last.holds_for(words)) last.forget(words);                                                 \
+        return rondo::interposer::serve(shape##_WORDS, caller, last);                                   \
+    }                                                                                                   \
+    extern "C" __attribute__((visibility("default"))) int name(shape##_PARAMETERS) {                    \
+        using Function = int (*)(shape##_PARAMETERS);                                                   \
+        const LastCall& last = name##_known[place_of(static_cast<HandleWord>(comm))];                   \
+        if (last.native != nullptr && last.holds_for(words_of<Integer>(shape##_DECIDING_WORDS))) {      \
+            note_left_call(last.collective, last.reason);                                               \
+            return reinterpret_cast<Function>(last.native)(shape##_ARGUMENTS);                          \
+        }                                                                                               \
+        return name##_carefully(shape##_ARGUMENTS, __builtin_return_address(0));                        \
     }
 
 #ifdef RONDO_HAVE_LARGE_COUNT_API

@@ -161,10 +161,15 @@ std::vector<Function> functions_of_all_to_all() {
     return all;
 }
 
+/// A library may wait for ever for a rank that has been told that its arguments are wrong.
+constexpr unsigned seconds_to_judge = 5;
+
 /// Calls, and describes what happened.
 std::string attempt(const std::string& name, const Function& function, const Arguments& arguments) {
     observed = {};
+    alarm(seconds_to_judge);
     const int code = function.call(arguments);
+    alarm(0);
     int error_class = MPI_SUCCESS;
     MPI_Error_class(code, &error_class);
     std::string line = name + ": returns " + name_of(error_class);
@@ -215,6 +220,7 @@ void wrong_arguments(MPI_Comm communicator, MPI_Errhandler errhandler, const std
     std::signal(SIGSEGV, crash);
     std::signal(SIGBUS, crash);
     std::signal(SIGABRT, crash);
+    std::signal(SIGALRM, crash);
     std::atexit(say_last_words);
 
     int rank = 0;

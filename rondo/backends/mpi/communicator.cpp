@@ -55,7 +55,7 @@ Communicator* Communicator::of(MPI_Comm comm) {
         std::uint64_t era = 0;
         Communicator* state = nullptr;
     };
-    static thread_local Found last __attribute__((tls_model("initial-exec")));
+    static RONDO_THREAD_LOCAL Found last;
     if (last.comm == comm && last.era == era()) return last.state;
     const std::uint64_t now = era();
     Communicator* const found = find_or_make(comm);

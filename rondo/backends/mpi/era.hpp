@@ -5,6 +5,13 @@
 #include <atomic>
 #include <cstdint>
 
+// Threads find such a variable without a call. Libraries that are loaded late, as SimGrid does, have no room for it.
+#ifdef RONDO_ABI_SIMGRID
+#define RONDO_THREAD_LOCAL thread_local
+#else
+#define RONDO_THREAD_LOCAL __attribute__((tls_model("initial-exec"))) thread_local
+#endif
+
 namespace rondo::mpi {
 
 inline std::atomic<std::uint64_t> current_era{1};
