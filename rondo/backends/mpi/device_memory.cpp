@@ -2,6 +2,7 @@
 #include "rondo/backends/mpi/device_memory.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <atomic>
 
@@ -56,10 +57,29 @@ Function find(std::atomic<Function>& known, const Names& names, const char* func
     return found;
 }
 
+/// How often the process has loaded a library.
+unsigned long long loads() {
+    unsigned long long count = 0;
+    const auto look = [](dl_phdr_info* info, std::size_t, void* result) {
+        *static_cast<unsigned long long*>(result) = info->dlpi_adds;
+        return 1;  // the first one says it
+    };
+    dl_iterate_phdr(look, &count);
+    return count;
+}
+
 }  // namespace
 
 bool device_runtime_loaded() {
-    return loaded(cuda) != nullptr || loaded(cuda_runtime) != nullptr || loaded(rocm) != nullptr;
+    // Looking for libraries that are not there takes a hundred microseconds: only after something was loaded.
+    static std::atomic<unsigned long long> looked_at{0};
+    static std::atomic<bool> found{false};
+    const unsigned long long now = loads();
+    if (looked_at.load(std::memory_order_acquire) != now) {
+        found = loaded(cuda) != nullptr || loaded(cuda_runtime) != nullptr || loaded(rocm) != nullptr;
+        looked_at.store(now, std::memory_order_release);
+    }
+    return found;
 }
 
 bool on_device(const void* address) {

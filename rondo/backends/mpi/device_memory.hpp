@@ -5,7 +5,7 @@
 
 namespace rondo::mpi {
 
-/// True if this process has loaded a runtime of GPUs, CUDA's or ROCm's. A slow look-up.
+/// True if this process has loaded a runtime of GPUs, CUDA's or ROCm's.
 bool device_runtime_loaded();
 
 /// True if a runtime says that this is memory of a device, or managed memory, which may be there. False for anything
