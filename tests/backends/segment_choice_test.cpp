@@ -108,7 +108,8 @@ TEST_P(EveryPipeline, gets_a_good_segment_from_fewer_ranks) {
         for (const Count bytes : {1 << 16, 1 << 20}) {
             const CallFacts facts = facts_of(70, bytes);
             const auto choice = best_segment(*GetParam(), facts, GetParam()->open_settings(), costs);
-            EXPECT_EQ(choice.basis, Basis::fewer_ranks);
+            const bool has_choice = candidate_segments(*GetParam(), facts).size() > 1;
+            EXPECT_EQ(choice.basis, has_choice ? Basis::fewer_ranks : Basis::standard);
             EXPECT_LE(regret(facts, costs), flows_evenly() ? 0.08 : 0.25) << bytes << " alpha=" << costs.alpha;
         }
     }
