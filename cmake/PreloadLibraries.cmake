@@ -1,13 +1,36 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # librondo_<abi>.so: the interposer and the MPI backend, compiled once per MPI ABI.
-# Every library is self-contained: no libmpi, no shared C++ runtime, no symbol that is not in exports.map.
+# Every library is self-contained: no libmpi, no shared C++ runtime, no symbol but what it wraps and include/rondo.h.
 
 include(MpiHeaders)
 include(CheckCXXSourceCompiles)
 find_package(Python3 COMPONENTS Interpreter)
 
 rondo_glob(preload_sources rondo/backends/mpi/*.cpp rondo/interposer/*.cpp)
-set(exports_map "${PROJECT_SOURCE_DIR}/rondo/interposer/exports.map")
+
+# What is exported, on purpose, as a version script for the linker. mpi4py probes for functions to tell ABIs apart:
+# others must not show up.
+set(wrapped_functions "${PROJECT_SOURCE_DIR}/rondo/backends/mpi/wrapped_functions.hpp")
+set(public_header "${PROJECT_SOURCE_DIR}/include/rondo.h")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${wrapped_functions}" "${public_header}")
+file(READ "${wrapped_functions}" wrapped_text)
+file(READ "${public_header}" public_text)
+string(REGEX MATCHALL "\n +FUNCTION\\([A-Za-z_]+[,)]" wrapped "${wrapped_text}")
+string(REGEX MATCHALL "rondo_[a-z_]+\\(" public "${public_text}")
+set(exported_names "")
+foreach(match IN LISTS wrapped)
+    string(REGEX REPLACE ".*\\(([A-Za-z_]+).*" "\\1" name "${match}")
+    string(APPEND exported_names "        MPI_${name};\n        PMPI_${name};\n")
+    if(match MATCHES ",") # of a collective, which may have a form with large counts
+        string(APPEND exported_names "        MPI_${name}_c;\n        PMPI_${name}_c;\n")
+    endif()
+endforeach()
+foreach(match IN LISTS public)
+    string(REGEX REPLACE "\\(" "" name "${match}")
+    string(APPEND exported_names "        ${name};\n")
+endforeach()
+set(exports_map "${PROJECT_BINARY_DIR}/generated/exports.map")
+file(CONFIGURE OUTPUT "${exports_map}" CONTENT "{\n    global:\n${exported_names}    local:\n        *;\n};\n")
 
 # The standard ABI has its own header name; programs, and Rondo, include <mpi.h>.
 set(mpiabi_forward "${PROJECT_BINARY_DIR}/generated/mpiabi")
@@ -46,13 +69,11 @@ function(rondo_preload_library abi directory)
     target_link_libraries(${target} PRIVATE rondo_virtual rondo_core rondo_kernels ${CMAKE_DL_LIBS})
     target_link_options(${target} PRIVATE
         -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,defs -Wl,-z,now)
-    if(EXISTS "${exports_map}")
-        target_link_options(${target} PRIVATE "-Wl,--version-script=${exports_map}")
-        set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${exports_map}")
-    endif()
+    target_link_options(${target} PRIVATE "-Wl,--version-script=${exports_map}")
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${exports_map}")
     install(TARGETS ${target} LIBRARY DESTINATION rondo/lib NAMELINK_SKIP)
 
-    if(RONDO_BUILD_TESTS AND Python3_Interpreter_FOUND AND EXISTS "${exports_map}")
+    if(RONDO_BUILD_TESTS AND Python3_Interpreter_FOUND)
         add_test(NAME preload.${abi}.is_self_contained
                  COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/scripts/check_preload.py"
                          --library $<TARGET_FILE:${target}> --exports "${exports_map}")

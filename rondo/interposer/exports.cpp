@@ -4,6 +4,8 @@
 // of one ABI.
 #include "rondo/interposer/exports.hpp"
 
+#include <bit>
+
 using rondo::interposer::CallWords;
 using rondo::interposer::HandleWord;
 using rondo::interposer::LastCall;
@@ -11,14 +13,26 @@ using rondo::interposer::note_left_call;
 using rondo::interposer::place_of;
 using rondo::interposer::places;
 using rondo::interposer::Word;
+using rondo::interposer::Words;
 
 namespace {
 
-/// Without the bits that mean nothing. `Integer`: as wide as the function's count.
+/// Without the bits that mean nothing. `Integer`: the type of the function's count.
 template <class Integer>
-CallWords words_of(Word comm, Word count, Word datatype, Word op, Word root) {
-    return {static_cast<HandleWord>(comm), static_cast<Integer>(count), static_cast<HandleWord>(datatype),
-            static_cast<HandleWord>(op), static_cast<std::uint32_t>(root)};
+CallWords words_of(const Words& words) {
+    return {static_cast<HandleWord>(words.comm), static_cast<Integer>(words.count),
+            static_cast<HandleWord>(words.datatype), static_cast<HandleWord>(words.op), static_cast<int>(words.root)};
+}
+
+/// As LastCall::hands_on takes it: the call's count, or the sum of those of `ranks` ranks.
+template <class Integer>
+std::int64_t count_of(const Words& words, int ranks) {
+    if (!words.counts) return static_cast<Integer>(words.count);
+    const auto* const counts = std::bit_cast<const Integer*>(*words.counts);
+    if (counts == nullptr) return -1;
+    std::uint64_t sum = 0;
+    for (int rank = 0; rank < ranks; ++rank) sum += static_cast<std::uint64_t>(counts[rank]);
+    return static_cast<std::int64_t>(sum);
 }
 
 }  // namespace
@@ -26,95 +40,42 @@ CallWords words_of(Word comm, Word count, Word datatype, Word op, Word root) {
 // Each argument takes a register or, from the seventh on on x86-64, a word of the stack, whatever its type: who is
 // called with these words finds what it would have found without Rondo. What is handed on again is handed on in a few
 // instructions, without a frame on the stack; all else is in a function of its own.
-#define RONDO_EXPORT(name, serve, shape, Integer)                                                       \
-    static RONDO_THREAD_LOCAL constinit LastCall name##_known[places];                                  \
-    __attribute__((noinline)) static int name##_carefully(shape##_PARAMETERS, const void* caller) {     \
-        using Function = int (*)(shape##_PARAMETERS);                                                   \
-        static const auto other = reinterpret_cast<Function>(rondo::interposer::detour(#name, caller)); \
-        if (other != nullptr) return other(shape##_ARGUMENTS);                                          \
-        LastCall& last = name##_known[place_of(static_cast<HandleWord>(comm))];                         \
-        const CallWords words = words_of<Integer>(shape##_DECIDING_WORDS);                              \
-        if (!last.holds_for(words)) last.forget(words);                                                 \
-        return rondo::interposer::serve(shape##_WORDS, caller, last);                                   \
-    }                                                                                                   \
-    extern "C" __attribute__((visibility("default"))) int name(shape##_PARAMETERS) {                    \
-        using Function = int (*)(shape##_PARAMETERS);                                                   \
-        const LastCall& last = name##_known[place_of(static_cast<HandleWord>(comm))];                   \
-        if (last.native != nullptr && last.holds_for(words_of<Integer>(shape##_DECIDING_WORDS))) {      \
-            note_left_call(last.collective, last.reason);                                               \
-            return reinterpret_cast<Function>(last.native)(shape##_ARGUMENTS);                          \
-        }                                                                                               \
-        return name##_carefully(shape##_ARGUMENTS, __builtin_return_address(0));                        \
+#define RONDO_PARAMETER(argument) Word argument
+#define RONDO_ARGUMENT(argument) argument
+#define RONDO_WORD(argument) .argument = argument
+#define RONDO_EXPORT(name, serve, SHAPE, Integer)                                                                 \
+    static RONDO_THREAD_LOCAL constinit LastCall name##_known[places];                                            \
+    __attribute__((noinline)) static int name##_carefully(SHAPE(RONDO_PARAMETER), const void* caller) {           \
+        using Function = int (*)(SHAPE(RONDO_PARAMETER));                                                         \
+        static const auto other = reinterpret_cast<Function>(rondo::interposer::detour(#name, caller));           \
+        if (other != nullptr) return other(SHAPE(RONDO_ARGUMENT));                                                \
+        const Words words = {SHAPE(RONDO_WORD)};                                                                  \
+        LastCall& last = name##_known[place_of(static_cast<HandleWord>(comm))];                                   \
+        const CallWords deciding = words_of<Integer>(words);                                                      \
+        if (!last.is_served(deciding)) last.forget(deciding);                                                     \
+        return rondo::interposer::serve(words, caller, last);                                                     \
+    }                                                                                                             \
+    extern "C" __attribute__((visibility("default"))) int name(SHAPE(RONDO_PARAMETER)) {                          \
+        using Function = int (*)(SHAPE(RONDO_PARAMETER));                                                         \
+        const Words words = {SHAPE(RONDO_WORD)};                                                                  \
+        const LastCall& last = name##_known[place_of(static_cast<HandleWord>(comm))];                             \
+        if (last.is_handed_on(words_of<Integer>(words)) && last.hands_on(count_of<Integer>(words, last.ranks))) { \
+            note_left_call(last.collective, last.reason);                                                         \
+            return reinterpret_cast<Function>(last.native)(SHAPE(RONDO_ARGUMENT));                                \
+        }                                                                                                         \
+        return name##_carefully(SHAPE(RONDO_ARGUMENT), __builtin_return_address(0));                              \
     }
 
 #ifdef RONDO_HAVE_LARGE_COUNT_API
-#define RONDO_EXPORT_LARGE(name, serve, shape) RONDO_EXPORT(name, serve, shape, Word)
+#define RONDO_EXPORT_LARGE(name, serve, SHAPE) RONDO_EXPORT(name, serve, SHAPE, std::int64_t)
 #else
-#define RONDO_EXPORT_LARGE(name, serve, shape)
+#define RONDO_EXPORT_LARGE(name, serve, SHAPE)
 #endif
 
-#define RONDO_EXPORTS(name, serve, shape)                  \
-    RONDO_EXPORT(MPI_##name, serve, shape, std::uint32_t)  \
-    RONDO_EXPORT(PMPI_##name, serve, shape, std::uint32_t) \
-    RONDO_EXPORT_LARGE(MPI_##name##_c, serve##_c, shape)   \
-    RONDO_EXPORT_LARGE(PMPI_##name##_c, serve##_c, shape)
+#define RONDO_EXPORTS(function, collective, SHAPE, output)                      \
+    RONDO_EXPORT(MPI_##function, serve_##function, RONDO_##SHAPE, int)          \
+    RONDO_EXPORT(PMPI_##function, serve_##function, RONDO_##SHAPE, int)         \
+    RONDO_EXPORT_LARGE(MPI_##function##_c, serve_##function##_c, RONDO_##SHAPE) \
+    RONDO_EXPORT_LARGE(PMPI_##function##_c, serve_##function##_c, RONDO_##SHAPE)
 
-// What functions of one shape are declared with and called with, and which argument is which.
-#define MOVING_ONE_BUFFER_PARAMETERS Word buffer, Word count, Word datatype, Word root, Word comm
-#define MOVING_ONE_BUFFER_DECIDING_WORDS comm, count, datatype, 0, root
-#define MOVING_ONE_BUFFER_ARGUMENTS buffer, count, datatype, root, comm
-#define MOVING_ONE_BUFFER_WORDS \
-    {.input = buffer, .output = buffer, .count = count, .datatype = datatype, .root = root, .comm = comm}
-
-#define REDUCING_PARAMETERS Word input, Word output, Word count, Word datatype, Word op, Word comm
-#define REDUCING_DECIDING_WORDS comm, count, datatype, op, 0
-#define REDUCING_ARGUMENTS input, output, count, datatype, op, comm
-#define REDUCING_WORDS {.input = input, .output = output, .count = count, .datatype = datatype, .op = op, .comm = comm}
-
-#define REDUCING_TO_A_ROOT_PARAMETERS Word input, Word output, Word count, Word datatype, Word op, Word root, Word comm
-#define REDUCING_TO_A_ROOT_DECIDING_WORDS comm, count, datatype, op, root
-#define REDUCING_TO_A_ROOT_ARGUMENTS input, output, count, datatype, op, root, comm
-#define REDUCING_TO_A_ROOT_WORDS \
-    {.input = input, .output = output, .count = count, .datatype = datatype, .op = op, .root = root, .comm = comm}
-
-#define REDUCING_EQUAL_PARTS_PARAMETERS REDUCING_PARAMETERS
-#define REDUCING_EQUAL_PARTS_DECIDING_WORDS comm, count, datatype, op, 0
-#define REDUCING_EQUAL_PARTS_ARGUMENTS REDUCING_ARGUMENTS
-#define REDUCING_EQUAL_PARTS_WORDS {.common = REDUCING_WORDS}
-
-#define REDUCING_PARTS_PARAMETERS Word input, Word output, Word counts, Word datatype, Word op, Word comm
-#define REDUCING_PARTS_DECIDING_WORDS comm, 0, datatype, op, 0
-#define REDUCING_PARTS_ARGUMENTS input, output, counts, datatype, op, comm
-#define REDUCING_PARTS_WORDS \
-    {.common = {.input = input, .output = output, .datatype = datatype, .op = op, .comm = comm}, .counts = counts}
-
-#define GATHERING_EQUAL_PARTS_PARAMETERS \
-    Word input, Word input_count, Word input_type, Word output, Word count, Word datatype, Word comm
-#define GATHERING_EQUAL_PARTS_DECIDING_WORDS comm, count, datatype, 0, 0
-#define GATHERING_EQUAL_PARTS_ARGUMENTS input, input_count, input_type, output, count, datatype, comm
-#define GATHERING_EQUAL_PARTS_WORDS                                                                    \
-    {.common = {.input = input, .output = output, .count = count, .datatype = datatype, .comm = comm}, \
-     .input_count = input_count,                                                                       \
-     .input_type = input_type}
-
-#define GATHERING_PARTS_PARAMETERS                                                                              \
-    Word input, Word input_count, Word input_type, Word output, Word counts, Word displacements, Word datatype, \
-        Word comm
-#define GATHERING_PARTS_DECIDING_WORDS comm, 0, datatype, 0, 0
-#define GATHERING_PARTS_ARGUMENTS input, input_count, input_type, output, counts, displacements, datatype, comm
-#define GATHERING_PARTS_WORDS                                                          \
-    {.common = {.input = input, .output = output, .datatype = datatype, .comm = comm}, \
-     .input_count = input_count,                                                       \
-     .input_type = input_type,                                                         \
-     .counts = counts,                                                                 \
-     .displacements = displacements}
-
-RONDO_EXPORTS(Allgather, allgather, GATHERING_EQUAL_PARTS)
-RONDO_EXPORTS(Allgatherv, allgatherv, GATHERING_PARTS)
-RONDO_EXPORTS(Allreduce, allreduce, REDUCING)
-RONDO_EXPORTS(Bcast, bcast, MOVING_ONE_BUFFER)
-RONDO_EXPORTS(Exscan, exscan, REDUCING)
-RONDO_EXPORTS(Reduce, reduce, REDUCING_TO_A_ROOT)
-RONDO_EXPORTS(Reduce_scatter, reduce_scatter, REDUCING_PARTS)
-RONDO_EXPORTS(Reduce_scatter_block, reduce_scatter_block, REDUCING_EQUAL_PARTS)
-RONDO_EXPORTS(Scan, scan, REDUCING)
+RONDO_WRAPPED_FUNCTIONS(RONDO_EXPORTS)

@@ -6,36 +6,24 @@
 #include <cstdint>
 #include <optional>
 
+#include "rondo/backends/mpi/wrapped_functions.hpp"
 #include "rondo/interposer/last_call.hpp"
 
 namespace rondo::interposer {
 
-/// The arguments that some collective has. A single buffer is input and output.
+/// The arguments of a call by their names in wrapped_functions.hpp.
 struct Words {
-    Word input = 0, output = 0, count = 0, datatype = 0, op = 0, root = 0, comm = 0;
-};
-
-/// Those of functions whose vector has a part for each rank. `common` has what speaks of the output.
-struct PartsWords {
-    Words common;
-    Word input_count = 0, input_type = 0;
-    std::optional<Word> counts = {}, displacements = {};  // of the functions that have them
+    Word input = 0, input_count = 0, input_type = 0, buffer = 0, output = 0, count = 0;
+    std::optional<Word> counts = {}, displacements = {};
+    Word datatype = 0, op = 0, root = 0, comm = 0;
 };
 
 // Serve a call, by Rondo or by the library. `caller`: an address in the code that called. `last`: has the call's words,
 // what is known of the last call with them, and learns if the next one needs no second look.
-#define RONDO_SERVING(function, Arguments)                                        \
-    int function(const Arguments& arguments, const void* caller, LastCall& last); \
-    int function##_c(const Arguments& arguments, const void* caller, LastCall& last);
-RONDO_SERVING(allgather, PartsWords)
-RONDO_SERVING(allgatherv, PartsWords)
-RONDO_SERVING(allreduce, Words)
-RONDO_SERVING(bcast, Words)
-RONDO_SERVING(exscan, Words)
-RONDO_SERVING(reduce, Words)
-RONDO_SERVING(reduce_scatter, PartsWords)
-RONDO_SERVING(reduce_scatter_block, PartsWords)
-RONDO_SERVING(scan, Words)
+#define RONDO_SERVING(function, ...)                                              \
+    int serve_##function(const Words& words, const void* caller, LastCall& last); \
+    int serve_##function##_c(const Words& words, const void* caller, LastCall& last);
+RONDO_WRAPPED_FUNCTIONS(RONDO_SERVING)
 #undef RONDO_SERVING
 
 /// Who must have calls of this exported name instead, with the same arguments; nullptr if Rondo serves them:

@@ -18,57 +18,64 @@ Handle handle(Word word) {
     else return static_cast<Handle>(word);
 }
 
+template <class Integer>
+mpi::Numbers numbers(const std::optional<Word>& array) {
+    return array ? mpi::Numbers(std::bit_cast<const void*>(*array), std::is_same_v<Integer, int>) : mpi::Numbers();
+}
+
 /// `Integer`: what the function's count is; the upper half of a word that holds an int means nothing.
 template <class Integer>
-UserCall call_of(const Words& words, const PartsArguments* parts = nullptr) {
-    return {std::bit_cast<const void*>(words.input),
-            std::bit_cast<void*>(words.output),
-            static_cast<Integer>(words.count),
-            handle<MPI_Datatype>(words.datatype),
-            handle<MPI_Op>(words.op),
-            static_cast<Rank>(words.root),
-            handle<MPI_Comm>(words.comm),
-            parts};
+UserCall call_of(const Words& words) {
+    const Word input = words.input | words.buffer, output = words.output | words.buffer;  // each function has one
+    return {.input = std::bit_cast<const void*>(input),
+            .output = std::bit_cast<void*>(output),
+            .count = static_cast<Integer>(words.count),
+            .counts = numbers<Integer>(words.counts),
+            .datatype = handle<MPI_Datatype>(words.datatype),
+            .op = handle<MPI_Op>(words.op),
+            .root = static_cast<Rank>(words.root),
+            .comm = handle<MPI_Comm>(words.comm),
+            .input_count = static_cast<Integer>(words.input_count),
+            .input_type = handle<MPI_Datatype>(words.input_type),
+            .displacements = numbers<Integer>(words.displacements)};
 }
 
 /// Rondo may find no memory for what it keeps of itself (instructions, the report), before it knows a communicator.
 /// Callers in C know no exceptions.
-template <class Call>
-int without_exceptions(Call&& call) {
+template <class Integer>
+int serve_words(const Wrapped& function, const Words& words, const void* caller, LastCall& last) {
     try {
-        return call();
+        return serve(function, call_of<Integer>(words), caller, last);
     } catch (const std::bad_alloc&) {
         return MPI_ERR_NO_MEM;
     }
 }
 
+/// The arguments of a call as the library's own function takes them.
 template <class Integer>
-int serve_words(const Wrapped& function, const Words& words, const void* caller, LastCall& last) {
-    return without_exceptions([&] { return serve(function, call_of<Integer>(words), caller, last); });
-}
+struct Arguments {
+    using Displacement = std::conditional_t<std::is_same_v<Integer, int>, int, MPI_Aint>;
 
-template <class Integer>
-int serve_words(const Wrapped& function, const PartsWords& words, const void* caller, LastCall& last) {
-    const auto numbers = [](const std::optional<Word>& array) {
-        return array ? mpi::Numbers(std::bit_cast<const void*>(*array), std::is_same_v<Integer, int>) : mpi::Numbers();
-    };
-    const PartsArguments parts = {static_cast<Integer>(words.input_count), handle<MPI_Datatype>(words.input_type),
-                                  numbers(words.counts), numbers(words.displacements)};
-    return without_exceptions(
-        [&] { return serve_parts(function, call_of<Integer>(words.common, &parts), caller, last); });
-}
+    explicit Arguments(const UserCall& call)
+        : input(call.input), input_count(static_cast<Integer>(call.input_count)), input_type(call.input_type),
+          buffer(call.output), output(call.output), count(static_cast<Integer>(call.count)),
+          counts(static_cast<const Integer*>(call.counts.array())),
+          displacements(static_cast<const Displacement*>(call.displacements.array())), datatype(call.datatype),
+          op(call.op), root(call.root), comm(call.comm) {}
 
-/// Of a call of a function that has them.
-const PartsArguments& parts_of(const UserCall& call) {
-    if (call.parts == nullptr) __builtin_unreachable();
-    return *call.parts;
-}
-
-/// What a function of the library takes where others have one count.
-template <class Integer>
-const Integer* array(const mpi::Numbers& numbers) {
-    return static_cast<const Integer*>(numbers.array());
-}
+    const void* input;
+    Integer input_count;
+    MPI_Datatype input_type;
+    void* buffer;
+    void* output;
+    Integer count;
+    const Integer* counts;
+    const Displacement* displacements;
+    MPI_Datatype datatype;
+    MPI_Op op;
+    int root;
+    MPI_Comm comm;
+};
 
 #ifdef RONDO_HAVE_LARGE_COUNT_API
 /// Room for the numbers as ints. False if one does not fit.
@@ -84,83 +91,53 @@ bool as_ints(const mpi::Numbers& numbers, Rank size, std::vector<int>& ints, mpi
 
 /// A large-count call by a library that is older than our headers and lacks that form.
 int call_small(const mpi::Library& library, const UserCall& call, Wrapped::Native native) {
-    if (call.count > INT_MAX) return MPI_ERR_COUNT;
-    if (call.parts == nullptr) return native(library, call);
+    if (call.count > INT_MAX || call.input_count > INT_MAX) return MPI_ERR_COUNT;
+    if (!call.counts.is_argument()) return native(library, call);
     UserCall small = call;
-    PartsArguments parts = *call.parts;
-    if (parts.input_count > INT_MAX) return MPI_ERR_COUNT;
     // Of an inter-communicator, what is gathered comes from the other group.
     int inter = 0, size = 0;
     library.Comm_test_inter(call.comm, &inter);
-    (inter != 0 && parts.displacements.is_argument() ? library.Comm_remote_size : library.Comm_size)(call.comm, &size);
+    (inter != 0 && call.displacements.is_argument() ? library.Comm_remote_size : library.Comm_size)(call.comm, &size);
     std::vector<int> counts, displacements;
-    if (!as_ints(parts.counts, size, counts, parts.counts) ||
-        !as_ints(parts.displacements, size, displacements, parts.displacements)) {
+    if (!as_ints(call.counts, size, counts, small.counts) ||
+        !as_ints(call.displacements, size, displacements, small.displacements)) {
         return MPI_ERR_COUNT;
     }
-    small.parts = &parts;
     return native(library, small);
 }
 #endif
 
 }  // namespace
 
-// name; function and its collective; its arguments here; where the output is; the arguments of the library's own
-// function, which `call`, `count` and the types of numbers hold.
-#define RONDO_WRAP_SMALL(name, function, collective, Arguments, output, ...)                                   \
-    static int native_##function(const mpi::Library& library, const UserCall& call) {                          \
-        using Integer = int;                                                                                   \
-        using Displacement [[maybe_unused]] = int;                                                             \
-        [[maybe_unused]] const auto count = static_cast<Integer>(call.count);                                  \
-        return library.name(__VA_ARGS__);                                                                      \
-    }                                                                                                          \
-    int function(const Arguments& arguments, const void* caller, LastCall& last) {                             \
-        static const Wrapped wrapped(#collective, output, native_##function, [](const mpi::Library& library) { \
-            return reinterpret_cast<void*>(library.name);                                                      \
-        });                                                                                                    \
-        return serve_words<int>(wrapped, arguments, caller, last);                                             \
+#define RONDO_ARGUMENT(argument) arguments.argument
+#define RONDO_SERVE(function, collective, SHAPE, where)                                                               \
+    static int native_##function(const mpi::Library& library, const UserCall& call) {                                 \
+        const Arguments<int> arguments(call);                                                                         \
+        return library.function(RONDO_##SHAPE(RONDO_ARGUMENT));                                                       \
+    }                                                                                                                 \
+    int serve_##function(const Words& words, const void* caller, LastCall& last) {                                    \
+        static const Wrapped wrapped(#collective, Output::where, native_##function, [](const mpi::Library& library) { \
+            return reinterpret_cast<void*>(library.function);                                                         \
+        });                                                                                                           \
+        return serve_words<int>(wrapped, words, caller, last);                                                        \
     }
+RONDO_WRAPPED_FUNCTIONS(RONDO_SERVE)
 
 #ifdef RONDO_HAVE_LARGE_COUNT_API
-#define RONDO_WRAP(name, function, collective, Arguments, output, ...)                                             \
-    RONDO_WRAP_SMALL(name, function, collective, Arguments, output, __VA_ARGS__)                                   \
-    static int native_##function##_c(const mpi::Library& library, const UserCall& call) {                          \
-        using Integer = MPI_Count;                                                                                 \
-        using Displacement [[maybe_unused]] = MPI_Aint;                                                            \
-        [[maybe_unused]] const Integer count = call.count;                                                         \
-        if (library.name##_c == nullptr) return call_small(library, call, native_##function);                      \
-        return library.name##_c(__VA_ARGS__);                                                                      \
-    }                                                                                                              \
-    int function##_c(const Arguments& arguments, const void* caller, LastCall& last) {                             \
-        static const Wrapped wrapped(#collective, output, native_##function##_c, [](const mpi::Library& library) { \
-            return reinterpret_cast<void*>(library.name##_c);                                                      \
-        });                                                                                                        \
-        return serve_words<MPI_Count>(wrapped, arguments, caller, last);                                           \
+#define RONDO_SERVE_LARGE(function, collective, SHAPE, where)                                           \
+    static int native_##function##_c(const mpi::Library& library, const UserCall& call) {               \
+        if (library.function##_c == nullptr) return call_small(library, call, native_##function);       \
+        const Arguments<MPI_Count> arguments(call);                                                     \
+        return library.function##_c(RONDO_##SHAPE(RONDO_ARGUMENT));                                     \
+    }                                                                                                   \
+    int serve_##function##_c(const Words& words, const void* caller, LastCall& last) {                  \
+        static const Wrapped wrapped(                                                                   \
+            #collective, Output::where, native_##function##_c,                                          \
+            [](const mpi::Library& library) { return reinterpret_cast<void*>(library.function##_c); }); \
+        return serve_words<MPI_Count>(wrapped, words, caller, last);                                    \
     }
-#else
-#define RONDO_WRAP RONDO_WRAP_SMALL
+RONDO_WRAPPED_FUNCTIONS(RONDO_SERVE_LARGE)
 #endif
-
-RONDO_WRAP(Allgather, allgather, allgather, PartsWords, Output::everywhere, call.input,
-           static_cast<Integer>(parts_of(call).input_count), parts_of(call).input_type, call.output, count,
-           call.datatype, call.comm)
-RONDO_WRAP(Allgatherv, allgatherv, allgather, PartsWords, Output::everywhere, call.input,
-           static_cast<Integer>(parts_of(call).input_count), parts_of(call).input_type, call.output,
-           array<Integer>(parts_of(call).counts), array<Displacement>(parts_of(call).displacements), call.datatype,
-           call.comm)
-RONDO_WRAP(Allreduce, allreduce, allreduce, Words, Output::everywhere, call.input, call.output, count, call.datatype,
-           call.op, call.comm)
-RONDO_WRAP(Bcast, bcast, bcast, Words, Output::is_the_input, call.output, count, call.datatype, call.root, call.comm)
-RONDO_WRAP(Exscan, exscan, exscan, Words, Output::after_rank_0, call.input, call.output, count, call.datatype, call.op,
-           call.comm)
-RONDO_WRAP(Reduce, reduce, reduce, Words, Output::at_the_root, call.input, call.output, count, call.datatype, call.op,
-           call.root, call.comm)
-RONDO_WRAP(Reduce_scatter, reduce_scatter, reduce_scatter, PartsWords, Output::everywhere, call.input, call.output,
-           array<Integer>(parts_of(call).counts), call.datatype, call.op, call.comm)
-RONDO_WRAP(Reduce_scatter_block, reduce_scatter_block, reduce_scatter, PartsWords, Output::everywhere, call.input,
-           call.output, count, call.datatype, call.op, call.comm)
-RONDO_WRAP(Scan, scan, scan, Words, Output::everywhere, call.input, call.output, count, call.datatype, call.op,
-           call.comm)
 
 void* detour(const char* name, const void* caller) {
     if (native_library(caller) == nullptr) return mpi::foreign_definition(name);

@@ -13,13 +13,20 @@ namespace rondo::interposer {
 /// A pointer, or an integer in the lower bits.
 using Word = std::uintptr_t;
 
-/// What decides where calls of one function go, as its caller gave it: equal words, equal end, while the era lasts.
+/// What decides where calls of one function go, as its caller gave it.
 struct CallWords {
-    Word comm, count, datatype, op, root;
-    /// Without a branch for each word.
+    Word comm;
+    std::int64_t count;  ///< none where each rank has one
+    Word datatype, op;
+    std::int64_t root;
+
+    // Without a branch for each word.
     friend bool operator==(const CallWords& a, const CallWords& b) {
-        return ((a.comm ^ b.comm) | (a.count ^ b.count) | (a.datatype ^ b.datatype) | (a.op ^ b.op) |
-                (a.root ^ b.root)) == 0;
+        return (a.other_words(b) | static_cast<Word>((a.count ^ b.count) | (a.root ^ b.root))) == 0;
+    }
+    /// 0 if they are equal but for count and root.
+    [[nodiscard]] Word other_words(const CallWords& b) const {
+        return (comm ^ b.comm) | (datatype ^ b.datatype) | (op ^ b.op);
     }
 };
 
@@ -27,13 +34,24 @@ struct CallWords {
 /// and operator are predefined, so that their handles cannot come to mean something else.
 struct LastCall {
     CallWords words{};
-    std::uint64_t era = 0;              ///< in which this holds; 0: never
-    void* native = nullptr;             ///< the library's function, if it went there
-    std::size_t collective = 0;         ///< then
-    const char* reason = "";            ///< then
+    std::uint64_t era = 0;  ///< in which this holds; 0: never
+    /// The library's function, if it went there. Then so do all whose count, or the sum of those of `ranks` ranks, is
+    /// in between, whatever the root.
+    void* native = nullptr;
+    std::int64_t lowest = 0, highest = -1;
+    int ranks = 0;
+    std::uint32_t collective = 0;
+    const char* reason = "";
     alignas(8) std::byte served[88]{};  ///< what Rondo has to know again, if it carried the call out
 
-    [[nodiscard]] bool holds_for(const CallWords& call) const { return words == call && era == mpi::era(); }
+    [[nodiscard]] bool is_handed_on(const CallWords& call) const {
+        return native != nullptr && words.other_words(call) == 0 && era == mpi::era();
+    }
+    [[nodiscard]] bool hands_on(std::int64_t count) const { return lowest <= count && count <= highest; }
+    /// The same call, which Rondo carried out.
+    [[nodiscard]] bool is_served(const CallWords& call) const {
+        return native == nullptr && words == call && era == mpi::era();
+    }
     void forget(const CallWords& call) {
         words = call;
         era = 0;

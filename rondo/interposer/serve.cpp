@@ -6,9 +6,13 @@
 #include <new>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 #include "rondo/interposer/decide.hpp"
+#include "rondo/interposer/gathered_parts.hpp"
+#include "rondo/interposer/reduced_parts.hpp"
 #include "rondo/interposer/service.hpp"
+#include "rondo/interposer/whole_vector.hpp"
 
 namespace rondo::interposer {
 namespace {
@@ -17,23 +21,7 @@ using mpi::CallKey;
 using mpi::Communicator;
 using mpi::Decision;
 
-/// Facts of the call that choice and plan depend on. What is reduced is counted in elements; what is moved in bytes,
-/// since ranks may describe the same bytes by different datatypes.
-CallKey key_of(const Wrapped& function, std::uint16_t choice, const UserCall& call, Rank root, bool in_place,
-               const mpi::Datatype& type, const mpi::Reduction* reduction) {
-    CallKey key;
-    key.collective = static_cast<std::uint16_t>(function.collective);
-    key.choice = choice;
-    key.commutative = reduction != nullptr && reduction->commutative();
-    key.in_place = in_place;
-    key.count = reduction != nullptr ? call.count : call.count * type.size;
-    key.element_bytes = reduction != nullptr ? type.size : 1;
-    key.over_int = key.count > std::numeric_limits<int>::max();
-    key.root = root;
-    return key;
-}
-
-/// A call that was carried out, as far as the next one like it needs it again.
+/// A call of a whole vector that was carried out, as far as the next one like it needs it again.
 struct Served {
     Communicator* communicator;
     const mpi::Datatype* type;
@@ -43,12 +31,6 @@ struct Served {
 };
 static_assert(sizeof(Served) <= sizeof(LastCall::served) && std::is_trivially_copyable_v<Served>);
 
-int run(Communicator& communicator, const UserCall& call, const mpi::Datatype& type, const mpi::Reduction* reduction,
-        const Decision& decision, bool is_source) {
-    if (reduction != nullptr) return communicator.run(*decision.plan, {call.input, call.output, type, reduction});
-    return communicator.run_on_bytes(*decision.plan, {call.output, call.count, type}, is_source);
-}
-
 /// The same again, if nothing but buffers is different and these are no matter for doubt.
 std::optional<int> serve_again(const Wrapped& function, const UserCall& call, const LastCall& last) {
     if (last.era == 0) return std::nullopt;
@@ -56,13 +38,126 @@ std::optional<int> serve_again(const Wrapped& function, const UserCall& call, co
     Communicator& communicator = *known.communicator;
     const Rank rank = communicator.rank();
     if (communicator.number_of_decision(function.collective) != known.decision ||
-        in_place(function.output, call, rank) != known.in_place ||
-        buffers_in_doubt(function.output, call, *known.type, rank)) {
+        WholeVector::in_place(function.output, call, rank) != known.in_place ||
+        WholeVector::buffers_in_doubt(function.output, call, *known.type, rank)) {
         return std::nullopt;
     }
     const mpi::Reduction* const reduction = function.has.operation ? &known.reduction : nullptr;
-    return run(communicator, call, *known.type, reduction, communicator.last_decision(function.collective),
-               rank == call.root);
+    return WholeVector::run(communicator, call, *known.type, reduction,
+                            *communicator.last_decision(function.collective).plan, rank == call.root);
+}
+
+void serve_again_from_now(LastCall& last, const SeenCall& seen, bool in_place) {
+    const mpi::Reduction reduction = seen.reduction != nullptr ? *seen.reduction : mpi::Reduction();
+    new (last.served) Served{&seen.communicator, &seen.type, reduction,
+                             seen.communicator.number_of_decision(seen.function.collective), in_place};
+    last.era = mpi::era();
+}
+
+/// What has been decided for such calls, or is now.
+template <class Kind>
+const Decision& decision_for(const Kind& kind, const CallKey& key, const Runtime& runtime, Communicator& communicator,
+                             MPI_Comm comm) {
+    const Decision* known = communicator.find(key);
+    if (known != nullptr &&
+        (key.division == 0 || known->holds_whatever_the_parts() || kind.has_starts(known->starts))) {
+        return *known;
+    }
+    std::vector<Count> starts;
+    if (key.division != 0) starts = kind.starts();
+    Decision fresh = decide(runtime, key, communicator, comm, starts);
+    fresh.starts = std::move(starts);
+    return *communicator.remember(key, std::move(fresh));
+}
+
+constexpr Interval any_count = {std::numeric_limits<Count>::min(), std::numeric_limits<Count>::max()};
+
+/// For which counts of such calls it was decided that they go to the library.
+Interval handed_on_counts(const Decision& decision, const UserCall& call, Count bytes_to_a_count) {
+    if (decision.holds_whatever_the_parts()) {
+        const Count lowest = decision.lowest;
+        return {lowest / bytes_to_a_count + (lowest % bytes_to_a_count != 0 ? 1 : 0),
+                decision.highest / bytes_to_a_count};
+    }
+    if (call.counts.is_argument()) return {0, -1};
+    return {call.count, call.count};
+}
+
+template <class Kind>
+int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runtime, LastCall& last) {
+    Communicator& communicator = seen.communicator;
+    const UserCall& call = seen.call;
+    const bool predefined_operator = seen.reduction == nullptr || seen.reduction->predefined();
+    if (const char* const reason = communicator.native_reason()) {
+        warn_of_disagreement(communicator);
+        service.hand_on_from_now(last, seen.type, predefined_operator, reason, any_count, 0);
+        return service.native(reason, std::max<Count>(0, Kind::bytes_of(seen)));
+    }
+    const Kind kind(seen);
+    const Count bytes = kind.bytes();
+    if (bytes <= 0) return service.native("empty", 0);
+    const CallKey key = kind.key();
+    const Decision& decision = decision_for(kind, key, runtime, communicator, call.comm);
+    if (decision.plan == nullptr) {
+        service.hand_on_from_now(last, seen.type, predefined_operator, decision.reason,
+                                 handed_on_counts(decision, call, kind.bytes_to_a_count()), communicator.size());
+        return service.native(decision, bytes);
+    }
+    if (some_memory_on_device(communicator, call)) return service.native(memory_on_device, bytes);
+    // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
+    const char* const wrong = kind.wrong();
+    const bool is_reported = wrong != nullptr && communicator.library_checks_arguments();
+    if (is_reported || kind.refused_by_library()) {
+        communicator.skip_call();
+        return service.native(is_reported ? wrong : "unusual datatype", bytes);
+    }
+    if constexpr (std::is_same_v<Kind, WholeVector>) {
+        if (wrong == nullptr && seen.type.predefined && predefined_operator && !runtime.reporting &&
+            !communicator.devices_possible()) {
+            serve_again_from_now(last, seen, key.in_place);
+        }
+    }
+    const int error = kind.run(*decision.plan, wrong != nullptr);
+    service.stop(decision.tally, bytes);
+    if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(call.comm, error);
+    return error;
+}
+
+/// What is not plainly right is for the library to judge. Only what is wrong may be known to this rank alone.
+template <class Kind>
+int serve_as(const Wrapped& function, const UserCall& call, const void* caller, LastCall& last) {
+    const Runtime* const here = runtime(caller);
+    if (here == nullptr) return serve_without_rondo(function, call, caller);
+    const mpi::Library& library = mpi::library();
+    const Service service(function, call, *here);
+    if (Kind::is_empty(call) || call.comm == library.comm_null ||
+        (function.has.operation && call.op == library.op_null)) {
+        return service.native("empty", 0);
+    }
+    mpi::Datatype derived;
+    const mpi::Datatype* type = mpi::describe(call.datatype, derived);
+    if (type == nullptr) {
+        if (!Kind::takes_empty_type || call.datatype == library.datatype_null)
+            return service.native("unusual datatype", 0);
+        type = &(derived = {});
+    }
+    std::optional<mpi::Reduction> reduction;
+    if (function.has.operation) {
+        reduction.emplace(call.op, *type);
+        if (reduction->objection() != nullptr) return service.native(reduction->objection(), call.count * type->size);
+    }
+    try {
+        Communicator* const communicator = Communicator::of(call.comm);
+        if (communicator == nullptr) return service.native("no attributes", 0);
+        const SeenCall seen = {function,      call,
+                               *type,         reduction ? &*reduction : nullptr,
+                               *communicator, here->instructions.choice_number(function.collective)};
+        return serve_seen<Kind>(seen, service, *here, last);
+    } catch (...) {
+        const int error = code_of_exception();
+        library.Comm_call_errhandler(call.comm, error);
+        return error;
+    }
 }
 
 }  // namespace
@@ -105,84 +200,9 @@ int serve(const Wrapped& function, const UserCall& call, const void* caller, Las
         mpi::library().Comm_call_errhandler(call.comm, error);
         return error;
     }
-    const Runtime* const here = runtime(caller);
-    if (here == nullptr) return serve_without_rondo(function, call, caller);
-    const mpi::Library& library = mpi::library();
-    const Service service(function, call, *here);
-    // What is not plainly right is for the library to judge. Only what is wrong may be known to this rank alone.
-    if (call.count <= 0 || call.comm == library.comm_null) return service.native("empty", 0);
-    mpi::Datatype derived;
-    const mpi::Datatype* type = mpi::describe(call.datatype, derived);
-    if (type == nullptr) return service.native("unusual datatype", 0);
-    const Count bytes = call.count * type->size;
-    std::optional<mpi::Reduction> operation;
-    if (function.has.operation) {
-        if (call.op == library.op_null) return service.native("empty", 0);
-        operation.emplace(call.op, *type);
-        if (operation->objection() != nullptr) return service.native(operation->objection(), bytes);
-    }
-    const mpi::Reduction* reduction = operation ? &*operation : nullptr;
-    const bool predefined_operator = reduction == nullptr || reduction->predefined();
-
-    int error = MPI_SUCCESS;
-    try {
-        Communicator* communicator = Communicator::of(call.comm);
-        if (communicator == nullptr) return service.native("no attributes", bytes);
-        if (const char* const reason = communicator->native_reason()) {
-            warn_of_disagreement(*communicator);
-            service.hand_on_from_now(last, *type, predefined_operator, reason);
-            return service.native(reason, bytes);
-        }
-        const Rank rank = communicator->rank();
-        // Whatever is wrong on this rank alone, the others may be about to decide: this rank takes part.
-        const Rank size = communicator->size();
-        const bool has_root = call.root >= 0 && call.root < size;
-        const Rank root = has_root ? call.root : (call.root % size + size) % size;
-        const std::uint16_t choice = here->instructions.choice_number(function.collective);
-        const CallKey key =
-            key_of(function, choice, call, root, in_place(function.output, call, rank), *type, reduction);
-        const Decision* decision = communicator->find(key);
-        if (decision == nullptr) {
-            decision = communicator->remember(key, decide(*here, key, *communicator, call.comm));
-        }
-        if (decision->plan == nullptr) {
-            service.hand_on_from_now(last, *type, predefined_operator, decision->reason);
-            return service.native(*decision, bytes);
-        }
-        if (some_memory_on_device(*communicator, call)) return service.native(memory_on_device, bytes);
-        // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
-        if (!has_root && communicator->library_checks_arguments()) {
-            communicator->skip_call();
-            return service.native("no such root", bytes);
-        }
-        UserCall checked = call;
-        const bool in_doubt = buffers_in_doubt(function.output, call, *type, rank);
-        if (in_doubt) {
-            if (communicator->library_checks_arguments()) {
-                communicator->skip_call();
-                return service.native("doubtful buffers", bytes);
-            }
-            // A library that checks nothing reads the input there, on ranks that are not the root as well.
-            if (call.input == MPI_IN_PLACE) checked.input = call.output;
-        }
-        // Its bytes would travel, whatever the library thinks of the type.
-        if (reduction == nullptr && !type->predefined && !communicator->can_send(call.output, *type)) {
-            communicator->skip_call();
-            return service.native("unusual datatype", bytes);
-        }
-        if (has_root && !in_doubt && type->predefined && predefined_operator && !here->reporting &&
-            !communicator->devices_possible()) {
-            new (last.served) Served{communicator, type, operation.value_or(mpi::Reduction()),
-                                     communicator->number_of_decision(function.collective), key.in_place};
-            last.era = mpi::era();
-        }
-        error = run(*communicator, checked, *type, reduction, *decision, rank == root);
-        service.stop(decision->tally, bytes);
-    } catch (...) {
-        error = code_of_exception();
-    }
-    if (error != MPI_SUCCESS) library.Comm_call_errhandler(call.comm, error);
-    return error;
+    if (!function.has.parts()) return serve_as<WholeVector>(function, call, caller, last);
+    if (function.has.operation) return serve_as<ReducedParts>(function, call, caller, last);
+    return serve_as<GatheredParts>(function, call, caller, last);
 }
 
 }  // namespace rondo::interposer

@@ -29,7 +29,5 @@ struct Wrapped {
 /// Carries out a call, by an algorithm of Rondo or by the library. Returns what the MPI function returns, after the
 /// user's error handler has had its say.
 int serve(const Wrapped& function, const UserCall& call, const void* caller, LastCall& last);
-/// The same for functions whose vector has a part for each rank.
-int serve_parts(const Wrapped& function, const UserCall& call, const void* caller, LastCall& last);
 
 }  // namespace rondo::interposer

@@ -25,13 +25,17 @@ class Service {
         stop(tally, bytes);
         return error;
     }
-    /// The next call with such words may go to the library without a second look: that is decided for all of them.
-    void hand_on_from_now(LastCall& last, const mpi::Datatype& type, bool predefined_operator,
-                          const char* reason) const {
+    /// The next call with such words and such a count may go to the library without a second look: that is decided for
+    /// all of them. `ranks`: whose counts are added up, where each has one.
+    void hand_on_from_now(LastCall& last, const mpi::Datatype& type, bool predefined_operator, const char* reason,
+                          Interval counts, Rank ranks) const {
         if (reporting_ || !type.predefined || !predefined_operator) return;
         last.native = function_.address(mpi::library());
-        last.collective = function_.collective;
+        last.collective = static_cast<std::uint32_t>(function_.collective);
         last.reason = reason;
+        last.lowest = counts.lowest;
+        last.highest = counts.highest;
+        last.ranks = ranks;
         last.era = last.native != nullptr ? mpi::era() : 0;
     }
     /// Counts the call, if anybody wants to know.

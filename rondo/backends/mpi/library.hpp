@@ -4,15 +4,12 @@
 #pragma once
 
 #include "rondo/backends/mpi/abi.hpp"
+#include "rondo/backends/mpi/wrapped_functions.hpp"
 
 namespace rondo::mpi {
 
-// Profiling entry points (PMPI_): what Rondo does is its own business, no tool should count it.
+// What Rondo calls itself, besides the functions that it wraps.
 #define RONDO_MPI_FUNCTIONS(FUNCTION) \
-    FUNCTION(Allgather)               \
-    FUNCTION(Allgatherv)              \
-    FUNCTION(Allreduce)               \
-    FUNCTION(Bcast)                   \
     FUNCTION(Cancel)                  \
     FUNCTION(Comm_call_errhandler)    \
     FUNCTION(Comm_create)             \
@@ -30,25 +27,18 @@ namespace rondo::mpi {
     FUNCTION(Comm_test_inter)         \
     FUNCTION(Errhandler_free)         \
     FUNCTION(Error_class)             \
-    FUNCTION(Exscan)                  \
     FUNCTION(Finalized)               \
     FUNCTION(Get_library_version)     \
     FUNCTION(Group_free)              \
     FUNCTION(Group_translate_ranks)   \
-    FUNCTION(Init)                    \
-    FUNCTION(Init_thread)             \
     FUNCTION(Initialized)             \
     FUNCTION(Irecv)                   \
     FUNCTION(Isend)                   \
     FUNCTION(Op_commutative)          \
     FUNCTION(Pack)                    \
     FUNCTION(Recv)                    \
-    FUNCTION(Reduce)                  \
     FUNCTION(Reduce_local)            \
-    FUNCTION(Reduce_scatter)          \
-    FUNCTION(Reduce_scatter_block)    \
     FUNCTION(Request_free)            \
-    FUNCTION(Scan)                    \
     FUNCTION(Send)                    \
     FUNCTION(Sendrecv)                \
     FUNCTION(Test)                    \
@@ -65,18 +55,9 @@ namespace rondo::mpi {
 // Present in newer libraries only; nullptr otherwise.
 #ifdef RONDO_HAVE_LARGE_COUNT_API
 #define RONDO_MPI_LARGE_COUNT_FUNCTIONS(FUNCTION) \
-    FUNCTION(Allgather_c)                         \
-    FUNCTION(Allgatherv_c)                        \
-    FUNCTION(Allreduce_c)                         \
-    FUNCTION(Bcast_c)                             \
-    FUNCTION(Exscan_c)                            \
     FUNCTION(Irecv_c)                             \
     FUNCTION(Isend_c)                             \
     FUNCTION(Pack_c)                              \
-    FUNCTION(Reduce_c)                            \
-    FUNCTION(Reduce_scatter_block_c)              \
-    FUNCTION(Reduce_scatter_c)                    \
-    FUNCTION(Scan_c)                              \
     FUNCTION(Sendrecv_c)                          \
     FUNCTION(Type_get_envelope_c)                 \
     FUNCTION(Unpack_c)
@@ -84,11 +65,19 @@ namespace rondo::mpi {
 #define RONDO_MPI_LARGE_COUNT_FUNCTIONS(FUNCTION)
 #endif
 
+/// Profiling entry points (PMPI_): what Rondo does is its own business, no tool should count it.
 struct Library {
-#define RONDO_MPI_MEMBER(name) decltype(&PMPI_##name) name = nullptr;
+#define RONDO_MPI_MEMBER(name, ...) decltype(&PMPI_##name) name = nullptr;
     RONDO_MPI_FUNCTIONS(RONDO_MPI_MEMBER)
+    RONDO_STARTING_FUNCTIONS(RONDO_MPI_MEMBER)
+    RONDO_WRAPPED_FUNCTIONS(RONDO_MPI_MEMBER)
     RONDO_MPI_LARGE_COUNT_FUNCTIONS(RONDO_MPI_MEMBER)
 #undef RONDO_MPI_MEMBER
+#ifdef RONDO_HAVE_LARGE_COUNT_API
+#define RONDO_MPI_MEMBER(name, ...) decltype(&PMPI_##name##_c) name##_c = nullptr;
+    RONDO_WRAPPED_FUNCTIONS(RONDO_MPI_MEMBER)
+#undef RONDO_MPI_MEMBER
+#endif
 
     // Handles that are needed often; in some ABIs looking one up is slow.
     MPI_Comm comm_null = {}, comm_self = {}, comm_world = {};

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What Rondo makes of a call before anything is decided. How the ranks share the vector makes the difference: a class
+// for each way (whole_vector.hpp, reduced_parts.hpp, gathered_parts.hpp), which `serve` asks in turn for
+// - bytes(), of the whole vector; 0 or less: nothing to do. bytes_of(seen) before anything else is looked at
+// - key(), the facts that choice and plan depend on
+// - bytes_to_a_count(), of the vector for each of its call's count, or of those of all ranks
+// - has_starts(starts), starts(): how the vector is cut, where key().division is not 0
+// - wrong(), refused_by_library(), run(plan): when a plan is there
+#pragma once
+
+#include <limits>
+#include <vector>
+
+#include "rondo/backends/mpi/communicator.hpp"
+#include "rondo/interposer/serve.hpp"
+
+namespace rondo::interposer {
+
+/// Borrows all that it is made of.
+struct SeenCall {
+    const Wrapped& function;
+    const UserCall& call;
+    const mpi::Datatype& type;        ///< of no size if it is null or empty
+    const mpi::Reduction* reduction;  ///< nullptr if nothing is reduced
+    mpi::Communicator& communicator;
+    std::uint16_t choice;  ///< number of what the program has chosen
+
+    [[nodiscard]] mpi::CallKey key(Count count, Count element_bytes, bool in_place) const {
+        mpi::CallKey key;
+        key.collective = static_cast<std::uint16_t>(function.collective);
+        key.choice = choice;
+        key.commutative = reduction != nullptr && reduction->commutative();
+        key.in_place = in_place;
+        key.over_int = count > std::numeric_limits<int>::max();
+        key.count = count;
+        key.element_bytes = element_bytes;
+        return key;
+    }
+};
+
+/// The parts of a vector that has one for each rank.
+class SeenParts {
+  public:
+    /// `unit`: what each of the counted is in terms of the vector's elements.
+    SeenParts(const SeenCall& seen, Count unit)
+        : counts_(seen.call.counts.is_argument() ? mpi::PartCounts(seen.call.counts, seen.communicator.size())
+                                                 : mpi::PartCounts(seen.call.count, seen.communicator.size())),
+          unit_(unit), division_(mpi::Division::of(counts_, unit)) {}
+
+    [[nodiscard]] const mpi::PartCounts& counts() const { return counts_; }
+    [[nodiscard]] const mpi::Division& division() const { return division_; }
+    [[nodiscard]] bool have_starts(std::span<const Count> starts) const {
+        return mpi::starts_at(counts_, unit_, starts);
+    }
+    [[nodiscard]] std::vector<Count> starts() const { return mpi::starts_of(counts_, unit_); }
+    /// Of all ranks, for each of the call's count: only where there is no array, it stands for all.
+    [[nodiscard]] Count for_each_counted() const { return counts_.plainly_equal() ? counts_.size() : 1; }
+
+    /// An array is missing.
+    static bool are_missing(const UserCall& call) {
+        const auto is_missing = [](const mpi::Numbers& numbers) {
+            return numbers.is_argument() && numbers.array() == nullptr;
+        };
+        return is_missing(call.counts) || is_missing(call.displacements);
+    }
+
+  private:
+    mpi::PartCounts counts_;
+    Count unit_;
+    mpi::Division division_;
+};
+
+}  // namespace rondo::interposer

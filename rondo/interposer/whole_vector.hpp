@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "rondo/interposer/seen_call.hpp"
+
+namespace rondo::interposer {
+
+/// A call to or from the whole vector on every rank. What is reduced is counted in elements; what is moved in bytes,
+/// since ranks may describe the same bytes by different datatypes.
+class WholeVector {
+  public:
+    static bool is_empty(const UserCall& call) { return call.count <= 0; }
+    static constexpr bool takes_empty_type = false;
+
+    static Count bytes_of(const SeenCall& seen) { return seen.call.count * seen.type.size; }
+
+    explicit WholeVector(const SeenCall& seen) : seen_(seen) {}
+
+    [[nodiscard]] Count bytes() const { return bytes_of(seen_); }
+    [[nodiscard]] Count bytes_to_a_count() const { return seen_.type.size; }
+
+    [[nodiscard]] mpi::CallKey key() const {
+        const bool reduces = seen_.reduction != nullptr;
+        mpi::CallKey key = seen_.key(reduces ? seen_.call.count : bytes(), reduces ? seen_.type.size : 1,
+                                     in_place(seen_.function.output, seen_.call, rank()));
+        key.root = root();
+        return key;
+    }
+    [[nodiscard]] bool has_starts(std::span<const Count>) const { return true; }  // the parts are even
+    [[nodiscard]] std::vector<Count> starts() const { return {}; }
+
+    /// What MPI forbids on this rank, perhaps on it alone; nullptr for nothing.
+    [[nodiscard]] const char* wrong() const {
+        if (!has_root()) return "no such root";
+        return buffers_in_doubt(seen_.function.output, seen_.call, seen_.type, rank()) ? "doubtful buffers" : nullptr;
+    }
+    /// The data would travel as bytes, whatever the library thinks of their type.
+    [[nodiscard]] bool refused_by_library() const {
+        return seen_.reduction == nullptr && !seen_.type.predefined &&
+               !seen_.communicator.can_send(seen_.call.output, seen_.type);
+    }
+    /// `is_wrong`: on a rank whose library does not care. It reads the input there, also where there is no root.
+    int run(const Plan& plan, bool is_wrong) const {
+        UserCall call = seen_.call;
+        if (is_wrong && call.input == MPI_IN_PLACE) call.input = call.output;
+        return run(seen_.communicator, call, seen_.type, seen_.reduction, plan, rank() == root());
+    }
+    static int run(mpi::Communicator& communicator, const UserCall& call, const mpi::Datatype& type,
+                   const mpi::Reduction* reduction, const Plan& plan, bool is_source) {
+        if (reduction != nullptr) return communicator.run(plan, {call.input, call.output, type, reduction});
+        return communicator.run_on_bytes(plan, {call.output, call.count, type}, is_source);
+    }
+
+    /// True if the input stands in the output buffer of this rank.
+    static bool in_place(Output output, const UserCall& call, Rank rank) {
+        if (output == Output::at_the_root && rank != call.root) return false;
+        return call.input == MPI_IN_PLACE || call.input == call.output;
+    }
+
+    /// Buffers that MPI forbids and a library that checks its arguments reports: MPICH's family compares those of a
+    /// scan on every rank, and knows null ones; Open MPI looks only at an output that means something, and takes the
+    /// same buffer for both but where there is a root.
+    static bool buffers_in_doubt(Output output, const UserCall& call, [[maybe_unused]] const mpi::Datatype& type,
+                                 Rank rank) {
+        const bool is_root = output == Output::at_the_root && rank == call.root;
+#ifdef RONDO_ABI_OPENMPI
+        if (output == Output::at_the_root && !is_root) return call.input == MPI_IN_PLACE;
+        const bool has_output = rank > 0 || output != Output::after_rank_0;
+        return has_output && (call.output == MPI_IN_PLACE || (is_root && call.input == call.output));
+#else
+        // With a derived datatype, nullptr may be MPI_BOTTOM.
+        const bool needs_address = type.predefined;
+        if (needs_address && call.input == nullptr) return true;
+        if (output == Output::at_the_root && !is_root) return call.input == MPI_IN_PLACE;
+        const bool has_output = rank > 0 || output != Output::after_rank_0;
+        if (needs_address && has_output && call.output == nullptr) return true;
+        const bool compares = output != Output::is_the_input;
+        return call.output == MPI_IN_PLACE || (compares && call.input == call.output);
+#endif
+    }
+
+  private:
+    [[nodiscard]] Rank rank() const { return seen_.communicator.rank(); }
+    [[nodiscard]] bool has_root() const { return seen_.call.root >= 0 && seen_.call.root < seen_.communicator.size(); }
+    /// Whatever is wrong on this rank alone, the others may be about to decide: this rank takes part.
+    [[nodiscard]] Rank root() const {
+        const Rank size = seen_.communicator.size();
+        return has_root() ? seen_.call.root : (seen_.call.root % size + size) % size;
+    }
+
+    const SeenCall& seen_;
+};
+
+}  // namespace rondo::interposer
