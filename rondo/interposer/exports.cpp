@@ -24,6 +24,13 @@ CallWords words_of(const Words& words) {
             static_cast<HandleWord>(words.datatype), static_cast<HandleWord>(words.op), static_cast<int>(words.root)};
 }
 
+/// Its address is not worked out again.
+const LastCall& kept_in_a_register(const LastCall& last) {
+    const LastCall* address = &last;
+    asm("" : "+r"(address));
+    return *address;
+}
+
 /// As LastCall::hands_on takes it: the call's count, or the sum of those of `ranks` ranks.
 template <class Integer>
 std::int64_t count_of(const Words& words, int ranks) {
@@ -31,7 +38,10 @@ std::int64_t count_of(const Words& words, int ranks) {
     const auto* const counts = std::bit_cast<const Integer*>(*words.counts);
     if (counts == nullptr) return -1;
     std::uint64_t sum = 0;
-    for (int rank = 0; rank < ranks; ++rank) sum += static_cast<std::uint64_t>(counts[rank]);
+    for (int rank = 0; rank < ranks; ++rank) {
+        sum += static_cast<std::uint64_t>(counts[rank]);
+        asm("" : "+r"(sum));  // no vectors, which would not pay for a few ranks
+    }
     return static_cast<std::int64_t>(sum);
 }
 
@@ -58,7 +68,7 @@ std::int64_t count_of(const Words& words, int ranks) {
     extern "C" __attribute__((visibility("default"))) int name(SHAPE(RONDO_PARAMETER)) {                          \
         using Function = int (*)(SHAPE(RONDO_PARAMETER));                                                         \
         const Words words = {SHAPE(RONDO_WORD)};                                                                  \
-        const LastCall& last = name##_known[place_of(static_cast<HandleWord>(comm))];                             \
+        const LastCall& last = kept_in_a_register(name##_known[place_of(static_cast<HandleWord>(comm))]);         \
         if (last.is_handed_on(words_of<Integer>(words)) && last.hands_on(count_of<Integer>(words, last.ranks))) { \
             note_left_call(last.collective, last.reason);                                                         \
             return reinterpret_cast<Function>(last.native)(SHAPE(RONDO_ARGUMENT));                                \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collectives of one element on two ranks, and the same by hand, for callgrind: it collects only while a measured call
-// runs. Usage: overhead FUNCTION (collective|by_hand) REPETITIONS
+// runs. Usage: overhead FUNCTION (collective|by_hand|handed_on) REPETITIONS
 //
 // Rank 1 first hears that rank 0 has sent, so that nobody ever polls for a message in a measured call.
 #include <mpi.h>
@@ -118,10 +118,10 @@ static const struct Subject* find_subject(const char* name) {
     return NULL;
 }
 
-static void repeat(const struct Subject* subject, void (*call)(void), int repetitions, int rank) {
+/// `together`: both ranks may wait for each other in the call. They begin it together, and poll: only what Rondo itself
+/// executes means something.
+static void repeat(const struct Subject* subject, void (*call)(void), int together, int repetitions, int rank) {
     int token = 0;
-    // Where both ranks wait for each other, they begin together, and poll: only what Rondo executes means something.
-    const int together = subject->by_hand == NULL;
     for (int i = 0; i < repetitions; ++i) {
         own = 7 * (i + 1);
         subject->prepare();
@@ -152,7 +152,7 @@ int main(int argc, char** argv) {
     const struct Subject* const subject = argc == 4 ? find_subject(argv[1]) : NULL;
     if (size != 2 || subject == NULL) {
         if (rank == 0) {
-            fprintf(stderr, "usage: two ranks of %s FUNCTION (collective|by_hand) REPETITIONS\n", argv[0]);
+            fprintf(stderr, "usage: two ranks of %s FUNCTION (collective|by_hand|handed_on) REPETITIONS\n", argv[0]);
         }
         MPI_Finalize();
         return 2;
@@ -160,7 +160,8 @@ int main(int argc, char** argv) {
     const int by_hand = strcmp(argv[2], "by_hand") == 0 && subject->by_hand != NULL;
     void (*const call)(void) = by_hand ? subject->by_hand : subject->collective;
     for (int i = 0; i < 10; ++i) call();  // the first one sets things up, with both ranks in it
-    repeat(subject, call, atoi(argv[3]), rank);
+    const int together = subject->by_hand == NULL || strcmp(argv[2], "handed_on") == 0;
+    repeat(subject, call, together, atoi(argv[3]), rank);
     printf("rank %d allocations %ld\n", rank, allocations);
     MPI_Finalize();
     return 0;
