@@ -45,6 +45,12 @@ std::int64_t count_of(const Words& words, int ranks) {
     return static_cast<std::int64_t>(sum);
 }
 
+int again(const LastCall& last, const Words& words) {
+    // Each function has a single buffer, or two.
+    const Word input = words.input | words.buffer, output = words.output | words.buffer;
+    return last.again(last, std::bit_cast<const void*>(input), std::bit_cast<void*>(output));
+}
+
 }  // namespace
 
 // Each argument takes a register or, from the seventh on on x86-64, a word of the stack, whatever its type: who is
@@ -59,10 +65,14 @@ std::int64_t count_of(const Words& words, int ranks) {
         using Function = int (*)(SHAPE(RONDO_PARAMETER));                                                         \
         static const auto other = reinterpret_cast<Function>(rondo::interposer::detour(#name, caller));           \
         if (other != nullptr) return other(SHAPE(RONDO_ARGUMENT));                                                \
-        const Words words = {SHAPE(RONDO_WORD)};                                                                  \
         LastCall& last = name##_known[place_of(static_cast<HandleWord>(comm))];                                   \
-        const CallWords deciding = words_of<Integer>(words);                                                      \
-        if (!last.is_served(deciding)) last.forget(deciding);                                                     \
+        const CallWords deciding = words_of<Integer>({SHAPE(RONDO_WORD)});                                        \
+        if (last.is_served(deciding)) {                                                                           \
+            const int error = again(last, {SHAPE(RONDO_WORD)});                                                   \
+            if (error != LastCall::not_again) return error;                                                       \
+        }                                                                                                         \
+        last.forget(deciding);                                                                                    \
+        const Words words = {SHAPE(RONDO_WORD)};                                                                  \
         return rondo::interposer::serve(words, caller, last);                                                     \
     }                                                                                                             \
     extern "C" __attribute__((visibility("default"))) int name(SHAPE(RONDO_PARAMETER)) {                          \

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "rondo/backends/mpi/era.hpp"
 #include "rondo/interposer/left_calls.hpp"
@@ -42,20 +43,25 @@ struct LastCall {
     int ranks = 0;
     std::uint32_t collective = 0;
     const char* reason = "";
-    alignas(8) std::byte served[88]{};  ///< what Rondo has to know again, if it carried the call out
+    /// Carries the call out once more, if Rondo did before: `input` and `output` may be different. `not_again` if they
+    /// need a second look.
+    int (*again)(const LastCall& last, const void* input, void* output) = nullptr;
+    alignas(8) std::byte served[104]{};  ///< what has to be known for that
+
+    static constexpr int not_again = std::numeric_limits<int>::min();
 
     [[nodiscard]] bool is_handed_on(const CallWords& call) const {
         return native != nullptr && words.other_words(call) == 0 && era == mpi::era();
     }
     [[nodiscard]] bool hands_on(std::int64_t count) const { return lowest <= count && count <= highest; }
-    /// The same call, which Rondo carried out.
     [[nodiscard]] bool is_served(const CallWords& call) const {
-        return native == nullptr && words == call && era == mpi::era();
+        return again != nullptr && words == call && era == mpi::era();
     }
     void forget(const CallWords& call) {
         words = call;
         era = 0;
         native = nullptr;
+        again = nullptr;
     }
 };
 

@@ -23,34 +23,49 @@ using mpi::Decision;
 
 /// A call of a whole vector that was carried out, as far as the next one like it needs it again.
 struct Served {
+    const Wrapped* function;
     Communicator* communicator;
     const mpi::Datatype* type;
     mpi::Reduction reduction;
+    Count count;
+    MPI_Comm comm;
+    Rank root;
     std::uint32_t decision;  // its number
     bool in_place;
 };
 static_assert(sizeof(Served) <= sizeof(LastCall::served) && std::is_trivially_copyable_v<Served>);
 
 /// The same again, if nothing but buffers is different and these are no matter for doubt.
-std::optional<int> serve_again(const Wrapped& function, const UserCall& call, const LastCall& last) {
-    if (last.era == 0) return std::nullopt;
+int serve_again(const LastCall& last, const void* input, void* output) {
     const auto& known = *std::launder(reinterpret_cast<const Served*>(last.served));
+    const Wrapped& function = *known.function;
     Communicator& communicator = *known.communicator;
     const Rank rank = communicator.rank();
+    const UserCall call = {.input = input, .output = output, .count = known.count, .root = known.root};
     if (communicator.number_of_decision(function.collective) != known.decision ||
         WholeVector::in_place(function.output, call, rank) != known.in_place ||
         WholeVector::buffers_in_doubt(function.output, call, *known.type, rank)) {
-        return std::nullopt;
+        return LastCall::not_again;
     }
-    const mpi::Reduction* const reduction = function.has.operation ? &known.reduction : nullptr;
-    return WholeVector::run(communicator, call, *known.type, reduction,
-                            *communicator.last_decision(function.collective).plan, rank == call.root);
+    const MPI_Comm comm = known.comm;
+    int error = MPI_SUCCESS;
+    try {
+        const mpi::Reduction* const reduction = function.has.operation ? &known.reduction : nullptr;
+        error = WholeVector::run(communicator, call, *known.type, reduction,
+                                 *communicator.last_decision(function.collective).plan, rank == call.root);
+    } catch (...) {
+        error = code_of_exception();
+    }
+    if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(comm, error);
+    return error;
 }
 
 void serve_again_from_now(LastCall& last, const SeenCall& seen, bool in_place) {
     const mpi::Reduction reduction = seen.reduction != nullptr ? *seen.reduction : mpi::Reduction();
-    new (last.served) Served{&seen.communicator, &seen.type, reduction,
-                             seen.communicator.number_of_decision(seen.function.collective), in_place};
+    const std::uint32_t decision = seen.communicator.number_of_decision(seen.function.collective);
+    new (last.served) Served{&seen.function, &seen.communicator, &seen.type, reduction, seen.call.count,
+                             seen.call.comm, seen.call.root,     decision,   in_place};
+    last.again = serve_again;
     last.era = mpi::era();
 }
 
@@ -190,16 +205,6 @@ int code_of_exception() {
 }
 
 int serve(const Wrapped& function, const UserCall& call, const void* caller, LastCall& last) {
-    try {
-        if (const std::optional<int> error = serve_again(function, call, last)) {
-            if (*error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(call.comm, *error);
-            return *error;
-        }
-    } catch (...) {
-        const int error = code_of_exception();
-        mpi::library().Comm_call_errhandler(call.comm, error);
-        return error;
-    }
     if (!function.has.parts()) return serve_as<WholeVector>(function, call, caller, last);
     if (function.has.operation) return serve_as<ReducedParts>(function, call, caller, last);
     return serve_as<GatheredParts>(function, call, caller, last);

@@ -30,6 +30,9 @@ void release(char* piece) {
 constexpr int most_pieces = 8;
 std::atomic<char*> kept[most_pieces];
 
+/// What stays with its user.
+constexpr std::size_t short_piece = 1024;
+
 /// Larger pieces are kept, too: whoever reduces 256 MiB once does so again. But one, and not for ever.
 constexpr std::size_t large = std::size_t{64} << 20;
 constexpr int most_idle_calls = 64;
@@ -61,6 +64,7 @@ bool put_into(std::atomic<char*>& place, char* piece) {
 }  // namespace
 
 void Scratch::take_piece(std::size_t bytes) {
+    if (idle_bytes_ > 0) give_piece_back();
     if (bytes > large) {
         idle_calls.store(0, std::memory_order_relaxed);
         piece_ = take_from(kept_large, bytes);
@@ -75,9 +79,16 @@ void Scratch::take_piece(std::size_t bytes) {
     piece_ = allocate(bytes);
 }
 
+void Scratch::keep_or_give_back() {
+    const std::size_t bytes = head_of(piece_)->bytes;
+    if (bytes <= short_piece) idle_bytes_ = bytes;
+    else give_piece_back();
+}
+
 void Scratch::give_piece_back() {
     char* const piece = piece_;
     piece_ = nullptr;
+    idle_bytes_ = 0;
     if (head_of(piece)->bytes > large) {
         if (!put_into(kept_large, piece)) release(piece);
         return;

@@ -7,33 +7,40 @@ namespace rondo::mpi {
 
 /// Memory for one call. It comes from a few pieces that the process keeps, and goes back there: the second call finds
 /// it without the system, its pages included. Safe with any number of threads, also those of a user-level scheduler:
-/// whoever holds a piece is its only holder.
+/// whoever holds a piece is its only holder. A short piece stays with who has used it.
 class Scratch {
   public:
     Scratch() = default;
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
-    ~Scratch() { abandon(); }
+    ~Scratch() {
+        if (idle_bytes_ > 0) give_piece_back();
+    }
 
     /// What was held before must have been given back. Throws std::bad_alloc.
     void take(std::size_t bytes) {
-        if (bytes > 0) take_piece(bytes);
+        if (bytes > idle_bytes_) take_piece(bytes);
     }
-    /// Nothing, if no bytes were asked for.
+    /// At least as many as were asked for.
     [[nodiscard]] char* bytes() const { return piece_; }
 
     /// At the end, when no message uses the memory any more.
     void give_back() {
-        if (piece_ != nullptr) give_piece_back();
+        if (piece_ != nullptr && idle_bytes_ == 0) keep_or_give_back();
     }
     /// After a failure, when messages may still use it: never used again.
-    void abandon() { piece_ = nullptr; }
+    void abandon() {
+        piece_ = nullptr;
+        idle_bytes_ = 0;
+    }
 
   private:
     void take_piece(std::size_t bytes);
+    void keep_or_give_back();
     void give_piece_back();
 
     char* piece_ = nullptr;
+    std::size_t idle_bytes_ = 0;  // of a short piece that stays: it serves calls that need no more
 };
 
 }  // namespace rondo::mpi
