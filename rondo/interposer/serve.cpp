@@ -40,19 +40,36 @@ struct Served {
     mpi::Reduction reduction;
     std::uint32_t decision;  // its number
     bool in_place;
+    const void *input, *output;  // nothing has been loaded since these were the buffers, as far as that matters
 };
 static_assert(sizeof(Served) <= sizeof(LastCall::served) && std::is_trivially_copyable_v<Served>);
 
-int run(Communicator& communicator, const UserCall& call, const mpi::Datatype& type, const mpi::Reduction* reduction,
-        const Decision& decision, bool is_source) {
-    if (reduction != nullptr) return communicator.run(*decision.plan, {call.input, call.output, type, reduction});
-    return communicator.run_on_bytes(*decision.plan, {call.output, call.count, type}, is_source);
+/// Buffers that were the host's in the last call with these words still are, so nobody needs to look for runtimes of
+/// GPUs again. Long ones are not remembered: they may have been given back to the system.
+constexpr Count longest_remembered = Count{64} << 10;  // in bytes
+
+int run(const Wrapped& function, Communicator& communicator, const UserCall& call, const mpi::Datatype& type,
+        const mpi::Reduction* reduction, const Decision& decision) {
+    const Rank rank = communicator.rank();
+    if (reduction == nullptr) {
+        return communicator.run_on_bytes(*decision.plan, {call.output, call.count, type}, rank == call.root);
+    }
+    return run_on_elements(communicator, *decision.plan, {call.input, call.output, type, reduction},
+                           in_place(function.output, call, rank), call.count,
+                           has_output(function.output, call, rank) ? call.count : 0);
+}
+
+void look_at(const UserCall& call, const mpi::Datatype& type, Served& served) {
+    mpi::notice_device_runtimes();
+    const bool is_short = call.count * type.size <= longest_remembered;
+    served.input = is_short ? call.input : &served;  // which is nobody's buffer
+    served.output = is_short ? call.output : &served;
 }
 
 /// The same again, if nothing but buffers is different and these are no matter for doubt.
-std::optional<int> serve_again(const Wrapped& function, const UserCall& call, const LastCall& last) {
+std::optional<int> serve_again(const Wrapped& function, const UserCall& call, LastCall& last) {
     if (last.era == 0) return std::nullopt;
-    const auto& known = *std::launder(reinterpret_cast<const Served*>(last.served));
+    auto& known = *std::launder(reinterpret_cast<Served*>(last.served));
     Communicator& communicator = *known.communicator;
     const Rank rank = communicator.rank();
     if (communicator.number_of_decision(function.collective) != known.decision ||
@@ -60,9 +77,9 @@ std::optional<int> serve_again(const Wrapped& function, const UserCall& call, co
         buffers_in_doubt(function.output, call, *known.type, rank)) {
         return std::nullopt;
     }
+    if (call.output != known.output || call.input != known.input) look_at(call, *known.type, known);
     const mpi::Reduction* const reduction = function.has.operation ? &known.reduction : nullptr;
-    return run(communicator, call, *known.type, reduction, communicator.last_decision(function.collective),
-               rank == call.root);
+    return run(function, communicator, call, *known.type, reduction, communicator.last_decision(function.collective));
 }
 
 }  // namespace
@@ -149,7 +166,6 @@ int serve(const Wrapped& function, const UserCall& call, const void* caller, Las
             service.hand_on_from_now(last, *type, predefined_operator, decision->reason);
             return service.native(*decision, bytes);
         }
-        if (some_memory_on_device(*communicator, call)) return service.native(memory_on_device, bytes);
         // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
         if (!has_root && communicator->library_checks_arguments()) {
             communicator->skip_call();
@@ -170,13 +186,17 @@ int serve(const Wrapped& function, const UserCall& call, const void* caller, Las
             communicator->skip_call();
             return service.native("unusual datatype", bytes);
         }
-        if (has_root && !in_doubt && type->predefined && predefined_operator && !here->reporting &&
-            !communicator->devices_possible()) {
-            new (last.served) Served{communicator, type, operation.value_or(mpi::Reduction()),
-                                     communicator->number_of_decision(function.collective), key.in_place};
+        if (has_root && !in_doubt && type->predefined && predefined_operator && !here->reporting) {
+            auto* const served =
+                new (last.served) Served{communicator, type, operation.value_or(mpi::Reduction()),
+                                         communicator->number_of_decision(function.collective), key.in_place};
+            look_at(call, *type, *served);
             last.era = mpi::era();
+        } else {
+            mpi::notice_device_runtimes();
         }
-        error = run(*communicator, checked, *type, reduction, *decision, rank == root);
+        checked.root = root;
+        error = run(function, *communicator, checked, *type, reduction, *decision);
         service.stop(decision->tally, bytes);
     } catch (...) {
         error = code_of_exception();

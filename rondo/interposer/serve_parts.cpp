@@ -79,13 +79,14 @@ int reduce_and_scatter(const Service& service, const Wrapped& function, const Us
         if (counts.plainly_equal()) service.hand_on_from_now(last, type, reduction.predefined(), decision.reason);
         return service.native(decision, bytes);
     }
-    if (some_memory_on_device(communicator, call)) return service.native(memory_on_device, bytes);
     // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
     if (buffers_in_doubt(call, type, counts[communicator.rank()]) && communicator.library_checks_arguments()) {
         communicator.skip_call();
         return service.native("doubtful buffers", bytes);
     }
-    const int error = communicator.run(*decision.plan, {call.input, call.output, type, &reduction});
+    mpi::notice_device_runtimes();
+    const int error = run_on_elements(communicator, *decision.plan, {call.input, call.output, type, &reduction},
+                                      key.in_place, division.count, counts[communicator.rank()]);
     service.stop(decision.tally, bytes);
     if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(call.comm, error);
     return error;
@@ -133,6 +134,7 @@ int gather(const Service& service, const Wrapped& function, const UserCall& call
     if (input_type == nullptr) input_type = &(derived = {});  // of no size
     const mpi::UserData input = {in_place ? own_part.buffer : const_cast<void*>(call.input),
                                  in_place ? own_part.count : call.parts->input_count, *input_type};
+    mpi::notice_device_runtimes();
     // An error of this rank alone, for which the others must not wait: they get what stands in its part.
     const bool fits = input.bytes() == own_part.bytes();
     const mpi::Gathering data(fits ? input : own_part, in_place || !fits, parts, rank);
@@ -144,7 +146,6 @@ int gather(const Service& service, const Wrapped& function, const UserCall& call
         if (counts.plainly_equal()) service.hand_on_from_now(last, type, true, decision.reason);
         return service.native(decision, bytes);
     }
-    if (some_memory_on_device(communicator, call)) return service.native(memory_on_device, bytes);
     // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
     const char* objection = nullptr;
     if (in_doubt(call, own_part, input) && communicator.library_checks_arguments()) {

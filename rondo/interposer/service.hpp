@@ -49,14 +49,16 @@ class Service {
 /// A call while Rondo has nothing to do with the process.
 int serve_without_rondo(const Wrapped& function, const UserCall& call, const void* caller);
 
-/// True if some rank has given memory of a GPU, which no kernel here can touch: all leave the call to the library.
-/// Only where GPUs are possible do ranks ask each other, in every call that a plan would serve.
-inline bool some_memory_on_device(const mpi::Communicator& communicator, const UserCall& call) {
-    if (!communicator.devices_possible()) [[likely]]
-        return false;
-    return mpi::Communicator::of_any_rank(mpi::on_device(call.input) || mpi::on_device(call.output), call.comm);
+/// Runs a plan on the user's elements, or on copies of those in memory of a device. Of the output, `before` elements
+/// mean something before the call if they are the input, and `after` elements after it.
+inline int run_on_elements(mpi::Communicator& communicator, const Plan& plan, const mpi::Operands& operands,
+                           bool in_place, Count count, Count after) {
+    if (!mpi::device_runtime_noticed()) [[likely]]
+        return communicator.run(plan, operands);
+    // What lies in the gaps of the user's elements stays.
+    const Count before = in_place ? count : operands.type.contiguous ? 0 : after;
+    return communicator.run_on_copies(plan, operands, {in_place ? 0 : count, before, after});
 }
-inline constexpr const char* memory_on_device = "memory of a device";
 
 /// The MPI error code of the exception that is being handled.
 int code_of_exception();

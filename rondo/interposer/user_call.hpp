@@ -34,6 +34,12 @@ enum class Output : std::uint8_t {
     is_the_input,  ///< one buffer for both, everywhere
 };
 
+/// True if the output of this rank means something after the call.
+inline bool has_output(Output output, const UserCall& call, Rank rank) {
+    if (output == Output::at_the_root) return rank == call.root;
+    return output != Output::after_rank_0 || rank > 0;
+}
+
 /// True if the input stands in the output buffer of this rank.
 inline bool in_place(Output output, const UserCall& call, Rank rank) {
     if (output == Output::at_the_root && rank != call.root) return false;

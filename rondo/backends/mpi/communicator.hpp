@@ -51,6 +51,11 @@ struct Decision {
     [[nodiscard]] bool holds_whatever_the_parts() const { return lowest <= highest; }
 };
 
+/// How many elements mean something to a call: of its input, of its output before the call, and after it.
+struct Lengths {
+    Count input, before, after;
+};
+
 class Communicator {
   public:
     /// The state kept with `comm`. Made at the first call, without a word to other ranks. nullptr if the library would
@@ -74,11 +79,6 @@ class Communicator {
     /// The reason is that ranks were given different instructions.
     [[nodiscard]] bool ranks_disagree() const { return world().ranks_disagree(); }
 
-    /// True if some rank had loaded a runtime of GPUs when ranks found out whether they can communicate.
-    [[nodiscard]] bool devices_possible() const { return devices_possible_; }
-    /// True if it is true of some rank. Collective over `comm`.
-    static bool of_any_rank(bool fact, MPI_Comm comm);
-
     /// The remembered decision, or nullptr. It stays until the next call of `find` or `remember` for the collective.
     const Decision* find(const CallKey& key);
     /// Remembers, instead of what has been remembered for that key. Forgets what has not been asked for the longest
@@ -91,6 +91,8 @@ class Communicator {
 
     /// Runs a plan on elements of the user. Returns an MPI error code; throws std::bad_alloc.
     int run(const Plan& plan, const Operands& operands);
+    /// The same, on copies of those buffers that are in memory of a device.
+    int run_on_copies(const Plan& plan, const Operands& operands, const Lengths& lengths);
     /// Runs a plan whose elements are the bytes of the user's data; the output is all that it knows. The data of a
     /// source are there before, the others' come. Returns an MPI error code; throws std::bad_alloc.
     int run_on_bytes(const Plan& plan, const UserData& data, bool is_source);
@@ -114,7 +116,7 @@ class Communicator {
     void count_call() { ++calls_; }
     std::uint32_t next_number() { return ++decisions_so_far_ == 0 ? ++decisions_so_far_ : decisions_so_far_; }
     int execute(const Plan& plan, const Operands& operands);
-    int run_packed(const Plan& plan, const UserData& data, bool is_source);
+    int run_packed(const Plan& plan, const UserData& data, bool is_source, bool plain);
 
     Context context_;
     bool asked_for_context_ = false;
@@ -122,7 +124,6 @@ class Communicator {
     std::vector<Rank> world_ranks_;                   // of the ranks here
     std::uint32_t calls_ = 0;
     const char* native_reason_ = nullptr;
-    bool devices_possible_ = false;
     /// A decision that is kept, but not the plan: all plans of the process share one limit.
     struct Kept {
         Decision decision;
