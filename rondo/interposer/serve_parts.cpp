@@ -2,7 +2,9 @@
 // Functions whose vector has a part for each rank: all parts together decide, as only they are equal on all ranks.
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -31,12 +33,12 @@ const Decision& decision_for(const Runtime& runtime, const CallKey& key, const P
                              Communicator& communicator, MPI_Comm comm) {
     const Decision* known = communicator.find(key);
     if (known != nullptr &&
-        (key.division == 0 || known->holds_whatever_the_parts() || starts_at(counts, unit, known->starts))) {
+        (key.division == 0 || known->holds_whatever_the_parts() || starts_at(counts, unit, *known->starts))) {
         return *known;
     }
-    std::vector<Count> starts;
-    if (key.division != 0) starts = starts_of(counts, unit);
-    Decision fresh = decide(runtime, key, communicator, comm, starts);
+    std::shared_ptr<const std::vector<Count>> starts;
+    if (key.division != 0) starts = std::make_shared<const std::vector<Count>>(starts_of(counts, unit));
+    Decision fresh = decide(runtime, key, communicator, comm, starts ? *starts : std::span<const Count>());
     fresh.starts = std::move(starts);
     return *communicator.remember(key, std::move(fresh));
 }

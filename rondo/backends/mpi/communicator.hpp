@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "rondo/backends/mpi/gathering.hpp"
@@ -43,13 +44,16 @@ struct Decision {
     std::shared_ptr<const Plan> plan;  ///< nullptr: the library's own collective
     Tally* tally = nullptr;            ///< where such calls are counted, nullptr if they are not
     const char* reason = "";           ///< why they go to the library; lives for ever
-    std::vector<Count> starts{};       ///< of the parts of the vector; empty if they are even
+    /// Of the parts of the vector; nullptr if they are even.
+    std::shared_ptr<const std::vector<Count>> starts = nullptr;
     /// The lengths in bytes for which this holds, whatever else is different in calls of the collective with as
     /// commutative an operator: of calls that the rules leave to the library. Usually none.
     Count lowest = 0, highest = -1;
 
     [[nodiscard]] bool holds_whatever_the_parts() const { return lowest <= highest; }
 };
+// What is known can be looked up without memory: a rank that had none would not count a call that the others run.
+static_assert(std::is_nothrow_copy_assignable_v<Decision>);
 
 /// How many elements mean something to a call: of its input, of its output before the call, and after it.
 struct Lengths {
