@@ -12,6 +12,7 @@ from typing import Any
 from rondo.bench.pages import Page, Run, Table
 from rondo.bench.plans import DIVIDED, TYPES
 from rondo.bench.results import NATIVE, Configuration, Results, read
+from rondo.bench.statistics import SIGNIFICANCE, least_p_value
 from rondo.launching.mpi_library import NAMES
 from rondo.reports import style
 
@@ -75,8 +76,16 @@ def by_label(results: Results, count: int) -> dict[str, Configuration]:
 
 
 def ratio(found: Mapping[str, Configuration], label: str) -> str:
-    """A candidate's time relative to native's; nothing if it was not measured."""
-    return number(minimum(found[label]) / minimum(found[NATIVE]), 2) if label in found else ""
+    """A candidate's time relative to native's; nothing if it was not measured.
+
+    In brackets if there are so few valid repetitions that they could not decide between the two.
+    """
+    if label not in found:
+        return ""
+    pair = (found[label], found[NATIVE])
+    text = number(minimum(pair[0]) / minimum(pair[1]), 2)
+    decidable = label == NATIVE or least_p_value(*(len(each.seconds()) for each in pair)) < SIGNIFICANCE
+    return text if decidable or text == "-" else f"({text})"
 
 
 def valid(*configurations: Configuration) -> str:

@@ -45,7 +45,7 @@ std::int64_t count_of(const Words& words, int ranks) {
     return static_cast<std::int64_t>(sum);
 }
 
-int again(const LastCall& last, const Words& words) {
+int again(LastCall& last, const Words& words) {
     // Each function has a single buffer, or two.
     const Word input = words.input | words.buffer, output = words.output | words.buffer;
     return last.again(last, std::bit_cast<const void*>(input), std::bit_cast<void*>(output));

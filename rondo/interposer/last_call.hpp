@@ -45,8 +45,8 @@ struct LastCall {
     const char* reason = "";
     /// Carries the call out once more, if Rondo did before: `input` and `output` may be different. `not_again` if they
     /// need a second look.
-    int (*again)(const LastCall& last, const void* input, void* output) = nullptr;
-    alignas(8) std::byte served[104]{};  ///< what has to be known for that
+    int (*again)(LastCall& last, const void* input, void* output) = nullptr;
+    alignas(8) std::byte served[120]{};  ///< what has to be known for that
 
     static constexpr int not_again = std::numeric_limits<int>::min();
 

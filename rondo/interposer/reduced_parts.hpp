@@ -19,8 +19,7 @@ class ReducedParts {
     [[nodiscard]] Count bytes_to_a_count() const { return parts_.for_each_counted() * seen_.type.size; }
 
     [[nodiscard]] mpi::CallKey key() const {
-        const bool in_place = seen_.call.input == MPI_IN_PLACE || seen_.call.input == seen_.call.output;
-        mpi::CallKey key = seen_.key(parts_.division().count, seen_.type.size, in_place);
+        mpi::CallKey key = seen_.key(parts_.division().count, seen_.type.size, in_place());
         key.division = parts_.division().hash;
         return key;
     }
@@ -31,7 +30,7 @@ class ReducedParts {
     [[nodiscard]] const char* wrong() const {
         const UserCall& call = seen_.call;
         constexpr const char* doubtful = "doubtful buffers";
-        const bool has_output = parts_.counts()[seen_.communicator.rank()] > 0 || call.input == MPI_IN_PLACE;
+        const bool has_output = own_count() > 0 || call.input == MPI_IN_PLACE;
         if (has_output && call.output == MPI_IN_PLACE) return doubtful;
 #ifndef RONDO_ABI_OPENMPI
         const bool is_null = call.input == nullptr || (has_output && call.output == nullptr);
@@ -42,10 +41,17 @@ class ReducedParts {
     [[nodiscard]] bool refused_by_library() const { return false; }
 
     int run(const Plan& plan, bool /*is_wrong*/) const {
-        return seen_.communicator.run(plan, {seen_.call.input, seen_.call.output, seen_.type, seen_.reduction});
+        return run_on_elements(seen_.communicator, plan,
+                               {seen_.call.input, seen_.call.output, seen_.type, seen_.reduction}, in_place(),
+                               parts_.division().count, own_count());
     }
 
   private:
+    [[nodiscard]] bool in_place() const {
+        return seen_.call.input == MPI_IN_PLACE || seen_.call.input == seen_.call.output;
+    }
+    [[nodiscard]] Count own_count() const { return parts_.counts()[seen_.communicator.rank()]; }
+
     const SeenCall& seen_;
     const SeenParts parts_;
 };

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "rondo/backends/mpi/communicator.hpp"
+#include "rondo/backends/mpi/device_memory.hpp"
 #include "rondo/interposer/serve.hpp"
 
 namespace rondo::interposer {
@@ -37,6 +38,17 @@ struct SeenCall {
         return key;
     }
 };
+
+/// Runs a plan on the user's elements, or on copies of those in memory of a device. Of the output, `before` elements
+/// mean something before the call if they are the input, and `after` elements after it.
+inline int run_on_elements(mpi::Communicator& communicator, const Plan& plan, const mpi::Operands& operands,
+                           bool in_place, Count count, Count after) {
+    if (!mpi::device_runtime_noticed()) [[likely]]
+        return communicator.run(plan, operands);
+    // What lies in the gaps of the user's elements stays.
+    const Count before = in_place ? count : operands.type.contiguous ? 0 : after;
+    return communicator.run_on_copies(plan, operands, {in_place ? 0 : count, before, after});
+}
 
 /// The parts of a vector that has one for each rank.
 class SeenParts {

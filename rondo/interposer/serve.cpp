@@ -3,8 +3,10 @@
 
 #include <exception>
 #include <limits>
+#include <memory>
 #include <new>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -32,12 +34,23 @@ struct Served {
     Rank root;
     std::uint32_t decision;  // its number
     bool in_place;
+    const void *input, *output;  // nothing has been loaded since these were the buffers, as far as that matters
 };
 static_assert(sizeof(Served) <= sizeof(LastCall::served) && std::is_trivially_copyable_v<Served>);
 
+/// Buffers that were the host's in the last call with these words still are, so nobody needs to look for runtimes of
+/// GPUs again. Long ones are not remembered: they may have been given back to the system.
+constexpr Count longest_remembered = Count{64} << 10;  // in bytes
+
+void remember_buffers(const void* input, const void* output, Served& served) {
+    const bool is_short = served.count * served.type->size <= longest_remembered;
+    served.input = is_short ? input : &served;  // which is nobody's buffer
+    served.output = is_short ? output : &served;
+}
+
 /// The same again, if nothing but buffers is different and these are no matter for doubt.
-int serve_again(const LastCall& last, const void* input, void* output) {
-    const auto& known = *std::launder(reinterpret_cast<const Served*>(last.served));
+int serve_again(LastCall& last, const void* input, void* output) {
+    auto& known = *std::launder(reinterpret_cast<Served*>(last.served));
     const Wrapped& function = *known.function;
     Communicator& communicator = *known.communicator;
     const Rank rank = communicator.rank();
@@ -47,12 +60,16 @@ int serve_again(const LastCall& last, const void* input, void* output) {
         WholeVector::buffers_in_doubt(function.output, call, *known.type, rank)) {
         return LastCall::not_again;
     }
+    if (output != known.output || input != known.input) {
+        mpi::notice_device_runtimes();
+        remember_buffers(input, output, known);
+    }
     const MPI_Comm comm = known.comm;
     int error = MPI_SUCCESS;
     try {
         const mpi::Reduction* const reduction = function.has.operation ? &known.reduction : nullptr;
-        error = WholeVector::run(communicator, call, *known.type, reduction,
-                                 *communicator.last_decision(function.collective).plan, rank == call.root);
+        error = WholeVector::run(function.output, communicator, call, *known.type, reduction,
+                                 *communicator.last_decision(function.collective).plan);
     } catch (...) {
         error = code_of_exception();
     }
@@ -63,8 +80,10 @@ int serve_again(const LastCall& last, const void* input, void* output) {
 void serve_again_from_now(LastCall& last, const SeenCall& seen, bool in_place) {
     const mpi::Reduction reduction = seen.reduction != nullptr ? *seen.reduction : mpi::Reduction();
     const std::uint32_t decision = seen.communicator.number_of_decision(seen.function.collective);
-    new (last.served) Served{&seen.function, &seen.communicator, &seen.type, reduction, seen.call.count,
-                             seen.call.comm, seen.call.root,     decision,   in_place};
+    auto* const served = new (last.served)
+        Served{&seen.function, &seen.communicator, &seen.type, reduction, seen.call.count, seen.call.comm,
+               seen.call.root, decision,           in_place,   nullptr,   nullptr};
+    remember_buffers(seen.call.input, seen.call.output, *served);
     last.again = serve_again;
     last.era = mpi::era();
 }
@@ -75,12 +94,12 @@ const Decision& decision_for(const Kind& kind, const CallKey& key, const Runtime
                              MPI_Comm comm) {
     const Decision* known = communicator.find(key);
     if (known != nullptr &&
-        (key.division == 0 || known->holds_whatever_the_parts() || kind.has_starts(known->starts))) {
+        (key.division == 0 || known->holds_whatever_the_parts() || kind.has_starts(*known->starts))) {
         return *known;
     }
-    std::vector<Count> starts;
-    if (key.division != 0) starts = kind.starts();
-    Decision fresh = decide(runtime, key, communicator, comm, starts);
+    std::shared_ptr<const std::vector<Count>> starts;
+    if (key.division != 0) starts = std::make_shared<const std::vector<Count>>(kind.starts());
+    Decision fresh = decide(runtime, key, communicator, comm, starts ? *starts : std::span<const Count>());
     fresh.starts = std::move(starts);
     return *communicator.remember(key, std::move(fresh));
 }
@@ -108,6 +127,7 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
         service.hand_on_from_now(last, seen.type, predefined_operator, reason, any_count, 0);
         return service.native(reason, std::max<Count>(0, Kind::bytes_of(seen)));
     }
+    mpi::notice_device_runtimes();
     const Kind kind(seen);
     const Count bytes = kind.bytes();
     if (bytes <= 0) return service.native("empty", 0);
@@ -118,7 +138,6 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
                                  handed_on_counts(decision, call, kind.bytes_to_a_count()), communicator.size());
         return service.native(decision, bytes);
     }
-    if (some_memory_on_device(communicator, call)) return service.native(memory_on_device, bytes);
     // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
     const char* const wrong = kind.wrong();
     const bool is_reported = wrong != nullptr && communicator.library_checks_arguments();
@@ -127,8 +146,7 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
         return service.native(is_reported ? wrong : "unusual datatype", bytes);
     }
     if constexpr (std::is_same_v<Kind, WholeVector>) {
-        if (wrong == nullptr && seen.type.predefined && predefined_operator && !runtime.reporting &&
-            !communicator.devices_possible()) {
+        if (wrong == nullptr && seen.type.predefined && predefined_operator && !runtime.reporting) {
             serve_again_from_now(last, seen, key.in_place);
         }
     }

@@ -2,7 +2,6 @@
 // What serving has in common for all functions.
 #pragma once
 
-#include "rondo/backends/mpi/device_memory.hpp"
 #include "rondo/interposer/left_calls.hpp"
 #include "rondo/interposer/report.hpp"
 #include "rondo/interposer/serve.hpp"
@@ -52,15 +51,6 @@ class Service {
 
 /// A call while Rondo has nothing to do with the process.
 int serve_without_rondo(const Wrapped& function, const UserCall& call, const void* caller);
-
-/// True if some rank has given memory of a GPU, which no kernel here can touch: all leave the call to the library.
-/// Only where GPUs are possible do ranks ask each other, in every call that a plan would serve.
-inline bool some_memory_on_device(const mpi::Communicator& communicator, const UserCall& call) {
-    if (!communicator.devices_possible()) [[likely]]
-        return false;
-    return mpi::Communicator::of_any_rank(mpi::on_device(call.input) || mpi::on_device(call.output), call.comm);
-}
-inline constexpr const char* memory_on_device = "memory of a device";
 
 /// The MPI error code of the exception that is being handled.
 int code_of_exception();

@@ -43,12 +43,24 @@ class WholeVector {
     int run(const Plan& plan, bool is_wrong) const {
         UserCall call = seen_.call;
         if (is_wrong && call.input == MPI_IN_PLACE) call.input = call.output;
-        return run(seen_.communicator, call, seen_.type, seen_.reduction, plan, rank() == root());
+        call.root = root();
+        return run(seen_.function.output, seen_.communicator, call, seen_.type, seen_.reduction, plan);
     }
-    static int run(mpi::Communicator& communicator, const UserCall& call, const mpi::Datatype& type,
-                   const mpi::Reduction* reduction, const Plan& plan, bool is_source) {
-        if (reduction != nullptr) return communicator.run(plan, {call.input, call.output, type, reduction});
-        return communicator.run_on_bytes(plan, {call.output, call.count, type}, is_source);
+    static int run(Output output, mpi::Communicator& communicator, const UserCall& call, const mpi::Datatype& type,
+                   const mpi::Reduction* reduction, const Plan& plan) {
+        const Rank rank = communicator.rank();
+        if (reduction == nullptr) {
+            return communicator.run_on_bytes(plan, {call.output, call.count, type}, rank == call.root);
+        }
+        return run_on_elements(communicator, plan, {call.input, call.output, type, reduction},
+                               in_place(output, call, rank), call.count,
+                               has_output(output, call, rank) ? call.count : 0);
+    }
+
+    /// True if the output of this rank means something after the call.
+    static bool has_output(Output output, const UserCall& call, Rank rank) {
+        if (output == Output::at_the_root) return rank == call.root;
+        return output != Output::after_rank_0 || rank > 0;
     }
 
     /// True if the input stands in the output buffer of this rank.

@@ -1,19 +1,67 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// In place of a GPU and its runtime: memory of which it says that it is a device's, in the words of CUDA or of ROCm.
-// Whoever asks is counted.
+// In place of a GPU and its runtime: memory that the process cannot touch, and copies to and from it, in the words of
+// CUDA or of ROCm. As strict as these may be: CUDA copies only in the context of the memory, and what goes to the
+// device arrives when it is waited for. Whoever asks is counted.
+#define _GNU_SOURCE
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-static char memory[1 << 16];
-static int questions = 0;
+enum { size = 1 << 20 };
 
-void* stand_in_memory(void) { return memory; }
+static char *device, *behind;  // the same memory: to speak of, and to read and write
+static int questions = 0, copies_to_fail = 0;
+static struct {
+    void* into;
+    const void* from;
+    size_t bytes;
+} under_way;
+
+__attribute__((constructor)) static void set_up(void) {
+    const int file = memfd_create("device", 0);
+    if (ftruncate(file, size) != 0) return;
+    device = mmap(NULL, size, PROT_NONE, MAP_SHARED, file, 0);
+    behind = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+}
+
+void* stand_in_memory(void) { return device; }
 int stand_in_questions(void) { return questions; }
+void stand_in_fail(int copies) { copies_to_fail = copies; }
 
 static int is_device(const void* address) {
+    return (uintptr_t)address >= (uintptr_t)device && (uintptr_t)address < (uintptr_t)device + size;
+}
+
+static int is_known(const void* address) {
     ++questions;
-    return (uintptr_t)address >= (uintptr_t)memory && (uintptr_t)address < (uintptr_t)memory + sizeof memory;
+    return is_device(address);
+}
+
+static void* reach(const void* address) {
+    return is_device(address) ? behind + ((const char*)address - device) : (char*)address;
+}
+
+static int wait_for_copy(void) {
+    if (under_way.bytes > 0) memcpy(reach(under_way.into), under_way.from, under_way.bytes);
+    under_way.bytes = 0;
+    return 0;
+}
+
+static int copy(void* into, const void* from, size_t bytes) {
+    wait_for_copy();
+    if (copies_to_fail > 0) {
+        --copies_to_fail;
+        return 1;
+    }
+    if (is_device(into) && !is_device(from)) {
+        under_way.into = into;
+        under_way.from = from;
+        under_way.bytes = bytes;
+        return 0;
+    }
+    memcpy(reach(into), reach(from), bytes);
+    return 0;
 }
 
 #ifdef ROCM
@@ -25,15 +73,39 @@ struct Attributes {
 };
 
 int hipPointerGetAttributes(struct Attributes* attributes, const void* address) {
-    if (!is_device(address)) return 1;
+    if (!is_known(address)) return 1;
     memset(attributes, 0, sizeof *attributes);
     attributes->device_pointer = (void*)address;
     return 0;
 }
+
+int hipMemcpy(void* into, const void* from, size_t bytes, int kind) { return kind == 4 ? copy(into, from, bytes) : 1; }
+int hipStreamSynchronize(void* stream) { return stream == NULL ? wait_for_copy() : 1; }
 #else
-int cuPointerGetAttribute(void* data, int attribute, const void* address) {
-    if (attribute != 2 || !is_device(address)) return 1;
-    *(unsigned*)data = 2;
+static int context, is_current = 0;
+
+int cuPointerGetAttribute(void* data, int attribute, uintptr_t address) {
+    if (!is_known((const void*)address)) return 1;
+    if (attribute == 1) *(void**)data = &context;
+    else if (attribute == 2) *(unsigned*)data = 2;
+    else return 1;
     return 0;
 }
+
+int cuCtxPushCurrent_v2(void* pushed) {
+    is_current = pushed == &context;
+    return !is_current;
+}
+int cuCtxPopCurrent_v2(void** popped) {
+    *popped = &context;
+    is_current = 0;
+    return 0;
+}
+int cuMemcpy(uintptr_t into, uintptr_t from, size_t bytes) {
+    return is_current ? copy((void*)into, (const void*)from, bytes) : 1;
+}
+int cuStreamSynchronize(void* stream) { return is_current && stream == NULL ? wait_for_copy() : 1; }
 #endif
+
+// For the program.
+void stand_in_copy(void* into, const void* from, size_t bytes) { memcpy(reach(into), reach(from), bytes); }

@@ -131,6 +131,18 @@ def test_a_cell_with_too_few_repetitions_names_nobody(question, tmp_path):
     assert all(style.SHORT_HOLLOW in texts_of(each) for each in written if each.name == "bandwidth.svg")
 
 
+def test_cells_without_a_ratio_are_explained(question, found, tmp_path):
+    explanations = {map_figures.NO_NATIVE[1], map_figures.NOTHING[1]}
+    map_figures.draw(found, tmp_path, 1024)
+    assert not explanations & set(texts_of(tmp_path / "fastest.svg"))
+    parts = {p: results.read(RECORDED / f"p{p}.json") for p in (2, 3)}
+    for each in parts[2].configurations:
+        if each.count == 4 or (each.count == 1024 and each.label == results.NATIVE):
+            each.repetitions = []
+    map_figures.draw(maps.draw_up(question, parts), tmp_path, 4096)
+    assert explanations <= set(texts_of(tmp_path / "fastest.svg"))
+
+
 def texts_of(figure: Path) -> list[str]:
     """The texts in an SVG file, which are drawn as glyphs and said in comments."""
     return [unescape(each) for each in re.findall("<!-- (.*?) -->", figure.read_text())]

@@ -281,6 +281,8 @@ def test_figures_are_a_column_wide_and_name_their_units(rondo, results_file, tmp
     assert drawing.tag == "{http://www.w3.org/2000/svg}svg"
     comments = re.findall(r"<!-- (.*?) -->", (directory / "exscan-time.svg").read_text(encoding="utf-8"))
     assert {f"{line} time (ms)", "vector on each rank (bytes)", "64 B", "4 KiB", *MODELS} <= set(comments)
+    (title,) = (each for each in comments if each.startswith("MPI_"))
+    assert re.fullmatch(r"MPI_Exscan, \w+( MPI)? [\d.]+, p = \d+", title)
     assert (directory / "exscan-time.pdf").read_bytes().startswith(b"%PDF")
 
 

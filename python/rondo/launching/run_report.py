@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -12,11 +13,9 @@ from rondo.launching import kept_counts
 from rondo.launching.rank_report import RankClass, RankEntry, RankReport
 
 
-class SizeClass(msgspec.Struct, kw_only=True):
-    """Calls of one class of size on all ranks."""
+class Figures(msgspec.Struct, kw_only=True):
+    """Of some calls on all ranks."""
 
-    up_to: int | None
-    """Bytes that a call of this class may have; None: no limit."""
     ranks: int
     """How many ranks made such calls."""
     calls: int
@@ -31,20 +30,19 @@ class SizeClass(msgspec.Struct, kw_only=True):
     """Of the rank that spent the most."""
 
 
-class Entry(msgspec.Struct, kw_only=True):
-    """Calls of one collective on all ranks that were treated alike; the figures are as in a class."""
+class SizeClass(Figures):
+    """Calls of one class of size."""
+
+    up_to: int | None
+    """Bytes that a call of this class may have; None: no limit."""
+
+
+class Entry(Figures):
+    """Calls of one collective that were treated alike."""
 
     collective: str
     algorithm: str
     reason: str
-    ranks: int
-    calls: int
-    total_calls: int
-    bytes: int
-    total_bytes: int
-    smallest: int
-    largest: int
-    seconds: float
     classes: list[SizeClass]
     """Those with calls, from the smallest."""
 
@@ -119,20 +117,12 @@ def _merged_entry(collective: str, algorithm: str, reason: str, group: Sequence[
         for each in entry.classes:
             groups.setdefault(each.up_to, []).append(each)
     limits = sorted(groups, key=lambda limit: (limit is None, limit))
-    whole = _merged_class([_together(entry.classes) for entry in group])
     return Entry(
-        collective=collective,
-        algorithm=algorithm,
-        reason=reason,
-        ranks=whole.ranks,
-        calls=whole.calls,
-        total_calls=whole.total_calls,
-        bytes=whole.bytes,
-        total_bytes=whole.total_bytes,
-        smallest=whole.smallest,
-        largest=whole.largest,
-        seconds=whole.seconds,
-        classes=[_merged_class(groups[limit]) for limit in limits],
+        collective,
+        algorithm,
+        reason,
+        [SizeClass(limit, **_figures(groups[limit])) for limit in limits],
+        **_figures([_together(entry.classes) for entry in group]),
     )
 
 
@@ -148,19 +138,18 @@ def _together(classes: Sequence[RankClass]) -> RankClass:
     )
 
 
-def _merged_class(group: Sequence[RankClass]) -> SizeClass:
-    """The same class of several ranks."""
-    return SizeClass(
-        up_to=group[0].up_to,
-        ranks=len(group),
-        calls=max(each.calls for each in group),
-        total_calls=sum(each.calls for each in group),
-        bytes=max(each.bytes for each in group),
-        total_bytes=sum(each.bytes for each in group),
-        smallest=min(each.smallest for each in group),
-        largest=max(each.largest for each in group),
-        seconds=max(each.seconds for each in group),
-    )
+def _figures(group: Sequence[RankClass]) -> dict[str, Any]:
+    """Of the same calls on several ranks, as Figures has them."""
+    return {
+        "ranks": len(group),
+        "calls": max(each.calls for each in group),
+        "total_calls": sum(each.calls for each in group),
+        "bytes": max(each.bytes for each in group),
+        "total_bytes": sum(each.bytes for each in group),
+        "smallest": min(each.smallest for each in group),
+        "largest": max(each.largest for each in group),
+        "seconds": max(each.seconds for each in group),
+    }
 
 
 def write(report: Report, path: Path) -> None:

@@ -88,7 +88,7 @@ def _times(section: Section, looks: Mapping[str, Style], line: str) -> Any:
         axes.plot(x, y, markevery=certain, **_line(each, looks))
         mark_uncertain(axes, x, y, certain, looks[each.algorithm])
         _mark_wrong(axes, [(point, getattr(point.summary, line) / scale) for point in points])
-    _finish(figure, axes, shown, f"{line} time ({unit})")
+    _finish(figure, axes, section, shown, f"{line} time ({unit})")
     return figure
 
 
@@ -114,7 +114,7 @@ def _ratios(section: Section, looks: Mapping[str, Style]) -> Any:
         axes.errorbar(x, values, **bars, markevery=certain, **_line(each, looks))
         mark_uncertain(axes, x, values, certain, looks[each.algorithm])
         _mark_wrong(axes, [(point, ratio.value) for point, ratio in points])
-    _finish(figure, axes, shown, "median time / native's")
+    _finish(figure, axes, section, shown, "median time / native's")
     return figure
 
 
@@ -159,12 +159,13 @@ def _mark_wrong(axes: Any, points: Sequence[tuple[Standing, float]]) -> None:
         axes.plot(*zip(*wrong, strict=True), "x", color=style.ALARM, markersize=7, zorder=5, label="wrong result")
 
 
-def _finish(figure: Any, axes: Any, shown: Sequence[Series], title: str) -> None:
+def _finish(figure: Any, axes: Any, section: Section, shown: Sequence[Series], y_label: str) -> None:
     lengths = [point.configuration.bytes for each in shown for point in each.measured]
     _set_ticks(axes.xaxis, style.byte_ticks(min(lengths), max(lengths), most=7))
     _set_ticks(axes.yaxis, style.log_ticks(*axes.get_ylim()))
     axes.set_xlabel("vector on each rank (bytes)")
-    axes.set_ylabel(title)
+    axes.set_ylabel(y_label)
+    axes.set_title(section.headline, fontsize=8)
     set_legend(figure, legend_entries(axes))
 
 

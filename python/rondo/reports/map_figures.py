@@ -25,6 +25,8 @@ HATCHES = ("", "////", "....", "xxxx", "----", "oooo")
 FADED = 0.45  # opacity where the native one cannot be told apart
 FRAME = 0.12  # of a cell: what is coloured of one that is undecided
 UNDECIDED = "hollow: undecided, smallest median"
+NO_NATIVE = ("?", "native without a valid repetition")
+NOTHING = ("-", "nothing valid")
 CELL_WIDTH, CELL_HEIGHT = 0.36, 0.26  # inches
 MOST_TICKS = 20
 
@@ -79,6 +81,10 @@ def _fastest(found: Map, looks: Mapping[str, Look]) -> Any:
     axes = figure.add_subplot()
     for each in found.cells:
         _draw_cell(axes, each, processes.index(each.processes), counts.index(each.count), looks[each.fastest])
+    known = {(each.processes, each.count) for each in found.cells}
+    empty = [(p, count) for p in processes for count in counts if (p, count) not in known]
+    for p, count in empty:
+        _write(axes, processes.index(p), counts.index(count), NOTHING[0])
     axes.set_xlim(0, len(processes))
     axes.set_ylim(0, len(counts))
     step = math.ceil(len(processes) / MOST_TICKS / 2)
@@ -98,6 +104,11 @@ def _fastest(found: Map, looks: Mapping[str, Look]) -> Any:
     if any(each.undecided for each in found.cells):
         handles.append(patch(facecolor="white", edgecolor="#888888", linewidth=1.5))
         names.append(UNDECIDED)
+    sign = optional.module("matplotlib.lines").Line2D
+    signs = {NO_NATIVE: any(math.isnan(each.ratio) for each in found.cells), NOTHING: bool(empty)}
+    for mark, name in [each for each, is_there in signs.items() if is_there]:
+        handles.append(sign([], [], linestyle="", marker=f"${mark}$", color="black", markersize=4))
+        names.append(name)
     axes.set_title(_title(found, "smallest median / native's"), fontsize=8)
     figures.set_legend(figure, dict(zip(names, handles, strict=True)), "outside lower center")
     return figure
@@ -112,10 +123,13 @@ def _draw_cell(axes: Any, cell: Cell, x: int, y: int, look: Look) -> None:
     if cell.undecided:
         inside = 1 - 2 * FRAME
         axes.add_patch(rectangle((x + FRAME, y + FRAME), inside, inside, facecolor="white", linewidth=0))
-    if not math.isnan(cell.ratio):
-        outline = optional.module("matplotlib.patheffects").withStroke(linewidth=1.4, foreground="white")
-        text = axes.text(x + 0.5, y + 0.5, _ratio_text(cell.ratio), ha="center", va="center", fontsize=6)
-        text.set_path_effects([outline])
+    _write(axes, x, y, _ratio_text(cell.ratio))
+
+
+def _write(axes: Any, x: int, y: int, words: str) -> None:
+    outline = optional.module("matplotlib.patheffects").withStroke(linewidth=1.4, foreground="white")
+    text = axes.text(x + 0.5, y + 0.5, words, ha="center", va="center", fontsize=6)
+    text.set_path_effects([outline])
 
 
 def _bandwidth(found: Map, count: int, looks: Mapping[str, Look]) -> Any:
@@ -166,4 +180,6 @@ def _is_faded(cell: Cell) -> bool:
 
 
 def _ratio_text(ratio: float) -> str:
+    if math.isnan(ratio):
+        return NO_NATIVE[0]
     return "1" if ratio == 1 else f"{ratio:.2f}"

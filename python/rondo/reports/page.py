@@ -109,8 +109,13 @@ def _section(section: Section, number: int, looks: Mapping[str, Style]) -> str:
     wrong = words.alarms(section)
     sentences = "".join(f"<li>{escape(each)}</li>" for each in words.description(section))
     figures = [
-        _figure(charts.times(section, looks), f"times{number}", "Time over bytes", number),
-        _figure(charts.ratios(section, looks), f"ratios{number}", "Relative to native; below 1 is faster", number),
+        _figure(charts.times(section, looks), f"times{number}", f"{section.headline}: time over bytes", number),
+        _figure(
+            charts.ratios(section, looks),
+            f"ratios{number}",
+            f"{section.headline}: relative to native; below 1 is faster",
+            number,
+        ),
     ]
     return (
         f'<section id="section{number}">\n<h3>{escape(section.title)}</h3>\n'
@@ -127,8 +132,8 @@ def _figure(figure: dict[str, Any] | None, name: str, title: str, number: int) -
     # "<" could end the script element.
     content = json.dumps(figure, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     return (
-        f"<figure><figcaption>{title}</figcaption>"
-        f'<div class=chart id="{name}" role="img" aria-label="{title}" aria-describedby="words{number}" '
+        f"<figure><figcaption>{escape(title)}</figcaption>"
+        f'<div class=chart id="{name}" role="img" aria-label="{escape(title)}" aria-describedby="words{number}" '
         f'data-figure="{name}data"></div><script type="application/json" id="{name}data">{content}</script></figure>\n'
     )
 

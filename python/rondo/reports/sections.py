@@ -76,6 +76,12 @@ class Section:
         elements = " ".join(filter(None, [self.type, self.operator]))
         return ", ".join(filter(None, [self.collective, elements, f"{self.start} start"]))
 
+    @property
+    def headline(self) -> str:
+        """Of its figures, which may stand alone: collective, MPI library, number of ranks."""
+        environment = self.source.results.environment
+        return f"MPI_{self.collective.capitalize()}, {library_text(environment)}, p = {environment.ranks}"
+
     @cached_property
     def configurations(self) -> list[Configuration]:
         """All that it is about."""

@@ -28,6 +28,14 @@ int delete_state(MPI_Comm, int, void* state, void*) {
     return MPI_SUCCESS;
 }
 
+/// Of what was done before a plan ran and after: the others run it, whatever this rank could not do.
+template <class... Errors>
+int first_error(Errors... errors) {
+    int first = MPI_SUCCESS;
+    ((first = first != MPI_SUCCESS ? first : errors), ...);
+    return first;
+}
+
 }  // namespace
 
 std::size_t CallKeyHash::operator()(const CallKey& key) const {
@@ -98,12 +106,6 @@ void Communicator::set_up(MPI_Comm comm) {
     }
 }
 
-bool Communicator::of_any_rank(bool fact, MPI_Comm comm) {
-    int any = fact ? 1 : 0;
-    library().Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, comm);
-    return any != 0;
-}
-
 /// Ranks that were spawned, or joined from another program, may not have Rondo: they would not take part. A group that
 /// spans two worlds has an outsider for everybody, so all members see it alike.
 bool Communicator::find_in_world(MPI_Comm comm) {
@@ -125,9 +127,7 @@ bool Communicator::find_in_world(MPI_Comm comm) {
 bool Communicator::can_communicate(MPI_Comm comm) {
     if (!asked_for_context_) {
         asked_for_context_ = true;
-        const Meeting found = world().meet(comm);
-        context_ = found.context;
-        devices_possible_ = found.devices_possible;
+        context_ = world().meet(comm);
     }
     return context_.exists();
 }
@@ -186,26 +186,34 @@ int Communicator::run(const Plan& plan, const Operands& operands) {
     return execute(plan, operands);
 }
 
-int Communicator::run_on_bytes(const Plan& plan, const UserData& data, bool is_source) {
+int Communicator::run_on_copies(const Plan& plan, const Operands& operands, const Lengths& lengths) {
     count_call();
-    if (lies_as_packed(data.type)) return execute(plan, {nullptr, data.buffer, byte_type(), nullptr});
-    return run_packed(plan, data, is_source);
+    HostCopy input, output;
+    const int taken = input.take(const_cast<void*>(operands.input), operands.type, lengths.input, lengths.input);
+    const int room_made =
+        output.take(operands.output, operands.type, std::max(lengths.before, lengths.after), lengths.before);
+    const int error = execute(plan, {input.buffer(), output.buffer(), operands.type, operands.reduction});
+    if (error != MPI_SUCCESS) return error;
+    input.give_back(0);
+    return first_error(taken, room_made, output.give_back(lengths.after));
 }
 
-int Communicator::run_packed(const Plan& plan, const UserData& data, bool is_source) {
+int Communicator::run_on_bytes(const Plan& plan, const UserData& data, bool is_source) {
+    count_call();
+    const bool plain = lies_as_packed(data.type);
+    if (plain && !on_device(data.buffer)) return execute(plan, {nullptr, data.buffer, byte_type(), nullptr});
+    return run_packed(plan, data, is_source, plain);
+}
+
+int Communicator::run_packed(const Plan& plan, const UserData& data, bool is_source, bool plain) {
     Scratch packed;
     packed.take(static_cast<std::size_t>(data.bytes()));
-    if (is_source) {
-        if (const int error = pack(data, packed.bytes(), world().messages()); error != MPI_SUCCESS) {
-            packed.give_back();
-            return error;
-        }
-    }
+    const int entered = is_source ? pack(data, plain, packed.bytes(), world().messages()) : MPI_SUCCESS;
     const int error = execute(plan, {nullptr, packed.bytes(), byte_type(), nullptr});
     if (error != MPI_SUCCESS) return error;
-    const int unpacked = is_source ? MPI_SUCCESS : unpack(packed.bytes(), data, world().messages());
+    const int left = is_source ? MPI_SUCCESS : unpack(packed.bytes(), data, plain, world().messages());
     packed.give_back();
-    return unpacked;
+    return first_error(entered, left);
 }
 
 int Communicator::run_on_parts(const Plan& plan, const Gathering& data, Count bytes) {
@@ -216,16 +224,12 @@ int Communicator::run_on_parts(const Plan& plan, const Gathering& data, Count by
         packed.take(static_cast<std::size_t>(bytes));
         whole = packed.bytes();
     }
-    int error = data.enter(whole, world().messages());
-    if (error != MPI_SUCCESS) {
-        packed.give_back();
-        return error;
-    }
-    error = execute(plan, {data.input(), whole, byte_type(), nullptr});
+    const int entered = data.enter(whole, world().messages());
+    const int error = execute(plan, {data.input(), whole, byte_type(), nullptr});
     if (error != MPI_SUCCESS) return error;
-    error = data.leave(whole, world().messages());
+    const int left = data.leave(whole, world().messages());
     packed.give_back();
-    return error;
+    return first_error(entered, left);
 }
 
 /// A message to nobody has its arguments judged as any other.

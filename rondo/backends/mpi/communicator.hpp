@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "rondo/backends/mpi/gathering.hpp"
@@ -43,12 +44,20 @@ struct Decision {
     std::shared_ptr<const Plan> plan;  ///< nullptr: the library's own collective
     Tally* tally = nullptr;            ///< where such calls are counted, nullptr if they are not
     const char* reason = "";           ///< why they go to the library; lives for ever
-    std::vector<Count> starts{};       ///< of the parts of the vector; empty if they are even
+    /// Of the parts of the vector; nullptr if they are even.
+    std::shared_ptr<const std::vector<Count>> starts = nullptr;
     /// The lengths in bytes for which this holds, whatever else is different in calls of the collective with as
     /// commutative an operator: of calls that the rules leave to the library. Usually none.
     Count lowest = 0, highest = -1;
 
     [[nodiscard]] bool holds_whatever_the_parts() const { return lowest <= highest; }
+};
+// What is known can be looked up without memory: a rank that had none would not count a call that the others run.
+static_assert(std::is_nothrow_copy_assignable_v<Decision>);
+
+/// How many elements mean something to a call: of its input, of its output before the call, and after it.
+struct Lengths {
+    Count input, before, after;
 };
 
 class Communicator {
@@ -74,11 +83,6 @@ class Communicator {
     /// The reason is that ranks were given different instructions.
     [[nodiscard]] bool ranks_disagree() const { return world().ranks_disagree(); }
 
-    /// True if some rank had loaded a runtime of GPUs when ranks found out whether they can communicate.
-    [[nodiscard]] bool devices_possible() const { return devices_possible_; }
-    /// True if it is true of some rank. Collective over `comm`.
-    static bool of_any_rank(bool fact, MPI_Comm comm);
-
     /// The remembered decision, or nullptr. It stays until the next call of `find` or `remember` for the collective.
     const Decision* find(const CallKey& key);
     /// Remembers, instead of what has been remembered for that key. Forgets what has not been asked for the longest
@@ -91,6 +95,8 @@ class Communicator {
 
     /// Runs a plan on elements of the user. Returns an MPI error code; throws std::bad_alloc.
     int run(const Plan& plan, const Operands& operands);
+    /// The same, on copies of those buffers that are in memory of a device.
+    int run_on_copies(const Plan& plan, const Operands& operands, const Lengths& lengths);
     /// Runs a plan whose elements are the bytes of the user's data; the output is all that it knows. The data of a
     /// source are there before, the others' come. Returns an MPI error code; throws std::bad_alloc.
     int run_on_bytes(const Plan& plan, const UserData& data, bool is_source);
@@ -114,7 +120,7 @@ class Communicator {
     void count_call() { ++calls_; }
     std::uint32_t next_number() { return ++decisions_so_far_ == 0 ? ++decisions_so_far_ : decisions_so_far_; }
     int execute(const Plan& plan, const Operands& operands);
-    int run_packed(const Plan& plan, const UserData& data, bool is_source);
+    int run_packed(const Plan& plan, const UserData& data, bool is_source, bool plain);
 
     Context context_;
     bool asked_for_context_ = false;
@@ -122,7 +128,6 @@ class Communicator {
     std::vector<Rank> world_ranks_;                   // of the ranks here
     std::uint32_t calls_ = 0;
     const char* native_reason_ = nullptr;
-    bool devices_possible_ = false;
     /// A decision that is kept, but not the plan: all plans of the process share one limit.
     struct Kept {
         Decision decision;

@@ -4,25 +4,33 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
 
 #include "rondo/backends/mpi/library.hpp"
 
 namespace rondo::mpi {
 namespace {
 
-// All of CUDA asks the driver's library; its runtime may load that later than it is loaded itself.
-constexpr const char* cuda[] = {"libcuda.so.1"};
-constexpr const char* cuda_runtime[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0"};
-constexpr const char* rocm[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"};
+// All of CUDA, also a runtime that is linked statically, asks the driver's library.
+constexpr const char* cuda_names[] = {"libcuda.so.1"};
+constexpr const char* rocm_names[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"};
 
-// CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr pointer)
-using CudaQuestion = int (*)(void* data, int attribute, const void* address);
-constexpr int cuda_memory_type = 2;  // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
-constexpr unsigned cuda_device = 2;  // CU_MEMORYTYPE_DEVICE, of managed memory, too
+/// Of CUDA's driver: an address of a device (CUdeviceptr) is an integer.
+struct Cuda {
+    int (*attribute)(void* data, int attribute, std::uintptr_t address) = nullptr;
+    int (*push_context)(void* context) = nullptr;
+    int (*pop_context)(void** context) = nullptr;
+    int (*copy)(std::uintptr_t into, std::uintptr_t from, std::size_t bytes) = nullptr;
+    int (*wait)(void* stream) = nullptr;
+};
+constexpr int context_attribute = 1;      // CU_POINTER_ATTRIBUTE_CONTEXT
+constexpr int memory_type_attribute = 2;  // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
+constexpr unsigned cuda_device = 2;       // CU_MEMORYTYPE_DEVICE, of managed memory, too
 
 /// hipPointerAttribute_t. What its first member means has changed between versions; the pointers have not.
-struct RocmAnswer {
+struct RocmAttributes {
     int type = 0, device = 0;
     void* device_pointer = nullptr;
     void* host_pointer = nullptr;
@@ -30,31 +38,55 @@ struct RocmAnswer {
     unsigned flags = 0;
     char more[64] = {};  // of a later version
 };
-using RocmQuestion = int (*)(RocmAnswer* answer, const void* address);
 
-std::atomic<CudaQuestion> ask_cuda{nullptr};
-std::atomic<RocmQuestion> ask_rocm{nullptr};
+struct Rocm {
+    int (*attributes)(RocmAttributes* attributes, const void* address) = nullptr;
+    int (*copy)(void* into, const void* from, std::size_t bytes, int kind) = nullptr;
+    int (*wait)(void* stream) = nullptr;
+};
+constexpr int rocm_default = 4;  // hipMemcpyDefault: the addresses say what is where
 
-/// Of what is loaded already; nothing is loaded by asking.
+std::mutex mutex;  // while looking
+Cuda cuda_functions;
+Rocm rocm_functions;
+std::atomic<const Cuda*> cuda{nullptr};
+std::atomic<const Rocm*> rocm{nullptr};
+
+/// What is loaded already, and stays so from now on: its functions are called later. Nothing is loaded by asking.
 template <class Names>
 void* loaded(const Names& names) {
     for (const char* name : names) {
-        if (void* const handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) {
-            dlclose(handle);
-            return handle;
-        }
+        if (void* const handle = dlopen(name, RTLD_LAZY | RTLD_NOLOAD)) return handle;
     }
     return nullptr;
 }
 
-template <class Function, class Names>
-Function find(std::atomic<Function>& known, const Names& names, const char* function) {
-    if (const Function found = known.load(std::memory_order_relaxed)) return found;
-    void* const handle = loaded(names);
-    if (handle == nullptr) return nullptr;
-    const auto found = reinterpret_cast<Function>(dlsym(handle, function));
-    known.store(found, std::memory_order_relaxed);
-    return found;
+template <class Function>
+bool resolve(void* handle, Function& function, const char* name) {
+    function = reinterpret_cast<Function>(dlsym(handle, name));
+    return function != nullptr;
+}
+
+void look_for_cuda() {
+    if (cuda != nullptr) return;
+    void* const handle = loaded(cuda_names);
+    Cuda& found = cuda_functions;
+    if (handle != nullptr && resolve(handle, found.attribute, "cuPointerGetAttribute") &&
+        resolve(handle, found.push_context, "cuCtxPushCurrent_v2") &&
+        resolve(handle, found.pop_context, "cuCtxPopCurrent_v2") && resolve(handle, found.copy, "cuMemcpy") &&
+        resolve(handle, found.wait, "cuStreamSynchronize")) {
+        cuda = &found;
+    }
+}
+
+void look_for_rocm() {
+    if (rocm != nullptr) return;
+    void* const handle = loaded(rocm_names);
+    Rocm& found = rocm_functions;
+    if (handle != nullptr && resolve(handle, found.attributes, "hipPointerGetAttributes") &&
+        resolve(handle, found.copy, "hipMemcpy") && resolve(handle, found.wait, "hipStreamSynchronize")) {
+        rocm = &found;
+    }
 }
 
 /// How often the process has loaded a library.
@@ -68,34 +100,91 @@ unsigned long long loads() {
     return count;
 }
 
-}  // namespace
-
-bool device_runtime_loaded() {
-    // Looking for libraries that are not there takes a hundred microseconds: only after something was loaded.
-    static std::atomic<unsigned long long> looked_at{0};
-    static std::atomic<bool> found{false};
-    const unsigned long long now = loads();
-    if (looked_at.load(std::memory_order_acquire) != now) {
-        found = loaded(cuda) != nullptr || loaded(cuda_runtime) != nullptr || loaded(rocm) != nullptr;
-        looked_at.store(now, std::memory_order_release);
-    }
-    return found;
+bool on_device(const Cuda& runtime, const void* address) {
+    unsigned type = 0;
+    const auto asked = reinterpret_cast<std::uintptr_t>(address);
+    return runtime.attribute(&type, memory_type_attribute, asked) == 0 && type == cuda_device;
 }
 
-bool on_device(const void* address) {
-    if (address == nullptr || address == MPI_IN_PLACE) return false;
-    if (const CudaQuestion ask = find(ask_cuda, cuda, "cuPointerGetAttribute")) {
-        unsigned type = 0;
-        if (ask(&type, cuda_memory_type, address) == 0 && type == cuda_device) return true;
+bool on_device(const Rocm& runtime, const void* address) {
+    RocmAttributes answer;
+    return runtime.attributes(&answer, address) == 0 && answer.device_pointer != nullptr &&
+           (answer.host_pointer == nullptr || answer.is_managed != 0);
+}
+
+template <class Runtime>
+bool knows(const Runtime* runtime, const void* one, const void* other) {
+    return runtime != nullptr && (on_device(*runtime, one) || on_device(*runtime, other));
+}
+
+/// In the context of the memory; that of the thread, which may have none, is no matter. The wait: a copy from the
+/// host's memory may return before it has arrived.
+bool copy(const Cuda& runtime, void* into, const void* from, std::size_t bytes) {
+    const auto target = reinterpret_cast<std::uintptr_t>(into), source = reinterpret_cast<std::uintptr_t>(from);
+    void* context = nullptr;
+    if (runtime.attribute(static_cast<void*>(&context), context_attribute,
+                          on_device(runtime, into) ? target : source) != 0) {
+        context = nullptr;  // memory of a pool belongs to none
     }
-    if (const RocmQuestion ask = find(ask_rocm, rocm, "hipPointerGetAttributes")) {
-        RocmAnswer answer;
-        if (ask(&answer, address) == 0 && answer.device_pointer != nullptr &&
-            (answer.host_pointer == nullptr || answer.is_managed != 0)) {
-            return true;
-        }
+    if (context != nullptr && runtime.push_context(context) != 0) return false;
+    const bool copied = runtime.copy(target, source, bytes) == 0 && runtime.wait(nullptr) == 0;
+    if (context != nullptr) runtime.pop_context(&context);
+    return copied;
+}
+
+bool copy(const Rocm& runtime, void* into, const void* from, std::size_t bytes) {
+    return runtime.copy(into, from, bytes, rocm_default) == 0 && runtime.wait(nullptr) == 0;
+}
+
+}  // namespace
+
+void notice_device_runtimes() {
+    // Looking for libraries that are not there takes a hundred microseconds: only after something was loaded.
+    static std::atomic<unsigned long long> looked_at{0};
+    const unsigned long long now = loads();
+    if (looked_at.load(std::memory_order_acquire) == now) return;
+    const std::lock_guard lock(mutex);
+    look_for_cuda();
+    look_for_rocm();
+    if (cuda != nullptr || rocm != nullptr) detail::device_runtime_noticed = true;
+    looked_at.store(now, std::memory_order_release);
+}
+
+bool detail::on_device(const void* address) {
+    return address != nullptr && address != MPI_IN_PLACE &&
+           (knows(cuda.load(), address, address) || knows(rocm.load(), address, address));
+}
+
+int copy_memory(void* into, const void* from, std::size_t bytes) {
+    if (bytes == 0) return MPI_SUCCESS;
+    if (device_runtime_noticed()) {
+        const Cuda* const of_cuda = cuda;
+        if (knows(of_cuda, into, from)) return copy(*of_cuda, into, from, bytes) ? MPI_SUCCESS : MPI_ERR_OTHER;
+        const Rocm* const of_rocm = rocm;
+        if (knows(of_rocm, into, from)) return copy(*of_rocm, into, from, bytes) ? MPI_SUCCESS : MPI_ERR_OTHER;
     }
-    return false;
+    std::memcpy(into, from, bytes);
+    return MPI_SUCCESS;
+}
+
+int HostCopy::take(void* buffer, const Datatype& type, Count room, Count before) {
+    user_ = static_cast<char*>(buffer);
+    type_ = &type;
+    if (room == 0 || buffer == nullptr || !on_device(user_ + type.true_lower_bound)) return MPI_SUCCESS;
+    copy_.take(static_cast<std::size_t>(type.span(room)));
+    return copy_memory(copy_.bytes(), user_ + type.true_lower_bound, static_cast<std::size_t>(type.span(before)));
+}
+
+void* HostCopy::buffer() const {
+    return copy_.bytes() != nullptr ? copy_.bytes() - type_->true_lower_bound : static_cast<void*>(user_);
+}
+
+int HostCopy::give_back(Count after) {
+    if (copy_.bytes() == nullptr) return MPI_SUCCESS;
+    const auto bytes = static_cast<std::size_t>(type_->span(after));
+    const int error = copy_memory(user_ + type_->true_lower_bound, copy_.bytes(), bytes);
+    copy_.give_back();
+    return error;
 }
 
 }  // namespace rondo::mpi

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/backends/mpi/gathering.hpp"
 
-#include <cstring>
+#include "rondo/backends/mpi/device_memory.hpp"
 
 namespace rondo::mpi {
 
@@ -25,15 +25,14 @@ Gathering::Gathering(const UserData& input, bool in_place, const PlacedParts& pa
     } else {
         start_of_input_ = parts.counts[rank] * rank * parts.type.size;
     }
-    if (input.bytes() > 0) packs_input_ = in_place ? !direct_ : !lies_as_packed(input.type);
+    if (on_device(first_)) direct_ = false;
+    input_plain_ = in_place ? plain_ : lies_as_packed(input.type);
+    if (input.bytes() > 0) packs_input_ = in_place ? !direct_ : !input_plain_ || on_device(input.buffer);
 }
 
 int Gathering::enter(char* bytes, MPI_Comm comm) const {
     if (!packs_input_) return MPI_SUCCESS;
-    char* const into = bytes + start_of_input_;
-    if (!in_place_ || !plain_) return pack(input_, into, comm);
-    std::memcpy(into, input_.buffer, static_cast<std::size_t>(input_.bytes()));
-    return MPI_SUCCESS;
+    return pack(input_, input_plain_, bytes + start_of_input_, comm);
 }
 
 int Gathering::leave(const char* bytes, MPI_Comm comm) const {
@@ -42,8 +41,7 @@ int Gathering::leave(const char* bytes, MPI_Comm comm) const {
         const UserData part = parts_[each];
         const auto size = static_cast<std::size_t>(part.bytes());
         if (size > 0 && !(in_place_ && each == rank_)) {
-            if (plain_) std::memcpy(part.buffer, bytes, size);
-            else if (const int error = unpack(bytes, part, comm); error != MPI_SUCCESS) return error;
+            if (const int error = unpack(bytes, part, plain_, comm); error != MPI_SUCCESS) return error;
         }
         bytes += size;
     }

@@ -44,8 +44,9 @@ class Gathering {
     PlacedParts parts_;
     Rank rank_;
     bool in_place_, packs_input_ = false;
-    bool plain_;                // the parts lie as packed, each for itself
-    bool direct_;               // and all together
+    bool input_plain_ = false;  // it lies as packed
+    bool plain_;                // the parts do, each for itself
+    bool direct_;               // and all together, in the host's memory
     char* first_;               // where they do
     Count start_of_input_ = 0;  // in bytes of the vector
 };

@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "rondo/backends/mpi/device_memory.hpp"
+
 namespace rondo::mpi {
 namespace {
 
@@ -79,7 +81,8 @@ bool lies_as_packed(const Datatype& type) {
     return plain;
 }
 
-int pack(const UserData& from, char* into, MPI_Comm comm) {
+int pack(const UserData& from, bool plain, char* into, MPI_Comm comm) {
+    if (plain) return copy_memory(into, from.buffer, static_cast<std::size_t>(from.bytes()));
     if (from.buffer == nullptr) {
         return copy_by_message(from.buffer, from.count, from.type.handle, into, from.bytes(), library().byte, comm);
     }
@@ -96,7 +99,8 @@ int pack(const UserData& from, char* into, MPI_Comm comm) {
 #endif
 }
 
-int unpack(const char* from, const UserData& into, MPI_Comm comm) {
+int unpack(const char* from, const UserData& into, bool plain, MPI_Comm comm) {
+    if (plain) return copy_memory(into.buffer, from, static_cast<std::size_t>(into.bytes()));
     if (into.buffer == nullptr) {
         return copy_by_message(from, into.bytes(), library().byte, into.buffer, into.count, into.type.handle, comm);
     }

@@ -19,8 +19,9 @@ struct UserData {
 /// True if such data lie in memory as they are when they are packed. False where that is not plain to see.
 bool lies_as_packed(const Datatype& type);
 
+// `plain`: they lie as packed. Data of other types in memory of a device are for the library, if it can reach them.
 // Both return an MPI error code. More bytes than an int counts need the library's large-count functions.
-int pack(const UserData& from, char* into, MPI_Comm comm);
-int unpack(const char* from, const UserData& into, MPI_Comm comm);
+int pack(const UserData& from, bool plain, char* into, MPI_Comm comm);
+int unpack(const char* from, const UserData& into, bool plain, MPI_Comm comm);
 
 }  // namespace rondo::mpi

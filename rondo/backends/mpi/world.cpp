@@ -5,8 +5,6 @@
 #include <bit>
 #include <thread>
 
-#include "rondo/backends/mpi/device_memory.hpp"
-
 namespace rondo::mpi {
 namespace {
 
@@ -122,10 +120,9 @@ bool World::offer(Free& free) {
     return true;
 }
 
-Meeting World::meet(MPI_Comm comm) {
+Context World::meet(MPI_Comm comm) {
     static const MPI_Datatype word_type = MPI_UINT64_T;
     static const MPI_Op all_bits = MPI_BAND;
-    constexpr std::uint64_t offers = 1, has_no_devices = 2;
     // Ranks see the same answer, so they try again alike. Somebody's other thread may have been in the way; the first
     // thread to offer does so everywhere in the end.
     for (int attempt = 0; attempt < most_attempts; ++attempt) {
@@ -133,13 +130,11 @@ Meeting World::meet(MPI_Comm comm) {
         Free free;
         const bool offered = offer(free);
         std::copy(std::begin(free), std::end(free), std::begin(common));
-        common[words] = (offered ? offers : 0) | (device_runtime_loaded() ? 0 : has_no_devices);
+        common[words] = offered ? 1 : 0;
         const int error = library().Allreduce(MPI_IN_PLACE, common, words + 1, word_type, all_bits, comm);
         if (error != MPI_SUCCESS) common[words] = 0;
         const Context taken = settle(common, offered, error == MPI_SUCCESS, comm == library().comm_world);
-        if (taken.exists() || error != MPI_SUCCESS || (common[words] & offers) != 0) {
-            return {taken, (common[words] & has_no_devices) == 0};
-        }
+        if (taken.exists() || error != MPI_SUCCESS || common[words] != 0) return taken;
         std::this_thread::yield();
     }
     return {};

@@ -33,12 +33,6 @@ class Context {
     int tags_ = 0;  // a power of two; 0: there is no context
 };
 
-/// What the ranks of a communicator find out when they are to communicate for the first time.
-struct Meeting {
-    Context context;                ///< that no communicator with a rank in common has; none if all are taken
-    bool devices_possible = false;  ///< some rank has loaded a runtime of GPUs
-};
-
 class World {
   public:
     World() = default;
@@ -59,8 +53,8 @@ class World {
     /// differ or nobody knows. Each node is named by the rank in the world of its first rank.
     [[nodiscard]] Rank ranks_per_node(std::span<const Rank> ranks) const;
 
-    /// Collective over `comm`.
-    Meeting meet(MPI_Comm comm);
+    /// A context that no communicator with a rank in common has; none if all are taken. Collective over `comm`.
+    Context meet(MPI_Comm comm);
     void give_back(Context context);
 
   private:
