@@ -52,8 +52,10 @@ class WholeVector {
         if (reduction == nullptr) {
             return communicator.run_on_bytes(plan, {call.output, call.count, type}, rank == call.root);
         }
-        return run_on_elements(communicator, plan, {call.input, call.output, type, reduction},
-                               in_place(output, call, rank), call.count,
+        const mpi::Operands operands = {call.input, call.output, type, reduction};
+        if (!mpi::device_runtime_noticed()) [[likely]]
+            return communicator.run(plan, operands);
+        return run_on_elements(communicator, plan, operands, in_place(output, call, rank), call.count,
                                has_output(output, call, rank) ? call.count : 0);
     }
 

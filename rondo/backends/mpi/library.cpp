@@ -7,6 +7,9 @@
 #include <string_view>
 
 namespace rondo::mpi {
+
+Library detail::the_library;
+
 namespace {
 
 #if defined(RONDO_ABI_MPICH)
@@ -19,7 +22,7 @@ constexpr const char* library_names[] = {"libsimgrid.so"};
 constexpr const char* library_names[] = {"libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi_abi.so"};
 #endif
 
-Library the_library;
+using detail::the_library;
 void* source = nullptr;  // where the functions were found: a handle for dlsym
 bool connected = false;
 
@@ -59,8 +62,6 @@ std::string_view library_abi() {
 }
 
 }  // namespace
-
-const Library& library() { return the_library; }
 
 /// The executable may hold the variable itself (copy relocation); then the library uses that one too.
 void* library_variable(const char* name) {

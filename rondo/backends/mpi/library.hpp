@@ -87,8 +87,12 @@ struct Library {
     MPI_Errhandler errors_return = {};
 };
 
+namespace detail {
+extern Library the_library;
+}
+
 /// Valid after `connect` returned true.
-const Library& library();
+inline const Library& library() { return detail::the_library; }
 
 /// Finds the MPI library: behind this one in the search order, else in what `caller` (an address in the code that
 /// called MPI) is linked with, else under the usual names among what is loaded. False if there is none of this ABI;
