@@ -10,7 +10,7 @@
 namespace rondo {
 
 inline constexpr Requirement commutative_requirement = {
-    "a commutative operator", [](const CallFacts& facts, std::span<const Setting> /*settings*/) {
+    "a commutative operator", [](const SharedFacts& facts, std::span<const Setting> /*settings*/) {
         return facts.op.commutative ? std::nullopt : std::optional<std::string>("the operator does not commute");
     }};
 

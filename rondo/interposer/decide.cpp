@@ -69,8 +69,8 @@ Count class_of(Count bytes) {
 
 /// Found by running the schedule in virtual time, from facts and figures that are equal on all ranks, once for each
 /// class of lengths: for its shortest vector, whose root is rank 0 and whose parts are even.
-std::vector<Setting> closed_settings(const Choice& choice, const CallFacts& facts, const Machine& machine) {
-    CallFacts usual = facts;
+std::vector<Setting> closed_settings(const Choice& choice, const SharedFacts& facts, const Machine& machine) {
+    SharedFacts usual = facts;
     usual.count = std::max<Count>(1, class_of(facts.bytes()) / facts.element_bytes);
     usual.root = 0;
     usual.starts = {};
@@ -96,7 +96,7 @@ std::vector<Setting> closed_settings(const Choice& choice, const CallFacts& fact
 }
 
 /// The choice's settings for one kind of call.
-std::vector<Setting> settings_for(const Choice& choice, const CallFacts& facts, const Machine& machine) {
+std::vector<Setting> settings_for(const Choice& choice, const SharedFacts& facts, const Machine& machine) {
     std::vector<Setting> settings = choice.settings;
     if (const auto known = machine.segment(*choice.algorithm, facts.size, facts.bytes())) {
         for (Setting& setting : settings) {
@@ -133,12 +133,12 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
     const Choice* choice = runtime.instructions.choose(key.collective, situation, bytes);
     if (choice == nullptr) return native_decision(runtime, subject, "no rule", bytes);
     if (choice->algorithm == nullptr) return native_decision(runtime, subject, "chosen", bytes);
-    const CallFacts facts = subject.facts({.size = communicator.size(),
-                                           .count = key.count,
-                                           .element_bytes = key.element_bytes,
-                                           .root = key.root,
-                                           .op = {key.commutative},
-                                           .starts = starts});
+    const SharedFacts facts = subject.facts({.size = communicator.size(),
+                                             .count = key.count,
+                                             .element_bytes = key.element_bytes,
+                                             .root = key.root,
+                                             .op = {key.commutative},
+                                             .starts = starts});
     // Before anything is closed: what cannot be served need not be timed.
     if (const Requirement* unmet = choice->algorithm->unmet(facts, choice->settings)) {
         const std::string name(choice->algorithm->name);
@@ -155,7 +155,7 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
     }
     try {
         const std::vector<Setting> settings = settings_for(*choice, facts, runtime.instructions.machine());
-        const Call call(facts, communicator.rank(), settings, key.in_place);
+        const Call call(facts, {.rank = communicator.rank(), .in_place = key.in_place}, settings);
         return {mpi::plan_of(call, *choice->algorithm, settings),
                 runtime.reporting ? tally_of(subject.name, choice->algorithm->name, "") : nullptr};
     } catch (...) {

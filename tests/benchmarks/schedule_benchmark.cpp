@@ -31,17 +31,17 @@ double median_nanoseconds(Work&& work) {
     return times[50];
 }
 
-Cost measure(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings) {
+Cost measure(const AlgorithmInfo& algorithm, const SharedFacts& facts, std::span<const Setting> settings) {
     Cost cost;
     const Rank rank = facts.size / 2;
     const double generate = median_nanoseconds([&] {
-        const Call call(facts, rank, settings);
+        const Call call(facts, {.rank = rank}, settings);
         Schedule schedule = schedule_of(call, algorithm);
         cost.steps = 0;
         while (schedule.next() != nullptr) ++cost.steps;
     });
     const double plan = median_nanoseconds([&] {
-        const Call call(facts, rank, settings);
+        const Call call(facts, {.rank = rank}, settings);
         (void)Plan::of(call, algorithm);
     });
     cost.generate = generate / static_cast<double>(cost.steps);
@@ -49,7 +49,7 @@ Cost measure(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<c
     return cost;
 }
 
-void print(bool json, const AlgorithmInfo& algorithm, const CallFacts& facts, const Cost& cost) {
+void print(bool json, const AlgorithmInfo& algorithm, const SharedFacts& facts, const Cost& cost) {
     const int collective = static_cast<int>(algorithm.collective.size()),
               name = static_cast<int>(algorithm.name.size());
     if (json) {
@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
                 if (setting.name == "segment") setting.value = 8 << 10;
             }
             for (const Rank processes : {36, 1152}) {
-                const CallFacts facts =
+                const SharedFacts facts =
                     collective.facts({.size = processes, .count = 1 << 20, .element_bytes = 8, .op = {true}});
                 print(json, *algorithm, facts, measure(*algorithm, facts, settings));
             }

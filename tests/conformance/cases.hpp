@@ -159,7 +159,7 @@ inline std::string describe(const virtual_machine::Problem& problem) {
 template <class Body>
 void for_each_case(const AlgorithmInfo& algorithm, Rank size, std::size_t most, Body&& body) {
     struct Case {
-        CallFacts facts;
+        SharedFacts facts;
         std::vector<Setting> settings;
         bool in_place;
     };
@@ -169,13 +169,13 @@ void for_each_case(const AlgorithmInfo& algorithm, Rank size, std::size_t most, 
         starts.push_back(divisions(size, count));
         for (const auto& settings : settings_for(algorithm, size, count)) {
             for (const Form& form : forms_of(algorithm, size)) {
-                const CallFacts facts = find_collective(algorithm.collective)
-                                            ->facts({.size = size,
-                                                     .count = count,
-                                                     .element_bytes = element_bytes,
-                                                     .root = form.root,
-                                                     .op = {form.commutative},
-                                                     .starts = starts.back()[form.division]});
+                const SharedFacts facts = find_collective(algorithm.collective)
+                                              ->facts({.size = size,
+                                                       .count = count,
+                                                       .element_bytes = element_bytes,
+                                                       .root = form.root,
+                                                       .op = {form.commutative},
+                                                       .starts = starts.back()[form.division]});
                 if (!algorithm.refusal(facts, settings)) cases.push_back({facts, settings, form.in_place});
             }
         }

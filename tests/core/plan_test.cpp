@@ -12,10 +12,10 @@ namespace {
 
 using testing::HasSubstr;
 
-const CallFacts facts{.size = 3, .count = 10};
+const SharedFacts facts{.size = 3, .count = 10};
 
 Plan plan_of(Schedule (*algorithm)(const Call&), Rank rank = 1) {
-    const Call call(facts, rank);
+    const Call call(facts, {.rank = rank});
     Schedule schedule = algorithm(call);
     return Plan::of(call, schedule);
 }

@@ -154,8 +154,8 @@ virtual_machine::Execution execution_of(std::string_view mode) {
     throw Error("unknown mode '" + std::string(mode) + "'; expected lockstep or overlapped");
 }
 
-CallFacts checked_facts(const Collective& collective, Count processes, Count count, Count element_bytes, Count root,
-                        bool commutative) {
+SharedFacts checked_facts(const Collective& collective, Count processes, Count count, Count element_bytes, Count root,
+                          bool commutative) {
     constexpr Count most_processes = 1 << 24, most_bytes = Count{1} << 50;
     if (processes < 1 || processes > most_processes) {
         throw Error(std::to_string(processes) + " processes: expected 1 to " + std::to_string(most_processes));
@@ -185,7 +185,7 @@ nb::dict traced(std::string_view collective_name, std::string_view choice_text, 
     if (choice.algorithm == nullptr)
         throw Error("what the MPI library's own " + std::string(collective.name) +
                     " does is not known; choose one of Rondo's algorithms");
-    const CallFacts facts = checked_facts(collective, processes, count, element_bytes, root, commutative);
+    const SharedFacts facts = checked_facts(collective, processes, count, element_bytes, root, commutative);
     for (const double cost : {alpha, beta, gamma, overhead}) {
         if (!(cost >= 0)) throw Error("costs must not be negative");
     }

@@ -24,7 +24,8 @@ struct PlanKeyHash {
 };
 
 PlanKey key_of(const Call& call, const AlgorithmInfo& algorithm, std::span<const Setting> settings) {
-    const CallFacts& facts = call.facts();
+    const SharedFacts& facts = call.facts();
+    const LocalFacts& local = call.local();
     PlanKey key;
     key.reserve(7 + settings.size() + facts.starts.size());
     key = {std::bit_cast<Count>(&algorithm),
@@ -32,8 +33,8 @@ PlanKey key_of(const Call& call, const AlgorithmInfo& algorithm, std::span<const
            facts.count,
            facts.element_bytes,
            facts.root,
-           call.ranks().first,
-           Count{facts.op.commutative} << 1 | Count{call.in_place()}};
+           local.rank,
+           Count{facts.op.commutative} << 1 | Count{local.in_place}};
     for (const Setting& setting : settings) key.push_back(setting.value);
     key.insert(key.end(), facts.starts.begin(), facts.starts.end());
     return key;

@@ -16,7 +16,7 @@ namespace rondo::virtual_machine {
 
 struct Problem {
     const AlgorithmInfo& algorithm;
-    CallFacts facts;
+    SharedFacts facts;
     std::span<const Setting> settings;  ///< borrowed; see AlgorithmInfo::standard_settings
     bool in_place = false;              ///< on the ranks that can be (see promise.hpp)
     int ports = 1;                      ///< how many sends, and how many receives, one exchange may hold

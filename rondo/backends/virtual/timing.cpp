@@ -102,7 +102,7 @@ void Timing::meet(std::uint32_t sent, std::uint32_t received) {
     time_.schedule(time_.arrive(receiver, std::max(ready_[sent], ready_[received]), block), received);
 }
 
-double time_of(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
+double time_of(const AlgorithmInfo& algorithm, const SharedFacts& facts, std::span<const Setting> settings,
                const CostModel& costs, const FlightLimits& limits) {
     auto timing = Timing::of(Problem{algorithm, facts, settings}, limits);
     if (!timing) {

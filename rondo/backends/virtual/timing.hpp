@@ -47,7 +47,7 @@ class Timing {
 };
 
 /// The time that run_dataflow finds, for one call. Throws Error also for problems of more than Timing::most_messages.
-double time_of(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
+double time_of(const AlgorithmInfo& algorithm, const SharedFacts& facts, std::span<const Setting> settings,
                const CostModel& costs, const FlightLimits& limits = {});
 
 }  // namespace rondo::virtual_machine
