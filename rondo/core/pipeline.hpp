@@ -21,7 +21,7 @@ inline constexpr Parameter segment_parameter = {
     .automatic = true,
 };
 
-inline constexpr Count most_segments = Count{1} << 17;  // a plan of 64 MiB
+inline constexpr Count most_segments = Count{1} << 17;  // a plan of some 20 MiB
 
 /// Into how many segments of this many bytes a vector is cut.
 [[nodiscard]] constexpr Count segments_of(const SharedFacts& facts, Count segment_bytes) {

@@ -86,12 +86,13 @@ std::string where(Rank rank, std::int64_t step_number, const Step& step) {
     return place(rank, step_number, "exchange: " + text);
 }
 
-std::string where(Rank rank, const Action& action) {
-    if (action.kind == ActionKind::send || action.kind == ActionKind::receive) {
+std::string where(Rank rank, const Plan& plan, const Action& action) {
+    if (action.is_transfer()) {
         const Direction direction = action.kind == ActionKind::send ? Direction::send : Direction::receive;
         return place(rank, action.step, describe(Transfer{action.block, action.peer, direction}, action.peer));
     }
-    return place(rank, action.step, describe(action.kind, action.block, action.right, action.into));
+    const LocalWork& work = plan.local_work(action);
+    return place(rank, action.step, describe(action.kind, action.block, work.right, work.into));
 }
 
 std::int64_t Outcome::most_operations() const {

@@ -15,7 +15,7 @@ namespace rondo::virtual_machine {
 /// The plans of all ranks of one problem, ready to be timed any number of times, with any costs.
 class Timing {
   public:
-    static constexpr Count most_messages = Count{1} << 20;  // some 400 MiB of plans
+    static constexpr Count most_messages = Count{1} << 20;  // some 200 MiB of plans
 
     /// Nothing if the ranks send more than `most` messages in all. Throws Error where a message has no counterpart, or
     /// one with another count; and what Plan::of throws.
