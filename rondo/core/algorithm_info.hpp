@@ -47,6 +47,8 @@ struct AlgorithmInfo {
     bool tolerates_in_place = false;
     /// True if it cuts the part of each rank into segments, not the vector.
     bool has_segments_of_parts = false;
+    /// True if it asks where ranks are. Only then does a call of it know, and only then do plans depend on it.
+    bool uses_nodes = false;
     Schedule (*schedule)(const Call& call);
 
     [[nodiscard]] const Parameter* parameter(std::string_view parameter_name) const;

@@ -27,4 +27,23 @@ Segments Call::segments(Block block) const {
     return {block, std::max<Count>(1, bytes / std::max<Count>(1, facts_.element_bytes))};
 }
 
+Call Call::on_node(Block input, Block output, const Within& within) const {
+    const auto [node, number] = place(local_.rank);
+    const Placement* placement = facts_.placement;
+    return Call(*this, placement == nullptr ? RankMap(group_(node), 1, 1) : placement->on_node(node), number, input,
+                output, within);
+}
+
+Call Call::on_lane(Block input, Block output, const Within& within) const {
+    const auto [node, number] = place(local_.rank);
+    if (number >= lanes()) throw Error("a rank that is in no lane takes part in one");
+    const Placement* placement = facts_.placement;
+    return Call(*this, placement == nullptr ? group_ : placement->on_lane(number), node, input, output, within);
+}
+
+Call Call::on_leaders(Block input, Block output, const Within& within) const {
+    if (place(local_.rank).number != 0) throw Error("a rank that leads no node takes part among the leaders");
+    return on_lane(input, output, within);
+}
+
 }  // namespace rondo

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rondo/core/block.hpp"
+#include "rondo/core/placement.hpp"
 #include "rondo/core/rank_map.hpp"
 
 namespace rondo {
@@ -40,6 +41,9 @@ struct SharedFacts {
     Share input = Share::whole, output = Share::whole;  ///< see Traits of the collective
     /// Where the part of each rank starts, as Parts takes it. Empty: the parts are even.
     std::span<const Count> starts = {};
+    /// Of these ranks on nodes; borrowed. nullptr: nobody knows, or the algorithm does not ask
+    /// (AlgorithmInfo::uses_nodes). Then each rank counts as a node of its own.
+    const Placement* placement = nullptr;
 
     [[nodiscard]] constexpr Count bytes() const { return count * element_bytes; }
     /// The whole vector, in some place, cut into the parts of the ranks.
@@ -57,6 +61,12 @@ struct LocalFacts {
 
 class Call {
   public:
+    /// What a call on a group has besides its blocks. `starts`: see `on`; borrowed.
+    struct Within {
+        Rank root = 0;  ///< in the numbering of the group
+        std::span<const Count> starts = {};
+    };
+
     /// `settings` is borrowed.
     Call(const SharedFacts& facts, const LocalFacts& local, std::span<const Setting> settings = {})
         : facts_(facts), local_(local), group_(RankMap::everyone(facts.size)), settings_(settings),
@@ -111,20 +121,42 @@ class Call {
     /// vector, whose parts are even unless `starts` says otherwise. For composition.
     [[nodiscard]] Call on(const RankMap& group, Rank rank, Block input, Block output,
                           std::span<const Count> starts = {}) const {
-        return Call(*this, group, rank, input, output, starts);
+        return Call(*this, group, rank, input, output, {.root = facts_.root, .starts = starts});
     }
+    /// Where a rank of this call is: see Placement. In a call on a group, each rank is a node of its own.
+    [[nodiscard]] Placement::Place place(Rank rank) const {
+        return facts_.placement == nullptr ? Placement::Place{rank, 0} : facts_.placement->place(rank);
+    }
+    [[nodiscard]] Rank lanes() const { return facts_.placement == nullptr ? 1 : facts_.placement->lanes(); }
+    /// Of this rank's node.
+    [[nodiscard]] Rank ranks_on_node() const {
+        const Placement* placement = facts_.placement;
+        return placement == nullptr ? 1 : placement->on_node(placement->place(local_.rank).node).size();
+    }
+    /// Another call on the ranks of this rank's node, in which ranks have their numbers there.
+    [[nodiscard]] Call on_node(Block input, Block output, const Within& within) const;
+    /// Another call on the ranks with this rank's number on their nodes, one of each node, numbered as the nodes are.
+    /// Only on ranks whose number is below `lanes()`: beyond, some nodes have no such rank.
+    [[nodiscard]] Call on_lane(Block input, Block output, const Within& within) const;
+    /// `on_lane`, but only on the first ranks of the nodes.
+    [[nodiscard]] Call on_leaders(Block input, Block output, const Within& within) const;
+
     /// Another call on the same ranks.
     [[nodiscard]] Call on(Block input, Block output) const {
-        return on(group_, local_.rank, input, output, facts_.starts);
+        return Call(*this, group_, local_.rank, input, output, {.root = facts_.root, .starts = facts_.starts},
+                    facts_.placement);
     }
 
   private:
-    Call(const Call& whole, const RankMap& group, Rank rank, Block input, Block output, std::span<const Count> starts)
+    Call(const Call& whole, const RankMap& group, Rank rank, Block input, Block output, const Within& within,
+         const Placement* placement = nullptr)
         : facts_(whole.facts_), local_{.rank = rank, .in_place = overlap(input, output)}, group_(group),
           settings_(whole.settings_), input_(input), output_(output), scratch_used_(whole.scratch_used_) {
         facts_.count = std::max(input.count, output.count);
         facts_.size = group.size();
-        facts_.starts = starts;
+        facts_.root = within.root;
+        facts_.starts = within.starts;
+        facts_.placement = placement;
     }
 
     [[nodiscard]] Block held(Share share, Buffer buffer) const {

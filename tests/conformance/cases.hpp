@@ -155,9 +155,10 @@ inline std::string describe(const virtual_machine::Problem& problem) {
 }
 
 /// Calls `body(problem)` for the cases with this number of ranks that the algorithm does not refuse: for all of them,
-/// or, where they are more than `most`, for so many that are spread over all.
+/// or, where they are more than `most`, for so many that are spread over all. `placement`: of the ranks, if imposed.
 template <class Body>
-void for_each_case(const AlgorithmInfo& algorithm, Rank size, std::size_t most, Body&& body) {
+void for_each_case(const AlgorithmInfo& algorithm, Rank size, std::size_t most, Body&& body,
+                   const Placement* placement = nullptr) {
     struct Case {
         SharedFacts facts;
         std::vector<Setting> settings;
@@ -175,7 +176,8 @@ void for_each_case(const AlgorithmInfo& algorithm, Rank size, std::size_t most, 
                                                        .element_bytes = element_bytes,
                                                        .root = form.root,
                                                        .op = {form.commutative},
-                                                       .starts = starts.back()[form.division]});
+                                                       .starts = starts.back()[form.division],
+                                                       .placement = placement});
                 if (!algorithm.refusal(facts, settings)) cases.push_back({facts, settings, form.in_place});
             }
         }

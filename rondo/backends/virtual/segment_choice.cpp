@@ -209,6 +209,7 @@ class Pipeline {
         facts.count = segments * streams(ranks);
         facts.element_bytes = 1;
         facts.starts = {};
+        facts.placement = nullptr;  // of other ranks
         // What an algorithm serves only because it is larger cannot be run small.
         if (algorithm_.refusal(facts, settings_)) return std::nullopt;
         return Timing::of(Problem{algorithm_, facts, settings_});
