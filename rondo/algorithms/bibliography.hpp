@@ -42,6 +42,9 @@ inline constexpr Reference bibliography[] = {
      "R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication operations in MPICH. "
      "International "
      "Journal of High Performance Computing Applications 19(1), 2005."},
+    {"traff2020decomposing",
+     "J. L. Traeff, S. Hunold: Decomposing MPI collectives for exploiting multi-lane communication. IEEE CLUSTER, "
+     "2020."},
     {"traff2024nonpipelined",
      "J. L. Traeff: Optimal, non-pipelined reduce-scatter and allreduce algorithms. arXiv:2410.14234, 2024."},
     {"traff2024optimal",

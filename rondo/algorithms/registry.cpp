@@ -15,10 +15,7 @@ namespace rondo {
 namespace {
 
 constexpr Collective all[] = {
-    {"allgather",
-     allgather::summary,
-     allgather::algorithms,
-     {.root = false, .operation = false, .input = Extent::part}},
+    {"allgather", allgather::summary, allgather::algorithms, {.root = false, .operation = false, .input = Share::part}},
     {"allreduce", allreduce::summary, allreduce::algorithms, {.root = false, .operation = true}},
     {"bcast", bcast::summary, bcast::algorithms, {.root = true, .operation = false}},
     {"exscan", exscan::summary, exscan::algorithms, {.root = false, .operation = true}},
@@ -26,7 +23,7 @@ constexpr Collective all[] = {
     {"reduce_scatter",
      reduce_scatter::summary,
      reduce_scatter::algorithms,
-     {.root = false, .operation = true, .output = Extent::part}},
+     {.root = false, .operation = true, .output = Share::part}},
     {"scan", scan::summary, scan::algorithms, {.root = false, .operation = true}},
 };
 

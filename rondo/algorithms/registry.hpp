@@ -15,10 +15,10 @@ struct Traits {
     bool root;
     bool operation;  ///< false: data are moved, nothing is combined
     /// Of the vector, what each rank gives and gets.
-    Extent input = Extent::whole, output = Extent::whole;
+    Share input = Share::whole, output = Share::whole;
 
     /// True if the vector has a part for each rank, which may differ in length.
-    [[nodiscard]] constexpr bool parts() const { return input == Extent::part || output == Extent::part; }
+    [[nodiscard]] constexpr bool parts() const { return input == Share::part || output == Share::part; }
 };
 
 struct Collective {
@@ -29,7 +29,7 @@ struct Collective {
 
     [[nodiscard]] const AlgorithmInfo* algorithm(std::string_view algorithm_name) const;
     /// The same facts, of a call of this collective.
-    [[nodiscard]] CallFacts facts(CallFacts facts) const {
+    [[nodiscard]] SharedFacts facts(SharedFacts facts) const {
         facts.input = has.input;
         facts.output = has.output;
         return facts;

@@ -40,12 +40,12 @@ std::vector<Setting> AlgorithmInfo::open_settings() const {
     return settings;
 }
 
-std::optional<std::string> AlgorithmInfo::refusal(const CallFacts& facts, std::span<const Setting> settings) const {
+std::optional<std::string> AlgorithmInfo::refusal(const SharedFacts& facts, std::span<const Setting> settings) const {
     const Requirement* requirement = unmet(facts, settings);
     return requirement == nullptr ? std::nullopt : requirement->unmet(facts, settings);
 }
 
-const Requirement* AlgorithmInfo::unmet(const CallFacts& facts, std::span<const Setting> settings) const {
+const Requirement* AlgorithmInfo::unmet(const SharedFacts& facts, std::span<const Setting> settings) const {
     for (const Requirement& requirement : requirements) {
         if (requirement.unmet(facts, settings)) return &requirement;
     }

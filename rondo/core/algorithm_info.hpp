@@ -32,7 +32,7 @@ struct Parameter {
 /// A condition that a call must meet. `unmet` returns the reason for refusing, or nothing.
 struct Requirement {
     std::string_view summary;
-    std::optional<std::string> (*unmet)(const CallFacts& facts, std::span<const Setting> settings);
+    std::optional<std::string> (*unmet)(const SharedFacts& facts, std::span<const Setting> settings);
 };
 
 struct AlgorithmInfo {
@@ -47,6 +47,8 @@ struct AlgorithmInfo {
     bool tolerates_in_place = false;
     /// True if it cuts the part of each rank into segments, not the vector.
     bool has_segments_of_parts = false;
+    /// True if it asks where ranks are. Only then does a call of it know, and only then do plans depend on it.
+    bool uses_nodes = false;
     Schedule (*schedule)(const Call& call);
 
     [[nodiscard]] const Parameter* parameter(std::string_view parameter_name) const;
@@ -55,9 +57,9 @@ struct AlgorithmInfo {
     /// As `standard_settings`, but parameters that can be chosen automatically are open.
     [[nodiscard]] std::vector<Setting> open_settings() const;
     /// The first that this call does not meet; nullptr: it can be served.
-    [[nodiscard]] const Requirement* unmet(const CallFacts& facts, std::span<const Setting> settings) const;
+    [[nodiscard]] const Requirement* unmet(const SharedFacts& facts, std::span<const Setting> settings) const;
     /// Why this call cannot be served, with its figures, or nothing.
-    [[nodiscard]] std::optional<std::string> refusal(const CallFacts& facts, std::span<const Setting> settings) const;
+    [[nodiscard]] std::optional<std::string> refusal(const SharedFacts& facts, std::span<const Setting> settings) const;
 };
 
 /// The steps of `info` for `call`: the one way by which backends obtain a schedule. `call` must outlive it.

@@ -17,14 +17,33 @@ Count Call::setting(std::string_view name) const {
 
 Count Call::size_of(Buffer buffer) const {
     if (buffer == Buffer::scratch) return scratch_used();
-    if (buffer == Buffer::input) return in_place_ ? 0 : input_.count;
-    return in_place_ ? std::max(input_.last(), output_.count) : output_.count;
+    if (buffer == Buffer::input) return in_place() ? 0 : input_.count;
+    return in_place() ? std::max(input_.last(), output_.count) : output_.count;
 }
 
 Segments Call::segments(Block block) const {
     const Count bytes = setting("segment");
     if (bytes == automatic) throw Error("segment=auto was not resolved before the call");
     return {block, std::max<Count>(1, bytes / std::max<Count>(1, facts_.element_bytes))};
+}
+
+Call Call::on_node(Block input, Block output, const Within& within) const {
+    const auto [node, number] = place(local_.rank);
+    const Placement* placement = facts_.placement;
+    return Call(*this, placement == nullptr ? RankMap(group_(node), 1, 1) : placement->on_node(node), number, input,
+                output, within);
+}
+
+Call Call::on_lane(Block input, Block output, const Within& within) const {
+    const auto [node, number] = place(local_.rank);
+    if (number >= lanes()) throw Error("a rank that is in no lane takes part in one");
+    const Placement* placement = facts_.placement;
+    return Call(*this, placement == nullptr ? group_ : placement->on_lane(number), node, input, output, within);
+}
+
+Call Call::on_leaders(Block input, Block output, const Within& within) const {
+    if (place(local_.rank).number != 0) throw Error("a rank that leads no node takes part among the leaders");
+    return on_lane(input, output, within);
 }
 
 }  // namespace rondo

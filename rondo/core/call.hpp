@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rondo/core/block.hpp"
+#include "rondo/core/placement.hpp"
 #include "rondo/core/rank_map.hpp"
 
 namespace rondo {
@@ -27,35 +28,53 @@ struct Operator {
 };
 
 /// What a rank's buffer holds of the vector that a call is about: all of it, or the part that is the rank's.
-enum class Extent : std::uint8_t { whole, part };
+enum class Share : std::uint8_t { whole, part };
 
-/// What all ranks of a communicator know alike about a call. Only such facts may decide anything.
-struct CallFacts {
+/// What all ranks of a communicator know alike about a call. Only such facts may decide anything: who decides takes
+/// them, and nothing else of a call.
+struct SharedFacts {
     Rank size = 1;            ///< ranks of the communicator
     Count count = 0;          ///< elements of the whole vector
     Count element_bytes = 1;  ///< size of the data of one element; turns a segment in bytes into elements
     Rank root = 0;
     Operator op;
-    Extent input = Extent::whole, output = Extent::whole;  ///< see Traits of the collective
+    Share input = Share::whole, output = Share::whole;  ///< see Traits of the collective
     /// Where the part of each rank starts, as Parts takes it. Empty: the parts are even.
     std::span<const Count> starts = {};
+    /// Of these ranks on nodes; borrowed. nullptr: nobody knows, or the algorithm does not ask
+    /// (AlgorithmInfo::uses_nodes). Then each rank counts as a node of its own.
+    const Placement* placement = nullptr;
 
     [[nodiscard]] constexpr Count bytes() const { return count * element_bytes; }
     /// The whole vector, in some place, cut into the parts of the ranks.
     [[nodiscard]] constexpr Parts parts(Block whole) const { return {whole, size, starts}; }
 };
 
+/// What one rank knows of a call, and others need not know. It says where this rank's data are, and never decides
+/// anything: ranks that decided by it would run different algorithms.
+struct LocalFacts {
+    Rank rank = 0;
+    /// The input stands in the output buffer (MPI_IN_PLACE): a whole vector from its beginning, a part where it belongs
+    /// in the whole. MPI lets only the root of a reduction say so.
+    bool in_place = false;
+};
+
 class Call {
   public:
-    /// `settings` is borrowed. `in_place`: the input stands in the output buffer (MPI_IN_PLACE): a whole vector from
-    /// its beginning, a part where it belongs in the whole.
-    Call(const CallFacts& facts, Rank rank, std::span<const Setting> settings = {}, bool in_place = false)
-        : facts_(facts), rank_(rank), in_place_(in_place), group_(RankMap::everyone(facts.size)), settings_(settings),
+    /// What a call on a group has besides its blocks. `starts`: see `on`; borrowed.
+    struct Within {
+        Rank root = 0;  ///< in the numbering of the group
+        std::span<const Count> starts = {};
+    };
+
+    /// `settings` is borrowed.
+    Call(const SharedFacts& facts, const LocalFacts& local, std::span<const Setting> settings = {})
+        : facts_(facts), local_(local), group_(RankMap::everyone(facts.size)), settings_(settings),
           input_(held(facts.input, Buffer::input)), output_(held(facts.output, Buffer::output)),
           scratch_used_(&own_scratch_used_) {
-        if (!in_place) return;
-        const bool gathers = facts.input == Extent::part && facts.output == Extent::whole;
-        input_ = gathers ? parts(output_)[rank] : Block(0, input_.count, Buffer::output);
+        if (!local.in_place) return;
+        const bool gathers = facts.input == Share::part && facts.output == Share::whole;
+        input_ = gathers ? parts(output_)[local.rank] : Block(0, input_.count, Buffer::output);
     }
 
     Call(const Call&) = delete;  // schedules hold on to the address
@@ -63,14 +82,15 @@ class Call {
     ~Call() = default;
 
     /// This rank's number and the number of ranks, in the group that this call is on: `const auto [r, p] = ...`.
-    [[nodiscard]] std::pair<Rank, Rank> ranks() const { return {rank_, group_.size()}; }
+    [[nodiscard]] std::pair<Rank, Rank> ranks() const { return {local_.rank, group_.size()}; }
     [[nodiscard]] const RankMap& group() const { return group_; }
 
-    [[nodiscard]] const CallFacts& facts() const { return facts_; }
+    [[nodiscard]] const SharedFacts& facts() const { return facts_; }
+    [[nodiscard]] const LocalFacts& local() const { return local_; }
     [[nodiscard]] Count count() const { return facts_.count; }
     /// A place for the whole vector, cut into the parts of the ranks of the group.
     [[nodiscard]] Parts parts(Block whole) const { return facts_.parts(whole); }
-    [[nodiscard]] bool in_place() const { return in_place_; }
+    [[nodiscard]] bool in_place() const { return local_.in_place; }
     [[nodiscard]] bool commutative() const { return facts_.op.commutative; }
 
     /// This rank's contribution. In a call in place it stands in the output buffer: it is the same block as `output()`,
@@ -101,28 +121,51 @@ class Call {
     /// vector, whose parts are even unless `starts` says otherwise. For composition.
     [[nodiscard]] Call on(const RankMap& group, Rank rank, Block input, Block output,
                           std::span<const Count> starts = {}) const {
-        return Call(*this, group, rank, input, output, starts);
+        return Call(*this, group, rank, input, output, {.root = facts_.root, .starts = starts});
     }
+    /// Where a rank of this call is: see Placement. In a call on a group, each rank is a node of its own.
+    [[nodiscard]] Placement::Place place(Rank rank) const {
+        return facts_.placement == nullptr ? Placement::Place{rank, 0} : facts_.placement->place(rank);
+    }
+    [[nodiscard]] Rank lanes() const { return facts_.placement == nullptr ? 1 : facts_.placement->lanes(); }
+    /// Of this rank's node.
+    [[nodiscard]] Rank ranks_on_node() const {
+        const Placement* placement = facts_.placement;
+        return placement == nullptr ? 1 : placement->on_node(placement->place(local_.rank).node).size();
+    }
+    /// Another call on the ranks of this rank's node, in which ranks have their numbers there.
+    [[nodiscard]] Call on_node(Block input, Block output, const Within& within) const;
+    /// Another call on the ranks with this rank's number on their nodes, one of each node, numbered as the nodes are.
+    /// Only on ranks whose number is below `lanes()`: beyond, some nodes have no such rank.
+    [[nodiscard]] Call on_lane(Block input, Block output, const Within& within) const;
+    /// `on_lane`, but only on the first ranks of the nodes.
+    [[nodiscard]] Call on_leaders(Block input, Block output, const Within& within) const;
+
     /// Another call on the same ranks.
-    [[nodiscard]] Call on(Block input, Block output) const { return on(group_, rank_, input, output, facts_.starts); }
+    [[nodiscard]] Call on(Block input, Block output) const {
+        return Call(*this, group_, local_.rank, input, output, {.root = facts_.root, .starts = facts_.starts},
+                    facts_.placement);
+    }
 
   private:
-    Call(const Call& whole, const RankMap& group, Rank rank, Block input, Block output, std::span<const Count> starts)
-        : facts_(whole.facts_), rank_(rank), in_place_(overlap(input, output)), group_(group),
+    Call(const Call& whole, const RankMap& group, Rank rank, Block input, Block output, const Within& within,
+         const Placement* placement = nullptr)
+        : facts_(whole.facts_), local_{.rank = rank, .in_place = overlap(input, output)}, group_(group),
           settings_(whole.settings_), input_(input), output_(output), scratch_used_(whole.scratch_used_) {
         facts_.count = std::max(input.count, output.count);
         facts_.size = group.size();
-        facts_.starts = starts;
+        facts_.root = within.root;
+        facts_.starts = within.starts;
+        facts_.placement = placement;
     }
 
-    [[nodiscard]] Block held(Extent extent, Buffer buffer) const {
+    [[nodiscard]] Block held(Share share, Buffer buffer) const {
         const Block whole(0, facts_.count, buffer);
-        return extent == Extent::whole ? whole : Block(0, parts(whole)[rank_].count, buffer);
+        return share == Share::whole ? whole : Block(0, parts(whole)[local_.rank].count, buffer);
     }
 
-    CallFacts facts_;
-    Rank rank_;
-    bool in_place_;
+    SharedFacts facts_;
+    LocalFacts local_;
     RankMap group_;
     std::span<const Setting> settings_;
     Block input_, output_;

@@ -21,17 +21,17 @@ inline constexpr Parameter segment_parameter = {
     .automatic = true,
 };
 
-inline constexpr Count most_segments = Count{1} << 17;  // a plan of 64 MiB
+inline constexpr Count most_segments = Count{1} << 17;  // a plan of some 20 MiB
 
 /// Into how many segments of this many bytes a vector is cut.
-[[nodiscard]] constexpr Count segments_of(const CallFacts& facts, Count segment_bytes) {
+[[nodiscard]] constexpr Count segments_of(const SharedFacts& facts, Count segment_bytes) {
     const Count per_segment = std::max<Count>(1, segment_bytes / std::max<Count>(1, facts.element_bytes));
     return facts.count == 0 ? 0 : (facts.count - 1) / per_segment + 1;
 }
 
 /// Refuses segments so short that the plan would take more memory than the pipeline saves time, and segments that are
 /// longer than the vector, which whoever set them did not mean. What is still automatic is not refused.
-inline std::optional<std::string> unfit_segment(const CallFacts& facts, std::span<const Setting> settings) {
+inline std::optional<std::string> unfit_segment(const SharedFacts& facts, std::span<const Setting> settings) {
     for (const Setting& setting : settings) {
         if (setting.name != segment_parameter.name || setting.value == automatic || facts.count == 0) continue;
         const std::string segment = "segment=" + quantity_text(setting.value);

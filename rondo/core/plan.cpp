@@ -31,11 +31,20 @@ struct Edge {
     std::uint32_t action, dependent;
 };
 
+constexpr std::uint32_t most_steps = std::uint32_t{1} << step_bits;
+
 }  // namespace
 
 class PlanBuilder {
   public:
-    explicit PlanBuilder(const Call& call) : call_(call) {}
+    explicit PlanBuilder(const Call& call) : call_(call) {
+        constexpr std::size_t few = 32;  // most plans have fewer actions: nothing grows
+        plan_.actions_.reserve(few);
+        plan_.waits_for_.reserve(few);
+        latest_dependent_.reserve(few);
+        readers_.reserve(few);
+        edges_.reserve(few);
+    }
 
     void add(const Step& step) {
         try {
@@ -48,19 +57,23 @@ class PlanBuilder {
             case StepKind::combine: add_combine(step); break;
             case StepKind::copy: add_copy(step); break;
         }
-        ++step_;
+        if (++step_ == most_steps) throw Error("a schedule of more than 2^30 steps");
     }
 
     Plan finish() {
         std::uint32_t first = 0;
         std::vector<std::uint32_t>& next = latest_dependent_;  // of no other use any more
         for (std::size_t i = 0; i < plan_.actions_.size(); ++i) {
-            next[i] = plan_.actions_[i].first_dependent = first;
-            first += plan_.actions_[i].dependents;
+            next[i] = first;
+            first += std::exchange(plan_.actions_[i].first_dependent, first);  // so far: how many
         }
+        plan_.actions_.emplace_back().first_dependent = first;
         plan_.dependents_.resize(edges_.size());
         for (const Edge& edge : edges_) plan_.dependents_[next[edge.action]++] = edge.dependent;
         plan_.actions_.shrink_to_fit();
+        plan_.local_work_.shrink_to_fit();
+        plan_.waits_for_.shrink_to_fit();
+        plan_.find_ready();
         return std::move(plan_);
     }
 
@@ -83,11 +96,7 @@ class PlanBuilder {
 
     void add_combine(const Step& step) {
         if (step.into.empty()) return;
-        const std::uint32_t index = append(ActionKind::combine);
-        Action& action = plan_.actions_[index];
-        action.block = step.left;
-        action.right = step.right;
-        action.into = step.into;
+        const std::uint32_t index = append_local(ActionKind::combine, step);
         read(step.left, index);
         read(step.right, index);
         write(step.into, index);
@@ -95,9 +104,7 @@ class PlanBuilder {
 
     void add_copy(const Step& step) {
         if (step.into.empty() || step.left == step.into) return;
-        const std::uint32_t index = append(ActionKind::copy);
-        plan_.actions_[index].block = step.left;
-        plan_.actions_[index].into = step.into;
+        const std::uint32_t index = append_local(ActionKind::copy, step);
         read(step.left, index);
         write(step.into, index);
     }
@@ -106,9 +113,18 @@ class PlanBuilder {
         if (plan_.actions_.size() >= Action::none) throw Error("a schedule of more than 2^32 actions");
         const auto index = static_cast<std::uint32_t>(plan_.actions_.size());
         Action& action = plan_.actions_.emplace_back();
+        plan_.waits_for_.push_back(0);
         latest_dependent_.push_back(Action::none);
         action.kind = kind;
-        action.step = step_;
+        action.step = step_ & (most_steps - 1);
+        return index;
+    }
+
+    std::uint32_t append_local(ActionKind kind, const Step& step) {
+        const std::uint32_t index = append(kind);
+        plan_.actions_[index].block = step.left;
+        plan_.actions_[index].link = static_cast<std::uint32_t>(plan_.local_work_.size());
+        plan_.local_work_.push_back({step.right, step.into});
         return index;
     }
 
@@ -141,15 +157,15 @@ class PlanBuilder {
         }
         if (std::exchange(latest_dependent_[action], dependent) == dependent) return;
         edges_.push_back({action, dependent});
-        ++plan_.actions_[action].dependents;
-        ++plan_.actions_[dependent].waits_for;
+        ++plan_.actions_[action].first_dependent;  // how many, until all are known
+        ++plan_.waits_for_[dependent];
     }
 
     void keep_matching_order(Rank peer, Direction direction, std::uint32_t index) {
         const auto [last, first_message] = last_message_.try_emplace({peer, direction}, index);
         if (first_message) return;
-        plan_.actions_[last->second].next_to_peer = index;
-        ++plan_.actions_[index].waits_for;
+        plan_.actions_[last->second].link = index;
+        ++plan_.waits_for_[index];
         last->second = index;
     }
 
@@ -185,14 +201,22 @@ Plan Plan::of(const Call& call, const AlgorithmInfo& info) {
 
 Plan Plan::without_dependency(std::uint32_t action, std::uint32_t dependent) const {
     Plan weaker = *this;
-    Action& source = weaker.actions_.at(action);
-    const auto first = weaker.dependents_.begin() + source.first_dependent;
-    const auto found = std::find(first, first + source.dependents, dependent);
-    if (found == first + source.dependents) throw Error("the plan has no such dependency");
-    std::iter_swap(found, first + source.dependents - 1);
-    --source.dependents;
-    --weaker.actions_.at(dependent).waits_for;
+    const auto first = weaker.dependents_.begin() + actions_.at(action).first_dependent;
+    const auto last = weaker.dependents_.begin() + actions_.at(action + 1).first_dependent;
+    const auto found = std::find(first, last, dependent);
+    if (found == last) throw Error("the plan has no such dependency");
+    weaker.dependents_.erase(found);
+    for (std::size_t later = action + 1; later < actions_.size(); ++later) --weaker.actions_[later].first_dependent;
+    --weaker.waits_for_.at(dependent);
+    weaker.find_ready();
     return weaker;
+}
+
+void Plan::find_ready() {
+    ready_at_once_.clear();
+    for (std::uint32_t action = 0; action < waits_for_.size(); ++action) {
+        if (waits_for_[action] == 0) ready_at_once_.push_back(action);
+    }
 }
 
 }  // namespace rondo

@@ -14,20 +14,30 @@ namespace rondo {
 
 enum class ActionKind : std::uint8_t { receive, send, combine, copy };
 
-/// One thing to do: a transfer of an exchange, a combine, or a copy. Addresses are relative (blocks).
+inline constexpr int step_bits = 30;  ///< of the number of a step
+
+/// One thing to do: a transfer of an exchange, a combine, or a copy. Addresses are relative (blocks). Long plans are
+/// memory that every call reads: two actions to a cache line. What only some need, or what changes while a plan runs,
+/// stands beside them in the plan.
 struct Action {
     Block block;  ///< what is sent or received; the left operand of a combine; the source of a copy
-    Block right;  ///< of a combine
-    Block into;   ///< of a combine or a copy
     Rank peer = no_rank;
-    std::uint32_t step = 0;             ///< the number of the step that it came from
-    std::uint32_t waits_for = 0;        ///< how many conditions must come true before it may start
-    std::uint32_t first_dependent = 0;  ///< into Plan::dependents: those that wait for this one to complete
-    std::uint32_t dependents = 0;       ///< how many
-    std::uint32_t next_to_peer = none;  ///< the action that waits for this one to *start*: matching order
-    ActionKind kind = ActionKind::copy;
+    std::uint32_t link = none;           ///< of a transfer: Plan::next_to_peer; of local work: Plan::local_work
+    std::uint32_t first_dependent = 0;   ///< into Plan::dependents, up to that of the next action
+    std::uint32_t step : step_bits = 0;  ///< the number of the step that it came from
+    ActionKind kind : 32 - step_bits = ActionKind::copy;
+
+    [[nodiscard]] bool is_transfer() const { return kind == ActionKind::send || kind == ActionKind::receive; }
 
     static constexpr std::uint32_t none = ~std::uint32_t{0};
+};
+
+static_assert(sizeof(Action) == 32);
+
+/// The blocks of a combine or a copy besides Action::block. All have equal counts.
+struct LocalWork {
+    Block right;  ///< operand of a combine
+    Block into;
 };
 
 /// Rules of execution, which every executor keeps:
@@ -43,14 +53,26 @@ class Plan {
     static Plan of(const Call& call, const AlgorithmInfo& info);
     static Plan of(const Call& call, Schedule& schedule);
 
-    [[nodiscard]] std::span<const Action> actions() const { return actions_; }
-    [[nodiscard]] std::span<const std::uint32_t> dependents(const Action& action) const {
-        return std::span(dependents_).subspan(action.first_dependent, action.dependents);
+    [[nodiscard]] std::span<const Action> actions() const { return {actions_.data(), waits_for_.size()}; }
+    /// How many conditions must come true before each action may start.
+    [[nodiscard]] std::span<const std::uint32_t> waits_for() const { return waits_for_; }
+    /// Those that wait for nothing, the earliest first.
+    [[nodiscard]] std::span<const std::uint32_t> ready_at_once() const { return ready_at_once_; }
+    /// The actions that wait for this one to complete.
+    [[nodiscard]] std::span<const std::uint32_t> dependents(std::uint32_t action) const {
+        const std::uint32_t first = actions_[action].first_dependent;
+        return {dependents_.data() + first, actions_[action + 1].first_dependent - first};
     }
+    /// The action that waits for this transfer to *start*: matching order.
+    [[nodiscard]] std::uint32_t next_to_peer(std::uint32_t transfer) const { return actions_[transfer].link; }
+    /// Of a combine or a copy.
+    [[nodiscard]] const LocalWork& local_work(const Action& action) const { return local_work_[action.link]; }
     /// How many elements of scratch the plan addresses.
     [[nodiscard]] Count scratch() const { return scratch_; }
     [[nodiscard]] std::size_t bytes() const {
-        return sizeof(*this) + actions_.capacity() * sizeof(Action) + dependents_.capacity() * sizeof(dependents_[0]);
+        const std::size_t links = waits_for_.capacity() + dependents_.capacity() + ready_at_once_.capacity();
+        return sizeof(*this) + actions_.capacity() * sizeof(Action) + local_work_.capacity() * sizeof(LocalWork) +
+               links * sizeof(std::uint32_t);
     }
 
     /// For tests of the checkers: the plan without the condition that `dependent` waits for `action`.
@@ -58,8 +80,13 @@ class Plan {
 
   private:
     friend class PlanBuilder;
-    std::vector<Action> actions_;
+    void find_ready();
+
+    std::vector<Action> actions_;  // and one more, which ends the dependents of the last
+    std::vector<LocalWork> local_work_;
+    std::vector<std::uint32_t> waits_for_;
     std::vector<std::uint32_t> dependents_;
+    std::vector<std::uint32_t> ready_at_once_;
     Count scratch_ = 0;
 };
 

@@ -29,18 +29,15 @@ class Scoreboard {
     void start(const Plan& plan, std::uint64_t bytes_per_element) {
         plan_ = &plan;
         bytes_per_element_ = bytes_per_element;
-        const auto actions = plan.actions();
-        waits_for_.resize(actions.size());
-        incomplete_ = static_cast<std::uint32_t>(actions.size());
+        const auto waits_for = plan.waits_for();
+        waits_for_.assign(waits_for.begin(), waits_for.end());
+        incomplete_ = static_cast<std::uint32_t>(waits_for.size());
         earliest_ = 0;
         for (Ready* ready : {&receives_, &sends_, &local_}) {
             ready->queue.clear();
             ready->under_way = 0;
         }
-        for (std::uint32_t i = 0; i < incomplete_; ++i) {
-            waits_for_[i] = actions[i].waits_for;
-            if (waits_for_[i] == 0) make_ready(i);
-        }
+        for (const std::uint32_t index : plan.ready_at_once()) make_ready(index);
     }
 
     [[nodiscard]] bool done() const { return incomplete_ == 0; }
@@ -65,11 +62,10 @@ class Scoreboard {
     [[nodiscard]] bool local_work_ready() const { return !local_.queue.empty(); }
 
     void complete(std::uint32_t index) {
-        const Action& action = plan_->actions()[index];
-        --of(action.kind).under_way;
+        --of(plan_->actions()[index].kind).under_way;
         --incomplete_;
         waits_for_[index] = completed;
-        for (const std::uint32_t dependent : plan_->dependents(action)) satisfy(dependent);
+        for (const std::uint32_t dependent : plan_->dependents(index)) satisfy(dependent);
     }
 
     /// The earliest action that has not completed; for saying where a deadlock is.
@@ -113,7 +109,7 @@ class Scoreboard {
             return Action::none;
         }
         const std::uint32_t index = pop(ready);
-        const std::uint32_t follower = plan_->actions()[index].next_to_peer;
+        const std::uint32_t follower = plan_->next_to_peer(index);
         if (follower != Action::none) satisfy(follower);
         return index;
     }

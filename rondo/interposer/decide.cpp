@@ -6,6 +6,7 @@
 #include <bit>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -69,8 +70,8 @@ Count class_of(Count bytes) {
 
 /// Found by running the schedule in virtual time, from facts and figures that are equal on all ranks, once for each
 /// class of lengths: for its shortest vector, whose root is rank 0 and whose parts are even.
-std::vector<Setting> closed_settings(const Choice& choice, const CallFacts& facts, const Machine& machine) {
-    CallFacts usual = facts;
+std::vector<Setting> closed_settings(const Choice& choice, const SharedFacts& facts, const Machine& machine) {
+    SharedFacts usual = facts;
     usual.count = std::max<Count>(1, class_of(facts.bytes()) / facts.element_bytes);
     usual.root = 0;
     usual.starts = {};
@@ -96,7 +97,7 @@ std::vector<Setting> closed_settings(const Choice& choice, const CallFacts& fact
 }
 
 /// The choice's settings for one kind of call.
-std::vector<Setting> settings_for(const Choice& choice, const CallFacts& facts, const Machine& machine) {
+std::vector<Setting> settings_for(const Choice& choice, const SharedFacts& facts, const Machine& machine) {
     std::vector<Setting> settings = choice.settings;
     if (const auto known = machine.segment(*choice.algorithm, facts.size, facts.bytes())) {
         for (Setting& setting : settings) {
@@ -122,10 +123,16 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
     if (key.over_int && !large_messages_possible()) {
         return native_decision(runtime, subject, "messages of more than 2^31-1 elements");
     }
+    const Rank per_node = communicator.ranks_per_node();
+    std::optional<Placement> placement;  // where the number on each node does not say all that is asked
+    if (per_node == 0) placement = communicator.placement();
     Situation situation{.collective = subject.name,
                         .bytes = key.count * key.element_bytes,
                         .processes = communicator.size(),
-                        .ranks_per_node = communicator.ranks_per_node(),
+                        .ranks_per_node = per_node,
+                        .nodes = per_node > 0 ? communicator.size() / per_node
+                                 : placement  ? placement->nodes()
+                                              : 0,
                         .commutative = key.commutative,
                         .library = runtime.library,
                         .eager = eager_limit(runtime.instructions.machine())};
@@ -133,12 +140,15 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
     const Choice* choice = runtime.instructions.choose(key.collective, situation, bytes);
     if (choice == nullptr) return native_decision(runtime, subject, "no rule", bytes);
     if (choice->algorithm == nullptr) return native_decision(runtime, subject, "chosen", bytes);
-    const CallFacts facts = subject.facts({.size = communicator.size(),
-                                           .count = key.count,
-                                           .element_bytes = key.element_bytes,
-                                           .root = key.root,
-                                           .op = {key.commutative},
-                                           .starts = starts});
+    if (choice->algorithm->uses_nodes) placement = communicator.placement();
+    const SharedFacts facts =
+        subject.facts({.size = communicator.size(),
+                       .count = key.count,
+                       .element_bytes = key.element_bytes,
+                       .root = key.root,
+                       .op = {key.commutative},
+                       .starts = starts,
+                       .placement = choice->algorithm->uses_nodes && placement ? &*placement : nullptr});
     // Before anything is closed: what cannot be served need not be timed.
     if (const Requirement* unmet = choice->algorithm->unmet(facts, choice->settings)) {
         const std::string name(choice->algorithm->name);
@@ -155,7 +165,7 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
     }
     try {
         const std::vector<Setting> settings = settings_for(*choice, facts, runtime.instructions.machine());
-        const Call call(facts, communicator.rank(), settings, key.in_place);
+        const Call call(facts, {.rank = communicator.rank(), .in_place = key.in_place}, settings);
         return {mpi::plan_of(call, *choice->algorithm, settings),
                 runtime.reporting ? tally_of(subject.name, choice->algorithm->name, "") : nullptr};
     } catch (...) {

@@ -8,7 +8,7 @@
 namespace rondo::interposer {
 
 /// What shall be done with calls of this kind on `comm`, whose state `communicator` is. Collective over `comm`: it may
-/// communicate. `starts`: of uneven parts, as CallFacts has them; borrowed.
+/// communicate. `starts`: of uneven parts, as SharedFacts has them; borrowed.
 mpi::Decision decide(const Runtime& runtime, const mpi::CallKey& key, mpi::Communicator& communicator, MPI_Comm comm,
                      std::span<const Count> starts = {});
 

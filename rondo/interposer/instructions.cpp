@@ -111,6 +111,12 @@ void Instructions::override_choice(std::size_t collective, std::optional<Choice>
     chosen_[collective] = number;
 }
 
+bool Instructions::ask_nodes() const {
+    return (rules_ && rules_->ask_nodes()) ||
+           std::any_of(forced_.begin(), forced_.end(),
+                       [](const std::optional<Choice>& choice) { return choice && choice->uses_nodes(); });
+}
+
 const Choice* Instructions::choose(std::size_t collective, const Situation& situation, Interval& bytes) const {
     bytes = {};
     if (chosen_[collective] != 0) return &choices_[chosen_[collective] - 1U];

@@ -41,8 +41,9 @@ class Instructions {
     [[nodiscard]] std::uint16_t choice_number(std::size_t collective) const { return chosen_[collective]; }
     /// What to do in a situation; nullptr if nothing was said. `bytes` becomes the lengths for which it is the same.
     [[nodiscard]] const Choice* choose(std::size_t collective, const Situation& situation, Interval& bytes) const;
-    /// True if a choice may depend on how many ranks each node has.
-    [[nodiscard]] bool ask_ranks_per_node() const { return rules_ && rules_->ask_ranks_per_node(); }
+    /// True if a choice may depend on the nodes, or may use them. What is chosen by `override_choice` does not count:
+    /// it takes each rank for a node if nothing else asks.
+    [[nodiscard]] bool ask_nodes() const;
     /// By whose figures open parameters are closed. `eager` is there once the library is known.
     [[nodiscard]] const Machine& machine() const { return machine_; }
     /// Bytes that all plans together may take.

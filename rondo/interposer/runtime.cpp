@@ -91,7 +91,7 @@ Runtime* runtime_to_instruct(const void* caller) {
 
 void agree(const void* caller) {
     if (const Runtime* here = runtime(caller)) {
-        mpi::world().agree(here->instructions.fingerprint(), here->instructions.ask_ranks_per_node());
+        mpi::world().agree(here->instructions.fingerprint(), here->instructions.ask_nodes());
     }
 }
 

@@ -21,6 +21,8 @@ struct Choice {
     /// Every declared parameter, in the order of declaration. Those with the value `automatic` are open: they have to
     /// be chosen for the call and the machine before a Call is made.
     std::vector<Setting> settings;
+
+    [[nodiscard]] bool uses_nodes() const { return algorithm != nullptr && algorithm->uses_nodes; }
 };
 
 /// Reads "native", "doubling_123" or "linear_pipeline:segment=64Ki" (more settings after commas). Numbers take the

@@ -14,9 +14,10 @@
 namespace rondo {
 namespace {
 
-enum Fact : std::size_t { bytes, processes, ranks_per_node, commutative, library, eager };
+enum Fact : std::size_t { bytes, processes, ranks_per_node, commutative, library, eager, nodes };
 
-constexpr std::string_view fact_names[] = {"bytes", "processes", "ranks_per_node", "commutative", "library", "eager"};
+constexpr std::string_view fact_names[] = {"bytes",   "processes", "ranks_per_node", "commutative",
+                                           "library", "eager",     "nodes"};
 constexpr std::string_view library_names[] = {"mpich", "openmpi", "impi"};  // as MpiLibrary, from 1 on
 constexpr std::string_view signs[] = {"<", "<=", ">", ">=", "=", "in"};
 
@@ -59,10 +60,10 @@ class RuleReader {
 
     static constexpr Count most_ranks = std::numeric_limits<Rank>::max();
     static constexpr Bounds whole = {0, unbounded};
-    static constexpr AllBounds anything = {whole, whole, whole, whole, whole, whole};
-    // A rule that asks for ranks per node is not met where that is unknown (0).
+    static constexpr AllBounds anything = {whole, whole, whole, whole, whole, whole, whole};
+    // A rule that asks for nodes or ranks per node is not met where that is unknown (0).
     static constexpr AllBounds possible = {whole, Bounds{1, most_ranks}, Bounds{1, most_ranks}, Bounds{0, 1}, whole,
-                                           whole};
+                                           whole, Bounds{1, most_ranks}};
 
     /// Takes characters that are (not) of the kind off the front, and the blanks behind them.
     static std::string_view take_run(std::string_view& text, std::string_view kind, bool of_kind = true) {
@@ -169,7 +170,8 @@ bool Rules::matches(const Rule& rule, const Situation& situation, std::size_t ig
                                              situation.ranks_per_node,
                                              situation.commutative ? 1 : 0,
                                              static_cast<Count>(situation.library),
-                                             situation.eager};
+                                             situation.eager,
+                                             situation.nodes};
     bool met = rule.collective == situation.collective;
     for (std::size_t fact = 0; met && fact < facts; ++fact) {
         met =
@@ -195,9 +197,10 @@ const Choice* Rules::match(const Situation& situation, Interval& interval) const
     return nullptr;
 }
 
-bool Rules::ask_ranks_per_node() const noexcept {
-    return std::any_of(rules_.begin(), rules_.end(),
-                       [](const Rule& rule) { return rule.bounds[ranks_per_node].lowest > 0; });
+bool Rules::ask_nodes() const noexcept {
+    return std::any_of(rules_.begin(), rules_.end(), [](const Rule& rule) {
+        return rule.bounds[ranks_per_node].lowest > 0 || rule.bounds[nodes].lowest > 0 || rule.choice.uses_nodes();
+    });
 }
 
 std::uint64_t Rules::fingerprint() const {

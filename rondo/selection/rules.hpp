@@ -28,6 +28,7 @@ struct Situation {
     Count bytes = 0;          ///< count * size of the datatype: the data, without gaps
     Rank processes = 1;       ///< size of the communicator
     Rank ranks_per_node = 0;  ///< of every node of the communicator; 0 if nodes differ or nobody knows
+    Rank nodes = 0;           ///< that have ranks of the communicator; 0 if nobody knows
     bool commutative = false;
     MpiLibrary library = MpiLibrary::other;
     Count eager = std::numeric_limits<Count>::max();  ///< bytes of the longest message that waits for no receiver
@@ -53,8 +54,8 @@ class Rules {
         return match(situation, bytes);
     }
 
-    /// True if a match may depend on ranks_per_node, which costs communication to find out.
-    [[nodiscard]] bool ask_ranks_per_node() const noexcept;
+    /// True if a match may depend on the nodes, or name an algorithm that uses them: to find out costs communication.
+    [[nodiscard]] bool ask_nodes() const noexcept;
 
     /// A rule that never decides, because rules above it match every call that it would match.
     struct Unreachable {
@@ -69,8 +70,9 @@ class Rules {
   private:
     /// A rule's conditions on one fact, all together.
     using Bounds = Interval;
-    /// Which of a situation's facts: bytes, processes, ranks_per_node, commutative (0 or 1), library, eager.
-    static constexpr std::size_t facts = 6;
+    /// Which of a situation's facts: bytes, processes, ranks_per_node, commutative (0 or 1), library, eager,
+    /// nodes.
+    static constexpr std::size_t facts = 7;
 
     struct Rule {
         std::string_view collective;

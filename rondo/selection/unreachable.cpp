@@ -41,7 +41,7 @@ class RuleCoverage {
     // As Situation says; nobody knows the ranks per node: 0.
     static constexpr auto every_call =
         std::to_array<Bounds>({any_count, Bounds{1, most_ranks}, Bounds{0, most_ranks}, Bounds{0, 1},
-                               Bounds{0, static_cast<Count>(MpiLibrary::impi)}, any_count});
+                               Bounds{0, static_cast<Count>(MpiLibrary::impi)}, any_count, Bounds{0, most_ranks}});
     static_assert(every_call.size() == Rules::facts);
 
     static Box intersection(const Box& a, const Box& b) {

@@ -18,7 +18,7 @@ namespace {
 constexpr CostModel slow = {.alpha = 2e-3, .beta = 4e-8, .gamma = 1e-10, .overhead = 5e-5};
 constexpr CostModel fast = {.alpha = 2e-6, .beta = 8e-11, .gamma = 4e-11, .overhead = 5e-7};
 
-CallFacts facts_of(Rank size, Count bytes) {
+SharedFacts facts_of(Rank size, Count bytes) {
     return {.size = size, .count = bytes / 8, .element_bytes = 8, .op = {true}};
 }
 
@@ -29,7 +29,7 @@ Count segment_of(std::span<const Setting> settings) {
     return -1;
 }
 
-double whole_time(const AlgorithmInfo& algorithm, const CallFacts& facts, Count segment, const CostModel& costs) {
+double whole_time(const AlgorithmInfo& algorithm, const SharedFacts& facts, Count segment, const CostModel& costs) {
     std::vector<Setting> settings = algorithm.standard_settings();
     for (Setting& setting : settings) {
         if (setting.name == segment_parameter.name) setting.value = segment;
@@ -53,11 +53,11 @@ std::string test_name(const testing::TestParamInfo<const AlgorithmInfo*>& info) 
 
 class EveryPipeline : public testing::TestWithParam<const AlgorithmInfo*> {
   protected:
-    static CallFacts facts_of(Rank size, Count bytes) {
+    static SharedFacts facts_of(Rank size, Count bytes) {
         return find_collective(GetParam()->collective)->facts(virtual_machine::facts_of(size, bytes));
     }
     /// How much longer the chosen segment takes than the best one.
-    static double regret(const CallFacts& facts, const CostModel& costs) {
+    static double regret(const SharedFacts& facts, const CostModel& costs) {
         const SegmentChoice choice = best_segment(*GetParam(), facts, GetParam()->open_settings(), costs);
         double best = std::numeric_limits<double>::max();
         for (const Count segment : candidate_segments(*GetParam(), facts)) {
@@ -79,7 +79,7 @@ TEST_P(EveryPipeline, is_extrapolated_from_its_first_segments) {
         for (const Rank size : {3, 8, 17}) {
             for (const Count segments : {130, 250}) {
                 const Count segment = 32768;
-                const CallFacts facts =
+                const SharedFacts facts =
                     facts_of(size, segment * segments * (GetParam()->has_segments_of_parts ? size : 1));
                 const auto settings = GetParam()->open_settings();
                 const SegmentChoice timed = time_of_segment(*GetParam(), facts, settings, segment, costs, 1 << 20);
@@ -106,7 +106,7 @@ TEST_P(EveryPipeline, gets_about_the_best_segment) {
 TEST_P(EveryPipeline, gets_a_good_segment_from_fewer_ranks) {
     for (const CostModel& costs : {slow, fast}) {
         for (const Count bytes : {1 << 16, 1 << 20}) {
-            const CallFacts facts = facts_of(70, bytes);
+            const SharedFacts facts = facts_of(70, bytes);
             const auto choice = best_segment(*GetParam(), facts, GetParam()->open_settings(), costs);
             const bool has_choice = candidate_segments(*GetParam(), facts).size() > 1;
             EXPECT_EQ(choice.basis, has_choice ? Basis::fewer_ranks : Basis::standard);
@@ -118,7 +118,7 @@ TEST_P(EveryPipeline, gets_a_good_segment_from_fewer_ranks) {
 TEST_P(EveryPipeline, is_never_given_a_segment_that_it_refuses) {
     for (const Rank size : {1, 2, 9, 1000}) {
         for (const Count bytes : {0, 8, 4096, 5000, 1 << 20}) {
-            const CallFacts facts = facts_of(size, bytes);
+            const SharedFacts facts = facts_of(size, bytes);
             const auto settings = closed_settings(*GetParam(), facts, GetParam()->open_settings(), fast);
             EXPECT_NE(segment_of(settings), automatic);
             EXPECT_EQ(GetParam()->refusal(facts, settings), std::nullopt) << "p=" << size << " bytes=" << bytes;
@@ -132,7 +132,7 @@ const AlgorithmInfo& pipeline() { return *find_collective("exscan")->algorithm("
 
 TEST(SegmentChoice, grows_with_what_a_message_costs) {
     CostModel costs = slow;
-    const CallFacts facts = facts_of(8, 4 << 20);
+    const SharedFacts facts = facts_of(8, 4 << 20);
     Count before = 0;
     for (const double overhead : {0.0, 1e-4, 1e-3, 1e-2, 1.0}) {
         costs.overhead = overhead;
@@ -146,7 +146,7 @@ TEST(SegmentChoice, grows_with_what_a_message_costs) {
 // What is not in the model speaks for the standard segment.
 TEST(SegmentChoice, leaves_the_standard_only_for_a_gain) {
     CostModel costs = slow;
-    const CallFacts facts = facts_of(8, 1 << 20);
+    const SharedFacts facts = facts_of(8, 1 << 20);
     const Count enough = 1 << 20;  // actions, to time all segments alike
     const auto time_of = [&](Count segment) {
         return time_of_segment(pipeline(), facts, pipeline().open_settings(), segment, costs, enough).seconds;
@@ -178,7 +178,7 @@ TEST(SegmentChoice, stays_within_the_eager_limit) {
         for (const CostModel& costs : {slow, fast}) {
             for (const Rank size : {3, 8, 36}) {
                 for (const Count bytes : {1 << 15, 1 << 18, 1 << 22, 1 << 24}) {
-                    const CallFacts facts =
+                    const SharedFacts facts =
                         find_collective(algorithm->collective)->facts(virtual_machine::facts_of(size, bytes));
                     const auto settings = algorithm->open_settings();
                     EXPECT_LE(best_segment(*algorithm, facts, settings, costs, actions_per_choice, 16 << 10).segment,
@@ -194,7 +194,7 @@ TEST(SegmentChoice, stays_within_the_eager_limit) {
 TEST(SegmentChoice, exceeds_the_eager_limit_for_a_gain) {
     CostModel costs = slow;
     costs.overhead = 0.1;  // so few messages are best, waiting or not
-    const CallFacts facts = facts_of(8, 4 << 20);
+    const SharedFacts facts = facts_of(8, 4 << 20);
     const auto segment = [&](Count eager_limit) {
         return best_segment(pipeline(), facts, pipeline().open_settings(), costs, actions_per_choice, eager_limit)
             .segment;
@@ -206,7 +206,7 @@ TEST(SegmentChoice, exceeds_the_eager_limit_for_a_gain) {
 }
 
 TEST(SegmentChoice, does_not_ask_for_the_impossible) {
-    const CallFacts facts = facts_of(8, 1 << 20);
+    const SharedFacts facts = facts_of(8, 1 << 20);
     const auto settings = pipeline().open_settings();
     const auto segment = [&](Count eager_limit) {
         return best_segment(pipeline(), facts, settings, slow, actions_per_choice, eager_limit).segment;
@@ -215,7 +215,7 @@ TEST(SegmentChoice, does_not_ask_for_the_impossible) {
     for (const Count eager_limit : {Count{0}, Count{100}, segment_parameter.standard, Count{1} << 20}) {
         EXPECT_EQ(segment(eager_limit), segment(no_eager_limit)) << eager_limit;
     }
-    const CallFacts large_elements{.size = 4, .count = 100, .element_bytes = 50000, .op = {true}};
+    const SharedFacts large_elements{.size = 4, .count = 100, .element_bytes = 50000, .op = {true}};
     EXPECT_GE(best_segment(pipeline(), large_elements, settings, slow, actions_per_choice, 16 << 10).segment, 50000);
 }
 
@@ -244,13 +244,14 @@ TEST(SegmentChoice, candidates_are_whole_elements_and_not_too_many) {
     EXPECT_EQ(candidate_segments(pipeline(), {.size = 2, .count = 3, .element_bytes = 5000}),
               (std::vector<Count>{8192, 15000}));
     EXPECT_EQ(candidate_segments(pipeline(), {.size = 2, .count = 0, .element_bytes = 8}), std::vector<Count>{1});
-    const CallFacts huge{.size = 2, .count = Count{1} << 40, .element_bytes = 8};
+    const SharedFacts huge{.size = 2, .count = Count{1} << 40, .element_bytes = 8};
     for (const Count segment : candidate_segments(pipeline(), huge))
         EXPECT_LE(segments_of(huge, segment), most_segments);
 }
 
-constexpr Requirement never = {
-    "nothing", [](const CallFacts&, std::span<const Setting>) { return std::optional<std::string>("serves nobody"); }};
+constexpr Requirement never = {"nothing", [](const SharedFacts&, std::span<const Setting>) {
+                                   return std::optional<std::string>("serves nobody");
+                               }};
 
 Schedule must_not_be_run(const Call&) {
     ADD_FAILURE() << "a schedule was made of a call that is refused";

@@ -47,8 +47,8 @@ TEST_P(EveryAlgorithm, takes_the_time_that_it_takes_with_data) {
     for (const Rank size : {1, 2, 3, 5, 8, 13, 32, 37}) {
         for (const Count count : {0, 1, 7, 500}) {
             const auto settings = settings_of(*GetParam(), count < 10 ? 8 : 100);
-            const CallFacts facts = find_collective(GetParam()->collective)
-                                        ->facts({.size = size, .count = count, .element_bytes = 8, .op = {true}});
+            const SharedFacts facts = find_collective(GetParam()->collective)
+                                          ->facts({.size = size, .count = count, .element_bytes = 8, .op = {true}});
             if (GetParam()->refusal(facts, settings)) continue;
             for (const CostModel& costs : cost_models) {
                 for (const FlightLimits& limits : {FlightLimits{}, FlightLimits{1, 1, 100}}) {
@@ -68,12 +68,12 @@ INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithm, testing::ValuesIn(all_algorit
 
 TEST(Timing, plans_serve_for_elements_of_every_length) {
     const AlgorithmInfo& pipeline = *find_collective("exscan")->algorithm("linear_pipeline");
-    const CallFacts unit{.size = 6, .count = 20, .element_bytes = 1};
+    const SharedFacts unit{.size = 6, .count = 20, .element_bytes = 1};
     const auto unit_settings = settings_of(pipeline, 1);
     auto timing = Timing::of(Problem{pipeline, unit, unit_settings});
     ASSERT_TRUE(timing.has_value());
     for (const Count bytes : {8, 4096, 100'000, 8}) {
-        const CallFacts facts{.size = 6, .count = 20 * bytes, .element_bytes = 1};
+        const SharedFacts facts{.size = 6, .count = 20 * bytes, .element_bytes = 1};
         EXPECT_EQ(timing->time(cost_models[1], bytes),
                   time_of(pipeline, facts, settings_of(pipeline, bytes), cost_models[1]));
     }
@@ -82,7 +82,7 @@ TEST(Timing, plans_serve_for_elements_of_every_length) {
 
 TEST(Timing, more_messages_than_allowed_are_not_timed) {
     const AlgorithmInfo& pipeline = *find_collective("exscan")->algorithm("linear_pipeline");
-    const CallFacts facts{.size = 6, .count = 20, .element_bytes = 1};
+    const SharedFacts facts{.size = 6, .count = 20, .element_bytes = 1};
     const auto settings = settings_of(pipeline, 1);
     EXPECT_TRUE(Timing::of(Problem{pipeline, facts, settings}, {}, 100).has_value());
     EXPECT_FALSE(Timing::of(Problem{pipeline, facts, settings}, {}, 99).has_value());

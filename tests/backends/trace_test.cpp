@@ -152,7 +152,7 @@ TEST(trace, stops_at_the_limit_and_names_no_rank) {
 
 TEST(trace, gives_the_reason_of_a_refusal) {
     const std::vector<Setting> settings = {{"segment", 1}};
-    const CallFacts facts{.size = 2, .count = Count{1} << 20, .element_bytes = 1};
+    const SharedFacts facts{.size = 2, .count = Count{1} << 20, .element_bytes = 1};
     EXPECT_THAT(fault_of({algorithm("scan", "linear_pipeline"), facts, settings}),
                 HasSubstr("linear_pipeline refuses: segment=1 cuts 1048576 bytes"));
 }

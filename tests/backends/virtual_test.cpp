@@ -16,10 +16,10 @@ using testing::HasSubstr;
 
 using Generator = Schedule (*)(const Call&);
 
-constexpr CallFacts three_ranks{.size = 3, .count = 10, .element_bytes = 8};
+constexpr SharedFacts three_ranks{.size = 3, .count = 10, .element_bytes = 8};
 
 template <class Run>
-std::string fault_of(Generator generator, Run&& run, CallFacts facts = three_ranks, int ports = 1) {
+std::string fault_of(Generator generator, Run&& run, SharedFacts facts = three_ranks, int ports = 1) {
     const AlgorithmInfo faulty{.collective = "exscan", .name = "faulty", .schedule = generator};
     const Problem problem{faulty, facts, {}, false, ports};
     try {
@@ -30,11 +30,11 @@ std::string fault_of(Generator generator, Run&& run, CallFacts facts = three_ran
     return "none";
 }
 
-std::string lock_step_fault(Generator generator, CallFacts facts = three_ranks) {
+std::string lock_step_fault(Generator generator, SharedFacts facts = three_ranks) {
     return fault_of(generator, [](const Problem& problem) { run_lock_step(problem); }, facts);
 }
 
-std::string dataflow_fault(Generator generator, CallFacts facts = three_ranks) {
+std::string dataflow_fault(Generator generator, SharedFacts facts = three_ranks) {
     return fault_of(generator, [](const Problem& problem) { run_dataflow(problem); }, facts);
 }
 
@@ -75,7 +75,7 @@ TEST(virtual_machine, finds_operands_in_the_wrong_order) {
 }
 
 TEST(virtual_machine, lets_operands_swap_when_the_operator_commutes) {
-    CallFacts commutative = three_ranks;
+    SharedFacts commutative = three_ranks;
     commutative.op.commutative = true;
     EXPECT_EQ(lock_step_fault(swaps_operands, commutative), "none");
 }
@@ -262,7 +262,7 @@ TEST(virtual_machine, hides_latency_behind_bandwidth_in_dataflow_only) {
     const AlgorithmInfo* pipeline = find_collective("exscan")->algorithm("linear_pipeline");
     constexpr Count blocks = 128, bytes = 4 << 20;
     const std::vector<Setting> settings = {{"segment", bytes / blocks}};
-    const CallFacts facts{.size = 8, .count = bytes / 8, .element_bytes = 8};
+    const SharedFacts facts{.size = 8, .count = bytes / 8, .element_bytes = 8};
     const CostModel costs{.alpha = 2e-3, .beta = 8 / 200e6};  // 2 ms, 200 Mbit/s
     const Problem problem{*pipeline, facts, settings};
     const double limit = costs.beta * bytes + 7 * costs.alpha;

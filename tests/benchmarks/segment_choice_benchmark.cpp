@@ -23,7 +23,7 @@ constexpr Count vector_bytes = Count{4} << 20;
 
 double milliseconds(const AlgorithmInfo& algorithm, Rank size) {
     const Collective* collective = find_collective(algorithm.collective);
-    const CallFacts facts =
+    const SharedFacts facts =
         collective->facts({.size = size, .count = vector_bytes / 8, .element_bytes = 8, .op = {true}});
     const std::vector<Setting> settings = algorithm.open_settings();
     std::vector<double> times;

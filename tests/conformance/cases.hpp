@@ -155,11 +155,12 @@ inline std::string describe(const virtual_machine::Problem& problem) {
 }
 
 /// Calls `body(problem)` for the cases with this number of ranks that the algorithm does not refuse: for all of them,
-/// or, where they are more than `most`, for so many that are spread over all.
+/// or, where they are more than `most`, for so many that are spread over all. `placement`: of the ranks, if imposed.
 template <class Body>
-void for_each_case(const AlgorithmInfo& algorithm, Rank size, std::size_t most, Body&& body) {
+void for_each_case(const AlgorithmInfo& algorithm, Rank size, std::size_t most, Body&& body,
+                   const Placement* placement = nullptr) {
     struct Case {
-        CallFacts facts;
+        SharedFacts facts;
         std::vector<Setting> settings;
         bool in_place;
     };
@@ -169,13 +170,14 @@ void for_each_case(const AlgorithmInfo& algorithm, Rank size, std::size_t most, 
         starts.push_back(divisions(size, count));
         for (const auto& settings : settings_for(algorithm, size, count)) {
             for (const Form& form : forms_of(algorithm, size)) {
-                const CallFacts facts = find_collective(algorithm.collective)
-                                            ->facts({.size = size,
-                                                     .count = count,
-                                                     .element_bytes = element_bytes,
-                                                     .root = form.root,
-                                                     .op = {form.commutative},
-                                                     .starts = starts.back()[form.division]});
+                const SharedFacts facts = find_collective(algorithm.collective)
+                                              ->facts({.size = size,
+                                                       .count = count,
+                                                       .element_bytes = element_bytes,
+                                                       .root = form.root,
+                                                       .op = {form.commutative},
+                                                       .starts = starts.back()[form.division],
+                                                       .placement = placement});
                 if (!algorithm.refusal(facts, settings)) cases.push_back({facts, settings, form.in_place});
             }
         }

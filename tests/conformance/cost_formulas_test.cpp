@@ -86,7 +86,7 @@ struct Reduction {
         const Collective* of = find_collective(collective);
         const AlgorithmInfo* algorithm = of->algorithm(name);
         const std::vector<Setting> used = settings.empty() ? algorithm->standard_settings() : settings;
-        const CallFacts facts = of->facts(
+        const SharedFacts facts = of->facts(
             {.size = size, .count = count, .element_bytes = element_bytes, .root = root, .op = {commutative}});
         const double bytes = static_cast<double>(facts.bytes());
         return virtual_machine::trace({*algorithm, facts, used},

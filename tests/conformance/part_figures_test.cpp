@@ -38,7 +38,7 @@ struct PartsRun {
                 if (setting.name == other.name) setting.value = other.value;
             }
         }
-        const CallFacts facts =
+        const SharedFacts facts =
             find_collective(collective)
                 ->facts(
                     {.size = size, .count = count(), .element_bytes = element_bytes, .op = {true}, .starts = starts});

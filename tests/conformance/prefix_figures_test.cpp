@@ -12,7 +12,7 @@ const Rank largest_size = Width{.sanitized = 70, .everyday = 600, .full = 600}()
 
 Outcome run(const char* collective, const char* name, Rank size, Count count, std::vector<Setting> settings) {
     const AlgorithmInfo* algorithm = find_collective(collective)->algorithm(name);
-    const CallFacts facts{.size = size, .count = count, .element_bytes = element_bytes};
+    const SharedFacts facts{.size = size, .count = count, .element_bytes = element_bytes};
     return virtual_machine::run_lock_step({*algorithm, facts, settings});
 }
 

@@ -39,12 +39,12 @@ struct Pipeline {
                 if (setting.name == other.name) setting.value = other.value;
             }
         }
-        const CallFacts facts = find_collective(collective)
-                                    ->facts({.size = size,
-                                             .count = count(),
-                                             .element_bytes = element_bytes,
-                                             .root = root,
-                                             .op = {commutative}});
+        const SharedFacts facts = find_collective(collective)
+                                      ->facts({.size = size,
+                                               .count = count(),
+                                               .element_bytes = element_bytes,
+                                               .root = root,
+                                               .op = {commutative}});
         EXPECT_EQ(algorithm->refusal(facts, settings), std::nullopt);
         return virtual_machine::run_lock_step({*algorithm, facts, settings}, costs);
     }

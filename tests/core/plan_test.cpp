@@ -12,10 +12,10 @@ namespace {
 
 using testing::HasSubstr;
 
-const CallFacts facts{.size = 3, .count = 10};
+const SharedFacts facts{.size = 3, .count = 10};
 
 Plan plan_of(Schedule (*algorithm)(const Call&), Rank rank = 1) {
-    const Call call(facts, rank);
+    const Call call(facts, {.rank = rank});
     Schedule schedule = algorithm(call);
     return Plan::of(call, schedule);
 }
@@ -30,7 +30,7 @@ std::string fault_of(Schedule (*algorithm)(const Call&)) {
 }
 
 bool depends(const Plan& plan, std::uint32_t dependent, std::uint32_t on) {
-    for (const std::uint32_t other : plan.dependents(plan.actions()[on])) {
+    for (const std::uint32_t other : plan.dependents(on)) {
         if (other == dependent) return true;
     }
     return false;
@@ -49,7 +49,7 @@ Schedule chain(const Call& call) {
 TEST(plan, waits_for_true_dependencies_only) {
     const Plan plan = plan_of(chain);
     ASSERT_EQ(plan.actions().size(), 6U);
-    EXPECT_EQ(plan.actions()[0].waits_for, 0U);
+    EXPECT_EQ(plan.waits_for()[0], 0U);
     EXPECT_FALSE(depends(plan, 1, 0));
     EXPECT_TRUE(depends(plan, 2, 0));
     EXPECT_TRUE(depends(plan, 2, 1));
@@ -59,12 +59,47 @@ TEST(plan, waits_for_true_dependencies_only) {
     EXPECT_FALSE(depends(plan, 5, 4));
 }
 
+TEST(plan, keeps_the_blocks_of_local_work) {
+    const Plan plan = plan_of(chain);
+    const Action &combine = plan.actions()[2], &copy = plan.actions()[4];
+    EXPECT_EQ(combine.kind, ActionKind::combine);
+    EXPECT_EQ(combine.block, Block(0, 5, Buffer::output));
+    EXPECT_EQ(plan.local_work(combine).right, Block(5, 5, Buffer::output));
+    EXPECT_EQ(plan.local_work(combine).into, combine.block);
+    EXPECT_EQ(copy.kind, ActionKind::copy);
+    EXPECT_EQ(copy.block, Block(0, 5, Buffer::input));
+    EXPECT_EQ(plan.local_work(copy).into, Block(0, 5, Buffer::output));
+}
+
+TEST(plan, knows_what_may_start_at_once) {
+    const Plan plan = plan_of(chain);
+    EXPECT_THAT(plan.ready_at_once(), testing::ElementsAre(0U));
+    const Plan weaker = plan.without_dependency(3, 4);
+    EXPECT_THAT(weaker.ready_at_once(), testing::ElementsAre(0U, 4U));
+    EXPECT_FALSE(depends(weaker, 4, 3));
+    for (const std::uint32_t on : {0U, 1U}) EXPECT_TRUE(depends(weaker, 2, on));
+    EXPECT_TRUE(depends(weaker, 3, 2));
+    EXPECT_THROW((void)weaker.without_dependency(3, 4), Error);
+}
+
+Schedule sends_to_two_peers(const Call& call) {
+    co_yield exchange(send(call.input().part(0, 1), 0));
+    co_yield exchange(send(call.input().part(1, 1), 0));
+    co_yield exchange(send(call.input().part(2, 1), 2));
+}
+
+TEST(plan, takes_36_bytes_for_a_transfer_and_4_for_a_link) {
+    const Plan plan = plan_of(sends_to_two_peers);
+    const std::size_t ready = plan.ready_at_once().size() * 4, end = sizeof(Action);
+    EXPECT_EQ(plan.bytes(), sizeof(Plan) + 3 * (sizeof(Action) + 4) + ready + end);
+}
+
 TEST(plan, starts_messages_with_one_peer_in_the_order_of_the_schedule) {
     const Plan plan = plan_of(chain);
-    EXPECT_EQ(plan.actions()[0].next_to_peer, 1U);
-    EXPECT_EQ(plan.actions()[3].next_to_peer, 5U);
-    EXPECT_EQ(plan.actions()[1].waits_for, 1U);  // to be posted after action 0, not to be received after it
-    EXPECT_EQ(plan.actions()[5].waits_for, 1U);
+    EXPECT_EQ(plan.next_to_peer(0), 1U);
+    EXPECT_EQ(plan.next_to_peer(3), 5U);
+    EXPECT_EQ(plan.waits_for()[1], 1U);  // to be posted after action 0, not to be received after it
+    EXPECT_EQ(plan.waits_for()[5], 1U);
 }
 
 Schedule nothing_happens(const Call& call) {
@@ -151,12 +186,6 @@ TEST(scoreboard, bounds_what_is_under_way_but_never_the_earliest_step) {
         none.complete(i);
     }
     EXPECT_TRUE(none.done());
-}
-
-Schedule sends_to_two_peers(const Call& call) {
-    co_yield exchange(send(call.input().part(0, 1), 0));
-    co_yield exchange(send(call.input().part(1, 1), 0));
-    co_yield exchange(send(call.input().part(2, 1), 2));
 }
 
 TEST(scoreboard, lets_long_messages_with_other_peers_wait_their_turn) {

@@ -12,7 +12,7 @@
 namespace rondo {
 namespace {
 
-const CallFacts four_ranks{.size = 4, .count = 10};
+const SharedFacts four_ranks{.size = 4, .count = 10};
 
 Schedule shift(const Call& call) {
     const auto [r, p] = call.ranks();
@@ -51,7 +51,7 @@ Schedule many_messages(const Call& call) {
 }
 
 TEST(schedule, yields_steps_lazily_and_then_nothing) {
-    const Call call(four_ranks, 1);
+    const Call call(four_ranks, {.rank = 1});
     Schedule steps = shift(call);
     const Step* step = steps.next();
     ASSERT_NE(step, nullptr);
@@ -68,7 +68,7 @@ TEST(schedule, yields_steps_lazily_and_then_nothing) {
 }
 
 TEST(schedule, has_no_peer_outside_the_group_and_no_message_without_elements) {
-    const Call call(four_ranks, 3);
+    const Call call(four_ranks, {.rank = 3});
     for (const Step& step : shift(call)) {
         if (step.kind != StepKind::exchange) continue;
         EXPECT_EQ(step.peer(step.transfers[0]), no_rank);
@@ -78,7 +78,7 @@ TEST(schedule, has_no_peer_outside_the_group_and_no_message_without_elements) {
 }
 
 TEST(schedule, nests_and_numbers_peers_in_the_group_of_the_nested_call) {
-    const Call call(four_ranks, 1);
+    const Call call(four_ranks, {.rank = 1});
     std::vector<StepKind> kinds;
     for (const Step& step : on_parity(call)) {
         kinds.push_back(step.kind);
@@ -90,7 +90,7 @@ TEST(schedule, nests_and_numbers_peers_in_the_group_of_the_nested_call) {
 }
 
 TEST(schedule, hands_on_what_the_algorithm_throws_also_from_a_nested_one) {
-    const Call call(four_ranks, 0);
+    const Call call(four_ranks, {.rank = 0});
     Schedule at_once = failing(call, true);
     EXPECT_THROW(at_once.next(), Error);
     Schedule nested = wrapping_failure(call);
@@ -106,27 +106,27 @@ Schedule nests_what_it_has_read_from(const Call& call) {
 }
 
 TEST(schedule, refuses_to_nest_one_that_has_been_read_from) {
-    const Call call(four_ranks, 1);
+    const Call call(four_ranks, {.rank = 1});
     Schedule schedule = nests_what_it_has_read_from(call);
     EXPECT_THROW(schedule.next(), Error);
 }
 
 TEST(schedule, may_be_dropped_half_way) {
-    const Call call(four_ranks, 1);
+    const Call call(four_ranks, {.rank = 1});
     Schedule steps = on_parity(call);
     EXPECT_NE(steps.next(), nullptr);
     EXPECT_NE(steps.next(), nullptr);
 }
 
 TEST(schedule, holds_any_number_of_transfers_in_an_exchange) {
-    const CallFacts facts{.size = 100, .count = 3};
-    const Call call(facts, 0);
+    const SharedFacts facts{.size = 100, .count = 3};
+    const Call call(facts, {.rank = 0});
     Schedule steps = many_messages(call);
     EXPECT_EQ(steps.next()->transfers.size(), 100U);
 }
 
 TEST(call, keeps_scratch_blocks_apart_also_between_nested_calls) {
-    const Call call(four_ranks, 0);
+    const Call call(four_ranks, {.rank = 0});
     const Block first = call.scratch(), second = call.scratch(3);
     const Call part = call.on(RankMap(0, 1, 2), 0, first, call.output());
     const Block third = part.scratch();
@@ -137,7 +137,7 @@ TEST(call, keeps_scratch_blocks_apart_also_between_nested_calls) {
 }
 
 TEST(call, throws_on_a_parameter_that_the_algorithm_did_not_declare) {
-    const Call call(four_ranks, 0);
+    const Call call(four_ranks, {.rank = 0});
     EXPECT_THROW((void)call.setting("segment"), Error);
 }
 

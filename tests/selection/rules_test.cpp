@@ -127,9 +127,21 @@ TEST(Rules, a_condition_on_ranks_per_node_is_not_met_where_that_is_unknown) {
     EXPECT_TRUE(matches("bytes = 8", unknown));
 }
 
-TEST(Rules, ask_for_ranks_per_node_only_where_some_rule_does) {
-    EXPECT_TRUE(Rules::parse("exscan -> native\nscan ranks_per_node >= 1 -> doubling", "test").ask_ranks_per_node());
-    EXPECT_FALSE(Rules::parse("exscan bytes < 8 -> native", "test").ask_ranks_per_node());
+TEST(Rules, ask_for_a_range_of_nodes) {
+    Situation situation = short_exscan;
+    EXPECT_FALSE(matches("nodes <= 64", situation));  // nobody knows
+    for (const Rank nodes : {2, 5, 8, 9}) {
+        situation.nodes = nodes;
+        EXPECT_EQ(matches("nodes in 3..8", situation), nodes == 5 || nodes == 8);
+        EXPECT_EQ(matches("nodes > 2, ranks_per_node = 4", situation), nodes > 2);
+    }
+}
+
+TEST(Rules, ask_for_nodes_only_where_some_rule_does) {
+    EXPECT_TRUE(Rules::parse("exscan -> native\nscan ranks_per_node >= 1 -> doubling", "test").ask_nodes());
+    EXPECT_TRUE(Rules::parse("scan nodes <= 4 -> doubling", "test").ask_nodes());
+    EXPECT_TRUE(Rules::parse("allreduce -> full_lane", "test").ask_nodes());
+    EXPECT_FALSE(Rules::parse("exscan bytes < 8 -> native", "test").ask_nodes());
 }
 
 TEST(Rules, say_for_which_lengths_the_answer_is_the_same) {
@@ -300,7 +312,7 @@ TEST(DefaultRules, choose_few_rounds_for_short_vectors_and_bandwidth_for_long_on
     EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 4 << 20, .processes = 8, .ranks_per_node = 8}), "");
     const Situation reduction{.collective = "reduce", .bytes = 8, .processes = 9, .ranks_per_node = 1};
     EXPECT_EQ(choice(rules, reduction), "");  // the operator need not commute
-    EXPECT_TRUE(rules.ask_ranks_per_node());
+    EXPECT_TRUE(rules.ask_nodes());
 }
 
 TEST(DefaultRules, send_no_long_messages_where_they_would_wait) {

@@ -154,8 +154,8 @@ virtual_machine::Execution execution_of(std::string_view mode) {
     throw Error("unknown mode '" + std::string(mode) + "'; expected lockstep or overlapped");
 }
 
-CallFacts checked_facts(const Collective& collective, Count processes, Count count, Count element_bytes, Count root,
-                        bool commutative) {
+SharedFacts checked_facts(const Collective& collective, Count processes, Count count, Count element_bytes, Count root,
+                          bool commutative) {
     constexpr Count most_processes = 1 << 24, most_bytes = Count{1} << 50;
     if (processes < 1 || processes > most_processes) {
         throw Error(std::to_string(processes) + " processes: expected 1 to " + std::to_string(most_processes));
@@ -185,7 +185,7 @@ nb::dict traced(std::string_view collective_name, std::string_view choice_text, 
     if (choice.algorithm == nullptr)
         throw Error("what the MPI library's own " + std::string(collective.name) +
                     " does is not known; choose one of Rondo's algorithms");
-    const CallFacts facts = checked_facts(collective, processes, count, element_bytes, root, commutative);
+    const SharedFacts facts = checked_facts(collective, processes, count, element_bytes, root, commutative);
     for (const double cost : {alpha, beta, gamma, overhead}) {
         if (!(cost >= 0)) throw Error("costs must not be negative");
     }
@@ -219,11 +219,12 @@ nb::list unreachable_rules(std::string_view text, std::string_view name) {
 
 std::optional<std::string> choice_by_rules(const std::string& text, std::string_view name, std::string_view collective,
                                            Count bytes, Rank processes, Rank ranks_per_node, bool commutative,
-                                           std::string_view library, std::optional<Count> eager) {
+                                           std::string_view library, std::optional<Count> eager, Rank nodes) {
     Situation situation{.collective = require_collective(collective).name,
                         .bytes = bytes,
                         .processes = processes,
                         .ranks_per_node = ranks_per_node,
+                        .nodes = nodes,
                         .commutative = commutative,
                         .library = library.empty() ? MpiLibrary::other : require_library(library)};
     if (eager) situation.eager = *eager;
@@ -269,7 +270,7 @@ NB_MODULE(_core, module) {
         "was wrong') if one is malformed.");
     module.def(
         "choice_by_rules", &rondo::choice_by_rules, "text"_a, "name"_a, "collective"_a, "bytes"_a, "processes"_a,
-        "ranks_per_node"_a = 0, "commutative"_a = true, "library"_a = "", "eager"_a = nb::none(),
+        "ranks_per_node"_a = 0, "commutative"_a = true, "library"_a = "", "eager"_a = nb::none(), "nodes"_a = 0,
         "What the text of a rules file called `name` says of a call, as `check_choice` writes it; None if it says "
         "nothing. eager: bytes of the longest message that waits for no receiver; None: of any length.\n\nRaises "
         "ValueError if the rules are malformed, or the collective or the library ('mpich', "

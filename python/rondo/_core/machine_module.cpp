@@ -51,7 +51,7 @@ std::string_view text_of(virtual_machine::Basis basis) {
 
 /// The best number of segments in lock step, where T(b) = (A + B(b-1))(alpha + beta m/b): A and B from the rounds of 2
 /// and of 4 segments (1 would leave out half of what works on two halves at once). 0: there is none.
-double best_in_lock_step(const AlgorithmInfo& algorithm, CallFacts facts, const virtual_machine::CostModel& costs) {
+double best_in_lock_step(const AlgorithmInfo& algorithm, SharedFacts facts, const virtual_machine::CostModel& costs) {
     if (facts.size > most_ranks_in_lock_step || costs.alpha <= 0 || algorithm.has_segments_of_parts) return 0;
     const auto bytes = static_cast<double>(facts.bytes());
     facts.element_bytes = 1;
@@ -78,7 +78,7 @@ nb::dict chosen_segment(std::string_view collective, std::string_view name, Rank
     }
     if (processes < 1 || bytes < element_bytes) throw Error("expected at least one process and one element of 8 bytes");
     const virtual_machine::CostModel costs{.alpha = alpha, .beta = beta, .gamma = gamma, .overhead = overhead};
-    const CallFacts facts = subject.facts(
+    const SharedFacts facts = subject.facts(
         {.size = processes, .count = bytes / element_bytes, .element_bytes = element_bytes, .op = {true}});
     const virtual_machine::SegmentChoice best = virtual_machine::best_segment(
         *choice.algorithm, facts, choice.settings, costs, budget > 0 ? budget : virtual_machine::actions_per_choice,

@@ -72,7 +72,7 @@ class Messages {
 };
 
 /// Refuses blocks so many that the plan would take more memory than skewed parts save time.
-std::optional<std::string> too_many_pieces(const CallFacts& facts, std::span<const Setting> settings) {
+std::optional<std::string> too_many_pieces(const SharedFacts& facts, std::span<const Setting> settings) {
     for (const Setting& setting : settings) {
         if (setting.name != "blocks" || setting.value * facts.size <= most_segments) continue;
         return "blocks=" + quantity_text(setting.value) + " of " + std::to_string(facts.size) +

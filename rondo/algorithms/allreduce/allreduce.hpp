@@ -13,6 +13,7 @@ inline constexpr std::string_view summary = "every rank gets the reduction of th
     ALGORITHM(binary_blocks)                  \
     ALGORITHM(binary_tree)                    \
     ALGORITHM(circulant)                      \
+    ALGORITHM(full_lane)                      \
     ALGORITHM(halving_doubling)               \
     ALGORITHM(recursive_doubling)             \
     ALGORITHM(recursive_multiplying)          \

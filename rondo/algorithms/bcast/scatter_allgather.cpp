@@ -20,7 +20,7 @@ constexpr Parameter parameters[] = {
      .standard = 0},
 };
 
-std::optional<std::string> no_power_of_two(const CallFacts& facts, std::span<const Setting> settings) {
+std::optional<std::string> no_power_of_two(const SharedFacts& facts, std::span<const Setting> settings) {
     const bool doubling = settings.front().value == 1;
     if (!doubling || std::has_single_bit(static_cast<std::uint32_t>(facts.size))) return std::nullopt;
     return "doubling=1 on " + std::to_string(facts.size) + " ranks, no power of two";

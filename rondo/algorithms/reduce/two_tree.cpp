@@ -15,7 +15,7 @@ constexpr Parameter parameters[] = {segment_parameter, second_tree_parameter};
 
 constexpr Requirement root_requirement = {
     "the first or the last rank as root, or a commutative operator",
-    [](const CallFacts& facts, std::span<const Setting> /*settings*/) -> std::optional<std::string> {
+    [](const SharedFacts& facts, std::span<const Setting> /*settings*/) -> std::optional<std::string> {
         if (facts.op.commutative || facts.root == 0 || facts.root == facts.size - 1) return std::nullopt;
         return "root " + std::to_string(facts.root) + " of " + std::to_string(facts.size) +
                " ranks is neither the first nor the last, and the operator does not commute";

@@ -75,6 +75,8 @@ class Communicator {
     [[nodiscard]] Rank size() const { return size_; }
     /// The same for every node, or 0.
     Rank ranks_per_node();
+    /// Where the ranks are, if anybody knows.
+    [[nodiscard]] std::optional<Placement> placement() const { return world().placement(world_ranks_); }
     /// True if Rondo can have messages of its own here. Finds out at the first call, which is collective over `comm`,
     /// the communicator of this state.
     bool can_communicate(MPI_Comm comm);

@@ -58,7 +58,7 @@ struct Division {
     static Division of(const PartCounts& parts, Count unit);
 };
 
-/// Where each part starts, as CallFacts::starts has it.
+/// Where each part starts, as SharedFacts::starts has it.
 std::vector<Count> starts_of(const PartCounts& parts, Count unit);
 /// True if that is how the vector is cut.
 bool starts_at(const PartCounts& parts, Count unit, std::span<const Count> starts);

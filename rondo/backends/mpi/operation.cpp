@@ -20,16 +20,13 @@ constexpr Count largest_int = std::numeric_limits<int>::max();
 constexpr int polls_before_yield = 100;
 constexpr int polls_before_freed = 10000;
 
-bool is_transfer(const Action& action) { return action.kind == ActionKind::send || action.kind == ActionKind::receive; }
-
-bool fits_alone(const Action& action) { return is_transfer(action) && action.block.count <= largest_int; }
+bool fits_alone(const Action& action) { return action.is_transfer() && action.block.count <= largest_int; }
 
 /// A message, and perhaps local work that waits for it.
 bool is_one_message(const Plan& plan) {
     const auto actions = plan.actions();
     if (actions.size() > 2 || !fits_alone(actions.front())) return false;
-    const Action& last = actions.back();
-    return actions.size() == 1 || (last.waits_for > 0 && !is_transfer(last));
+    return actions.size() == 1 || (plan.waits_for().back() > 0 && !actions.back().is_transfer());
 }
 
 }  // namespace
@@ -153,8 +150,9 @@ int Operation::run_alone(const Action& action) {
 
 int Operation::run_piece(const Action& action, Count first, Count count) {
     const auto piece = [&](const Block& block) { return address(block) + first * type_->extent; };
-    if (action.kind == ActionKind::copy) return copy(piece(action.block), piece(action.into), count);
-    return reduction_->apply(piece(action.block), piece(action.right), piece(action.into), count,
+    const LocalWork& work = plan_->local_work(action);
+    if (action.kind == ActionKind::copy) return copy(piece(action.block), piece(work.into), count);
+    return reduction_->apply(piece(action.block), piece(work.right), piece(work.into), count,
                              [this](const void* from, void* into, Count each) { return copy(from, into, each); });
 }
 
@@ -166,10 +164,10 @@ int Operation::advance_local() {
     }
     const Action& action = plan_->actions()[local_];
     const Count piece = std::max<Count>(1, piece_bytes / type_->size);
-    const Count count = std::min(piece, action.into.count - local_done_);
+    const Count count = std::min(piece, action.block.count - local_done_);
     const int error = run_piece(action, local_done_, count);
     local_done_ += count;
-    if (local_done_ == action.into.count) scoreboard_.complete(std::exchange(local_, Action::none));
+    if (local_done_ == action.block.count) scoreboard_.complete(std::exchange(local_, Action::none));
     return error;
 }
 

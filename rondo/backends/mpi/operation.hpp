@@ -56,7 +56,7 @@ class Operation {
     int start_transfers(bool may_wait);
     int start_transfer(const Action& action, std::uint32_t index);
     int run_alone(const Action& action);
-    int run_local(const Action& action) { return run_piece(action, 0, action.into.count); }
+    int run_local(const Action& action) { return run_piece(action, 0, action.block.count); }
     int run_piece(const Action& action, Count first, Count count);
     int advance_local();
     int complete_some(bool wait);

@@ -23,18 +23,31 @@ struct PlanKeyHash {
     }
 };
 
+/// Nodes are numbered alike wherever they are alike. Nothing of it for algorithms that do not ask: communicators share
+/// their plans wherever the ranks are.
+void add_placement(const Placement* placement, PlanKey& key) {
+    if (placement == nullptr || placement->is_regular()) {
+        key.push_back(placement == nullptr ? 0 : placement->nodes());
+        return;
+    }
+    key.push_back(-1);
+    for (Rank rank = 0; rank < placement->size(); ++rank) key.push_back(placement->place(rank).node);
+}
+
 PlanKey key_of(const Call& call, const AlgorithmInfo& algorithm, std::span<const Setting> settings) {
-    const CallFacts& facts = call.facts();
+    const SharedFacts& facts = call.facts();
+    const LocalFacts& local = call.local();
     PlanKey key;
-    key.reserve(7 + settings.size() + facts.starts.size());
+    key.reserve(8 + settings.size() + facts.starts.size());
     key = {std::bit_cast<Count>(&algorithm),
            facts.size,
            facts.count,
            facts.element_bytes,
            facts.root,
-           call.ranks().first,
-           Count{facts.op.commutative} << 1 | Count{call.in_place()}};
+           local.rank,
+           Count{facts.op.commutative} << 1 | Count{local.in_place}};
     for (const Setting& setting : settings) key.push_back(setting.value);
+    add_placement(facts.placement, key);
     key.insert(key.end(), facts.starts.begin(), facts.starts.end());
     return key;
 }

@@ -97,18 +97,17 @@ void World::find_nodes() {
     if (all_minimum(messages_, known) && known[0] != 0) node_of_ = std::move(nodes);
 }
 
-Rank World::ranks_per_node(std::span<const Rank> ranks) const {
-    if (node_of_.empty() || ranks.empty()) return 0;
+std::optional<Placement> World::placement(std::span<const Rank> ranks) const {
+    if (node_of_.empty() || ranks.empty()) return std::nullopt;
     std::vector<Rank> nodes(ranks.size());
     std::transform(ranks.begin(), ranks.end(), nodes.begin(),
                    [&](Rank rank) { return node_of_[static_cast<std::size_t>(rank)]; });
-    std::sort(nodes.begin(), nodes.end());
-    const auto on_node = [&](auto first) { return std::upper_bound(first, nodes.end(), *first) - first; };
-    const auto each = on_node(nodes.begin());
-    for (auto first = nodes.begin(); first != nodes.end(); first += each) {
-        if (on_node(first) != each) return 0;
-    }
-    return static_cast<Rank>(each);
+    return Placement::of(nodes);
+}
+
+Rank World::ranks_per_node(std::span<const Rank> ranks) const {
+    const std::optional<Placement> here = placement(ranks);
+    return here && here->lanes() == here->most_on_node() ? here->lanes() : 0;
 }
 
 bool World::offer(Free& free) {

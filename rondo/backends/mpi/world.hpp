@@ -7,11 +7,13 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/core/block.hpp"
+#include "rondo/core/placement.hpp"
 
 namespace rondo::mpi {
 
@@ -49,8 +51,10 @@ class World {
     [[nodiscard]] MPI_Comm messages() const { return messages_; }
     [[nodiscard]] MPI_Group group() const { return group_; }
     [[nodiscard]] Rank size() const { return size_; }
+    /// Where these ranks of the world are; nothing if nobody knows, which is so on all ranks or on none.
+    [[nodiscard]] std::optional<Placement> placement(std::span<const Rank> ranks) const;
     /// How many of these ranks of the world are on each of their nodes: the same number for every node, or 0 if nodes
-    /// differ or nobody knows. Each node is named by the rank in the world of its first rank.
+    /// differ or nobody knows.
     [[nodiscard]] Rank ranks_per_node(std::span<const Rank> ranks) const;
 
     /// A context that no communicator with a rank in common has; none if all are taken. Collective over `comm`.
@@ -73,7 +77,7 @@ class World {
     MPI_Comm messages_{};
     MPI_Group group_{};
     Rank rank_ = 0, size_ = 1;
-    std::vector<Rank> node_of_;  // of each rank; empty if nobody knows
+    std::vector<Rank> node_of_;  // of each rank, by the rank in the world of its first one; empty if nobody knows
     int tags_ = 0;               // of a context
     std::mutex mutex_;           // of what follows
     Free free_{};

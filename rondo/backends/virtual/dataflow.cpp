@@ -59,7 +59,8 @@ class Dataflow {
         for (const auto& [ends, channel] : channels_) {
             if (channel.sends.empty()) continue;
             const auto from = static_cast<Rank>(ends >> 32);
-            throw Error(where(from, time_.action(channel.sends.front().index)) + "nobody receives this");
+            const std::uint32_t lone = channel.sends.front().index;
+            throw Error(where(from, time_.owner(lone).plan, time_.action(lone)) + "nobody receives this");
         }
         std::vector<Memory> memories;
         memories.reserve(contents_.size());
@@ -74,16 +75,16 @@ class Dataflow {
         try {
             start_on(rank, state, action, index);
         } catch (const Error& error) {
-            throw Error(where(rank, action) + error.what());
+            throw Error(where(rank, state.plan, action) + error.what());
         }
     }
 
-    void complete(const VirtualRank& /*state*/, const Action& action, std::uint32_t index) {
+    void complete(const VirtualRank& state, const Action& action, std::uint32_t index) {
         const Rank rank = time_.rank_of(index);
         try {
-            finish(rank, action, index);
+            finish(rank, state.plan, action, index);
         } catch (const Error& error) {
-            throw Error(where(rank, action) + error.what());
+            throw Error(where(rank, state.plan, action) + error.what());
         }
         counts(rank).time = time_.now();
     }
@@ -105,8 +106,9 @@ class Dataflow {
             case ActionKind::copy:
                 begin_read(rank, action.block);
                 if (action.kind == ActionKind::combine) {
-                    if (!(action.right == action.block)) begin_read(rank, action.right);
-                    time_.take_combine(state, action.into);
+                    const Block& right = state.plan.local_work(action).right;
+                    if (!(right == action.block)) begin_read(rank, right);
+                    time_.take_combine(state, action.block);
                 }
                 time_.schedule(state.processor_free + random_delay(), index);
                 break;
@@ -170,7 +172,7 @@ class Dataflow {
         if (!sent.buffered) time_.schedule(arrived + random_delay(), sent.index);
     }
 
-    void finish(Rank rank, const Action& action, std::uint32_t index) {
+    void finish(Rank rank, const Plan& plan, const Action& action, std::uint32_t index) {
         Memory& memory = contents(rank).memory;
         switch (action.kind) {
             case ActionKind::receive:
@@ -178,38 +180,44 @@ class Dataflow {
                 memory.write(action.block, std::exchange(arriving_[index], {}));
                 break;
             case ActionKind::send: end_read(rank, action.block); break;
-            case ActionKind::combine:
-                end_read(rank, action.block);
-                if (!(action.right == action.block)) end_read(rank, action.right);
-                begin_write(rank, action.into);  // at an instant: a clash with anything under way is an error
-                end_write(rank, action.into);
-                memory.write(action.into, combined(memory.read(action.block), memory.read(action.right),
-                                                   problem_.facts.op.commutative));
-                ++counts(rank).operations;
-                counts(rank).combined += action.into.count;
-                observe(rank, action, time_.now() - time_.seconds_of_combine(action.into));
-                break;
-            case ActionKind::copy:
-                end_read(rank, action.block);
-                begin_write(rank, action.into);
-                end_write(rank, action.into);
-                memory.write(action.into, memory.read(action.block));
-                observe(rank, action, time_.now());
-                break;
+            case ActionKind::combine: finish_combine(rank, action, plan.local_work(action)); break;
+            case ActionKind::copy: finish_copy(rank, action, plan.local_work(action)); break;
         }
     }
 
-    void observe(Rank rank, const Action& action, double start) {
+    void finish_combine(Rank rank, const Action& action, const LocalWork& work) {
+        Memory& memory = contents(rank).memory;
+        end_read(rank, action.block);
+        if (!(work.right == action.block)) end_read(rank, work.right);
+        begin_write(rank, work.into);  // at an instant: a clash with anything under way is an error
+        end_write(rank, work.into);
+        memory.write(work.into,
+                     combined(memory.read(action.block), memory.read(work.right), problem_.facts.op.commutative));
+        ++counts(rank).operations;
+        counts(rank).combined += work.into.count;
+        observe(rank, action, work, time_.now() - time_.seconds_of_combine(work.into));
+    }
+
+    void finish_copy(Rank rank, const Action& action, const LocalWork& work) {
+        Memory& memory = contents(rank).memory;
+        end_read(rank, action.block);
+        begin_write(rank, work.into);
+        end_write(rank, work.into);
+        memory.write(work.into, memory.read(action.block));
+        observe(rank, action, work, time_.now());
+    }
+
+    void observe(Rank rank, const Action& action, const LocalWork& work, double start) {
         if (options_.observer == nullptr) return;
         options_.observer->local({.rank = rank,
                                   .step = action.step,
                                   .kind = action.kind,
                                   .left = action.block,
-                                  .right = action.right,
-                                  .into = action.into,
+                                  .right = work.right,
+                                  .into = work.into,
                                   .start = start,
                                   .end = time_.now(),
-                                  .data = contents(rank).memory.read(action.into)});
+                                  .data = contents(rank).memory.read(work.into)});
     }
 
     template <class Change>

@@ -38,7 +38,8 @@ std::string place(Rank rank, std::int64_t step, const std::string& what) {
 }  // namespace
 
 std::unique_ptr<Call> Problem::call(Rank rank) const {
-    return std::make_unique<Call>(facts, rank, settings, promise_of(algorithm.collective).in_place(*this, rank));
+    const LocalFacts local{.rank = rank, .in_place = promise_of(algorithm.collective).in_place(*this, rank)};
+    return std::make_unique<Call>(facts, local, settings);
 }
 
 Memory Problem::memory(Rank rank) const {
@@ -48,7 +49,7 @@ Memory Problem::memory(Rank rank) const {
 
 void check_result(const Problem& problem, std::span<Memory> memories) {
     const Promise& promise = promise_of(problem.algorithm.collective);
-    const CallFacts& facts = problem.facts;
+    const SharedFacts& facts = problem.facts;
     for (Rank rank = 0; rank < facts.size; ++rank) {
         Memory& memory = memories[static_cast<std::size_t>(rank)];
         const auto call = problem.call(rank);
@@ -62,7 +63,7 @@ void check_result(const Problem& problem, std::span<Memory> memories) {
             if (!result.defined() && call->in_place()) expect_input(block);
             else expect(rank, memory, block, result);
         };
-        if (facts.input == Extent::part && facts.output == Extent::whole) {
+        if (facts.input == Share::part && facts.output == Share::whole) {
             for (Rank part = 0; part < facts.size; ++part) expect_output(facts.parts(output)[part], part);
         } else {
             expect_output(output, rank);
@@ -85,12 +86,13 @@ std::string where(Rank rank, std::int64_t step_number, const Step& step) {
     return place(rank, step_number, "exchange: " + text);
 }
 
-std::string where(Rank rank, const Action& action) {
-    if (action.kind == ActionKind::send || action.kind == ActionKind::receive) {
+std::string where(Rank rank, const Plan& plan, const Action& action) {
+    if (action.is_transfer()) {
         const Direction direction = action.kind == ActionKind::send ? Direction::send : Direction::receive;
         return place(rank, action.step, describe(Transfer{action.block, action.peer, direction}, action.peer));
     }
-    return place(rank, action.step, describe(action.kind, action.block, action.right, action.into));
+    const LocalWork& work = plan.local_work(action);
+    return place(rank, action.step, describe(action.kind, action.block, work.right, work.into));
 }
 
 std::int64_t Outcome::most_operations() const {

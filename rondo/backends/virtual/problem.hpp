@@ -16,7 +16,7 @@ namespace rondo::virtual_machine {
 
 struct Problem {
     const AlgorithmInfo& algorithm;
-    CallFacts facts;
+    SharedFacts facts;
     std::span<const Setting> settings;  ///< borrowed; see AlgorithmInfo::standard_settings
     bool in_place = false;              ///< on the ranks that can be (see promise.hpp)
     int ports = 1;                      ///< how many sends, and how many receives, one exchange may hold
@@ -58,6 +58,6 @@ void check_result(const Problem& problem, std::span<Memory> memories);
 
 /// "rank 3, step 2 (exchange: send output[0, 7) to 4, receive scratch[0, 7) from 1): "
 std::string where(Rank rank, std::int64_t step_number, const Step& step);
-std::string where(Rank rank, const Action& action);
+std::string where(Rank rank, const Plan& plan, const Action& action);
 
 }  // namespace rondo::virtual_machine

@@ -8,24 +8,24 @@
 namespace rondo::virtual_machine {
 namespace {
 
-bool everyone(const CallFacts& /*facts*/, Rank /*rank*/) { return true; }
-bool only_the_root(const CallFacts& facts, Rank rank) { return rank == facts.root; }
+bool everyone(const SharedFacts& /*facts*/, Rank /*rank*/) { return true; }
+bool only_the_root(const SharedFacts& facts, Rank rank) { return rank == facts.root; }
 
 bool if_wanted(const Problem& problem, Rank /*rank*/) { return problem.in_place; }
 bool if_wanted_at_the_root(const Problem& problem, Rank rank) { return problem.in_place && rank == problem.facts.root; }
 bool always(const Problem& /*problem*/, Rank /*rank*/) { return true; }
 
-Symbol the_roots_input(const CallFacts& facts, Rank /*rank*/, Rank /*part*/) { return Symbol::input_of(facts.root); }
-Symbol the_parts_input(const CallFacts& /*facts*/, Rank /*rank*/, Rank part) { return Symbol::input_of(part); }
-Symbol all_before(const CallFacts& /*facts*/, Rank rank, Rank /*part*/) {
+Symbol the_roots_input(const SharedFacts& facts, Rank /*rank*/, Rank /*part*/) { return Symbol::input_of(facts.root); }
+Symbol the_parts_input(const SharedFacts& /*facts*/, Rank /*rank*/, Rank part) { return Symbol::input_of(part); }
+Symbol all_before(const SharedFacts& /*facts*/, Rank rank, Rank /*part*/) {
     return rank > 0 ? Symbol::of_ranks(0, rank - 1) : Symbol();
 }
-Symbol all_up_to(const CallFacts& /*facts*/, Rank rank, Rank /*part*/) { return Symbol::of_ranks(0, rank); }
-Symbol all(const CallFacts& facts, Rank /*rank*/, Rank /*part*/) { return Symbol::of_ranks(0, facts.size - 1); }
-Symbol all_of_the_own_part(const CallFacts& facts, Rank rank, Rank /*part*/) {
+Symbol all_up_to(const SharedFacts& /*facts*/, Rank rank, Rank /*part*/) { return Symbol::of_ranks(0, rank); }
+Symbol all(const SharedFacts& facts, Rank /*rank*/, Rank /*part*/) { return Symbol::of_ranks(0, facts.size - 1); }
+Symbol all_of_the_own_part(const SharedFacts& facts, Rank rank, Rank /*part*/) {
     return Symbol::of_ranks(0, facts.size - 1).moved(-facts.parts(Block(0, facts.count, Buffer::input))[rank].first);
 }
-Symbol all_at_the_root(const CallFacts& facts, Rank rank, Rank /*part*/) {
+Symbol all_at_the_root(const SharedFacts& facts, Rank rank, Rank /*part*/) {
     return rank == facts.root ? Symbol::of_ranks(0, facts.size - 1) : Symbol();
 }
 

@@ -11,12 +11,12 @@ namespace rondo::virtual_machine {
 struct Promise {
     std::string_view collective;
     /// False: the input means nothing on this rank.
-    bool (*has_input)(const CallFacts& facts, Rank rank);
+    bool (*has_input)(const SharedFacts& facts, Rank rank);
     /// True: this rank's input stands in its output buffer, or there is only one buffer.
     bool (*in_place)(const Problem& problem, Rank rank);
     /// What every element of the output holds in the end, seen from the first one; an undefined symbol: what it held
     /// before. Where parts are gathered: of the part of rank `part`.
-    Symbol (*output)(const CallFacts& facts, Rank rank, Rank part);
+    Symbol (*output)(const SharedFacts& facts, Rank rank, Rank part);
 };
 
 /// Throws Error for a collective about which nothing is known here.

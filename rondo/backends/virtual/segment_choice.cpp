@@ -72,8 +72,8 @@ Limits limits_of(Count eager_limit) {
 }
 
 /// The vector that is cut into segments: all of it, or a part of even ones.
-CallFacts stream_of(const AlgorithmInfo& algorithm, const CallFacts& facts) {
-    CallFacts stream = facts;
+SharedFacts stream_of(const AlgorithmInfo& algorithm, const SharedFacts& facts) {
+    SharedFacts stream = facts;
     if (algorithm.has_segments_of_parts) stream.count = (facts.count + facts.size - 1) / facts.size;
     return stream;
 }
@@ -82,7 +82,7 @@ CallFacts stream_of(const AlgorithmInfo& algorithm, const CallFacts& facts) {
 /// segment, and serve for segments of every length.
 class Pipeline {
   public:
-    Pipeline(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
+    Pipeline(const AlgorithmInfo& algorithm, const SharedFacts& facts, std::span<const Setting> settings,
              const CostModel& costs, Count eager_limit)
         : algorithm_(algorithm), facts_(facts), stream_(stream_of(algorithm, facts)),
           settings_(with_segment(settings, 1)), costs_(costs), eager_limit_(eager_limit) {}
@@ -203,19 +203,20 @@ class Pipeline {
     }
 
     [[nodiscard]] std::optional<Timing> timing_of(Rank ranks, Count segments) const {
-        CallFacts facts = facts_;
+        SharedFacts facts = facts_;
         facts.root = static_cast<Rank>(std::int64_t{facts.root} * ranks / facts.size);  // the same place
         facts.size = ranks;
         facts.count = segments * streams(ranks);
         facts.element_bytes = 1;
         facts.starts = {};
+        facts.placement = nullptr;  // of other ranks
         // What an algorithm serves only because it is larger cannot be run small.
         if (algorithm_.refusal(facts, settings_)) return std::nullopt;
         return Timing::of(Problem{algorithm_, facts, settings_});
     }
 
     const AlgorithmInfo& algorithm_;
-    const CallFacts facts_, stream_;
+    const SharedFacts facts_, stream_;
     const std::vector<Setting> settings_;
     const CostModel costs_;
     const Count eager_limit_;
@@ -247,7 +248,7 @@ SegmentChoice best_of(std::span<const Count> candidates, std::size_t start, Pipe
 
 /// What `body(pipeline)` finds on all ranks, or on the largest group that the budget allows; nothing if there is none.
 template <class Body>
-std::optional<SegmentChoice> on_affordable_group(const AlgorithmInfo& algorithm, const CallFacts& facts,
+std::optional<SegmentChoice> on_affordable_group(const AlgorithmInfo& algorithm, const SharedFacts& facts,
                                                  std::span<const Setting> settings, const CostModel& costs,
                                                  Count budget, Count eager_limit, Body&& body) {
     std::vector<Rank> sizes = {facts.size};
@@ -271,20 +272,20 @@ std::size_t index_of_standard(std::span<const Count> candidates, Count standard)
 }
 
 /// What is taken where nothing can be timed.
-SegmentChoice standard_choice(const CallFacts& stream, std::span<const Count> candidates, Count standard) {
+SegmentChoice standard_choice(const SharedFacts& stream, std::span<const Count> candidates, Count standard) {
     const Count segment = candidates[index_of_standard(candidates, standard)];
     return {segment, segments_of(stream, segment), 0, Basis::standard};
 }
 
-bool is_refused(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
+bool is_refused(const AlgorithmInfo& algorithm, const SharedFacts& facts, std::span<const Setting> settings,
                 Count segment) {
     return algorithm.refusal(facts, with_segment(settings, segment)).has_value();
 }
 
 }  // namespace
 
-std::vector<Count> candidate_segments(const AlgorithmInfo& algorithm, const CallFacts& facts) {
-    const CallFacts stream = stream_of(algorithm, facts);
+std::vector<Count> candidate_segments(const AlgorithmInfo& algorithm, const SharedFacts& facts) {
+    const SharedFacts stream = stream_of(algorithm, facts);
     const Count bytes = std::max<Count>(1, stream.bytes());
     const auto element = static_cast<std::uint64_t>(std::max<Count>(1, facts.element_bytes));
     std::vector<Count> candidates;
@@ -296,7 +297,7 @@ std::vector<Count> candidate_segments(const AlgorithmInfo& algorithm, const Call
     return candidates;
 }
 
-SegmentChoice best_segment(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
+SegmentChoice best_segment(const AlgorithmInfo& algorithm, const SharedFacts& facts, std::span<const Setting> settings,
                            const CostModel& costs, Count budget, Count eager_limit) {
     const Limits limits = limits_of(eager_limit);
     const std::vector<Count> candidates = candidate_segments(algorithm, facts);
@@ -311,8 +312,8 @@ SegmentChoice best_segment(const AlgorithmInfo& algorithm, const CallFacts& fact
     return found.value_or(standard);
 }
 
-SegmentChoice time_of_segment(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
-                              Count segment, const CostModel& costs, Count budget) {
+SegmentChoice time_of_segment(const AlgorithmInfo& algorithm, const SharedFacts& facts,
+                              std::span<const Setting> settings, Count segment, const CostModel& costs, Count budget) {
     const SegmentChoice untimed{segment, segments_of(stream_of(algorithm, facts), segment), 0, Basis::standard};
     if (facts.count == 0 || is_refused(algorithm, facts, settings, segment)) return untimed;
     const auto found = on_affordable_group(algorithm, facts, settings, costs, budget, no_eager_limit,
@@ -320,7 +321,7 @@ SegmentChoice time_of_segment(const AlgorithmInfo& algorithm, const CallFacts& f
     return found.value_or(untimed);
 }
 
-std::vector<Setting> closed_settings(const AlgorithmInfo& algorithm, const CallFacts& facts,
+std::vector<Setting> closed_settings(const AlgorithmInfo& algorithm, const SharedFacts& facts,
                                      std::span<const Setting> settings, const CostModel& costs, Count budget,
                                      Count eager_limit) {
     for (const Setting& setting : settings) {

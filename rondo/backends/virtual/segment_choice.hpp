@@ -41,19 +41,20 @@ inline constexpr Count no_eager_limit = std::numeric_limits<Count>::max();
 ///
 /// `eager_limit`: longer messages wait until the receiver has answered. Where the standard segment would wait, the
 /// longest that does not takes its place, and longer ones are timed with that wait.
-SegmentChoice best_segment(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
+SegmentChoice best_segment(const AlgorithmInfo& algorithm, const SharedFacts& facts, std::span<const Setting> settings,
                            const CostModel& costs, Count budget = actions_per_choice,
                            Count eager_limit = no_eager_limit);
 
 /// The time of a given segment, found as for `best_segment`.
-SegmentChoice time_of_segment(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
-                              Count segment, const CostModel& costs, Count budget = actions_per_choice);
+SegmentChoice time_of_segment(const AlgorithmInfo& algorithm, const SharedFacts& facts,
+                              std::span<const Setting> settings, Count segment, const CostModel& costs,
+                              Count budget = actions_per_choice);
 
 /// The segments that `best_segment` considers, from the shortest to the whole vector.
-std::vector<Count> candidate_segments(const AlgorithmInfo& algorithm, const CallFacts& facts);
+std::vector<Count> candidate_segments(const AlgorithmInfo& algorithm, const SharedFacts& facts);
 
 /// The settings of a choice with the open ones closed, ready for a Call.
-std::vector<Setting> closed_settings(const AlgorithmInfo& algorithm, const CallFacts& facts,
+std::vector<Setting> closed_settings(const AlgorithmInfo& algorithm, const SharedFacts& facts,
                                      std::span<const Setting> settings, const CostModel& costs,
                                      Count budget = actions_per_choice, Count eager_limit = no_eager_limit);
 

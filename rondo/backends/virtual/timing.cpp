@@ -66,7 +66,8 @@ void Timing::match() {
                             time_.action(sends[i].action).block.count == time_.action(receives[i].action).block.count;
         if (!paired) {
             const std::uint32_t lone = i < sends.size() ? sends[i].action : receives[i].action;
-            throw Error(where(time_.rank_of(lone), time_.action(lone)) + "has no counterpart of the same count");
+            throw Error(where(time_.rank_of(lone), time_.owner(lone).plan, time_.action(lone)) +
+                        "has no counterpart of the same count");
         }
         counterpart_[sends[i].action] = receives[i].action;
         counterpart_[receives[i].action] = sends[i].action;
@@ -91,7 +92,7 @@ void Timing::start(VirtualRank& state, const Action& action, std::uint32_t index
             time_.schedule(state.egress_free, index);
             if (ready_[counterpart_[index]] != not_posted) meet(index, counterpart_[index]);
             break;
-        case ActionKind::combine: time_.take_combine(state, action.into); [[fallthrough]];
+        case ActionKind::combine: time_.take_combine(state, action.block); [[fallthrough]];
         case ActionKind::copy: time_.schedule(state.processor_free, index); break;
     }
 }
@@ -102,7 +103,7 @@ void Timing::meet(std::uint32_t sent, std::uint32_t received) {
     time_.schedule(time_.arrive(receiver, std::max(ready_[sent], ready_[received]), block), received);
 }
 
-double time_of(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
+double time_of(const AlgorithmInfo& algorithm, const SharedFacts& facts, std::span<const Setting> settings,
                const CostModel& costs, const FlightLimits& limits) {
     auto timing = Timing::of(Problem{algorithm, facts, settings}, limits);
     if (!timing) {

@@ -15,7 +15,7 @@ namespace rondo::virtual_machine {
 /// The plans of all ranks of one problem, ready to be timed any number of times, with any costs.
 class Timing {
   public:
-    static constexpr Count most_messages = Count{1} << 20;  // some 400 MiB of plans
+    static constexpr Count most_messages = Count{1} << 20;  // some 200 MiB of plans
 
     /// Nothing if the ranks send more than `most` messages in all. Throws Error where a message has no counterpart, or
     /// one with another count; and what Plan::of throws.
@@ -47,7 +47,7 @@ class Timing {
 };
 
 /// The time that run_dataflow finds, for one call. Throws Error also for problems of more than Timing::most_messages.
-double time_of(const AlgorithmInfo& algorithm, const CallFacts& facts, std::span<const Setting> settings,
+double time_of(const AlgorithmInfo& algorithm, const SharedFacts& facts, std::span<const Setting> settings,
                const CostModel& costs, const FlightLimits& limits = {});
 
 }  // namespace rondo::virtual_machine

@@ -54,7 +54,7 @@ class VirtualTime {
         }
         for (const VirtualRank& state : ranks_) {
             if (state.scoreboard.done()) continue;
-            throw Error(where(rank_of(state), state.plan.actions()[state.scoreboard.first_incomplete()]) +
+            throw Error(where(rank_of(state), state.plan, state.plan.actions()[state.scoreboard.first_incomplete()]) +
                         "deadlock: never completes");
         }
         return now_;
@@ -62,8 +62,8 @@ class VirtualTime {
 
     // What takes how long. Of actions that start now:
     double take_message(VirtualRank& state) const { return state.processor_free += costs_.overhead; }
-    double take_combine(VirtualRank& state, const Block& into) const {
-        return state.processor_free += seconds_of_combine(into);
+    double take_combine(VirtualRank& state, const Block& block) const {
+        return state.processor_free += seconds_of_combine(block);
     }
     /// A message that is ready takes the wire, as soon as that is idle; when its first byte leaves.
     double leave(VirtualRank& sender, double ready, const Block& block) const {
@@ -83,7 +83,7 @@ class VirtualTime {
 
     [[nodiscard]] double now() const { return now_; }
     [[nodiscard]] double alpha() const { return costs_.alpha; }
-    [[nodiscard]] double seconds_of_combine(const Block& into) const { return costs_.gamma * bytes(into); }
+    [[nodiscard]] double seconds_of_combine(const Block& block) const { return costs_.gamma * bytes(block); }
     [[nodiscard]] Rank size() const { return static_cast<Rank>(ranks_.size()); }
     [[nodiscard]] std::uint32_t actions() const { return static_cast<std::uint32_t>(rank_of_.size()); }
     [[nodiscard]] VirtualRank& at(Rank rank) { return ranks_[static_cast<std::size_t>(rank)]; }

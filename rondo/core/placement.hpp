@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// On which node each rank of a communicator is, and the groups that follow from it: the ranks of a node, and the lanes.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "rondo/core/rank_map.hpp"
+
+namespace rondo {
+
+/// Nodes are numbered in the order of their first ranks; the ranks of a node in their own order: its number 0 is its
+/// leader. Lane i has the ranks with number i, one on each node. There are as many lanes as the smallest node has
+/// ranks: the ranks of larger nodes beyond that are in none, and take part through their nodes only.
+class Placement {
+  public:
+    /// A rank's node, and its number there.
+    struct Place {
+        Rank node, number;
+        [[nodiscard]] friend constexpr bool operator==(const Place& a, const Place& b) = default;
+    };
+
+    /// Every node has as many consecutive ranks. Two numbers, whatever the size.
+    [[nodiscard]] static Placement regular(Rank nodes, Rank ranks_per_node);
+    /// By any numbers that tell nodes apart, one for each rank. Tables of all ranks, unless that is regular.
+    [[nodiscard]] static Placement of(std::span<const Rank> node_of);
+
+    [[nodiscard]] Rank size() const { return size_; }  ///< ranks
+    [[nodiscard]] Rank nodes() const { return nodes_; }
+    [[nodiscard]] Rank lanes() const { return lanes_; }                ///< ranks of the smallest node
+    [[nodiscard]] Rank most_on_node() const { return most_on_node_; }  ///< ranks of the largest
+    [[nodiscard]] bool is_regular() const { return places_.empty(); }
+    /// True if every rank of a node comes before every rank of the next: a reduction of reductions on nodes, in their
+    /// order, is in rank order.
+    [[nodiscard]] bool in_rank_order() const { return in_rank_order_; }
+
+    [[nodiscard]] Place place(Rank rank) const;
+    /// The ranks of a node. Borrows from this placement, as do lanes.
+    [[nodiscard]] RankMap on_node(Rank node) const;
+    /// The ranks of a lane, by node.
+    [[nodiscard]] RankMap on_lane(Rank lane) const;
+
+    friend bool operator==(const Placement& a, const Placement& b);
+
+  private:
+    Rank size_ = 0, nodes_ = 0, lanes_ = 0, most_on_node_ = 0;
+    bool in_rank_order_ = true;
+    // Empty if regular.
+    std::vector<Place> places_;  // of each rank
+    std::vector<Rank> by_node_;  // all ranks, node by node
+    std::vector<Rank> first_;    // of each node in `by_node_`, and the end
+    std::vector<Rank> by_lane_;  // the ranks of all lanes, lane by lane
+};
+
+}  // namespace rondo

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Algorithms that use nodes deliver what they promise, wherever the ranks are: on 1 to 8 nodes of 1 to 8 ranks, on
+// nodes that differ, and on nodes whose ranks interleave.
+#include <iterator>
+
+#include "rondo/backends/virtual/dataflow.hpp"
+#include "rondo/backends/virtual/lock_step.hpp"
+#include "rondo/core/placement.hpp"
+#include "tests/conformance/cases.hpp"
+
+namespace rondo::conformance {
+namespace {
+
+std::vector<const AlgorithmInfo*> algorithms_with_nodes() {
+    std::vector<const AlgorithmInfo*> all;
+    for (const AlgorithmInfo* algorithm : all_algorithms()) {
+        if (algorithm->uses_nodes) all.push_back(algorithm);
+    }
+    return all;
+}
+
+/// So many ranks on each node, one node after the other.
+Placement nodes_of(const std::vector<Rank>& ranks) {
+    std::vector<Rank> names;
+    for (std::size_t node = 0; node < ranks.size(); ++node) {
+        names.insert(names.end(), static_cast<std::size_t>(ranks[node]), static_cast<Rank>(node));
+    }
+    return Placement::of(names);
+}
+
+std::vector<Placement> regular_placements() {
+    std::vector<Placement> all;
+    for (Rank nodes = 1; nodes <= 8; ++nodes) {
+        for (Rank ranks = 1; ranks <= 8; ++ranks) all.push_back(Placement::regular(nodes, ranks));
+    }
+    return all;
+}
+
+std::vector<Placement> odd_placements() {
+    std::vector<Placement> all = {nodes_of({4, 4, 3}), nodes_of({1, 4, 4}), nodes_of({5, 1, 2, 7}), nodes_of({2, 3})};
+    const Rank dealt_out[] = {0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}, last_one_back[] = {0, 0, 1, 1, 2, 0},
+               uneven[] = {3, 1, 1, 3, 2, 3, 3};
+    for (const std::span<const Rank> names :
+         {std::span<const Rank>(dealt_out), std::span<const Rank>(last_one_back), std::span<const Rank>(uneven)}) {
+        all.push_back(Placement::of(names));
+    }
+    return all;
+}
+
+class EveryAlgorithmWithNodes : public testing::TestWithParam<const AlgorithmInfo*> {
+  protected:
+    template <class Body>
+    void for_each_placement(const std::vector<Placement>& placements, std::size_t most, Body&& body) {
+        for (const Placement& placement : placements) {
+            SCOPED_TRACE(std::to_string(placement.nodes()) + " nodes, " + std::to_string(placement.lanes()) + " to " +
+                         std::to_string(placement.most_on_node()) + " ranks");
+            for_each_case(*GetParam(), placement.size(), most, body, &placement);
+            if (HasFailure()) return;
+        }
+    }
+};
+
+constexpr auto in_lock_step = [](const auto& problem) { EXPECT_NO_THROW(virtual_machine::run_lock_step(problem)); };
+constexpr auto in_random_order = [](const auto& problem) {
+    for (const std::uint64_t seed : {1, 2}) {
+        EXPECT_NO_THROW(virtual_machine::run_dataflow(problem, {.seed = seed}));
+        EXPECT_NO_THROW(virtual_machine::run_dataflow(problem, {.synchronous = true, .seed = seed}));
+    }
+};
+
+TEST_P(EveryAlgorithmWithNodes, is_right_on_regular_nodes) {
+    for_each_placement(regular_placements(), is_sanitized ? 8 : 60, in_lock_step);
+    for_each_placement(regular_placements(), is_sanitized ? 2 : 8, in_random_order);
+}
+
+TEST_P(EveryAlgorithmWithNodes, is_right_on_nodes_that_differ_or_interleave) {
+    for_each_placement(odd_placements(), std::size_t(-1), in_lock_step);
+    for_each_placement(odd_placements(), 20, in_random_order);
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithmWithNodes, testing::ValuesIn(algorithms_with_nodes()), test_name);
+
+/// What a lane carries to other nodes is the least possible: a part of the vector, as by an allreduce of its own.
+TEST(full_lane_allreduce, sends_only_its_part_to_other_nodes) {
+    const AlgorithmInfo& algorithm = *find_collective("allreduce")->algorithm("full_lane");
+    const Placement placement = Placement::regular(4, 4);
+    const SharedFacts facts{.size = 16, .count = 1600, .element_bytes = 8, .op = {true}, .placement = &placement};
+    for (Rank rank = 0; rank < facts.size; ++rank) {
+        const Call call(facts, {.rank = rank});
+        const Plan plan = Plan::of(call, algorithm);
+        Count to_others = 0;
+        for (const Action& action : plan.actions()) {
+            const bool leaves = action.kind == ActionKind::send && action.peer / 4 != rank / 4;
+            if (leaves) EXPECT_EQ(action.peer % 4, rank % 4) << "another lane";
+            if (leaves) to_others += action.block.count;
+        }
+        EXPECT_EQ(to_others, 2 * 3 * (1600 / 4 / 4));
+    }
+}
+
+}  // namespace
+}  // namespace rondo::conformance

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/core/placement.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "rondo/core/call.hpp"
+#include "rondo/core/error.hpp"
+
+namespace rondo {
+namespace {
+
+using testing::ElementsAre;
+
+std::vector<Rank> ranks_of(const RankMap& group) {
+    std::vector<Rank> ranks;
+    for (Rank rank = 0; rank < group.size(); ++rank) ranks.push_back(group(rank));
+    return ranks;
+}
+
+TEST(placement, is_regular_where_every_node_has_as_many_consecutive_ranks) {
+    const Rank names[] = {7, 7, 7, 3, 3, 3, 5, 5, 5, 0, 0, 0};
+    const Placement placement = Placement::of(names);
+    EXPECT_TRUE(placement.is_regular());
+    EXPECT_EQ(placement, Placement::regular(4, 3));
+    EXPECT_EQ(placement.nodes(), 4);
+    EXPECT_EQ(placement.lanes(), 3);
+    EXPECT_EQ(placement.place(7), (Placement::Place{2, 1}));
+    EXPECT_THAT(ranks_of(placement.on_node(2)), ElementsAre(6, 7, 8));
+    EXPECT_THAT(ranks_of(placement.on_lane(1)), ElementsAre(1, 4, 7, 10));
+}
+
+TEST(placement, gives_lanes_to_as_many_ranks_as_the_smallest_node_has) {
+    const Rank names[] = {0, 0, 0, 1, 1, 2, 2, 2, 2};
+    const Placement placement = Placement::of(names);
+    EXPECT_FALSE(placement.is_regular());
+    EXPECT_TRUE(placement.in_rank_order());
+    EXPECT_EQ(placement.lanes(), 2);
+    EXPECT_EQ(placement.most_on_node(), 4);
+    EXPECT_THAT(ranks_of(placement.on_node(1)), ElementsAre(3, 4));
+    EXPECT_THAT(ranks_of(placement.on_node(2)), ElementsAre(5, 6, 7, 8));
+    EXPECT_THAT(ranks_of(placement.on_lane(0)), ElementsAre(0, 3, 5));
+    EXPECT_THAT(ranks_of(placement.on_lane(1)), ElementsAre(1, 4, 6));
+}
+
+TEST(placement, numbers_nodes_by_their_first_ranks_also_where_they_interleave) {
+    const Rank names[] = {9, 4, 9, 4, 1, 1};
+    const Placement placement = Placement::of(names);
+    EXPECT_FALSE(placement.is_regular());
+    EXPECT_FALSE(placement.in_rank_order());
+    EXPECT_EQ(placement.lanes(), 2);
+    EXPECT_THAT(ranks_of(placement.on_node(0)), ElementsAre(0, 2));
+    EXPECT_THAT(ranks_of(placement.on_node(1)), ElementsAre(1, 3));
+    EXPECT_THAT(ranks_of(placement.on_lane(1)), ElementsAre(2, 3, 5));
+    const Rank other_names[] = {0, 1, 0, 1, 2, 2}, others[] = {0, 1, 1, 0, 2, 2};
+    EXPECT_EQ(placement, Placement::of(other_names));
+    EXPECT_FALSE(placement == Placement::of(others));
+}
+
+TEST(call, is_on_nodes_lanes_and_leaders) {
+    const Rank names[] = {0, 0, 0, 1, 1};
+    const Placement placement = Placement::of(names);
+    const SharedFacts facts{.size = 5, .count = 10, .placement = &placement};
+    const Call fourth(facts, {.rank = 3}), third(facts, {.rank = 2});
+    const Call node = fourth.on_node(fourth.input(), fourth.output(), {});
+    EXPECT_EQ(node.ranks(), std::pair(0, 2));
+    EXPECT_THAT(ranks_of(node.group()), ElementsAre(3, 4));
+    const Call lane = fourth.on_lane(fourth.input(), fourth.output(), {.root = 1});
+    EXPECT_EQ(lane.ranks(), std::pair(1, 2));
+    EXPECT_EQ(lane.facts().root, 1);
+    EXPECT_THAT(ranks_of(lane.group()), ElementsAre(0, 3));
+    EXPECT_EQ(lane.lanes(), 1);  // of ranks that are nodes of their own
+    EXPECT_THAT(ranks_of(fourth.on_leaders(fourth.input(), fourth.output(), {}).group()), ElementsAre(0, 3));
+    EXPECT_THROW((void)third.on_lane(third.input(), third.output(), {}), Error);
+    EXPECT_EQ(third.on(third.input(), third.output()).lanes(), 2);  // on the same ranks
+}
+
+TEST(call, takes_each_rank_for_a_node_where_nobody_knows) {
+    const SharedFacts facts{.size = 4, .count = 10};
+    const Call call(facts, {.rank = 2});
+    EXPECT_THAT(ranks_of(call.on_node(call.input(), call.output(), {}).group()), ElementsAre(2));
+    EXPECT_THAT(ranks_of(call.on_lane(call.input(), call.output(), {}).group()), ElementsAre(0, 1, 2, 3));
+    EXPECT_EQ(call.on_lane(call.input(), call.output(), {}).ranks().first, 2);
+}
+
+}  // namespace
+}  // namespace rondo
