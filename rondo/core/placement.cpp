@@ -39,9 +39,11 @@ Placement Placement::of(std::span<const Rank> node_of) {
     placement.by_lane_.resize(static_cast<std::size_t>(placement.nodes_) * static_cast<std::size_t>(placement.lanes_));
     for (Rank rank = 0; rank < placement.size_; ++rank) {
         const auto [node, number] = placement.place(rank);
-        placement.by_node_[static_cast<std::size_t>(placement.first_[static_cast<std::size_t>(node)] + number)] = rank;
+        const Rank at = placement.first_[static_cast<std::size_t>(node)] + number;
+        placement.by_node_[static_cast<std::size_t>(at)] = rank;
         if (number >= placement.lanes_) continue;
-        placement.by_lane_[static_cast<std::size_t>(number * placement.nodes_ + node)] = rank;
+        const Rank in_lanes = number * placement.nodes_ + node;
+        placement.by_lane_[static_cast<std::size_t>(in_lanes)] = rank;
     }
     return placement;
 }

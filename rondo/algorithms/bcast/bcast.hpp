@@ -12,6 +12,7 @@ inline constexpr std::string_view summary = "every rank gets the root's vector";
 #define RONDO_BCAST_ALGORITHMS(ALGORITHM) \
     ALGORITHM(binomial)                   \
     ALGORITHM(circulant)                  \
+    ALGORITHM(full_lane)                  \
     ALGORITHM(linear_pipeline)            \
     ALGORITHM(pipelined_binary_tree)      \
     ALGORITHM(scatter_allgather)          \
