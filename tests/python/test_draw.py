@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import re
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from rondo.drawing import trace, trees
+from rondo.drawing import space_time, trace, trees
 from rondo.drawing.trace import Costs, Problem
 
 from rondo import _core
@@ -110,6 +112,37 @@ def test_the_root_of_trees_used_both_ways_is_the_one_that_makes_them_search_tree
     found = trees_of(Problem("scan", "two_tree:segment=8", 10, 32))
     assert found is not None
     assert [next(rank for rank, depth in tree.depths.items() if depth == 0) for tree in found] == [7, 2]
+
+
+def test_no_rank_is_on_the_wrong_side_of_the_root():
+    found = trees_of(Problem("scan", "two_tree:segment=8", 9, 32))
+    assert found is not None
+    assert [next(rank for rank, depth in tree.depths.items() if depth == 0) for tree in found] == [7, 8]
+
+
+@pytest.mark.parametrize(("algorithm", "processes"), [("allgather/bruck", 16), ("allgather/circulant", 9)])
+def test_no_label_covers_another(algorithm, processes):
+    collective, name = algorithm.split("/")
+    problem = Problem(collective, name, processes, 8192)
+    texts = space_time.draw(trace.of(problem, problem.run(0))).axes.texts
+    labels = [each for each in texts if each.get_zorder() == 6 and each.get_path_effects() == []]
+    assert len(labels) > processes
+    boxes = [each.get_window_extent() for each in labels]
+    assert not [(one, other) for one, other in itertools.combinations(boxes, 2) if one.overlaps(other)]
+
+
+def test_the_legend_stays_within_the_picture():
+    found = trace.of(problem := Problem("bcast", "split_tree:segment=8", 8, 512), problem.run(0))
+    sheet = trees.draw(found, trees.of(found))
+    (legend,) = sheet.figure.legends
+    assert legend.get_window_extent().x1 < sheet.figure.bbox.width
+
+
+def test_an_edge_bends_around_other_ranks():
+    straight, bent = (trees._way((0, 0), (2, 0), [(1, y)]) for y in (1, 0.02))
+    assert {y for _, y in straight} == {0}
+    assert min(math.dist(each, (1, 0.02)) for each in bent) > trees.CLEAR
+    assert (bent[0], bent[-1]) == ((0, 0), (2, 0))
 
 
 def test_reductions_lead_to_the_root():

@@ -63,23 +63,41 @@ class Sheet:
 
     def legend(self, entries: Mapping[str, Any], note: str = "") -> None:
         """What marks and colours stand for, in one line: texts, with what is drawn beside them. Below it, the note."""
-        across, up = self.figure.get_size_inches()
-        if note:
-            self.figure.text(MARGIN / across, 0.06 / up, note, fontsize=SMALL, color=INK)
         if entries:
-            together = optional.module("matplotlib.legend_handler").HandlerTuple(ndivide=1)
-            self.figure.legend(
-                entries.values(),
-                entries.keys(),
-                handler_map={tuple: together},
-                loc="lower left",
-                bbox_to_anchor=(MARGIN / across, LEGEND / up if note else 0),
-                ncols=len(entries),
-                fontsize=SMALL,
-                frameon=False,
-                borderaxespad=0.2,
-                borderpad=0,
-            )
+            drawn = self._legend(entries, LEGEND if note else 0)
+            inches = drawn.get_window_extent().x1 / self.figure.dpi + MARGIN
+            if inches > self.figure.get_figwidth():
+                drawn.remove()
+                self._widen(inches)
+                self._legend(entries, LEGEND if note else 0)
+        if note:
+            across, up = self.figure.get_size_inches()
+            self.figure.text(MARGIN / across, 0.06 / up, note, fontsize=SMALL, color=INK)
+
+    def _legend(self, entries: Mapping[str, Any], level: float) -> Any:
+        across, up = self.figure.get_size_inches()
+        together = optional.module("matplotlib.legend_handler").HandlerTuple(ndivide=1)
+        return self.figure.legend(
+            entries.values(),
+            entries.keys(),
+            handler_map={tuple: together},
+            loc="lower left",
+            bbox_to_anchor=(MARGIN / across, level / up),
+            ncols=len(entries),
+            fontsize=SMALL,
+            frameon=False,
+            borderaxespad=0.2,
+            borderpad=0,
+        )
+
+    def _widen(self, inches: float) -> None:
+        """What is there keeps its size and its distance from the left."""
+        factor = self.figure.get_figwidth() / inches
+        self.figure.set_figwidth(inches)
+        left, bottom, width, height = self.axes.get_position().bounds
+        self.axes.set_position((left * factor, bottom, width * factor, height))
+        for text in self.figure.texts:
+            text.set_x(text.get_position()[0] * factor)
 
     def save(self, path: Path) -> None:
         """In the format that the suffix names; Error if the file cannot be written."""

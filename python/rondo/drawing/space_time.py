@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import collections
 import math
+from dataclasses import dataclass
 from typing import Any
 
 from rondo import optional
@@ -17,12 +18,15 @@ from rondo.reports import style
 MOST_RANKS = 64
 MOST_MESSAGES = 1500
 MARK = 0.13  # inches that a mark takes
+MOST_MARKS = 6  # that stand side by side; more of them overlap
 GAP = 0.05  # between rounds
 EDGE = 0.15  # inches above the first and below the last rank
 ARROW = 0.42  # inches of time that a message should take
 LEFT = 0.5  # inches for the numbers of the ranks
 LABEL = 0.3  # inches of arrow that a label needs
 LETTERS = 0.1  # inches that they are high
+ASIDE = 0.2  # of the distance of two ranks: how far from their middle a label may stand
+PASSES = 4  # in which labels make room for one another
 Point = tuple[float, float]
 
 
@@ -33,6 +37,7 @@ def draw(trace: Trace) -> Sheet:
     picture.draw_ranks()
     for number, message in enumerate(trace.events.messages):
         picture.draw_message(message, f"message-{number}")
+    picture.draw_labels()
     for number, local in enumerate(trace.events.locals):
         picture.draw_local(local, f"{local.kind}-{number}")
     picture.sheet.legend(_legend(trace))
@@ -64,12 +69,13 @@ class _Rounds:
         most = collections.Counter[int]()
         for (_, moment), locals_ in self.places.items():
             most[moment] = max(most[moment], len(locals_))
-        marks = MARK * sum(most.values()) + GAP * (self.rounds + 1)
+        self.widths = {moment: MARK * min(number, MOST_MARKS) for moment, number in most.items()}
+        marks = sum(self.widths.values()) + GAP * (self.rounds + 1)
         room = canvas.width_of(canvas.title_of(trace)) - LEFT - marks
         self.round_width = min(max(room / max(self.rounds, 1), 0.6 if self.rounds <= 16 else 0.5), 0.85)
         self.starts, x = [], 0.0
         for moment in range(self.rounds + 1):
-            x += MARK * most[moment] + GAP
+            x += self.widths.get(moment, 0) + GAP
             self.starts.append(x)
             x += self.round_width if moment < self.rounds else 0.02
         self.width = x
@@ -82,7 +88,8 @@ class _Rounds:
         moment = round(local.end)
         others = self.places[local.rank, moment]
         begin = self.starts[moment - 1] + self.round_width + GAP / 2 if moment else GAP / 2
-        return begin + MARK * (next(i for i, each in enumerate(others) if each is local) + 0.5)
+        distance = min(MARK, self.widths[moment] / len(others))
+        return begin + distance * (next(i for i, each in enumerate(others) if each is local) + 0.5)
 
     def draw_axis(self, sheet: Sheet, height: float) -> None:
         for number, start in enumerate(self.starts[:-1]):
@@ -140,12 +147,31 @@ class _Seconds:
         sheet.text(self.x(self.time / 2), height + 0.25, f"time ({unit})")
 
 
+@dataclass(eq=False)
+class _Label:
+    text: str
+    colour: str
+    places: list[Point]
+    """Where it may stand, the most wanted first."""
+    place: Point = (0.0, 0.0)
+
+    @property
+    def half(self) -> float:
+        """Of its width."""
+        return 0.03 + 0.024 * len(self.text)
+
+    def inches(self) -> range:
+        """From the left, whole ones."""
+        return range(int(self.place[0] - self.half), int(self.place[0] + self.half) + 1)
+
+
 class _Labels:
     """Finds places for labels: on their arrows, between two lines of ranks, and not on one another."""
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
-        self.taken: dict[int, list[tuple[float, float, float]]] = collections.defaultdict(list)  # by inch from the left
+        self.labels: list[_Label] = []
+        self.taken: dict[int, list[_Label]] = collections.defaultdict(list)  # by inch from the left
         self.meetings = {(each.receiver, each.sender, each.start) for each in trace.events.messages}
 
     def text(self, message: Message) -> str:
@@ -153,16 +179,30 @@ class _Labels:
             return ranges_text(self.trace.blocks_of(message))
         return message.inputs if self.trace.inputs_differ else ""
 
-    def place(self, message: Message, start: Point, end: Point, text: str) -> Point:
-        places = [
-            tuple(one + part * (other - one) for one, other in zip(start, end, strict=True))
-            for part in self._parts(message)
-        ]
-        half = 0.03 + 0.024 * len(text)
-        x, y = min(places, key=lambda each: self._overlaps(*each, half))
-        for inch in range(int(x - half), int(x + half) + 1):
-            self.taken[inch].append((x, y, half))
-        return x, y
+    def add(self, message: Message, start: Point, end: Point, colour: str) -> None:
+        text = self.text(message)
+        if not text or math.dist(start, end) < LABEL:
+            return
+        (x, y), (to_x, to_y) = start, end
+        places = [(x + part * (to_x - x), y + part * (to_y - y)) for part in self._parts(message)]
+        label = _Label(text, colour, places)
+        self._put(label)
+        self.labels.append(label)
+
+    def settle(self) -> list[_Label]:
+        """All labels. Those that cover others move once more, now that all are known."""
+        for _ in range(PASSES):
+            crowded = [each for each in self.labels if self._covered(each, each.place) > 0]
+            for each in crowded:
+                for inch in each.inches():
+                    self.taken[inch].remove(each)
+                self._put(each)
+        return self.labels
+
+    def _put(self, label: _Label) -> None:
+        label.place = min(label.places, key=lambda place: self._covered(label, place))
+        for inch in label.inches():
+            self.taken[inch].append(label)
 
     def _parts(self, message: Message) -> list[float]:
         """Of the way, the most wanted first."""
@@ -171,11 +211,18 @@ class _Labels:
             # Two that exchange something meet in the middle.
             meets = (message.sender, message.receiver, message.start) in self.meetings
             return [0.27, 0.73] if meets else [0.5, 0.27, 0.73]
-        return sorted(((row + 0.5) / distance for row in range(distance)), key=lambda part: (abs(part - 0.5), part))
+        middles = sorted((row + 0.5 for row in range(distance)), key=lambda row: (abs(row - distance / 2), row))
+        return [(row + aside) / distance for aside in (0, -ASIDE, ASIDE) for row in middles]
 
-    def _overlaps(self, x: float, y: float, half: float) -> int:
-        near = {each for inch in range(int(x - half), int(x + half) + 1) for each in self.taken[inch]}
-        return sum(abs(x - there) < half + other and abs(y - level) < LETTERS for there, level, other in near)
+    def _covered(self, label: _Label, place: Point) -> float:
+        """How much of other labels there, in square inches."""
+        x, y = place
+        near = {each for inch in range(int(x - label.half), int(x + label.half) + 1) for each in self.taken[inch]}
+        near.discard(label)
+        return sum(
+            max(0.0, label.half + each.half - abs(x - each.place[0])) * max(0.0, LETTERS - abs(y - each.place[1]))
+            for each in near
+        )
 
 
 class _Picture:
@@ -209,9 +256,11 @@ class _Picture:
         gap = 2.8 if isinstance(self.scale, _Seconds) else 0
         self.sheet.arrow(start, target, name, color=colour, zorder=4, shrinkB=gap)
         self.sheet.line([start[0]], [start[1]], color=colour, marker="o", markersize=2, zorder=4)
-        text = self.labels.text(message)
-        if text and math.dist(start, target) >= LABEL:
-            self.sheet.label(*self.labels.place(message, start, target, text), text, colour)
+        self.labels.add(message, start, target, colour)
+
+    def draw_labels(self) -> None:
+        for each in self.labels.settle():
+            self.sheet.label(*each.place, each.text, each.colour)
 
     def _draw_wire(self, message: Message, start: Point, end: Point, colour: str) -> None:
         """The time from the first to the last byte at both ends."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from rondo import optional
 from rondo.drawing import canvas
-from rondo.drawing.canvas import Sheet
+from rondo.drawing.canvas import POINT, Sheet
 from rondo.drawing.trace import ROUNDS, Trace, ranges_text
 from rondo.errors import Error
 from rondo.reports import style
@@ -27,7 +27,12 @@ STEADY = 0.75  # of the uses of an edge have the same parity: the others are fro
 PARITIES = ("rounds 1, 3, 5, ...", "rounds 2, 4, 6, ...", "odd and even rounds")
 LOOKS = ((style.COLOURS[0], "-"), (style.COLOURS[1], (0, (3.5, 1.5))), (canvas.FAINT, ":"))
 
+PIECES = 50  # of an edge
+CLEAR = RADIUS + 0.02  # inches from a rank that an edge passes by
+BENDS = (0.0, 0.07, -0.07, 0.15, -0.15, 0.2, -0.2, 0.25, -0.25, 0.3, -0.3, 0.45, -0.45)  # inches
+
 Edge = tuple[int, int]
+Place = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -109,14 +114,14 @@ def _draw_tree(sheet: Sheet, tree: Tree, places: Mapping[int, tuple[float, float
         beside = edge[::-1] in tree.uses
         start, end = _shortened(places[edge[0]], places[edge[1]], beside=beside)
         name = f"tree-{number}-edge-{edge[0]}-{edge[1]}"
-        sheet.line(*zip(start, end, strict=True), color=colour, linestyle=dashes, linewidth=1.2, zorder=2)
-        rest = 1 - HEAD / math.dist(start, end)
-        head = tuple(one + rest * (other - one) for one, other in zip(start, end, strict=True))
+        way = _way(start, end, [place for rank, place in places.items() if rank not in edge])
+        corners = [start, end] if _is_straight(way) else way
+        sheet.line(*zip(*corners, strict=True), color=colour, linestyle=dashes, linewidth=1.2, zorder=2)
+        head = _before(way[-2], end)
         sheet.arrow(head, end, name, color=colour, linewidth=1.2, mutation_scale=7, zorder=2)
         # Nearer to the end, for the sake of the one the other way.
         part = 0.72 if beside else 0.58
-        x, y = ((1 - part) * one + part * other for one, other in zip(start, end, strict=True))
-        sheet.label(x, y, str(min(rounds) + 1), colour)
+        sheet.label(*way[round(part * (len(way) - 1))], str(min(rounds) + 1), colour)
     circle = optional.module("matplotlib.patches").Circle
     for rank, (x, y) in places.items():
         root = tree.depths[rank] == 0
@@ -124,6 +129,42 @@ def _draw_tree(sheet: Sheet, tree: Tree, places: Mapping[int, tuple[float, float
             circle((x, y), RADIUS, facecolor="white", edgecolor=canvas.INK, linewidth=1.4 if root else 0.8, zorder=5)
         )
         sheet.text(x, y, str(rank), fontsize=canvas.SMALL if rank < 100 else 5, zorder=6)
+
+
+def _way(start: Place, end: Place, others: Sequence[Place]) -> list[Place]:
+    """Places along an edge: straight, or bent as little as it takes to pass by the other ranks."""
+    (x, y), (to_x, to_y) = start, end
+    length = math.dist(start, end)
+    across, down = (to_x - x) / length, (to_y - y) / length
+    ways = []
+    for bend in BENDS:
+        # A parabola: all of the bend in the middle.
+        aside = [4 * bend * i * (PIECES - i) / PIECES**2 for i in range(PIECES + 1)]
+        ways.append(
+            [
+                (x + (to_x - x) * i / PIECES + each * down, y + (to_y - y) * i / PIECES - each * across)
+                for i, each in enumerate(aside)
+            ]
+        )
+        if not _meets(ways[-1], others):
+            return ways[-1]
+    return min(ways, key=lambda way: _meets(way, others))
+
+
+def _meets(way: Sequence[Place], others: Sequence[Place]) -> int:
+    """How many of the other ranks."""
+    return sum(any(math.dist(place, other) <= CLEAR for place in way) for other in others)
+
+
+def _is_straight(way: Sequence[Place]) -> bool:
+    middle = tuple((one + other) / 2 for one, other in zip(way[0], way[-1], strict=True))
+    return math.dist(way[PIECES // 2], middle) < POINT / 10
+
+
+def _before(near: Place, end: Place) -> Place:
+    """A head's length before the end, coming from near it."""
+    part = HEAD / math.dist(near, end)
+    return end[0] + part * (near[0] - end[0]), end[1] + part * (near[1] - end[1])
 
 
 def _shortened(start: Edge | Any, end: Edge | Any, *, beside: bool) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -188,11 +229,17 @@ def _root(edges: frozenset[Edge], uses: Iterable[Edge]) -> int:
 
 
 def _unlikeliness(neighbours: Mapping[int, Sequence[int]], root: int) -> tuple[int, int]:
-    """As a root: children too many on a side, and height."""
+    """As a root: children too many on a side and ranks below the wrong one, and height."""
     depths = _depths(neighbours, root)
-    crowded = 0
+    parents = {rank: each for rank, around in neighbours.items() for each in around if depths[each] < depths[rank]}
+    wrong = 0
     for rank, around in neighbours.items():
         children = [other for other in around if depths[other] > depths[rank]]
         before = sum(other < rank for other in children)
-        crowded += max(before - 1, 0) + max(len(children) - before - 1, 0)
-    return crowded, max(depths.values())
+        wrong += max(before - 1, 0) + max(len(children) - before - 1, 0)
+        child = rank
+        while child in parents:
+            parent = parents[child]
+            wrong += (rank < parent) != (child < parent)
+            child = parent
+    return wrong, max(depths.values())
