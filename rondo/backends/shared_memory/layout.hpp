@@ -56,7 +56,9 @@ struct Queue {
 struct alignas(line_bytes) ParcelHead {
     std::atomic<Verdict> verdict;  ///< written by the reader, once for each time that a message refers to the parcel
     std::uint32_t size_class;
-    std::uint64_t next;  ///< of those that are free, or left to their readers
+    std::uint64_t next;      ///< in the list that it is in: of those that are free, or that readers may still read
+    std::int32_t neighbour;  ///< who reads this piece, and of which message
+    std::uint32_t tag;
 };
 
 static_assert(sizeof(Line) == line_bytes && sizeof(Notice) == line_bytes && sizeof(ParcelHead) == line_bytes);

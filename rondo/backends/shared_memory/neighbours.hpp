@@ -21,7 +21,7 @@ struct Options {
     /// Long messages are read in the sender's own memory, where the system lets us. Else they are copied twice.
     bool reads_processes = true;
     /// From this length on that pays.
-    std::size_t reads_processes_from = std::size_t{16} << 10;
+    std::size_t reads_processes_from = std::size_t{64} << 10;
 };
 
 /// Set up in three steps, each by all processes of the node: make; `connect` to every address; when all have done so,

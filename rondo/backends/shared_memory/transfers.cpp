@@ -8,12 +8,13 @@
 namespace rondo::shared_memory {
 namespace {
 
-/// Of a long message that is copied twice: while the reader copies one piece, the writer fills the next.
-constexpr std::size_t piece_bytes = std::size_t{32} << 10;
-constexpr std::ptrdiff_t most_pieces = 2;
+/// Of a long message that is copied twice. While the reader copies one piece, the writer fills another. So many that
+/// they do not all stay in the writer's own cache: out of another core's cache a reader copies at a third of the rate.
+constexpr std::size_t piece_bytes = std::size_t{64} << 10;
+constexpr int most_pieces = 8;
 /// Those of earlier tags, too: a sender may run ahead of its reader, but not without end. Pieces of calls that failed
 /// are never read.
-constexpr std::size_t most_pieces_of_all_tags = 32;
+constexpr int most_pieces_of_all_tags = 16;
 
 /// What one poll copies at most for receives, so that other messages need not wait long.
 constexpr std::size_t poll_bytes = std::size_t{256} << 10;
@@ -48,7 +49,11 @@ void advance_all(std::vector<Each>& all, std::vector<std::uint32_t>& completed, 
 Transfers::~Transfers() {
     abandon();
     if (!neighbours_.sign_.is_same_process()) return;
-    for (const Lent& each : lent_) neighbours_.leave(each.parcel);
+    while (lent_ != 0) {
+        const std::uint64_t parcel = lent_;
+        lent_ = neighbours_.parcels_.head(parcel).next;
+        neighbours_.leave(parcel);
+    }
 }
 
 bool Transfers::fail(const char* why) {
@@ -65,18 +70,21 @@ bool Transfers::may_move() {
 
 /// For one transfer more: nothing that follows can fail for want of memory.
 void Transfers::make_room() {
-    sends_.reserve(sends_.size() + 1);
-    receives_.reserve(receives_.size() + 1);
-    completed_.reserve(sends_.capacity() + receives_.capacity());
-    loans_.reserve(loans_.size() + receives_.capacity());
-    lent_.reserve(lent_.size() + sends_.capacity() * static_cast<std::size_t>(most_pieces));
+    const std::size_t needed = sends_.size() + receives_.size() + loans_.size() + 1;
+    if (needed <= room_) return;
+    const std::size_t room = 2 * needed + 16;
+    sends_.reserve(room);
+    receives_.reserve(room);
+    completed_.reserve(room);
+    loans_.reserve(room);
+    room_ = room;
 }
 
 Transfers::Progress Transfers::poll() {
     completed_.clear();
     if (may_move()) {
-        advance_all(receives_, completed_, [this](Receive& each) { return failure_ == nullptr && advance(each); });
         advance_all(sends_, completed_, [this](Send& each) { return failure_ == nullptr && advance(each); });
+        advance_all(receives_, completed_, [this](Receive& each) { return failure_ == nullptr && advance(each); });
     }
     return {completed_, moved_};
 }
@@ -103,11 +111,16 @@ void Transfers::abandon() {
 
 bool Transfers::send(int to, std::uint32_t tag, const void* data, std::size_t bytes, std::uint32_t index) {
     make_room();
-    Send send{.data = static_cast<const std::byte*>(data), .bytes = bytes, .neighbour = to, .tag = tag, .index = index};
-    const bool is_free = may_move() && !is_held_up(sends_.data(), sends_.data() + sends_.size(), send);
-    if (is_free && push(send)) return true;
-    sends_.push_back(send);
-    return false;
+    Send& send = sends_.emplace_back();
+    send.data = static_cast<const std::byte*>(data);
+    send.bytes = bytes;
+    send.neighbour = to;
+    send.tag = tag;
+    send.index = index;
+    const bool is_free = may_move() && !is_held_up(sends_.data(), &send, send);
+    if (!is_free || !push(send)) return false;
+    sends_.pop_back();
+    return true;
 }
 
 /// True when it is complete.
@@ -179,7 +192,11 @@ bool Transfers::push_piece(Send& send) {
         .place = send.piece + sizeof(ParcelHead), .bytes = send.piece_bytes, .parcel = send.piece};
     if (!push_message(send, Place::region, &reference, sizeof reference, send.piece_bytes == rest)) return false;
     send.pushed += send.piece_bytes;
-    lent_.push_back({send.neighbour, send.tag, send.piece});
+    ParcelHead& head = neighbours_.parcels_.head(send.piece);
+    head.neighbour = send.neighbour;
+    head.tag = send.tag;
+    head.next = lent_;
+    lent_ = send.piece;
     send.piece = 0;
     return true;
 }
@@ -206,30 +223,34 @@ bool Transfers::push_message(const Send& send, Place place, const void* bytes, s
 
 /// Under way to that neighbour. Those that have been read are given back.
 bool Transfers::has_too_many_pieces(const Send& send) {
-    std::ptrdiff_t of_this_tag = 0;
-    std::size_t of_all_tags = 0;
-    const auto is_read = [&](const Lent& each) {
-        if (each.neighbour != send.neighbour) return false;
-        if (verdict(verdict_on(each.parcel)) == Verdict::none) {
-            ++of_all_tags;
-            of_this_tag += each.tag == send.tag ? 1 : 0;
-            return false;
+    int of_this_tag = 0, of_all_tags = 0;
+    for (std::uint64_t* link = &lent_; *link != 0;) {
+        const std::uint64_t parcel = *link;
+        ParcelHead& head = neighbours_.parcels_.head(parcel);
+        if (head.neighbour == send.neighbour && verdict(head.verdict) != Verdict::none) {
+            *link = head.next;
+            neighbours_.parcels_.give_back(parcel);
+            continue;
         }
-        neighbours_.parcels_.give_back(each.parcel);
-        return true;
-    };
-    lent_.erase(std::remove_if(lent_.begin(), lent_.end(), is_read), lent_.end());
+        of_all_tags += head.neighbour == send.neighbour ? 1 : 0;
+        of_this_tag += head.neighbour == send.neighbour && head.tag == send.tag ? 1 : 0;
+        link = &head.next;
+    }
     return of_this_tag >= most_pieces || of_all_tags >= most_pieces_of_all_tags;
 }
 
 // ------------------------------------------------------------------ receiving
 
-bool Transfers::post(Receive receive) {
+void Transfers::post(int from, std::uint32_t tag, void* into, std::size_t bytes, std::uint32_t index,
+                     bool may_be_lent) {
     make_room();
-    const bool is_free = may_move() && !is_held_up(receives_.data(), receives_.data() + receives_.size(), receive);
-    if (is_free && advance(receive)) return true;
-    receives_.push_back(receive);
-    return false;
+    Receive& receive = receives_.emplace_back();
+    receive.into = static_cast<std::byte*>(into);
+    receive.bytes = bytes;
+    receive.neighbour = from;
+    receive.tag = tag;
+    receive.index = index;
+    receive.may_be_lent = may_be_lent;
 }
 
 /// True when it is complete.

@@ -25,19 +25,14 @@ class Transfers {
     /// True if it is complete already; else `poll` will tell. The data must stay as they are until then. They are read
     /// where they lie if they are in memory of `Neighbours::take`. Throws std::bad_alloc, before anything is sent.
     bool send(int to, std::uint32_t tag, const void* data, std::size_t bytes, std::uint32_t index);
-    /// True if it is complete already. Throws std::bad_alloc, before anything is taken.
-    bool receive(int from, std::uint32_t tag, void* into, std::size_t bytes, std::uint32_t index) {
-        return post(
-            {.into = static_cast<std::byte*>(into), .bytes = bytes, .neighbour = from, .tag = tag, .index = index});
+    /// `poll` will tell when it is complete: an early look for the message would slow down whoever writes it. Throws
+    /// std::bad_alloc.
+    void receive(int from, std::uint32_t tag, void* into, std::size_t bytes, std::uint32_t index) {
+        post(from, tag, into, bytes, index, false);
     }
     /// The same, but data in the sender's region are not copied: `lent` says where they lie.
-    bool borrow(int from, std::uint32_t tag, void* into, std::size_t bytes, std::uint32_t index) {
-        return post({.into = static_cast<std::byte*>(into),
-                     .bytes = bytes,
-                     .neighbour = from,
-                     .tag = tag,
-                     .index = index,
-                     .may_be_lent = true});
+    void borrow(int from, std::uint32_t tag, void* into, std::size_t bytes, std::uint32_t index) {
+        post(from, tag, into, bytes, index, true);
     }
 
     struct Progress {
@@ -62,36 +57,31 @@ class Transfers {
 
   private:
     struct Send {
-        const std::byte* data;
-        std::size_t bytes;
-        int neighbour;
-        std::uint32_t tag, index;
+        const std::byte* data = nullptr;
+        std::size_t bytes = 0;
+        int neighbour = 0;
+        std::uint32_t tag = 0, index = 0;
         bool lets_pass = false;    // all is pushed: the next one of the tag may go
+        bool is_lent = false;      // the reader reads
+        bool again = false;        // it could not: now in pieces
         std::size_t pushed = 0;    // bytes
         std::uint64_t parcel = 0;  // of a reference to the data
         std::uint64_t piece = 0;   // a parcel with a copy of the next bytes, not yet pushed
         std::size_t piece_bytes = 0;
-        bool is_lent = false;  // the reader reads
-        bool again = false;    // it could not: now in pieces
     };
     struct Receive {
-        std::byte* into;
-        std::size_t bytes;
-        int neighbour;
-        std::uint32_t tag, index;
+        std::byte* into = nullptr;
+        std::size_t bytes = 0;
+        int neighbour = 0;
+        std::uint32_t tag = 0, index = 0;
         bool may_be_lent = false;
         bool lets_pass = false;      // all is found: the next one of the tag may look
-        std::size_t filled = 0;      // bytes
+        bool is_last = false;        // of the pieces
         Place place = Place::lines;  // of what is being read now; `lines`: of nothing
+        std::size_t filled = 0;      // bytes
         Reference source{};
         std::size_t source_read = 0;
-        bool is_last = false;       // of the pieces
         std::uint64_t refused = 0;  // the parcel that could not be read
-    };
-    struct Lent {
-        int neighbour;
-        std::uint32_t tag;
-        std::uint64_t parcel;
     };
     struct Loan {
         std::uint32_t index;
@@ -117,7 +107,7 @@ class Transfers {
     bool push_message(const Send& send, Place place, const void* bytes, std::size_t count, bool last);
     [[nodiscard]] bool has_too_many_pieces(const Send& send);
 
-    bool post(Receive receive);
+    void post(int from, std::uint32_t tag, void* into, std::size_t bytes, std::uint32_t index, bool may_be_lent);
     bool advance(Receive& receive);
     bool take(Receive& receive);
     bool read(Receive& receive);
@@ -128,9 +118,10 @@ class Transfers {
     Neighbours& neighbours_;
     std::vector<Send> sends_;        // in the order of their posts
     std::vector<Receive> receives_;  // the same
-    std::vector<Lent> lent_;         // pieces that readers may still read; their sends may be complete
     std::vector<Loan> loans_;
     std::vector<std::uint32_t> completed_;
+    std::uint64_t lent_ = 0;  // the first of a list: pieces that readers may still read; their sends may be complete
+    std::size_t room_ = 0;    // transfers for which there is memory
     std::size_t budget_ = 0;  // bytes that may still be copied now
     bool moved_ = false;
     const char* failure_ = nullptr;

@@ -96,7 +96,7 @@ void exchange(Process& process, Neighbours& neighbours, Transfers& transfers, co
         const Message& message = messages[i];
         const auto index = static_cast<std::uint32_t>(i);
         buffers[i].resize(message.bytes);
-        bool is_complete;
+        bool is_complete = false;
         if (message.from == self) {
             fill(buffers[i], message.seed);
             const void* data = buffers[i].data();
@@ -107,9 +107,9 @@ void exchange(Process& process, Neighbours& neighbours, Transfers& transfers, co
             }
             is_complete = transfers.send(message.to, message.tag, data, message.bytes, index);
         } else if (message.borrowed) {
-            is_complete = transfers.borrow(message.from, message.tag, buffers[i].data(), message.bytes, index);
+            transfers.borrow(message.from, message.tag, buffers[i].data(), message.bytes, index);
         } else {
-            is_complete = transfers.receive(message.from, message.tag, buffers[i].data(), message.bytes, index);
+            transfers.receive(message.from, message.tag, buffers[i].data(), message.bytes, index);
         }
         if (is_complete) completed(index);
         if (random() % 4 == 0) {
