@@ -175,12 +175,16 @@ void Transfers::push_reference(Send& send) {
     send.lets_pass = send.is_lent;
 }
 
-/// The next bytes: behind a header if they are few, else in a parcel. Where there is no memory for one, few at a time.
+/// The next bytes: behind a header if they are few, else in a parcel. Few at a time, too, where there is no memory for
+/// a parcel, or where pieces of other tags have taken what this neighbour may have: its reader may not ask for them
+/// soon.
 bool Transfers::push_piece(Send& send) {
     const std::size_t rest = send.bytes - send.pushed;
     if (send.piece == 0 && rest > most_inline) {
-        if (has_too_many_pieces(send)) return false;
-        fill_piece(send, std::min(rest, piece_bytes));
+        const Pieces under_way = count_pieces(send);
+        const bool too_many = under_way.of_all_tags >= most_pieces_of_all_tags;
+        if (under_way.of_this_tag >= most_pieces || (too_many && under_way.of_this_tag > 0)) return false;
+        if (!too_many) fill_piece(send, std::min(rest, piece_bytes));
     }
     if (send.piece == 0) {
         const std::size_t count = std::min(rest, most_inline);
@@ -201,12 +205,11 @@ bool Transfers::push_piece(Send& send) {
     return true;
 }
 
-bool Transfers::fill_piece(Send& send, std::size_t bytes) {
+void Transfers::fill_piece(Send& send, std::size_t bytes) {
     send.piece = neighbours_.take_parcel(bytes);
-    if (send.piece == 0) return false;
+    if (send.piece == 0) return;
     send.piece_bytes = bytes;
     std::memcpy(neighbours_.parcels_.data(send.piece), send.data + send.pushed, bytes);
-    return true;
 }
 
 bool Transfers::push_message(const Send& send, Place place, const void* bytes, std::size_t count, bool last) {
@@ -222,7 +225,7 @@ bool Transfers::push_message(const Send& send, Place place, const void* bytes, s
 }
 
 /// Under way to that neighbour. Those that have been read are given back.
-bool Transfers::has_too_many_pieces(const Send& send) {
+Transfers::Pieces Transfers::count_pieces(const Send& send) {
     int of_this_tag = 0, of_all_tags = 0;
     for (std::uint64_t* link = &lent_; *link != 0;) {
         const std::uint64_t parcel = *link;
@@ -236,7 +239,7 @@ bool Transfers::has_too_many_pieces(const Send& send) {
         of_this_tag += head.neighbour == send.neighbour && head.tag == send.tag ? 1 : 0;
         link = &head.next;
     }
-    return of_this_tag >= most_pieces || of_all_tags >= most_pieces_of_all_tags;
+    return {of_this_tag, of_all_tags};
 }
 
 // ------------------------------------------------------------------ receiving

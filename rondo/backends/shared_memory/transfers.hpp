@@ -17,6 +17,7 @@ namespace rondo::shared_memory {
 /// An index is the caller's name for a transfer. Both sides must know how many bytes come: more than fit are an error.
 class Transfers {
   public:
+    /// Borrows `neighbours`.
     explicit Transfers(Neighbours& neighbours) : neighbours_(neighbours) {}
     Transfers(const Transfers&) = delete;
     Transfers& operator=(const Transfers&) = delete;
@@ -83,6 +84,9 @@ class Transfers {
         std::size_t source_read = 0;
         std::uint64_t refused = 0;  // the parcel that could not be read
     };
+    struct Pieces {
+        int of_this_tag, of_all_tags;
+    };
     struct Loan {
         std::uint32_t index;
         const std::byte* data;
@@ -103,9 +107,9 @@ class Transfers {
     [[nodiscard]] bool refers(const Send& send) const;
     void push_reference(Send& send);
     bool push_piece(Send& send);
-    bool fill_piece(Send& send, std::size_t bytes);
+    void fill_piece(Send& send, std::size_t bytes);
     bool push_message(const Send& send, Place place, const void* bytes, std::size_t count, bool last);
-    [[nodiscard]] bool has_too_many_pieces(const Send& send);
+    Pieces count_pieces(const Send& send);
 
     void post(int from, std::uint32_t tag, void* into, std::size_t bytes, std::uint32_t index, bool may_be_lent);
     bool advance(Receive& receive);

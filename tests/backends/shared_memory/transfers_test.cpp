@@ -249,6 +249,31 @@ TEST(shared_memory_processes, send_only_so_much_that_nobody_has_asked_for) {
                     }));
 }
 
+/// Long messages of many tags, which the receiver wants last first, one after another.
+TEST(shared_memory_processes, let_tags_pass_each_other) {
+    for (const Form& form : forms) {
+        const Cast cast(2, Role([&](Process& process) {
+                            const auto neighbours = process.meet(form.options);
+                            Transfers transfers(*neighbours);
+                            constexpr std::uint32_t tags = 6;
+                            constexpr std::size_t bytes = 2000000;
+                            std::vector<std::vector<std::byte>> data(tags, std::vector<std::byte>(bytes));
+                            std::vector<std::byte> received(bytes);
+                            for (std::uint32_t tag = 0; tag < tags; ++tag) {
+                                fill(data[tag], tag);
+                                if (process.self() == 0) transfers.send(1, tag, data[tag].data(), bytes, tag);
+                            }
+                            for (std::uint32_t tag = tags; process.self() == 1 && tag-- > 0;) {
+                                transfers.receive(0, tag, received.data(), bytes, tag);
+                                process.poll_until_idle(transfers);
+                                process.require(received == data[tag], "wrong data");
+                            }
+                            process.poll_until_idle(transfers);
+                            process.wait_for_all();
+                        }));
+    }
+}
+
 TEST(shared_memory_processes, refuse_a_message_that_is_too_long) {
     for (const std::size_t bytes : {std::size_t{9}, std::size_t{5000}, std::size_t{50000}}) {
         const Cast cast(2, Role([bytes](Process& process) {
