@@ -49,6 +49,7 @@ test: install debian  ## C++ tests, the same under sanitizers, Python and MPI te
 	$(call build,sanitize)
 	ctest --preset sanitize
 	$(call build,threads)
+	ctest --preset threads
 	python -m pytest tests
 
 soak: install debian  ## the same at full width, before a release: every number of ranks up to 256, every library; hours
@@ -57,6 +58,7 @@ soak: install debian  ## the same at full width, before a release: every number 
 	$(call build,sanitize)
 	ctest --preset soak-sanitize
 	$(call build,threads)
+	ctest --preset threads
 	RONDO_SOAK=1 python -m pytest tests -m ''
 
 lint: environment  ## formatting and static checks of C++ and Python

@@ -22,6 +22,7 @@ ALLOWED_INCLUDES |= {
     "kernels": set(),
     "interposer": {*CHAIN, "backends/mpi", "backends/virtual"},
     "backends/mpi": {"core", "kernels"},
+    "backends/shared_memory": {"core"},
     "backends/virtual": {"core"},
 }
 MAY_INCLUDE_MPI = (

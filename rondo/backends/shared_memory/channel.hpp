@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Both ways between this process and one neighbour, for all threads and communicators.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <vector>
+
+#include "rondo/backends/shared_memory/layout.hpp"
+#include "rondo/backends/shared_memory/spin_lock.hpp"
+
+namespace rondo::shared_memory {
+
+/// Where the data of a message are: behind its header, in the sender's region, or in the rest of its memory.
+enum class Place : std::uint8_t { lines, region, process };
+
+struct Header {
+    std::uint32_t tag;
+    std::uint16_t bytes;  ///< behind the header
+    Place place;
+    bool last : 1;   ///< piece of what was sent
+    bool again : 1;  ///< after a refusal; the tag is the number of the parcel that was refused
+};
+static_assert(sizeof(Header) == 8);
+
+/// Stands behind the header of a message whose data lie elsewhere.
+struct Reference {
+    std::uint64_t place;  ///< offset in the region, or address
+    std::uint64_t bytes;
+    std::uint64_t parcel;  ///< takes the verdict
+};
+
+/// The most bytes behind a header: less than a third of the queue.
+inline constexpr std::size_t most_inline = 1024;
+
+/// What a receive may take.
+struct Match {
+    std::uint32_t tag;
+    bool again;
+
+    [[nodiscard]] bool operator()(const Header& header) const { return header.tag == tag && header.again == again; }
+};
+
+class Channel {
+  public:
+    /// `region` and `notice` (what the neighbour says to us) are the neighbour's, the others are this process's.
+    struct Ends {
+        const Region* own = nullptr;
+        std::size_t own_queue = 0;  ///< offset
+        Notice* own_notice = nullptr;
+        Mapping region;
+        Line* queue = nullptr;
+        Notice* notice = nullptr;
+        pid_t process = 0;
+        bool reads_us = false;  ///< the neighbour can read all of our memory
+    };
+    void open(Ends ends);
+    [[nodiscard]] bool is_open() const { return ends_.notice != nullptr; }
+
+    enum class Push : std::uint8_t { done, full, failed };
+    /// Sends one message of at most `most_inline` bytes behind the header. `full`: not now; `failed`: no memory.
+    Push push(const Header& header, const void* bytes);
+
+    struct Arrival {
+        Header header;
+        Reference reference;  ///< if the data are elsewhere
+    };
+    /// Takes the oldest message that matches. Data behind its header go to `into`, up to `room` bytes. False if there
+    /// is none now. Those in front of it are kept for others to take.
+    bool take(const Match& match, Arrival& arrival, void* into, std::size_t room);
+
+    [[nodiscard]] bool reads_us() const { return ends_.reads_us; }
+    [[nodiscard]] pid_t process() const { return ends_.process; }
+    /// So many bytes at an offset of the neighbour's region; nullptr if they are not there.
+    [[nodiscard]] std::byte* memory(std::uint64_t offset, std::uint64_t bytes) const;
+
+  private:
+    struct Kept {
+        Header header;
+        std::vector<std::byte> bytes;
+    };
+
+    [[nodiscard]] bool looks_empty();
+    bool commit_queue();
+    void copy_behind_header(const Header& header, std::byte* into, std::size_t room) const;
+    bool take_kept(const Match& match, Arrival& arrival, void* into, std::size_t room);
+    bool keep(const Header& header);
+    void consume(const Header& header);
+
+    Ends ends_;
+
+    alignas(line_bytes) SpinLock sending_;
+    Writer writer_;
+    Queue out_;
+    bool committed_ = false;
+
+    alignas(line_bytes) SpinLock receiving_;
+    Reader reader_;
+    Queue in_;
+    std::list<Kept> kept_;
+    // May be looked at without the lock: whoever sees an old value looks again at the next poll.
+    std::atomic<bool> exists_{false};     // the queue from the neighbour
+    std::atomic<std::uint64_t> next_{0};  // line to read
+    std::atomic<std::size_t> are_kept_{0};
+};
+
+}  // namespace rondo::shared_memory

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/backends/shared_memory/neighbours.hpp"
+
+#include <mutex>
+#include <utility>
+
+#include "rondo/core/error.hpp"
+
+namespace rondo::shared_memory {
+
+Neighbours::Neighbours(int self, int count, const Options& options)
+    : self_(self), count_(count), options_(options), layout_(count, options.parcel_bytes), region_(layout_.bytes()),
+      parcels_(region_, layout_.parcels(), options.parcel_bytes), found_(static_cast<std::size_t>(count)),
+      channels_(std::make_unique<Channel[]>(static_cast<std::size_t>(count))),
+      reasons_(static_cast<std::size_t>(count)) {
+    if (!region_.commit(0, layout_.front_bytes())) throw Error("no memory to share to be had");
+    at<Front>(region_.data(), 0)->key = address().key;
+}
+
+void Neighbours::connect(int neighbour, const RegionAddress& address) {
+    std::string& reason = reasons_[static_cast<std::size_t>(neighbour)];
+    Found& found = found_[static_cast<std::size_t>(neighbour)];
+    Reach reach = Reach::refused;
+    found.region = map_region(address, reason);
+    if (found.region && at<Front>(found.region.data(), 0)->key != address.key) {
+        reason = "the shared memory of process " + std::to_string(address.process) + " is not what it should be";
+        found.region = {};
+    }
+    if (found.region) {
+        found.process = address.process;
+        if (options_.reads_processes) reason = why_unreadable(address);
+        else reason = "reading in other processes is turned off";
+        reach = reason.empty() ? Reach::process : Reach::region;
+    }
+    notice_to(neighbour).reach.store(reach, std::memory_order_release);
+}
+
+void Neighbours::settle() {
+    for (int each = 0; each < count_; ++each) {
+        Found& found = found_[static_cast<std::size_t>(each)];
+        if (each == self_ || !found.region) continue;
+        std::byte* const data = found.region.data();
+        auto* const notice = at<Notice>(data, layout_.notice(self_));
+        const Reach reach = notice->reach.load(std::memory_order_acquire);
+        if (reach != Reach::region && reach != Reach::process) {
+            reasons_[static_cast<std::size_t>(each)] =
+                "process " + std::to_string(found.process) + " cannot reach the shared memory of this one";
+            continue;
+        }
+        channel(each).open({.own = &region_,
+                            .own_queue = layout_.queue(each),
+                            .own_notice = &notice_to(each),
+                            .region = std::move(found.region),
+                            .queue = at<Line>(data, layout_.queue(self_)),
+                            .notice = notice,
+                            .process = found.process,
+                            .reads_us = reach == Reach::process});
+    }
+    found_.clear();
+    region_.close();
+}
+
+void* Neighbours::take(std::size_t bytes) {
+    const std::uint64_t parcel = sign_.is_same_process() ? take_parcel(bytes) : 0;
+    return parcel == 0 ? nullptr : parcels_.data(parcel);
+}
+
+void Neighbours::give_back(void* memory) {
+    if (sign_.is_same_process()) parcels_.give_back(parcels_.parcel_of(memory));
+}
+
+std::uint64_t Neighbours::take_parcel(std::size_t bytes) {
+    const std::uint64_t parcel = parcels_.take(bytes);
+    if (parcel != 0) return parcel;
+    collect_left();
+    return parcels_.take(bytes);
+}
+
+void Neighbours::leave(std::uint64_t parcel) {
+    const std::lock_guard guard(lock_);
+    parcels_.head(parcel).next = left_;
+    left_ = parcel;
+}
+
+void Neighbours::collect_left() {
+    const std::lock_guard guard(lock_);
+    for (std::uint64_t* link = &left_; *link != 0;) {
+        const std::uint64_t parcel = *link;
+        ParcelHead& head = parcels_.head(parcel);
+        if (verdict(head.verdict) == Verdict::none) {
+            link = &head.next;
+        } else {
+            *link = head.next;
+            parcels_.give_back(parcel);
+        }
+    }
+}
+
+}  // namespace rondo::shared_memory

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The processes of one node, as one of them reaches the others through memory. No MPI: whoever uses it exchanges the
+// addresses, and waits for all once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rondo/backends/shared_memory/channel.hpp"
+#include "rondo/backends/shared_memory/parcels.hpp"
+#include "rondo/backends/shared_memory/region.hpp"
+
+namespace rondo::shared_memory {
+
+struct Options {
+    /// Of parcels, at most; taken when they are needed.
+    std::size_t parcel_bytes = std::size_t{256} << 20;
+    /// Long messages are read in the sender's own memory, where the system lets us. Else they are copied twice.
+    bool reads_processes = true;
+    /// From this length on that pays.
+    std::size_t reads_processes_from = std::size_t{64} << 10;
+};
+
+/// Set up in three steps, each by all processes of the node: make; `connect` to every address; when all have done so,
+/// `settle`. Then safe with any number of threads.
+///
+/// A child of fork has no part in it: transfers fail there, and nothing of its parent's is touched.
+class Neighbours {
+  public:
+    /// This process is number `self` of `count` on the node. Throws Error, in plain words, where there can be no such
+    /// memory: then the others find this process out of reach.
+    Neighbours(int self, int count, const Options& options = {});
+    Neighbours(const Neighbours&) = delete;
+    Neighbours& operator=(const Neighbours&) = delete;
+
+    [[nodiscard]] const RegionAddress& address() const { return region_.address(); }
+    void connect(int neighbour, const RegionAddress& address);
+    void settle();
+
+    /// Both ways; the neighbour has the same answer.
+    [[nodiscard]] bool reaches(int neighbour) const { return channel(neighbour).is_open(); }
+    /// Why not, or why the neighbour's own memory cannot be read from here; empty if all is well.
+    [[nodiscard]] const std::string& reason(int neighbour) const {
+        return reasons_[static_cast<std::size_t>(neighbour)];
+    }
+
+    /// Memory from which neighbours read where it lies. nullptr if there is no more. Full of anything.
+    [[nodiscard]] void* take(std::size_t bytes);
+    /// When no message refers to it any more.
+    void give_back(void* memory);
+
+  private:
+    friend class Transfers;
+
+    /// A neighbour between `connect` and `settle`.
+    struct Found {
+        Mapping region;
+        pid_t process = 0;
+    };
+
+    [[nodiscard]] Channel& channel(int neighbour) const { return channels_[static_cast<std::size_t>(neighbour)]; }
+    [[nodiscard]] Notice& notice_to(int neighbour) const {
+        return *at<Notice>(region_.data(), layout_.notice(neighbour));
+    }
+    /// 0 if there is no more.
+    [[nodiscard]] std::uint64_t take_parcel(std::size_t bytes);
+    /// Given back when its reader has read it.
+    void leave(std::uint64_t parcel);
+    void collect_left();
+
+    int self_, count_;
+    Options options_;
+    ForkSign sign_;
+    Layout layout_;
+    Region region_;
+    Parcels parcels_;
+    std::vector<Found> found_;
+    std::unique_ptr<Channel[]> channels_;
+    std::vector<std::string> reasons_;
+    SpinLock lock_;           // of what follows
+    std::uint64_t left_ = 0;  // the first of a list
+};
+
+}  // namespace rondo::shared_memory

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/backends/shared_memory/parcels.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <mutex>
+
+namespace rondo::shared_memory {
+namespace {
+
+/// Pages are made in pieces of this: one system call for many small parcels.
+constexpr std::size_t commit_bytes = std::size_t{64} << 10;
+
+/// Sizes in lines: 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ...
+constexpr std::size_t lines_of(std::uint32_t size_class) {
+    if (size_class < 8) return size_class;
+    return std::size_t{4 + size_class % 4} << (size_class / 4 - 1);
+}
+
+/// The smallest class with room for so many lines.
+constexpr std::uint32_t class_for(std::size_t lines) {
+    if (lines < 8) return static_cast<std::uint32_t>(lines);
+    const auto exponent = static_cast<std::uint32_t>(std::bit_width(lines)) - 3;
+    const std::uint32_t at_most = 4 * (exponent + 1) + static_cast<std::uint32_t>(lines >> exponent) % 4;
+    return lines_of(at_most) == lines ? at_most : at_most + 1;
+}
+
+static_assert(lines_of(class_for(9)) == 10 && lines_of(class_for(16)) == 16 && lines_of(class_for(17)) == 20);
+static_assert(lines_of(class_for(1023)) == 1024 && lines_of(class_for(1025)) == 1280);
+
+}  // namespace
+
+Parcels::Parcels(const Region& region, std::size_t first, std::size_t bytes)
+    : region_(region), first_(first), last_(first + bytes), unused_(first), committed_(first) {}
+
+std::uint64_t Parcels::take(std::size_t bytes) {
+    if (bytes > last_ - first_) return 0;
+    const std::uint32_t size_class = class_for((bytes + line_bytes - 1) / line_bytes);
+    const std::lock_guard guard(lock_);
+    std::uint64_t parcel = free_[size_class];
+    if (parcel != 0) free_[size_class] = head(parcel).next;
+    else parcel = take_new(size_class);
+    if (parcel != 0) head(parcel).verdict.store(Verdict::none, std::memory_order_relaxed);
+    return parcel;
+}
+
+std::uint64_t Parcels::take_new(std::uint32_t size_class) {
+    const std::size_t bytes = sizeof(ParcelHead) + lines_of(size_class) * line_bytes;
+    if (bytes > last_ - unused_) return 0;
+    if (unused_ + bytes > committed_) {
+        const std::size_t missing = unused_ + bytes - committed_;
+        const std::size_t more =
+            std::min((missing + commit_bytes - 1) / commit_bytes * commit_bytes, last_ - committed_);
+        if (!region_.commit(committed_, more)) return 0;
+        committed_ += more;
+    }
+    const std::uint64_t parcel = unused_;
+    unused_ += bytes;
+    head(parcel).size_class = size_class;
+    return parcel;
+}
+
+void Parcels::give_back(std::uint64_t parcel) {
+    ParcelHead& given = head(parcel);
+    const std::lock_guard guard(lock_);
+    given.next = free_[given.size_class];
+    free_[given.size_class] = parcel;
+}
+
+}  // namespace rondo::shared_memory

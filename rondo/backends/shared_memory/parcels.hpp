@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "rondo/backends/shared_memory/layout.hpp"
+#include "rondo/backends/shared_memory/spin_lock.hpp"
+
+namespace rondo::shared_memory {
+
+/// Memory of this process's region for messages that refer to it: a line for the reader's verdict, then data. Four
+/// sizes to a power of two; what was given back serves for its size again. Safe with any number of threads.
+class Parcels {
+  public:
+    /// In the `bytes` from `first` on; borrows the region.
+    Parcels(const Region& region, std::size_t first, std::size_t bytes);
+
+    /// The offset of the head of a parcel with room for so many bytes, without a verdict; 0 if there is none.
+    [[nodiscard]] std::uint64_t take(std::size_t bytes);
+    void give_back(std::uint64_t parcel);
+
+    [[nodiscard]] ParcelHead& head(std::uint64_t parcel) const { return *at<ParcelHead>(region_.data(), parcel); }
+    [[nodiscard]] std::byte* data(std::uint64_t parcel) const { return region_.data() + parcel + sizeof(ParcelHead); }
+    /// Offset of the parcel with these data.
+    [[nodiscard]] std::uint64_t parcel_of(const void* data) const { return offset_of(data) - sizeof(ParcelHead); }
+    /// In the region; meaningful for what `holds`.
+    [[nodiscard]] std::uint64_t offset_of(const void* data) const {
+        return reinterpret_cast<std::uintptr_t>(data) - reinterpret_cast<std::uintptr_t>(region_.data());
+    }
+    [[nodiscard]] bool holds(const void* data, std::size_t bytes) const {
+        const std::uint64_t offset = offset_of(data);
+        return first_ <= offset && offset < last_ && bytes <= last_ - offset;
+    }
+
+  private:
+    static constexpr std::size_t size_classes = 160;
+
+    std::uint64_t take_new(std::uint32_t size_class);
+
+    const Region& region_;
+    std::size_t first_, last_;
+    SpinLock lock_;
+    std::size_t unused_;     // from here on: never taken
+    std::size_t committed_;  // up to here: pages exist
+    std::array<std::uint64_t, size_classes> free_{};
+};
+
+}  // namespace rondo::shared_memory

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/backends/shared_memory/region.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+#include "rondo/core/error.hpp"
+
+// Younger than some C libraries.
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
+
+namespace rondo::shared_memory {
+namespace {
+
+constexpr const char* region_name = "rondo";  // as /proc/<pid>/maps shows it
+
+Key make_key(const void* somewhere) {
+    Key key;
+    if (::getrandom(key.data(), sizeof key, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof key)) {
+        key = {static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count()),
+               static_cast<std::uint64_t>(::getpid()) << 32 ^ reinterpret_cast<std::uintptr_t>(somewhere)};
+    }
+    return key;
+}
+
+std::uint64_t process_namespace() {
+    struct stat status;
+    return ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+}
+
+std::int32_t number_in_proc() {
+    char target[32] = {};
+    if (::readlink("/proc/self", target, sizeof target - 1) <= 0) return ::getpid();
+    return static_cast<std::int32_t>(std::strtol(target, nullptr, 10));
+}
+
+/// Some systems allow only memory that cannot become a program; older ones do not know the flag.
+int open_memory() {
+    const int descriptor = ::memfd_create(region_name, MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+    return descriptor < 0 && errno == EINVAL ? ::memfd_create(region_name, MFD_CLOEXEC) : descriptor;
+}
+
+/// Beyond this limit the system does not refuse: it ends the process by a signal.
+void require_file_size(std::size_t bytes) {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes) {
+        throw Error("the limit on the size of files (ulimit -f) is below the " + std::to_string(bytes) +
+                    " bytes of memory to share");
+    }
+}
+
+bool is_region(const struct stat& status, const RegionAddress& address) {
+    return status.st_dev == address.device && status.st_ino == address.inode;
+}
+
+}  // namespace
+
+std::string system_reason(const std::string& what) { return what + ": " + std::strerror(errno); }
+
+Mapping::Mapping(std::byte* data, std::size_t bytes) : data_(data), bytes_(bytes), owner_(::getpid()) {}
+
+Mapping Mapping::of_file(int descriptor, std::size_t bytes) {
+    void* const data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (data == MAP_FAILED) return {};
+    ::madvise(data, bytes, MADV_DONTFORK);
+    return {static_cast<std::byte*>(data), bytes};
+}
+
+Mapping::Mapping(Mapping&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)), owner_(other.owner_) {}
+
+Mapping& Mapping::operator=(Mapping&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    std::swap(owner_, other.owner_);
+    return *this;
+}
+
+Mapping::~Mapping() {
+    if (data_ != nullptr && owner_ == ::getpid()) ::munmap(data_, bytes_);
+}
+
+ForkSign::ForkSign() {
+    const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    void* const page = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) throw Error(system_reason("no memory"));
+    page_ = Mapping(static_cast<std::byte*>(page), bytes);
+    if (::madvise(page, bytes, MADV_WIPEONFORK) != 0) {
+        throw Error(system_reason("the system cannot tell a process from its child (Linux 4.14 can)"));
+    }
+    *page_.data() = std::byte{1};
+}
+
+Region::Region(std::size_t bytes) : key_(std::make_unique<Key>()) {
+    require_file_size(bytes);
+    *key_ = make_key(key_.get());
+    descriptor_ = open_memory();
+    if (descriptor_ < 0) throw Error(system_reason("no memory to share to be had (memfd_create)"));
+    struct stat status{};
+    if (::ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0 || ::fstat(descriptor_, &status) != 0) {
+        const std::string reason = system_reason("cannot size the memory to share");
+        close();
+        throw Error(reason);
+    }
+    mapping_ = Mapping::of_file(descriptor_, bytes);
+    if (!mapping_) {
+        const std::string reason = system_reason("no room among the addresses for " + std::to_string(bytes) + " bytes");
+        close();
+        throw Error(reason);
+    }
+    address_ = {.key = *key_,
+                .device = status.st_dev,
+                .inode = status.st_ino,
+                .bytes = bytes,
+                .process_namespace = process_namespace(),
+                .private_key = reinterpret_cast<std::uintptr_t>(key_.get()),
+                .process = ::getpid(),
+                .process_in_proc = number_in_proc(),
+                .descriptor = descriptor_};
+}
+
+Region::~Region() { close(); }
+
+/// The program may have closed all descriptors meanwhile, and then this number is somebody else's.
+void Region::close() {
+    if (descriptor_ < 0) return;
+    struct stat status{};
+    const bool is_ours = address_.inode == 0 || (::fstat(descriptor_, &status) == 0 && is_region(status, address_));
+    if (is_ours) ::close(descriptor_);
+    descriptor_ = -1;
+}
+
+/// Where the kernel copies something, missing memory is an error to it; where we store, it would be SIGBUS.
+bool Region::commit(std::size_t first, std::size_t bytes) const {
+    const int zeros = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
+    if (zeros < 0) return false;
+    ssize_t count = 0;
+    while (bytes > 0) {
+        count = ::read(zeros, data() + first, bytes);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) break;
+        first += static_cast<std::size_t>(count);
+        bytes -= static_cast<std::size_t>(count);
+    }
+    ::close(zeros);
+    return bytes == 0;
+}
+
+/// The number may be another process's here: nothing is opened before it is known to be the region, because to open a
+/// device or a pipe may do something.
+Mapping map_region(const RegionAddress& address, std::string& reason) {
+    const std::string path =
+        "/proc/" + std::to_string(address.process_in_proc) + "/fd/" + std::to_string(address.descriptor);
+    const std::string process = "process " + std::to_string(address.process);
+    struct stat status{};
+    const std::uint64_t ours = process_namespace();
+    const bool is_elsewhere = ours != 0 && address.process_namespace != 0 && ours != address.process_namespace;
+    const std::string where = is_elsewhere ? " (it is in another process namespace)" : "";
+    if (::stat(path.c_str(), &status) != 0) {
+        reason = system_reason("the memory of " + process + where + " is not to be seen in /proc");
+        return {};
+    }
+    if (!is_region(status, address)) {
+        reason = process + where + " has something else where its shared memory should be";
+        return {};
+    }
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+    if (descriptor < 0) {
+        reason = system_reason("the memory of " + process + " cannot be opened");
+        return {};
+    }
+    Mapping mapping;
+    if (::fstat(descriptor, &status) == 0 && is_region(status, address) &&
+        static_cast<std::uint64_t>(status.st_size) == address.bytes) {
+        mapping = Mapping::of_file(descriptor, address.bytes);
+        if (!mapping) reason = system_reason("the memory of " + process + " cannot be mapped");
+    } else {
+        reason = "the memory of " + process + " has changed";
+    }
+    ::close(descriptor);
+    return mapping;
+}
+
+ssize_t read_process(pid_t process, std::uint64_t from, void* into, std::size_t bytes) {
+    const iovec local{into, bytes};
+    const iovec remote{reinterpret_cast<void*>(from), bytes};  // NOLINT(performance-no-int-to-ptr): not ours
+    return ::process_vm_readv(process, &local, 1, &remote, 1, 0);
+}
+
+std::string why_unreadable(const RegionAddress& address) {
+    Key key{};
+    const std::string process = "process " + std::to_string(address.process);
+    if (read_process(address.process, address.private_key, key.data(), sizeof key) < 0) {
+        return system_reason("the system does not let us read in " + process);
+    }
+    return key == address.key ? "" : "what is read in " + process + " is not what is there";
+}
+
+}  // namespace rondo::shared_memory

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory of one process that others on its node map. It has no name in any file system, so nothing is left of it when
+// the processes have ended, however they ended.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace rondo::shared_memory {
+
+/// "cannot do this: Permission denied", for the error that a system call has just left.
+std::string system_reason(const std::string& what);
+
+/// A number that no other region has. A copy lies in the region, and one in its maker's own memory.
+using Key = std::array<std::uint64_t, 2>;
+
+/// What another process must know in order to map a region, and to know it again. Plain data, to be exchanged.
+struct RegionAddress {
+    Key key;
+    std::uint64_t device, inode, bytes;
+    std::uint64_t process_namespace;  ///< in which `process` counts; 0 if unknown
+    std::uint64_t private_key;        ///< address of the key in memory that is not shared
+    std::int32_t process;
+    std::int32_t process_in_proc;  ///< its number in /proc, which may be that of another namespace
+    std::int32_t descriptor;
+};
+
+/// A range of addresses, unmapped with its owner. A child of fork neither has the memory nor unmaps anything.
+class Mapping {
+  public:
+    Mapping() = default;
+    /// Maps a file that all who map it write; nothing where it does not succeed (errno says why).
+    static Mapping of_file(int descriptor, std::size_t bytes);
+    Mapping(Mapping&& other) noexcept;
+    Mapping& operator=(Mapping&& other) noexcept;
+    Mapping(const Mapping&) = delete;
+    Mapping& operator=(const Mapping&) = delete;
+    ~Mapping();
+
+    [[nodiscard]] std::byte* data() const { return data_; }
+    [[nodiscard]] std::size_t bytes() const { return bytes_; }
+    explicit operator bool() const { return data_ != nullptr; }
+
+  private:
+    friend class ForkSign;
+    Mapping(std::byte* data, std::size_t bytes);
+
+    std::byte* data_ = nullptr;
+    std::size_t bytes_ = 0;
+    pid_t owner_ = 0;
+};
+
+/// Tells the process that made it from its children: those of fork have copies of everything else. Costs one load.
+class ForkSign {
+  public:
+    /// Throws Error.
+    ForkSign();
+    [[nodiscard]] bool is_same_process() const {
+        return *reinterpret_cast<const volatile std::byte*>(page_.data()) != std::byte{0};
+    }
+
+  private:
+    Mapping page_;
+};
+
+/// The region of this process. Pages take memory from the time when they are committed.
+class Region {
+  public:
+    /// Throws Error, in plain words.
+    explicit Region(std::size_t bytes);
+    Region(const Region&) = delete;
+    Region& operator=(const Region&) = delete;
+    ~Region();
+
+    [[nodiscard]] const RegionAddress& address() const { return address_; }
+    [[nodiscard]] std::byte* data() const { return mapping_.data(); }
+    [[nodiscard]] std::size_t bytes() const { return mapping_.bytes(); }
+
+    /// Makes the pages of this range, full of zeros. False if there is no memory for them: a store there would end the
+    /// process.
+    [[nodiscard]] bool commit(std::size_t first, std::size_t bytes) const;
+
+    /// After which nobody can map it any more: a descriptor less.
+    void close();
+
+  private:
+    int descriptor_ = -1;
+    Mapping mapping_;
+    std::unique_ptr<Key> key_;
+    RegionAddress address_{};
+};
+
+/// Another process's region. Nothing, and the reason, if it cannot be had.
+Mapping map_region(const RegionAddress& address, std::string& reason);
+
+/// Copies out of another process's own memory, as much as can be read; -1 and errno if nothing.
+ssize_t read_process(pid_t process, std::uint64_t from, void* into, std::size_t bytes);
+
+/// Empty if `read_process` works there; else why not.
+std::string why_unreadable(const RegionAddress& address);
+
+}  // namespace rondo::shared_memory

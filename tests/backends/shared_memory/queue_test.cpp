@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The protocol between a writer and a reader, tried in every order in which they may take their steps.
+//
+// A step is one access to memory that both see. The text is that of the room (queue.hpp); only the memory is a model:
+// it knows which accesses an acquire that saw a release puts in order, and takes two accesses in no order for a race.
+// All reachable states are visited once each.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include "rondo/backends/shared_memory/layout.hpp"
+#include "rondo/backends/shared_memory/queue.hpp"
+
+namespace rondo::shared_memory {
+namespace {
+
+constexpr int writer = 0, reader = 1;
+constexpr std::uint64_t slots = 2;
+
+/// How much of each side's work another place knows to be done: a vector clock.
+using Clock = std::array<int, 2>;
+
+Clock later(const Clock& a, const Clock& b) { return {std::max(a[0], b[0]), std::max(a[1], b[1])}; }
+
+struct Race : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// One word or one line. Only atomics carry order from one side to the other.
+struct Cell {
+    std::uint64_t value = 0;
+    Clock released{};              // what whoever acquires this value knows
+    std::array<int, 2> written{};  // when each side last wrote and read, by its own clock
+    std::array<int, 2> read{};
+
+    auto operator<=>(const Cell&) const = default;
+};
+
+/// Cells: numbers of the lines, lines, consumed, verdict, memory that a message refers to.
+constexpr std::size_t number_cell = 0, line_cell = slots, consumed_cell = 2 * slots, verdict_cell = consumed_cell + 1,
+                      lent_cell = verdict_cell + 1, cells = lent_cell + 1;
+
+/// The atomics, by what they are for.
+enum class Use { number, consumed, verdict, nothing };
+
+constexpr Use use_of(std::size_t cell) {
+    if (cell < line_cell) return Use::number;
+    return cell == consumed_cell ? Use::consumed : Use::verdict;
+}
+
+/// Where the model takes an acquire or a release of the text for less than that: then there must be a race.
+struct Weakness {
+    Use load = Use::nothing, store = Use::nothing;
+};
+
+struct Memory {
+    std::array<Cell, cells> all{};
+    std::array<Clock, 2> known{};     // to each side
+    std::uint64_t seen_consumed = 0;  // by the writer, last
+
+    auto operator<=>(const Memory&) const = default;
+};
+
+/// The step is over: the rest of the side's turn happens later.
+struct EndOfStep : std::exception {};
+
+/// A side's view of the memory in one step. What it did in earlier steps of the same turn is played back; the next
+/// access is the step.
+class View {
+  public:
+    View(Memory& memory, int side, std::vector<std::uint64_t>& past, Weakness weakness)
+        : memory_(memory), side_(side), past_(past), weakness_(weakness) {}
+
+    class Word {
+      public:
+        Word(View& view, std::size_t cell) : view_(view), cell_(cell) {}
+        [[nodiscard]] std::uint64_t load(std::memory_order order) const { return view_.load(cell_, order); }
+        void store(std::uint64_t value, std::memory_order order) { view_.store(cell_, value, order); }
+
+      private:
+        View& view_;
+        std::size_t cell_;
+    };
+    class VerdictWord {
+      public:
+        explicit VerdictWord(View& view) : view_(view) {}
+        [[nodiscard]] Verdict load(std::memory_order order) const {
+            return static_cast<Verdict>(view_.load(verdict_cell, order));
+        }
+        void store(Verdict value, std::memory_order order) {
+            view_.store(verdict_cell, static_cast<std::uint64_t>(value), order);
+        }
+
+      private:
+        View& view_;
+    };
+
+    [[nodiscard]] Word number(std::uint64_t slot) { return {*this, number_cell + slot}; }
+    [[nodiscard]] Word consumed() { return {*this, consumed_cell}; }
+    [[nodiscard]] VerdictWord verdict_word() { return VerdictWord(*this); }
+
+    std::uint64_t load(std::size_t cell, std::memory_order order) {
+        return step([&] {
+            const Cell& seen = memory_.all[cell];
+            if (cell == consumed_cell) memory_.seen_consumed = seen.value;
+            if (order == std::memory_order_acquire && weakness_.load != use_of(cell)) {
+                memory_.known[own()] = later(memory_.known[own()], seen.released);
+            }
+            return seen.value;
+        });
+    }
+    void store(std::size_t cell, std::uint64_t value, std::memory_order order) {
+        step([&] {
+            Cell& written = memory_.all[cell];
+            written.value = value;
+            ++memory_.known[own()][own()];
+            written.released =
+                order == std::memory_order_release && weakness_.store != use_of(cell) ? memory_.known[own()] : Clock{};
+            return 0;
+        });
+    }
+
+    /// Plain accesses: everything of the other side must be known to be over.
+    void write(std::size_t cell, std::uint64_t value) {
+        step([&] {
+            Cell& line = memory_.all[cell];
+            if (line.written[other()] > known_of_other() || line.read[other()] > known_of_other()) {
+                throw Race("a write meets an access of the other side");
+            }
+            line.value = value;
+            line.written[own()] = ++memory_.known[own()][own()];
+            return 0;
+        });
+    }
+    std::uint64_t read(std::size_t cell) {
+        return step([&] {
+            Cell& line = memory_.all[cell];
+            if (line.written[other()] > known_of_other()) throw Race("a read meets a write of the other side");
+            line.read[own()] = ++memory_.known[own()][own()];
+            return line.value;
+        });
+    }
+
+  private:
+    [[nodiscard]] std::size_t own() const { return static_cast<std::size_t>(side_); }
+    [[nodiscard]] std::size_t other() const { return static_cast<std::size_t>(1 - side_); }
+    [[nodiscard]] int known_of_other() const { return memory_.known[own()][other()]; }
+
+    template <class Access>
+    std::uint64_t step(Access&& access) {
+        if (next_ < past_.size()) return past_[next_++];
+        if (stepped_) throw EndOfStep();
+        stepped_ = true;
+        ++next_;
+        past_.push_back(static_cast<std::uint64_t>(access()));
+        return past_.back();
+    }
+
+    Memory& memory_;
+    int side_;
+    std::vector<std::uint64_t>& past_;
+    Weakness weakness_;
+    std::size_t next_ = 0;
+    bool stepped_ = false;
+};
+
+/// What is sent: messages of so many lines; one of them may refer to memory that the writer wants to use again.
+struct Script {
+    std::vector<std::uint64_t> lines;
+    std::optional<std::size_t> refers;
+};
+
+constexpr std::uint64_t lent_value = 77;
+
+std::uint64_t content(std::size_t message, std::uint64_t line) { return 100 * (message + 1) + line; }
+
+/// Both sides between two of their turns, and the steps of turns that have begun. A turn is one try: to push a message,
+/// to take one, to have the memory back.
+struct State {
+    Memory memory;
+    QueueWriter<slots> out;
+    QueueReader<slots> in;
+    std::size_t sent = 0, taken = 0;
+    bool has_lent = false, has_back = false;
+    std::array<std::vector<std::uint64_t>, 2> past;
+};
+
+class Model {
+  public:
+    Model(Script script, Weakness weakness) : script_(std::move(script)), weakness_(weakness) {}
+
+    /// Visits every state. Throws Race; fails the test where something else is wrong.
+    std::size_t visit_all() {
+        std::vector<State> open{State{}};
+        while (!open.empty()) {
+            const State state = std::move(open.back());
+            open.pop_back();
+            if (!seen_.insert(key(state)).second) continue;
+            bool is_stuck = !is_over(state);  // a try in vain leaves everything as it was
+            for (const int side : {writer, reader}) {
+                State next = state;
+                if (!step(next, side)) continue;
+                is_stuck = is_stuck && key(next) == key(state);
+                open.push_back(std::move(next));
+            }
+            EXPECT_FALSE(is_stuck) << state.sent << " sent, " << state.taken << " taken";
+            ends_ += is_over(state) ? 1 : 0;
+        }
+        return ends_;
+    }
+    [[nodiscard]] std::size_t states() const { return seen_.size(); }
+
+  private:
+    using Key = std::tuple<Memory, std::size_t, std::size_t, bool, bool, std::array<std::vector<std::uint64_t>, 2>>;
+
+    /// What the two ends keep for themselves follows from this.
+    Key key(const State& state) const {
+        return {state.memory, state.sent, state.taken, state.has_lent, state.has_back, state.past};
+    }
+
+    [[nodiscard]] bool is_over(const State& state) const {
+        return state.taken == script_.lines.size() && (!script_.refers || state.has_back);
+    }
+
+    /// One access of a side. False if it has nothing to do any more.
+    bool step(State& state, int side) {
+        State before = state;
+        View view(state.memory, side, state.past[static_cast<std::size_t>(side)], weakness_);
+        try {
+            const bool has_work = side == writer ? write(state, view) : read(state, view);
+            if (!has_work) return false;
+            state.past[static_cast<std::size_t>(side)].clear();
+        } catch (const EndOfStep&) {  // the turn goes on later, from where it began
+            before.memory = state.memory;
+            before.past = state.past;
+            state = std::move(before);
+        }
+        return true;
+    }
+
+    bool write(State& state, View& view) {
+        if (state.sent < script_.lines.size()) {
+            const std::size_t message = state.sent;
+            if (script_.refers == message && !state.has_lent) {
+                view.write(lent_cell, lent_value);
+                state.has_lent = true;
+                return true;
+            }
+            const bool pushed = state.out.push(
+                view, script_.lines[message],
+                [&](std::uint64_t slot, std::uint64_t line) { view.write(line_cell + slot, content(message, line)); });
+            if (pushed) ++state.sent;
+            return true;
+        }
+        if (!script_.refers || state.has_back) return false;
+        if (verdict(view.verdict_word()) != Verdict::none) {
+            view.write(lent_cell, 0);
+            state.has_back = true;
+        }
+        return true;
+    }
+
+    bool read(State& state, View& view) {
+        if (state.taken == script_.lines.size()) return false;
+        if (!state.in.has_message(view)) return true;
+        const std::size_t message = state.taken;
+        for (std::uint64_t line = 0; line < script_.lines[message]; ++line) {
+            EXPECT_EQ(view.read(line_cell + state.in.slot(line)), content(message, line));
+        }
+        state.in.consume(view, script_.lines[message]);
+        if (script_.refers == message) {
+            EXPECT_EQ(view.read(lent_cell), lent_value);
+            tell(view.verdict_word(), Verdict::read);
+        }
+        ++state.taken;
+        return true;
+    }
+
+    Script script_;
+    Weakness weakness_;
+    std::set<Key> seen_;
+    std::size_t ends_ = 0;
+};
+
+std::vector<Script> scripts() {
+    return {{{1, 1, 1}, {}}, {{1, 1, 1}, 0}, {{1, 1, 1}, 1},         {{2, 1, 2}, {}},
+            {{1, 2, 1}, 2},  {{2, 2, 2}, 1}, {{1, 1, 2, 1, 1, 2}, 4}};
+}
+
+TEST(shared_memory_model, has_no_order_of_steps_that_goes_wrong) {
+    for (const Script& script : scripts()) {
+        Model model(script, {});
+        EXPECT_NO_THROW(EXPECT_GT(model.visit_all(), 0U));
+        EXPECT_GT(model.states(), 20U);
+    }
+}
+
+TEST(shared_memory_model, needs_every_acquire_and_release) {
+    const auto races = [](Weakness weakness) {
+        const std::vector<Script> all = scripts();
+        return std::any_of(all.begin(), all.end(), [&](const Script& script) {
+            try {
+                Model(script, weakness).visit_all();
+                return false;
+            } catch (const Race&) {
+                return true;
+            }
+        });
+    };
+    EXPECT_FALSE(races({}));
+    for (const Use use : {Use::number, Use::consumed, Use::verdict}) {
+        EXPECT_TRUE(races({.load = use})) << static_cast<int>(use);
+        EXPECT_TRUE(races({.store = use})) << static_cast<int>(use);
+    }
+}
+
+/// For the thread sanitizer, and for what processors do with orders that a model takes as given.
+TEST(shared_memory_queue, passes_messages_between_threads) {
+    constexpr std::uint64_t messages = 20000;
+    constexpr auto lines_of = [](std::uint64_t message) { return 1 + message % 7; };
+    const auto lines = std::make_unique<Line[]>(queue_lines);
+    Notice notice{};
+    std::atomic<Verdict> said{Verdict::none};
+    std::uint64_t lent = 0;
+    std::thread sending([&, queue = Queue{lines.get(), &notice}]() mutable {
+        Writer out;
+        for (std::uint64_t message = 0; message < messages; ++message) {
+            const bool lends = message % 64 == 0;
+            if (lends) {
+                lent = message;
+                said.store(Verdict::none, std::memory_order_relaxed);
+            }
+            const auto fill = [&](std::uint64_t slot, std::uint64_t line) {
+                const std::uint64_t value = message + line;
+                std::memcpy(lines[slot].content, &value, sizeof value);
+            };
+            while (!out.push(queue, lines_of(message), fill)) std::this_thread::yield();
+            while (lends && verdict(said) == Verdict::none) std::this_thread::yield();
+        }
+    });
+    Queue queue{lines.get(), &notice};
+    Reader in;
+    std::uint64_t wrong = 0;
+    for (std::uint64_t message = 0; message < messages; ++message) {
+        while (!in.has_message(queue)) std::this_thread::yield();
+        for (std::uint64_t line = 0; line < lines_of(message); ++line) {
+            std::uint64_t value;
+            std::memcpy(&value, lines[in.slot(line)].content, sizeof value);
+            wrong += value == message + line ? 0U : 1U;
+        }
+        in.consume(queue, lines_of(message));
+        if (message % 64 != 0) continue;
+        wrong += lent == message ? 0U : 1U;
+        tell(said, Verdict::read);
+    }
+    sending.join();
+    EXPECT_EQ(wrong, 0U);
+}
+
+}  // namespace
+}  // namespace rondo::shared_memory

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the system may refuse, and what is left of processes that end: reasons in plain words, another way, and nothing.
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/backends/shared_memory/processes.hpp"
+
+namespace rondo::shared_memory {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr std::size_t mebibyte = std::size_t{1} << 20;
+
+/// Holds for this process while it lives.
+class Limit {
+  public:
+    Limit(__rlimit_resource resource, rlim_t most) : resource_(resource) {
+        ::getrlimit(resource, &before_);
+        const rlimit limits{most, before_.rlim_max};
+        if (::setrlimit(resource, &limits) != 0) ::_exit(3);
+    }
+    Limit(const Limit&) = delete;
+    Limit& operator=(const Limit&) = delete;
+    ~Limit() { ::setrlimit(resource_, &before_); }
+
+  private:
+    __rlimit_resource resource_;
+    rlimit before_{};
+};
+
+/// From now on this process may not read in others.
+void forbid_reading_processes() {
+    sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const sock_fprog program{static_cast<unsigned short>(std::size(filter)), filter};
+    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
+        ::_exit(3);
+    }
+}
+
+std::size_t open_descriptors() {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return static_cast<std::size_t>(std::distance(begin(all), end(all)));
+}
+
+/// Ranges of addresses of a process that show a file of such a name.
+int mapped(const std::string& name, const std::string& process) {
+    std::ifstream maps("/proc/" + process + "/maps");
+    int ranges = 0;
+    for (std::string line; std::getline(maps, line);) ranges += line.find(name) != std::string::npos ? 1 : 0;
+    return ranges;
+}
+
+/// Its own, or another's.
+int mapped_regions(const std::string& process) { return mapped("/memfd:rondo", process); }
+
+std::string why_no_neighbours(__rlimit_resource resource, rlim_t most, const Options& options = {}) {
+    try {
+        const Limit limit(resource, most);
+        const Neighbours neighbours(0, 2, options);
+        return "";
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
+
+/// Sends to the other of two processes and receives the same from it.
+void swap_data(Process& process, Transfers& transfers, std::size_t bytes) {
+    std::vector<std::byte> mine(bytes), theirs(bytes), expected(bytes);
+    fill(mine, static_cast<std::uint64_t>(process.self()));
+    fill(expected, static_cast<std::uint64_t>(1 - process.self()));
+    transfers.receive(1 - process.self(), 0, theirs.data(), bytes, 0);
+    transfers.send(1 - process.self(), 0, mine.data(), bytes, 1);
+    process.poll_until_idle(transfers);
+    process.require(theirs == expected, "wrong data");
+}
+
+void require_reason(Process& process, const std::string& reason, const std::string& part) {
+    process.require(reason.find(part) != std::string::npos, "reason: " + reason);
+}
+
+TEST(shared_memory_refusals, are_told_where_there_can_be_no_region) {
+    EXPECT_THAT(why_no_neighbours(RLIMIT_NOFILE, 0), HasSubstr("Too many open files"));
+    // Without a look at the limit the system would end the process.
+    EXPECT_THAT(why_no_neighbours(RLIMIT_FSIZE, 100 * mebibyte), HasSubstr("ulimit -f"));
+    EXPECT_EQ(why_no_neighbours(RLIMIT_FSIZE, 100 * mebibyte, {.parcel_bytes = mebibyte}), "");
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they take addresses of their own
+    EXPECT_THAT(why_no_neighbours(RLIMIT_AS, 200 * mebibyte), HasSubstr("Cannot allocate memory"));
+#endif
+}
+
+TEST(shared_memory_refusals, of_pages_are_no_crash) {
+    const Region region(mebibyte);
+    EXPECT_TRUE(region.commit(0, mebibyte / 2));
+    const std::string path = "/proc/self/fd/" + std::to_string(region.address().descriptor);
+    ASSERT_EQ(::truncate(path.c_str(), mebibyte / 2), 0);  // a store beyond would be SIGBUS, as without memory
+    EXPECT_FALSE(region.commit(mebibyte / 4, mebibyte / 2));
+    Parcels parcels(region, 4096, mebibyte - 4096);
+    EXPECT_NE(parcels.take(mebibyte / 4), 0U);
+    EXPECT_EQ(parcels.take(mebibyte / 2), 0U);
+}
+
+TEST(shared_memory_refusals, of_reading_processes_are_noticed_before_and_go_around) {
+    const Cast cast(2, Role([](Process& process) {
+                        if (process.self() == 1) forbid_reading_processes();
+                        const auto neighbours = process.meet();
+                        process.require(neighbours->reaches(1 - process.self()), "out of reach");
+                        if (process.self() == 1) {
+                            require_reason(process, neighbours->reason(0), "does not let us read in process");
+                            require_reason(process, neighbours->reason(0), "Operation not permitted");
+                        }
+                        Transfers transfers(*neighbours);
+                        swap_data(process, transfers, 3 * mebibyte);
+                        process.wait_for_all();
+                    }));
+}
+
+TEST(shared_memory_refusals, of_reading_processes_in_the_midst_are_gone_around) {
+    const Cast cast(2, Role([](Process& process) {
+                        const auto neighbours = process.meet();
+                        Transfers transfers(*neighbours);
+                        swap_data(process, transfers, 3 * mebibyte);
+                        if (process.self() == 1) forbid_reading_processes();
+                        for (const std::size_t bytes : {20000 * std::size_t{1}, 3 * mebibyte, 3 * mebibyte})
+                            swap_data(process, transfers, bytes);
+                        // Later messages of the tag may be found before the pieces of an earlier one.
+                        std::vector<std::byte> mine(mebibyte), theirs[3];
+                        fill(mine, 7);
+                        for (std::uint32_t i = 0; i < 3; ++i) {
+                            theirs[i].resize(mebibyte);
+                            transfers.receive(1 - process.self(), 0, theirs[i].data(), mebibyte - i, i);
+                            transfers.send(1 - process.self(), 0, mine.data() + i, mebibyte - i, 3 + i);
+                        }
+                        process.poll_until_idle(transfers);
+                        for (std::size_t i = 0; i < 3; ++i) {
+                            process.require(std::memcmp(theirs[i].data(), mine.data() + i, mebibyte - i) == 0,
+                                            "wrong data");
+                        }
+                        process.wait_for_all();
+                    }));
+}
+
+/// Both must find the same: who can reach whom is no question of one side.
+void expect_no_reach(const std::function<void(Process&)>& change, const std::string& reason) {
+    const Cast cast(2, Role([&](Process& process) {
+                        const auto neighbours = process.meet({}, [&] { change(process); });
+                        const std::string& told = neighbours->reason(1 - process.self());
+                        process.require(!neighbours->reaches(1 - process.self()), "reached");
+                        if (process.self() == 1) require_reason(process, told, reason);
+                        else process.require(!told.empty(), "no reason");
+                    }));
+}
+
+TEST(shared_memory_refusals, of_one_side_hold_for_both) {
+    expect_no_reach(
+        [](Process& process) {
+            if (process.self() == 1) static const Limit to_the_end(RLIMIT_NOFILE, 3);
+        },
+        "cannot be opened: Too many open files");
+    expect_no_reach([](Process& process) { process.board().addresses[0].inode = 1; },
+                    "has something else where its shared memory should be");
+    expect_no_reach([](Process& process) { process.board().addresses[0].key = {1, 2}; }, "is not what it should be");
+    expect_no_reach([](Process& process) { process.board().addresses[0].process_in_proc = 1 << 30; },
+                    "is not to be seen in /proc");
+}
+
+TEST(shared_memory_refusals, of_another_user_hold_for_both) {
+    if (::getuid() != 0) GTEST_SKIP() << "only root can be another user";
+    expect_no_reach(
+        [](Process& process) {
+            if (process.self() == 1 && ::setuid(65534) != 0) ::_exit(3);
+        },
+        "Permission denied");
+}
+
+TEST(shared_memory_refusals, of_another_process_namespace_are_named) {
+    if (::getuid() != 0) GTEST_SKIP() << "needs root";
+    const Region region(mebibyte);
+    const RegionAddress address = region.address();
+    const Cast cast(1, Role([&](Process& process) {
+                        if (::unshare(CLONE_NEWPID) != 0) return;
+                        const pid_t inside = ::fork();
+                        if (inside == 0) {
+                            std::string reason;
+                            RegionAddress seen = address;
+                            seen.process_in_proc = 1 << 30;
+                            const Mapping mapping = map_region(seen, reason);
+                            process.require(!mapping, "mapped");
+                            require_reason(process, reason, "another process namespace");
+                            ::_exit(0);
+                        }
+                        int status = 0;
+                        ::waitpid(inside, &status, 0);
+                        process.require(status == 0, process.board().failures[process.self()]);
+                    }));
+}
+
+TEST(shared_memory, takes_no_page_that_is_not_used_and_keeps_no_descriptor) {
+    const std::size_t before = open_descriptors();
+    {
+        Neighbours neighbours(0, 128);
+        struct stat status{};
+        ASSERT_EQ(::fstat(neighbours.address().descriptor, &status), 0);
+        EXPECT_EQ(static_cast<std::size_t>(status.st_size), Layout(128, 256 * mebibyte).bytes());
+        EXPECT_LE(status.st_blocks * 512, 64 << 10);
+        neighbours.settle();
+        EXPECT_EQ(open_descriptors(), before);
+        EXPECT_EQ(mapped_regions("self"), 1);
+    }
+    EXPECT_EQ(mapped_regions("self"), 0);
+}
+
+TEST(shared_memory, does_not_close_a_descriptor_that_is_somebody_elses_now) {
+    auto neighbours = std::make_unique<Neighbours>(0, 2);
+    const int descriptor = neighbours->address().descriptor;
+    ::close(descriptor);
+    ASSERT_EQ(::dup2(0, descriptor), descriptor);
+    neighbours = nullptr;
+    EXPECT_EQ(::close(descriptor), 0);
+}
+
+TEST(shared_memory, is_not_for_children) {
+    const Cast cast(2, Role([](Process& process) {
+                        auto neighbours = process.meet();
+                        Transfers transfers(*neighbours);
+                        void* const memory = neighbours->take(100);
+                        const pid_t child = ::fork();
+                        if (child == 0) {
+                            int value = 0;
+                            process.require(mapped_regions("self") == 0, "has the memory");
+                            process.require(neighbours->take(100) == nullptr, "takes memory");
+                            neighbours->give_back(memory);
+                            const bool sent = transfers.send(1 - process.self(), 0, &value, sizeof value, 0);
+                            process.require(!sent && transfers.poll().completed.empty(), "takes part");
+                            require_reason(process, transfers.failure(), "child of fork");
+                            transfers.abandon();
+                            neighbours = nullptr;
+                            ::execl("/bin/sh", "sh", "-c", "! ls -l /proc/self/fd | grep memfd:rondo", nullptr);
+                            ::_exit(1);
+                        }
+                        int status = 0;
+                        ::waitpid(child, &status, 0);
+                        process.require(status == 0, "child failed");
+                        swap_data(process, transfers, 100000);
+                        process.wait_for_all();
+                    }));
+}
+
+TEST(shared_memory, leaves_nothing_when_its_processes_are_killed) {
+    Cast cast(2, Role([](Process& process) {
+                  const auto neighbours = process.meet({.reads_processes = process.self() == 1});
+                  Transfers transfers(*neighbours);
+                  std::vector<std::byte> mine(mebibyte), theirs(mebibyte);
+                  for (;;) {  // until killed, or the other one is
+                      transfers.receive(1 - process.self(), 0, theirs.data(), theirs.size(), 0);
+                      transfers.send(1 - process.self(), 0, mine.data(), mine.size(), 1);
+                      while (!transfers.idle() && transfers.failure() == nullptr) (void)transfers.poll();
+                      if (transfers.failure() != nullptr) ::pause();
+                      ++process.board().signal;
+                  }
+              }));
+    while (cast.board().signal < 100) std::this_thread::yield();
+    for (const int each : {0, 1}) {
+        const std::string process = std::to_string(cast.process(each));
+        EXPECT_EQ(mapped_regions(process), 2);
+        EXPECT_EQ(mapped("/dev/shm", process), 0);  // what has no name is gone with those who map it
+        EXPECT_EQ(::kill(cast.process(each), SIGKILL), 0);
+        EXPECT_EQ(cast.wait(each), SIGKILL);
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    EXPECT_EQ(mapped_regions("self"), 0);
+}
+
+TEST(shared_memory, tells_that_a_process_has_ended_where_its_memory_is_to_be_read) {
+    Cast cast(2, Role([](Process& process) {
+                  const auto neighbours = process.meet();
+                  process.require(neighbours->reason(1 - process.self()).empty(),
+                                  neighbours->reason(1 - process.self()));
+                  Transfers transfers(*neighbours);
+                  std::vector<std::byte> data(mebibyte);
+                  if (process.self() == 0) {
+                      transfers.send(1, 0, data.data(), data.size(), 0);
+                      process.board().signal = 1;
+                      for (;;) ::pause();
+                  }
+                  process.wait_until([&] { return process.board().signal == 2; });
+                  transfers.receive(0, 0, data.data(), data.size(), 0);
+                  (void)transfers.poll();
+                  process.require(transfers.failure() != nullptr, "no failure");
+                  require_reason(process, transfers.failure(), "has ended");
+              }));
+    while (cast.board().signal == 0) std::this_thread::yield();
+    ::kill(cast.process(0), SIGKILL);
+    EXPECT_EQ(cast.wait(0), SIGKILL);
+    cast.board().signal = 2;
+}
+
+}  // namespace
+}  // namespace rondo::shared_memory

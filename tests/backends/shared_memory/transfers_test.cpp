@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/backends/shared_memory/transfers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+#include <thread>
+
+#include "tests/backends/shared_memory/processes.hpp"
+
+namespace rondo::shared_memory {
+namespace {
+
+/// What is read in other processes, and what is copied twice.
+struct Form {
+    const char* name;
+    Options options;
+};
+const Form forms[] = {
+    {"process", {.reads_processes_from = 0}},
+    {"pieces", {.reads_processes = false}},
+    {"pieces_without_memory", {.parcel_bytes = 0, .reads_processes = false}},
+    {"little_memory", {.parcel_bytes = std::size_t{100} << 10}},
+    {"automatic", {}},
+};
+
+constexpr std::size_t sizes[] = {0,    1,     8,     48,    49,    104,    105,    1024,    1025,
+                                 4096, 16383, 16384, 32768, 32769, 100000, 262144, 1048576, 3000001};
+
+/// Messages of one round, as all processes know them. Later ones are posted later where both ends and the tag are
+/// equal.
+struct Message {
+    int from, to;
+    std::uint32_t tag;
+    std::size_t bytes;
+    bool in_region, borrowed;
+    std::uint64_t seed;
+};
+
+std::vector<Message> messages_of(unsigned round, int processes, std::size_t most_bytes) {
+    std::mt19937 random(round);
+    const auto below = [&](std::size_t limit) { return static_cast<std::size_t>(random() % limit); };
+    std::vector<Message> messages(20 + below(40));
+    for (Message& each : messages) {
+        each.from = static_cast<int>(below(static_cast<std::size_t>(processes)));
+        each.to = (each.from + 1 + static_cast<int>(below(static_cast<std::size_t>(processes - 1)))) % processes;
+        each.tag = static_cast<std::uint32_t>(below(3));
+        do {
+            each.bytes = sizes[below(std::size(sizes))];
+        } while (each.bytes > most_bytes);
+        each.in_region = below(3) == 0;
+        each.borrowed = below(3) == 0;
+        each.seed = random();
+    }
+    return messages;
+}
+
+/// A random order that keeps the one of messages that match each other.
+std::vector<std::size_t> order_of_posts(const std::vector<Message>& messages, int self, std::mt19937& random) {
+    std::map<std::array<int, 4>, std::vector<std::size_t>> streams;
+    for (std::size_t i = messages.size(); i-- > 0;) {
+        const Message& each = messages[i];
+        if (each.from != self && each.to != self) continue;
+        streams[{each.from, each.to, static_cast<int>(each.tag)}].push_back(i);
+    }
+    std::vector<std::size_t> order;
+    while (!streams.empty()) {
+        const auto stream = std::next(streams.begin(), static_cast<std::ptrdiff_t>(random() % streams.size()));
+        order.push_back(stream->second.back());
+        stream->second.pop_back();
+        if (stream->second.empty()) streams.erase(stream);
+    }
+    return order;
+}
+
+/// One round of one process: posts in any order, with polls and pauses in between.
+void exchange(Process& process, Neighbours& neighbours, Transfers& transfers, const std::vector<Message>& messages,
+              std::mt19937& random) {
+    const int self = process.self();
+    std::vector<std::vector<std::byte>> buffers(messages.size());
+    std::vector<std::byte*> regions(messages.size(), nullptr);
+    const auto completed = [&](std::uint32_t index) {
+        const Message& message = messages[index];
+        if (message.from == self) return;
+        std::vector<std::byte> expected(message.bytes);
+        fill(expected, message.seed);
+        const void* const lent = transfers.lent(index);
+        const void* const data = lent != nullptr ? lent : buffers[index].data();
+        process.require(expected.empty() || std::memcmp(data, expected.data(), expected.size()) == 0,
+                        "wrong data of " + std::to_string(message.bytes) + " bytes");
+        if (lent != nullptr) transfers.give_back(index);
+    };
+    for (const std::size_t i : order_of_posts(messages, self, random)) {
+        const Message& message = messages[i];
+        const auto index = static_cast<std::uint32_t>(i);
+        buffers[i].resize(message.bytes);
+        bool is_complete = false;
+        if (message.from == self) {
+            fill(buffers[i], message.seed);
+            const void* data = buffers[i].data();
+            if (message.in_region) regions[i] = static_cast<std::byte*>(neighbours.take(message.bytes));
+            if (regions[i] != nullptr) {
+                if (message.bytes > 0) std::memcpy(regions[i], data, message.bytes);
+                data = regions[i];
+            }
+            is_complete = transfers.send(message.to, message.tag, data, message.bytes, index);
+        } else if (message.borrowed) {
+            transfers.borrow(message.from, message.tag, buffers[i].data(), message.bytes, index);
+        } else {
+            transfers.receive(message.from, message.tag, buffers[i].data(), message.bytes, index);
+        }
+        if (is_complete) completed(index);
+        if (random() % 4 == 0) {
+            for (const std::uint32_t each : transfers.poll().completed) completed(each);
+        }
+        if (random() % 16 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 200));
+    }
+    process.poll_until_idle(transfers, completed);
+    for (std::byte* const each : regions) {
+        if (each != nullptr) neighbours.give_back(each);
+    }
+}
+
+void exchange_rounds(Process& process, const Options& options, unsigned rounds, std::size_t most_bytes) {
+    const auto neighbours = process.meet(options);
+    for (int each = 0; each < process.count(); ++each) {
+        if (each != process.self()) process.require(neighbours->reaches(each), neighbours->reason(each));
+    }
+    Transfers transfers(*neighbours);
+    std::mt19937 random(static_cast<unsigned>(process.self()));
+    for (unsigned round = 0; round < rounds; ++round) {
+        exchange(process, *neighbours, transfers, messages_of(round, process.count(), most_bytes), random);
+    }
+    process.wait_for_all();
+}
+
+class EveryForm : public testing::TestWithParam<Form> {};
+
+TEST_P(EveryForm, delivers_every_size_whatever_the_order_of_posts) {
+    const Cast cast(3, Role([](Process& process) { exchange_rounds(process, GetParam().options, 12, sizes[17]); }));
+}
+
+TEST_P(EveryForm, delivers_many_short_messages) {
+    const Cast cast(4, Role([](Process& process) { exchange_rounds(process, GetParam().options, 150, 1025); }));
+}
+
+INSTANTIATE_TEST_SUITE_P(shared_memory, EveryForm, testing::ValuesIn(forms),
+                         [](const auto& form) { return form.param.name; });
+
+/// What a process that was started by exec plays. Its addresses have nothing to do with those of the others.
+void play_after_exec(Process& process) { exchange_rounds(process, {}, 6, sizes[17]); }
+
+constexpr const char* board_variable = "RONDO_TEST_BOARD";
+
+/// Before main: this program was started by the test below.
+const bool is_started_by_exec = []() noexcept {  // NOLINT(bugprone-throwing-static-initialization)
+    const char* const text = std::getenv(board_variable);
+    if (text == nullptr) return false;
+    char* rest = nullptr;
+    const auto self = static_cast<int>(std::strtol(text, &rest, 10));
+    const auto descriptor = static_cast<int>(std::strtol(rest, nullptr, 10));
+    play(*BoardPage::map(descriptor), self, play_after_exec);
+}();
+
+TEST(shared_memory_processes, exchange_messages_after_exec) {
+    EXPECT_FALSE(is_started_by_exec);
+    const Cast cast(3, [](BoardPage& board, int self) {
+        ::setenv(board_variable, (std::to_string(self) + " " + std::to_string(board.descriptor())).c_str(), 1);
+        ::execl("/proc/self/exe", "backends_test", nullptr);
+    });
+}
+
+/// Two threads of each process, each with messages of its own; the locks are held by turns.
+TEST(shared_memory_processes, exchange_messages_by_several_threads) {
+    const Cast cast(2, Role([](Process& process) {
+                        const auto neighbours = process.meet();
+                        std::vector<std::thread> threads;
+                        threads.reserve(3);
+                        for (unsigned thread = 0; thread < 3; ++thread) {
+                            threads.emplace_back([&, thread] {
+                                Transfers transfers(*neighbours);
+                                std::mt19937 random(thread);
+                                for (unsigned round = 0; round < 40; ++round) {
+                                    auto messages = messages_of(1000 * thread + round, 2, 40000);
+                                    for (Message& each : messages) each.tag += 3 * thread;
+                                    exchange(process, *neighbours, transfers, messages, random);
+                                }
+                            });
+                        }
+                        for (std::thread& each : threads) each.join();
+                        process.wait_for_all();
+                    }));
+}
+
+/// One thread may send long before the receiver asks, another's message is not held up by that.
+TEST(shared_memory_processes, receive_in_another_order_than_messages_were_sent) {
+    constexpr std::uint32_t messages = 5000;
+    const Cast cast(2, Role([](Process& process) {
+                        const auto neighbours = process.meet();
+                        Transfers transfers(*neighbours);
+                        std::uint32_t number = 0, last = 0;
+                        if (process.self() == 0) {
+                            for (; number < messages; ++number) {
+                                transfers.send(1, 1, &number, sizeof number, 0);
+                                process.poll_until_idle(transfers);
+                            }
+                            transfers.send(1, 2, &number, sizeof number, 0);
+                            process.poll_until_idle(transfers);
+                        } else {
+                            transfers.receive(0, 2, &last, sizeof last, 0);
+                            process.poll_until_idle(transfers);
+                            process.require(last == messages, "another message");
+                            for (std::uint32_t expected = 0; expected < messages; ++expected) {
+                                transfers.receive(0, 1, &number, sizeof number, 0);
+                                process.poll_until_idle(transfers);
+                                process.require(number == expected, "wrong order");
+                            }
+                        }
+                        process.wait_for_all();
+                    }));
+}
+
+/// A sender runs ahead of its receiver, but not without end.
+TEST(shared_memory_processes, send_only_so_much_that_nobody_has_asked_for) {
+    const Cast cast(2, Role([](Process& process) {
+                        const auto neighbours = process.meet({.reads_processes = false});
+                        Transfers transfers(*neighbours);
+                        std::vector<std::byte> data(10000);
+                        std::uint32_t posted = 0;
+                        if (process.self() == 0) {
+                            bool is_complete = true;
+                            for (; is_complete && posted < 1000; ++posted) {
+                                is_complete = transfers.send(1, posted, data.data(), data.size(), 0);
+                            }
+                            process.require(1 < posted && posted < 100, std::to_string(posted) + " went ahead");
+                            process.board().signal = static_cast<int>(posted);
+                        }
+                        process.wait_for_all();
+                        if (process.self() == 1) {
+                            posted = static_cast<std::uint32_t>(process.board().signal);
+                            for (std::uint32_t i = 0; i < posted; ++i) {
+                                transfers.receive(0, i, data.data(), data.size(), i);
+                            }
+                        }
+                        process.poll_until_idle(transfers);
+                        process.wait_for_all();
+                    }));
+}
+
+/// Long messages of many tags, which the receiver wants last first, one after another.
+TEST(shared_memory_processes, let_tags_pass_each_other) {
+    for (const Form& form : forms) {
+        const Cast cast(2, Role([&](Process& process) {
+                            const auto neighbours = process.meet(form.options);
+                            Transfers transfers(*neighbours);
+                            constexpr std::uint32_t tags = 6;
+                            constexpr std::size_t bytes = 2000000;
+                            std::vector<std::vector<std::byte>> data(tags, std::vector<std::byte>(bytes));
+                            std::vector<std::byte> received(bytes);
+                            for (std::uint32_t tag = 0; tag < tags; ++tag) {
+                                fill(data[tag], tag);
+                                if (process.self() == 0) transfers.send(1, tag, data[tag].data(), bytes, tag);
+                            }
+                            for (std::uint32_t tag = tags; process.self() == 1 && tag-- > 0;) {
+                                transfers.receive(0, tag, received.data(), bytes, tag);
+                                process.poll_until_idle(transfers);
+                                process.require(received == data[tag], "wrong data");
+                            }
+                            process.poll_until_idle(transfers);
+                            process.wait_for_all();
+                        }));
+    }
+}
+
+TEST(shared_memory_processes, refuse_a_message_that_is_too_long) {
+    for (const std::size_t bytes : {std::size_t{9}, std::size_t{5000}, std::size_t{50000}}) {
+        const Cast cast(2, Role([bytes](Process& process) {
+                            const auto neighbours = process.meet();
+                            Transfers transfers(*neighbours);
+                            std::vector<std::byte> data(bytes);
+                            if (process.self() == 0) {
+                                transfers.send(1, 0, data.data(), bytes, 0);
+                                process.poll_until_idle(transfers);
+                            } else {
+                                transfers.receive(0, 0, data.data(), bytes - 1, 0);
+                                process.wait_until([&] {
+                                    return !transfers.poll().completed.empty() || transfers.failure() != nullptr;
+                                });
+                                process.require(transfers.failure() != nullptr &&
+                                                    std::strstr(transfers.failure(), "longer") != nullptr,
+                                                "no failure");
+                                transfers.abandon();
+                                process.require(transfers.idle() && transfers.failure() == nullptr, "not abandoned");
+                            }
+                            process.wait_for_all();
+                        }));
+    }
+}
+
+}  // namespace
+}  // namespace rondo::shared_memory
