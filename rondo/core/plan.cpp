@@ -38,9 +38,9 @@ constexpr std::uint32_t most_steps = std::uint32_t{1} << step_bits;
 class PlanBuilder {
   public:
     explicit PlanBuilder(const Call& call) : call_(call) {
-        constexpr std::size_t few = 32;  // most plans have fewer actions: nothing grows
-        plan_.actions_.reserve(few);
-        plan_.waits_for_.reserve(few);
+        constexpr std::size_t few = 16;  // most plans have fewer actions: nothing grows
+        actions_.reserve(few);
+        waits_for_.reserve(few);
         latest_dependent_.reserve(few);
         readers_.reserve(few);
         edges_.reserve(few);
@@ -62,17 +62,17 @@ class PlanBuilder {
 
     Plan finish() {
         std::uint32_t first = 0;
-        std::vector<std::uint32_t>& next = latest_dependent_;  // of no other use any more
-        for (std::size_t i = 0; i < plan_.actions_.size(); ++i) {
+        std::pmr::vector<std::uint32_t>& next = latest_dependent_;  // of no other use any more
+        for (std::size_t i = 0; i < actions_.size(); ++i) {
             next[i] = first;
-            first += std::exchange(plan_.actions_[i].first_dependent, first);  // so far: how many
+            first += std::exchange(actions_[i].first_dependent, first);  // so far: how many
         }
-        plan_.actions_.emplace_back().first_dependent = first;
+        actions_.emplace_back().first_dependent = first;
         plan_.dependents_.resize(edges_.size());
         for (const Edge& edge : edges_) plan_.dependents_[next[edge.action]++] = edge.dependent;
-        plan_.actions_.shrink_to_fit();
-        plan_.local_work_.shrink_to_fit();
-        plan_.waits_for_.shrink_to_fit();
+        plan_.actions_.assign(actions_.begin(), actions_.end());
+        plan_.local_work_.assign(local_work_.begin(), local_work_.end());
+        plan_.waits_for_.assign(waits_for_.begin(), waits_for_.end());
         plan_.find_ready();
         return std::move(plan_);
     }
@@ -86,8 +86,8 @@ class PlanBuilder {
                 if (transfer.direction != direction || peer == no_rank) continue;
                 const bool receives = direction == Direction::receive;
                 const std::uint32_t index = append(receives ? ActionKind::receive : ActionKind::send);
-                plan_.actions_[index].block = transfer.block;
-                plan_.actions_[index].peer = peer;
+                actions_[index].block = transfer.block;
+                actions_[index].peer = peer;
                 receives ? write(transfer.block, index) : read(transfer.block, index);
                 keep_matching_order(peer, direction, index);
             }
@@ -110,10 +110,10 @@ class PlanBuilder {
     }
 
     std::uint32_t append(ActionKind kind) {
-        if (plan_.actions_.size() >= Action::none) throw Error("a schedule of more than 2^32 actions");
-        const auto index = static_cast<std::uint32_t>(plan_.actions_.size());
-        Action& action = plan_.actions_.emplace_back();
-        plan_.waits_for_.push_back(0);
+        if (actions_.size() >= Action::none) throw Error("a schedule of more than 2^32 actions");
+        const auto index = static_cast<std::uint32_t>(actions_.size());
+        Action& action = actions_.emplace_back();
+        waits_for_.push_back(0);
         latest_dependent_.push_back(Action::none);
         action.kind = kind;
         action.step = step_ & (most_steps - 1);
@@ -122,9 +122,9 @@ class PlanBuilder {
 
     std::uint32_t append_local(ActionKind kind, const Step& step) {
         const std::uint32_t index = append(kind);
-        plan_.actions_[index].block = step.left;
-        plan_.actions_[index].link = static_cast<std::uint32_t>(plan_.local_work_.size());
-        plan_.local_work_.push_back({step.right, step.into});
+        actions_[index].block = step.left;
+        actions_[index].link = static_cast<std::uint32_t>(local_work_.size());
+        local_work_.push_back({step.right, step.into});
         return index;
     }
 
@@ -152,20 +152,20 @@ class PlanBuilder {
 
     void wait_for(std::uint32_t action, std::uint32_t dependent, const Block& block) {
         if (action == Action::none || action == dependent) return;
-        if (plan_.actions_[action].step == step_) {
+        if (actions_[action].step == step_) {
             throw Error(where() + "two transfers of one exchange need the same elements of " + to_string(block));
         }
         if (std::exchange(latest_dependent_[action], dependent) == dependent) return;
         edges_.push_back({action, dependent});
-        ++plan_.actions_[action].first_dependent;  // how many, until all are known
-        ++plan_.waits_for_[dependent];
+        ++actions_[action].first_dependent;  // how many, until all are known
+        ++waits_for_[dependent];
     }
 
     void keep_matching_order(Rank peer, Direction direction, std::uint32_t index) {
         const auto [last, first_message] = last_message_.try_emplace({peer, direction}, index);
         if (first_message) return;
-        plan_.actions_[last->second].link = index;
-        ++plan_.waits_for_[index];
+        actions_[last->second].link = index;
+        ++waits_for_[index];
         last->second = index;
     }
 
@@ -179,13 +179,18 @@ class PlanBuilder {
     const Call& call_;
     Plan plan_;
     std::uint32_t step_ = 0;
-    std::pmr::monotonic_buffer_resource memory_;  // of what follows
+    std::array<std::byte, 4096> first_memory_;
+    std::pmr::monotonic_buffer_resource memory_{first_memory_.data(), first_memory_.size()};  // of what follows
+    // As in the plan, but growing.
+    std::pmr::vector<Action> actions_{&memory_};
+    std::pmr::vector<LocalWork> local_work_{&memory_};
+    std::pmr::vector<std::uint32_t> waits_for_{&memory_};
     std::array<RangeMap<Uses>, buffers> uses_{RangeMap<Uses>(&memory_), RangeMap<Uses>(&memory_),
                                               RangeMap<Uses>(&memory_)};
     std::pmr::map<std::pair<Rank, Direction>, std::uint32_t> last_message_{&memory_};
-    std::vector<Reader> readers_;
-    std::vector<Edge> edges_;                      // by dependent, each once
-    std::vector<std::uint32_t> latest_dependent_;  // of each action
+    std::pmr::vector<Reader> readers_{&memory_};
+    std::pmr::vector<Edge> edges_{&memory_};                      // by dependent, each once
+    std::pmr::vector<std::uint32_t> latest_dependent_{&memory_};  // of each action
 };
 
 Plan Plan::of(const Call& call, Schedule& schedule) {
@@ -214,6 +219,7 @@ Plan Plan::without_dependency(std::uint32_t action, std::uint32_t dependent) con
 
 void Plan::find_ready() {
     ready_at_once_.clear();
+    ready_at_once_.reserve(static_cast<std::size_t>(std::ranges::count(waits_for_, 0U)));
     for (std::uint32_t action = 0; action < waits_for_.size(); ++action) {
         if (waits_for_[action] == 0) ready_at_once_.push_back(action);
     }

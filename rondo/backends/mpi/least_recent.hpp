@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <list>
-#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 namespace rondo::mpi {
@@ -20,15 +20,15 @@ class LeastRecent {
     Entry* find(const Key& key) {
         const auto found = places_.find(key);
         if (found == places_.end()) return nullptr;
-        entries_.splice(entries_.begin(), entries_, found->second);
+        entries_.splice(entries_.begin(), entries_, *found);
         return &entries_.front();
     }
 
     /// Puts it where there is none of that key, as the most recent one.
-    Entry& add(const Key& key, Value value) {
-        entries_.emplace_front(key, std::move(value));
+    Entry& add(Key key, Value value) {
+        entries_.emplace_front(std::move(key), std::move(value));
         try {
-            places_.emplace(key, entries_.begin());
+            places_.insert(entries_.begin());
         } catch (...) {
             entries_.pop_front();
             throw;
@@ -40,14 +40,28 @@ class LeastRecent {
     void forget_oldest() { forget(entries_.back().first); }
     void forget(const Key& key) {
         const auto found = places_.find(key);
-        const auto entry = found->second;  // which holds the key
+        const auto entry = *found;  // which holds the key
         places_.erase(found);
         entries_.erase(entry);
     }
 
   private:
+    using Place = typename std::list<Entry>::iterator;
+    static const Key& key_of(const Place& place) { return place->first; }
+    static const Key& key_of(const Key& key) { return key; }
+
+    // Entries are found by their keys, which stand in the list alone.
+    struct PlaceHash {
+        using is_transparent = void;
+        std::size_t operator()(const auto& place) const { return Hash()(key_of(place)); }
+    };
+    struct SameKey {
+        using is_transparent = void;
+        bool operator()(const auto& a, const auto& b) const { return key_of(a) == key_of(b); }
+    };
+
     std::list<Entry> entries_;  // the most recent first
-    std::unordered_map<Key, typename std::list<Entry>::iterator, Hash> places_;
+    std::unordered_set<Place, PlaceHash, SameKey> places_;
 };
 
 }  // namespace rondo::mpi

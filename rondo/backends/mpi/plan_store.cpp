@@ -4,10 +4,10 @@
 #include <bit>
 #include <cstdint>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "rondo/backends/mpi/least_recent.hpp"
-#include "rondo/core/fingerprint.hpp"
 
 namespace rondo::mpi {
 namespace {
@@ -17,9 +17,12 @@ using PlanKey = std::vector<Count>;
 
 struct PlanKeyHash {
     std::size_t operator()(const PlanKey& key) const {
-        Fingerprint print;
-        for (const Count part : key) print.add(part);
-        return static_cast<std::size_t>(print.value());
+        std::uint64_t hash = key.size();
+        for (const Count part : key) {
+            hash = (hash ^ static_cast<std::uint64_t>(part)) * 0x9E3779B97F4A7C15U;
+            hash ^= hash >> 29;
+        }
+        return static_cast<std::size_t>(hash);
     }
 };
 
@@ -39,13 +42,11 @@ PlanKey key_of(const Call& call, const AlgorithmInfo& algorithm, std::span<const
     const LocalFacts& local = call.local();
     PlanKey key;
     key.reserve(8 + settings.size() + facts.starts.size());
-    key = {std::bit_cast<Count>(&algorithm),
-           facts.size,
-           facts.count,
-           facts.element_bytes,
-           facts.root,
-           local.rank,
-           Count{facts.op.commutative} << 1 | Count{local.in_place}};
+    for (const Count part :
+         {std::bit_cast<Count>(&algorithm), Count{facts.size}, facts.count, facts.element_bytes, Count{facts.root},
+          Count{local.rank}, Count{facts.op.commutative} << 1 | Count{local.in_place}}) {
+        key.push_back(part);
+    }
     for (const Setting& setting : settings) key.push_back(setting.value);
     add_placement(facts.placement, key);
     key.insert(key.end(), facts.starts.begin(), facts.starts.end());
@@ -79,7 +80,7 @@ Store& store() {
 
 std::shared_ptr<const Plan> plan_of(const Call& call, const AlgorithmInfo& algorithm,
                                     std::span<const Setting> settings) {
-    const PlanKey key = key_of(call, algorithm, settings);
+    PlanKey key = key_of(call, algorithm, settings);
     Store& all = store();
     {
         const std::lock_guard lock(all.mutex);
@@ -90,7 +91,7 @@ std::shared_ptr<const Plan> plan_of(const Call& call, const AlgorithmInfo& algor
     if (const auto* known = all.plans.find(key)) return known->second;  // another thread was faster
     const std::size_t bytes = bytes_of(key, *fresh);
     all.make_room(bytes);
-    all.plans.add(key, fresh);
+    all.plans.add(std::move(key), fresh);
     all.bytes += bytes;
     return fresh;
 }
