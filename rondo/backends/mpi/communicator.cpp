@@ -177,6 +177,7 @@ const Decision* Communicator::remember(const CallKey& key, Decision decision) {
         decisions_.add(key, std::move(kept));
     } catch (const std::bad_alloc&) {
         // This call can be carried out all the same; the next one thinks again.
+        return &made;
     }
     return &made;
 }

@@ -47,17 +47,18 @@ class LeastRecent {
 
   private:
     using Place = typename std::list<Entry>::iterator;
-    static const Key& key_of(const Place& place) { return place->first; }
-    static const Key& key_of(const Key& key) { return key; }
 
     // Entries are found by their keys, which stand in the list alone.
     struct PlaceHash {
         using is_transparent = void;
-        std::size_t operator()(const auto& place) const { return Hash()(key_of(place)); }
+        std::size_t operator()(const Place& place) const { return Hash()(place->first); }
+        std::size_t operator()(const Key& key) const { return Hash()(key); }
     };
     struct SameKey {
         using is_transparent = void;
-        bool operator()(const auto& a, const auto& b) const { return key_of(a) == key_of(b); }
+        bool operator()(const Place& a, const Place& b) const { return a->first == b->first; }
+        bool operator()(const Place& a, const Key& b) const { return a->first == b; }
+        bool operator()(const Key& a, const Place& b) const { return a == b->first; }
     };
 
     std::list<Entry> entries_;  // the most recent first
