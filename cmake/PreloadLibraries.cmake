@@ -66,7 +66,7 @@ function(rondo_preload_library abi directory)
     endif()
     message(STATUS "librondo_${abi}.so: headers in ${directory}, ${large_count} the large-count (_c) functions")
 
-    target_link_libraries(${target} PRIVATE rondo_virtual rondo_core rondo_kernels ${CMAKE_DL_LIBS})
+    target_link_libraries(${target} PRIVATE rondo_virtual rondo_shared_memory rondo_core rondo_kernels ${CMAKE_DL_LIBS})
     target_link_options(${target} PRIVATE
         -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,defs -Wl,-z,now)
     target_link_options(${target} PRIVATE "-Wl,--version-script=${exports_map}")

@@ -38,6 +38,7 @@ Instructions Instructions::from_environment() {
     instructions.read_rules();
     instructions.read_machine();
     instructions.read_plan_memory();
+    instructions.read_shared_memory();
     for (std::size_t i = 0; i < collectives().size(); ++i) instructions.read_choice(i);
     if (const char* directory = variable("RONDO_REPORT")) instructions.report_directory_ = directory;
     return instructions;
@@ -74,6 +75,14 @@ void Instructions::read_plan_memory() {
     }
     complaints_.push_back("RONDO_PLAN_MEMORY: " + quoted(text) + " is not a number; " + expected_quantity(text) +
                           ", as 64Mi, which is used");
+}
+
+void Instructions::read_shared_memory() {
+    const char* text = variable("RONDO_SHARED_MEMORY");
+    if (text == nullptr || std::string_view(text) == "off") return;
+    share_memory_ = std::string_view(text) == "on";
+    if (share_memory_) fingerprint_.add("RONDO_SHARED_MEMORY=on");
+    else complaints_.push_back("RONDO_SHARED_MEMORY: " + quoted(text) + " is neither on nor off; it is off");
 }
 
 void Instructions::know_library(std::string_view version) {

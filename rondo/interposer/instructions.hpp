@@ -22,8 +22,8 @@ inline std::size_t index_of(const Collective& collective) {
 
 class Instructions {
   public:
-    /// Reads RONDO, RONDO_<COLLECTIVE>, RONDO_RULES, RONDO_MACHINE, RONDO_PLAN_MEMORY, RONDO_REPORT. What is wrong with
-    /// them is among `complaints()`, and then what they spoke of goes to the library.
+    /// Reads RONDO, RONDO_<COLLECTIVE>, RONDO_RULES, RONDO_MACHINE, RONDO_PLAN_MEMORY, RONDO_SHARED_MEMORY,
+    /// RONDO_REPORT. What is wrong with them is among `complaints()`, and then what they spoke of goes to the library.
     static Instructions from_environment();
 
     /// Fills in what the machine file leaves to the library. Once, before anything is decided.
@@ -48,6 +48,8 @@ class Instructions {
     [[nodiscard]] const Machine& machine() const { return machine_; }
     /// Bytes that all plans together may take.
     [[nodiscard]] Count plan_memory() const { return plan_memory_; }
+    /// True if ranks of a node shall pass messages through memory that they share.
+    [[nodiscard]] bool share_memory() const { return share_memory_; }
     /// Empty: no report.
     [[nodiscard]] const std::string& report_directory() const { return report_directory_; }
     /// Equal for equal instructions to equal versions of Rondo, which may understand them differently: ranks compare
@@ -59,6 +61,7 @@ class Instructions {
     void read_rules();
     void read_machine();
     void read_plan_memory();
+    void read_shared_memory();
 
     std::array<std::optional<Choice>, number_of_collectives> forced_;
     std::array<bool, number_of_collectives> spoiled_{};  // by a variable that could not be read
@@ -70,6 +73,7 @@ class Instructions {
     std::string report_directory_;
     std::vector<std::string> complaints_;
     Fingerprint fingerprint_;
+    bool share_memory_ = false;
     bool off_ = false;
 };
 

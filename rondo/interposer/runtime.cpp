@@ -91,7 +91,12 @@ Runtime* runtime_to_instruct(const void* caller) {
 
 void agree(const void* caller) {
     if (const Runtime* here = runtime(caller)) {
-        mpi::world().agree(here->instructions.fingerprint(), here->instructions.ask_nodes());
+        mpi::World& world = mpi::world();
+        world.agree(here->instructions.fingerprint(), here->instructions.ask_nodes(),
+                    here->instructions.share_memory());
+        if (!world.complaint().empty()) {
+            warn(("RONDO_SHARED_MEMORY: " + world.complaint() + "; messages of the library are used there").c_str());
+        }
     }
 }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -87,13 +88,20 @@ def calls_by_kind(native: dict[str, str]) -> dict[frozenset[str], int]:
     return {frozenset(name.split("_")): int(native[name]) for name in kinds}
 
 
-def check(mpi: MpiLibrary, collective: str, choice: str, *arguments: str) -> None:
+def check(
+    mpi: MpiLibrary,
+    collective: str,
+    choice: str,
+    *arguments: str,
+    ranks: int = RANKS,
+    environment: Mapping[str, str] | None = None,
+) -> None:
     if collective in TAME.get(mpi.name, ()):
         arguments = (*arguments, "tame")
     command = [program(mpi, collective), collective, *arguments]
-    run = mpi.run_under_rondo(command, RANKS, **{collective: choice}, timeout=200).check()
+    run = mpi.run_under_rondo(command, ranks, environment=environment, **{collective: choice}, timeout=200).check()
     wrong = collective in NATIVELY_WRONG.get(mpi.name, set())
-    native = results(run.stdout) if wrong else native_results(mpi.name, RANKS, (collective, *arguments))
+    native = results(run.stdout) if wrong else native_results(mpi.name, ranks, (collective, *arguments))
     assert results(run.stdout) == {**native, "unrepeated": "0"}
     algorithm = choice.partition(":")[0]
     reasons = run.report.native_reasons(collective)
@@ -127,6 +135,18 @@ def test_algorithm_gives_the_native_results(mpi: MpiLibrary, collective: str, al
 )
 def test_many_segments_give_the_native_results(mpi: MpiLibrary, collective: str, algorithm: str) -> None:
     check(mpi, collective, f"{algorithm}:segment={SMALL_SEGMENT}", "1501", "brief")
+
+
+# In turn again. Vectors of up to 1 MiB: short messages, references to memory of the other process, and pieces.
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "mpi"),
+    [(*each, THOROUGH[(i + 1) % len(THOROUGH)]) for i, each in enumerate(every_algorithm())],
+    indirect=["mpi"],
+)
+def test_algorithm_gives_the_native_results_through_shared_memory(
+    mpi: MpiLibrary, collective: str, algorithm: str
+) -> None:
+    check(mpi, collective, algorithm, "131072", "brief", ranks=4, environment={"RONDO_SHARED_MEMORY": "on"})
 
 
 @pytest.mark.parametrize("mpi", OTHERS, indirect=True)

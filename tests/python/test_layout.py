@@ -21,7 +21,7 @@ ALLOWED_INCLUDES = {room: set(CHAIN[:position]) for position, room in enumerate(
 ALLOWED_INCLUDES |= {
     "kernels": set(),
     "interposer": {*CHAIN, "backends/mpi", "backends/virtual"},
-    "backends/mpi": {"core", "kernels"},
+    "backends/mpi": {"core", "kernels", "backends/shared_memory"},
     "backends/shared_memory": {"core"},
     "backends/virtual": {"core"},
 }

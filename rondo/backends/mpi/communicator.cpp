@@ -245,7 +245,8 @@ bool Communicator::library_checks_arguments() const {
 }
 
 int Communicator::execute(const Plan& plan, const Operands& operands) {
-    return operation_.run(plan, operands, {world().messages(), world_ranks_, rank_, context_.tag(calls_)});
+    return operation_.run(plan, operands,
+                          {world().messages(), world_ranks_, rank_, context_.tag(calls_), world().node()});
 }
 
 }  // namespace rondo::mpi

@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "rondo/backends/mpi/packing.hpp"
+
 namespace rondo::mpi {
 namespace {
 
@@ -19,6 +21,12 @@ constexpr Count largest_int = std::numeric_limits<int>::max();
 // Where ranks share cores, the rank that it waits for may be waiting for that core: rounds took milliseconds.
 constexpr int polls_before_yield = 100;
 constexpr int polls_before_freed = 10000;
+
+// A look at shared memory takes some 20 ns. Where each rank has a core, what yields for is others than ranks.
+constexpr int shared_polls_before_yield = 5000;
+// The library moves messages of the program only while somebody calls it. A peer may wait for one of them.
+constexpr int shared_polls_between_calls = 256;
+constexpr int yields_between_calls = 4;
 
 bool fits_alone(const Action& action) { return action.is_transfer() && action.block.count <= largest_int; }
 
@@ -63,6 +71,10 @@ void Operation::bind(const Plan& plan, const Operands& operands, const Route& ro
     route_ = route;
     error_ = MPI_SUCCESS;
     local_ = Action::none;
+    if (route.node != nullptr) {
+        if (!shared_) shared_ = std::make_unique<shared_memory::Transfers>(route.node->neighbours());
+        as_packed_ = type.predefined ? type.contiguous : lies_as_packed(type);
+    }
 }
 
 /// The wire first, then one piece of local work, then look what has arrived.
@@ -74,9 +86,9 @@ bool Operation::advance(bool may_wait) {
         if (local_ != Action::none || scoreboard_.local_work_ready()) {
             error = advance_local();
             const bool more = local_ != Action::none || scoreboard_.local_work_ready();
-            if (error == MPI_SUCCESS && !requests_.empty() && more) error = complete_some(false);
+            if (error == MPI_SUCCESS && more && (!requests_.empty() || shares())) error = complete_some(false);
         } else {
-            error = may_wait && requests_.size() == 1 ? complete_only() : complete_some(may_wait);
+            error = may_wait && requests_.size() == 1 && !shares() ? complete_only() : complete_some(may_wait);
         }
         return error != MPI_SUCCESS || scoreboard_.done() ? finish(error) : false;
     } catch (...) {
@@ -111,6 +123,12 @@ int Operation::start_transfer(const Action& action, std::uint32_t index) {
     const Datatype& type = *type_;
     const Count count = action.block.count;
     const Rank peer = route_.number(action.peer);
+    if (route_.node != nullptr && route_.node->neighbour(peer) >= 0) {
+        bool complete = false;
+        const int error = start_shared(action, route_.node->neighbour(peer), complete);
+        if (complete) scoreboard_.complete(index);
+        return error;
+    }
     void* buffer = address(action.block);
     requests_.reserve(requests_.size() + 1);
     actions_.reserve(requests_.capacity());
@@ -140,6 +158,10 @@ int Operation::start_transfer(const Action& action, std::uint32_t index) {
 int Operation::run_alone(const Action& action) {
     const MPI_Datatype type = type_->handle;
     const auto count = static_cast<int>(action.block.count);
+    if (route_.node != nullptr) {
+        const int neighbour = route_.node->neighbour(route_.number(action.peer));
+        if (neighbour >= 0) return run_alone_shared(action, neighbour);
+    }
     if (action.kind == ActionKind::send) {
         return library().Send(address(action.block), count, type, route_.number(action.peer), route_.tag,
                               route_.communicator);
@@ -181,18 +203,26 @@ int Operation::complete_only() {
 }
 
 int Operation::complete_some(bool wait) {
+    if (shares()) return complete_some_shared(wait);
+    bool completed = false;
+    int error = MPI_SUCCESS;
+    int polls = 0;
+    do {
+        if (++polls > polls_before_yield) std::this_thread::yield();
+        error = test_some(completed);
+    } while (wait && !completed && error == MPI_SUCCESS);
+    return error;
+}
+
+/// Of the requests.
+int Operation::test_some(bool& some_completed) {
     const auto under_way = static_cast<int>(requests_.size());
     if (indices_.size() < requests_.size()) {
         indices_.resize(requests_.size());
         statuses_.resize(requests_.size());
     }
     int completed = 0;
-    int error = MPI_SUCCESS;
-    int polls = 0;
-    do {
-        if (++polls > polls_before_yield) std::this_thread::yield();
-        error = library().Testsome(under_way, requests_.data(), &completed, indices_.data(), statuses_.data());
-    } while (wait && completed == 0 && error == MPI_SUCCESS);
+    const int error = library().Testsome(under_way, requests_.data(), &completed, indices_.data(), statuses_.data());
     if (error != MPI_SUCCESS) {
         int error_class = error;
         library().Error_class(error, &error_class);
@@ -206,6 +236,8 @@ int Operation::complete_some(bool wait) {
     for (int i = 0; i < completed; ++i) {
         scoreboard_.complete(actions_[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])]);
     }
+    some_completed = completed != 0;
+    if (!some_completed) return MPI_SUCCESS;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < requests_.size(); ++i) {
         if (requests_[i] == library().request_null) continue;
@@ -215,6 +247,93 @@ int Operation::complete_some(bool wait) {
     requests_.resize(kept);
     actions_.resize(kept);
     return MPI_SUCCESS;
+}
+
+/// Through shared memory go the bytes of the elements' signature: which carrier a message takes depends on the ranks at
+/// its ends alone, not on how one of them describes its data.
+int Operation::start_shared(const Action& action, int neighbour, bool& complete) {
+    const auto tag = static_cast<std::uint32_t>(route_.tag);
+    const auto bytes = static_cast<std::size_t>(action.block.count * type_->size);
+    const auto index = static_cast<std::uint32_t>(&action - plan_->actions().data());
+    char* data = address(action.block);
+    if (!as_packed_) {
+        packed_.push_back({&action, std::make_unique_for_overwrite<char[]>(bytes)});
+        char* const packed = packed_.back().bytes.get();
+        if (action.kind == ActionKind::send) {
+            const UserData elements{data, action.block.count, *type_};
+            if (const int error = pack(elements, false, packed, route_.communicator); error != MPI_SUCCESS) {
+                return error;
+            }
+        }
+        data = packed;
+    }
+    if (action.kind == ActionKind::receive) shared_->receive(neighbour, tag, data, bytes, index);
+    else complete = shared_->send(neighbour, tag, data, bytes, index);
+    if (complete && !as_packed_) packed_.pop_back();
+    return MPI_SUCCESS;
+}
+
+int Operation::unpack_received(const Action& action) {
+    const auto found =
+        std::find_if(packed_.begin(), packed_.end(), [&](const Packed& each) { return each.action == &action; });
+    const std::unique_ptr<char[]> bytes = std::move(found->bytes);
+    packed_.erase(found);
+    if (action.kind == ActionKind::send) return MPI_SUCCESS;
+    const UserData elements{address(action.block), action.block.count, *type_};
+    return unpack(bytes.get(), elements, false, route_.communicator);
+}
+
+/// Calls `complete` with the index of each action that is.
+template <class Complete>
+int Operation::poll_shared(bool& moved, Complete&& complete) {
+    const shared_memory::Transfers::Progress progress = shared_->poll();
+    moved = progress.moved;
+    for (const std::uint32_t index : progress.completed) {
+        if (!as_packed_) {
+            const int error = unpack_received(plan_->actions()[index]);
+            if (error != MPI_SUCCESS) return error;
+        }
+        complete(index);
+    }
+    const char* const failure = shared_->failure();
+    if (failure == nullptr) return MPI_SUCCESS;
+    return failure == shared_memory::Transfers::too_long ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
+}
+
+int Operation::run_alone_shared(const Action& action, int neighbour) {
+    bool complete = false, moved = false;
+    int error = start_shared(action, neighbour, complete);
+    for (int polls = 1; error == MPI_SUCCESS && !complete; ++polls) {
+        error = poll_shared(moved, [&](std::uint32_t) { complete = true; });
+        if (moved) polls = 0;
+        else give_way(polls);
+    }
+    return error;
+}
+
+/// Shared memory first, then the library's requests.
+int Operation::complete_some_shared(bool wait) {
+    bool completed = false, moved = false;
+    for (int polls = 1;; ++polls) {
+        int error = poll_shared(moved, [&](std::uint32_t index) {
+            scoreboard_.complete(index);
+            completed = true;
+        });
+        if (error == MPI_SUCCESS && !completed && !requests_.empty()) error = test_some(completed);
+        if (error != MPI_SUCCESS || completed || !wait) return error;
+        if (moved) polls = 0;
+        else give_way(polls);
+    }
+}
+
+/// After so many polls in vain: to the library, and to whoever needs this core.
+void Operation::give_way(int polls) const {
+    const bool yields = polls > (route_.node->is_crowded() ? polls_before_yield : shared_polls_before_yield);
+    if (polls % (yields ? yields_between_calls : shared_polls_between_calls) == 0) {
+        int found = 0;
+        library().Iprobe(route_.number(route_.rank), route_.tag, route_.communicator, &found, MPI_STATUS_IGNORE);
+    }
+    if (yields) std::this_thread::yield();
 }
 
 int Operation::copy(const void* from, void* into, Count count) const {
@@ -253,6 +372,8 @@ void Operation::abandon() {
     }
     requests_.clear();
     actions_.clear();
+    if (shared_) shared_->abandon();
+    packed_.clear();
     scratch_.abandon();
 }
 

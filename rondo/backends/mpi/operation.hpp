@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A collective under way on this rank: dataflow execution of a plan over MPI point-to-point messages.
+// A collective under way on this rank: dataflow execution of a plan over MPI point-to-point messages, and over memory
+// that ranks of a node share.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "rondo/backends/mpi/node.hpp"
 #include "rondo/backends/mpi/reduction.hpp"
 #include "rondo/backends/mpi/scratch.hpp"
+#include "rondo/backends/shared_memory/transfers.hpp"
 #include "rondo/core/scoreboard.hpp"
 
 namespace rondo::mpi {
@@ -25,6 +29,7 @@ struct Route {
     std::span<const Rank> ranks;  ///< of the ranks that the plan speaks of, their numbers in it
     Rank rank;                    ///< this process, as the plan has it
     int tag;                      ///< other than that of the last calls: what a failed call left matches nothing
+    Node* node;                   ///< ranks that are reached through memory; nullptr if there are none
 
     [[nodiscard]] Rank number(Rank each) const { return ranks[static_cast<std::size_t>(each)]; }
 };
@@ -61,6 +66,15 @@ class Operation {
     int advance_local();
     int complete_some(bool wait);
     int complete_only();
+    int test_some(bool& completed);
+    [[nodiscard]] bool shares() const { return route_.node != nullptr && !shared_->idle(); }
+    int start_shared(const Action& action, int neighbour, bool& complete);
+    int run_alone_shared(const Action& action, int neighbour);
+    int complete_some_shared(bool wait);
+    template <class Complete>
+    int poll_shared(bool& moved, Complete&& complete);
+    int unpack_received(const Action& action);
+    void give_way(int polls) const;
     int copy(const void* from, void* into, Count count) const;
     void abandon();
 
@@ -84,6 +98,14 @@ class Operation {
     std::vector<std::uint32_t> actions_;  // of each request
     std::vector<int> indices_;
     std::vector<MPI_Status> statuses_;
+
+    std::unique_ptr<shared_memory::Transfers> shared_;  // made when it is first needed
+    bool as_packed_ = true;                             // the elements of the call lie so
+    struct Packed {
+        const Action* action;
+        std::unique_ptr<char[]> bytes;
+    };
+    std::vector<Packed> packed_;  // messages through shared memory of elements that do not
 };
 
 }  // namespace rondo::mpi

@@ -51,7 +51,7 @@ World& world() {
     return the_world;
 }
 
-void World::agree(std::uint64_t instructions, bool ask_for_nodes) {
+void World::agree(std::uint64_t instructions, bool ask_for_nodes, bool share_memory) {
     const MPI_Comm all = library().comm_world;
     messages_ = library().comm_null;
     const ErrorsReturned errors_returned(all);
@@ -78,23 +78,26 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes) {
     messages_ = made;
     std::fill(std::begin(free_), std::end(free_), ~std::uint64_t{0});
     free_[0] &= ~std::uint64_t{1};  // the first one is that of MPI_COMM_WORLD
-    if (ask_for_nodes) find_nodes();
+    if (ask_for_nodes || share_memory) find_nodes(share_memory);
 }
 
 /// Collective over the messages' communicator. What fails on one rank leaves it without nodes: an answer all the same.
-void World::find_nodes() {
+void World::find_nodes(bool share_memory) {
     MPI_Comm node;
     Rank first = rank_;
-    long long known[1] = {0};
+    long long known[2] = {0, size_};  // and who complains
     if (library().Comm_split_type(messages_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node) == MPI_SUCCESS) {
         library().Comm_set_errhandler(node, library().errors_return);
         known[0] = library().Bcast(&first, 1, MPI_INT, 0, node) == MPI_SUCCESS ? 1 : 0;
+        if (share_memory) node_ = Node::meet(node, rank_, size_, complaint_);
+        if (!complaint_.empty()) known[1] = rank_;
         library().Comm_free(&node);
     }
     std::vector<Rank> nodes(static_cast<std::size_t>(size_));
     const bool gathered = library().Allgather(&first, 1, MPI_INT, nodes.data(), 1, MPI_INT, messages_) == MPI_SUCCESS;
     if (!gathered) known[0] = 0;
     if (all_minimum(messages_, known) && known[0] != 0) node_of_ = std::move(nodes);
+    if (known[1] != rank_) complaint_.clear();
 }
 
 std::optional<Placement> World::placement(std::span<const Rank> ranks) const {

@@ -6,12 +6,15 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "rondo/backends/mpi/library.hpp"
+#include "rondo/backends/mpi/node.hpp"
 #include "rondo/core/block.hpp"
 #include "rondo/core/placement.hpp"
 
@@ -41,8 +44,9 @@ class World {
     World(const World&) = delete;
     World& operator=(const World&) = delete;
 
-    /// Once, in MPI_Init, on all ranks: it communicates. `instructions`: a hash of what decides on this rank.
-    void agree(std::uint64_t instructions, bool ask_for_nodes);
+    /// Once, in MPI_Init, on all ranks: it communicates. `instructions`: a hash of what decides on this rank, the other
+    /// arguments included.
+    void agree(std::uint64_t instructions, bool ask_for_nodes, bool share_memory);
 
     /// False if MPI was initialised by a way that Rondo does not see; then nothing else is known.
     [[nodiscard]] bool agreed() const { return agreed_; }
@@ -57,6 +61,11 @@ class World {
     /// differ or nobody knows.
     [[nodiscard]] Rank ranks_per_node(std::span<const Rank> ranks) const;
 
+    /// The ranks that are reached through shared memory; nullptr if there are none.
+    [[nodiscard]] Node* node() const { return node_.get(); }
+    /// Why not, on one of the ranks for which that is so where it was asked for; else empty.
+    [[nodiscard]] const std::string& complaint() const { return complaint_; }
+
     /// A context that no communicator with a rank in common has; none if all are taken. Collective over `comm`.
     Context meet(MPI_Comm comm);
     void give_back(Context context);
@@ -67,7 +76,7 @@ class World {
     using Free = std::uint64_t[words];
 
     [[nodiscard]] Context context(int number) const { return {number * tags_, tags_}; }
-    void find_nodes();
+    void find_nodes(bool share_memory);
     /// The contexts that are free here; none while another thread takes one, so that two cannot take the same.
     bool offer(Free& free);
     Context settle(const std::uint64_t* common, bool offered, bool success, bool is_world);
@@ -78,8 +87,10 @@ class World {
     MPI_Group group_{};
     Rank rank_ = 0, size_ = 1;
     std::vector<Rank> node_of_;  // of each rank, by the rank in the world of its first one; empty if nobody knows
-    int tags_ = 0;               // of a context
-    std::mutex mutex_;           // of what follows
+    std::unique_ptr<Node> node_;
+    std::string complaint_;
+    int tags_ = 0;      // of a context
+    std::mutex mutex_;  // of what follows
     Free free_{};
     bool offering_ = false;
 };

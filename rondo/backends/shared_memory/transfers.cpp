@@ -287,7 +287,7 @@ bool Transfers::take(Receive& receive) {
     const std::uint64_t bytes = is_here ? header.bytes : arrival.reference.bytes;
     if (bytes > room) {
         if (!is_here) tell_sender(receive.neighbour, arrival.reference.parcel, Verdict::read);
-        return fail("a message from a process of this node is longer than what was to be received");
+        return fail(too_long);
     }
     if (is_here) {
         receive.filled += bytes;

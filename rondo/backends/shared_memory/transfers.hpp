@@ -44,7 +44,9 @@ class Transfers {
 
     /// Nothing is under way.
     [[nodiscard]] bool idle() const { return sends_.empty() && receives_.empty(); }
-    /// What has failed, a literal; nullptr if nothing has. Then nothing moves before `abandon`.
+    static constexpr const char too_long[] =
+        "a message from a process of this node is longer than what was to be received";
+    /// What has failed, a literal, perhaps `too_long`; nullptr if nothing has. Then nothing moves before `abandon`.
     [[nodiscard]] const char* failure() const { return failure_; }
 
     /// Where data lie that were borrowed; nullptr if they have been copied to where they were asked for.

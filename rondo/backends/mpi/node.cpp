@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/backends/mpi/node.hpp"
+
+#include <sched.h>
+
+#include <exception>
+
+namespace rondo::mpi {
+namespace {
+
+/// What each rank tells the others of its node.
+struct Card {
+    shared_memory::RegionAddress address;
+    cpu_set_t cores;  // that it may run on
+    Rank world_rank;
+    bool has_region;
+};
+
+/// True if it is on all ranks.
+bool all(bool here, MPI_Comm comm) {
+    int flag = here ? 1 : 0;
+    return library().Allreduce(MPI_IN_PLACE, &flag, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && flag == 1;
+}
+
+cpu_set_t own_cores() {
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    ::sched_getaffinity(0, sizeof cores, &cores);
+    return cores;
+}
+
+int count_cores(const std::vector<Card>& cards) {
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    for (const Card& card : cards) CPU_OR(&cores, &cores, &card.cores);
+    return CPU_COUNT(&cores);
+}
+
+/// What a rank can do alone: it may fail on this one, which the others then have to know.
+template <class Do>
+bool succeeds(Do&& act, std::string& complaint) {
+    try {
+        act();
+        return true;
+    } catch (const std::exception& fault) {
+        if (complaint.empty()) complaint = fault.what();
+        return false;
+    }
+}
+
+}  // namespace
+
+std::unique_ptr<Node> Node::meet(MPI_Comm comm, Rank world_rank, Rank world_size, std::string& complaint) {
+    int self = 0, count = 1;
+    library().Comm_rank(comm, &self);
+    library().Comm_size(comm, &count);
+    if (count == 1) return nullptr;
+    std::unique_ptr<Node> node;
+    std::vector<Card> cards;
+    if (!all(succeeds([&] { cards.resize(static_cast<std::size_t>(count)); }, complaint), comm)) return nullptr;
+    Card own{.address = {}, .cores = own_cores(), .world_rank = world_rank, .has_region = false};
+    own.has_region = succeeds([&] { node.reset(new Node(self, count, world_size)); }, complaint);
+    if (own.has_region) own.address = node->neighbours_.address();
+    const bool told =
+        library().Allgather(&own, sizeof own, MPI_BYTE, cards.data(), sizeof own, MPI_BYTE, comm) == MPI_SUCCESS;
+    bool success = told && succeeds(
+                               [&] {
+                                   for (int each = 0; each < count && node != nullptr; ++each) {
+                                       const Card& card = cards[static_cast<std::size_t>(each)];
+                                       if (each == self || !card.has_region) continue;
+                                       node->neighbours_.connect(each, card.address);
+                                   }
+                               },
+                               complaint);
+    // Nobody settles before all have connected, and all do or none: else one would wait for messages of the library,
+    // and its neighbour write into memory.
+    if (!all(success, comm)) return nullptr;
+    success = node == nullptr || succeeds([&] { node->neighbours_.settle(); }, complaint);
+    if (!all(success, comm) || node == nullptr) return nullptr;
+    bool reaches_somebody = false;
+    for (int each = 0; each < count; ++each) {
+        const Card& card = cards[static_cast<std::size_t>(each)];
+        if (each == self) continue;
+        if (node->neighbours_.reaches(each)) {
+            node->neighbour_of_[static_cast<std::size_t>(card.world_rank)] = each;
+            reaches_somebody = true;
+        } else if (complaint.empty() && card.has_region) {  // who has none says so itself
+            complaint = node->neighbours_.reason(each);
+        }
+    }
+    node->is_crowded_ = count > count_cores(cards);
+    return reaches_somebody ? std::move(node) : nullptr;
+}
+
+}  // namespace rondo::mpi

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The ranks of the world that this process reaches through memory of its node.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rondo/backends/mpi/library.hpp"
+#include "rondo/backends/shared_memory/neighbours.hpp"
+#include "rondo/core/block.hpp"
+
+namespace rondo::mpi {
+
+class Node {
+  public:
+    /// Once, collective over `comm`: the ranks of one node, of a world of so many. nullptr if this rank reaches nobody.
+    /// `complaint`: why it does not reach some rank; empty if it reaches all.
+    static std::unique_ptr<Node> meet(MPI_Comm comm, Rank world_rank, Rank world_size, std::string& complaint);
+
+    [[nodiscard]] shared_memory::Neighbours& neighbours() { return neighbours_; }
+    /// The number of a rank of the world among the neighbours; -1 if messages to it, and from it, are the library's.
+    /// Both ends have the same answer.
+    [[nodiscard]] int neighbour(Rank world_rank) const { return neighbour_of_[static_cast<std::size_t>(world_rank)]; }
+    /// Somebody else on the node may need the core of a rank that waits.
+    [[nodiscard]] bool is_crowded() const { return is_crowded_; }
+
+  private:
+    Node(int self, int count, Rank world_size)
+        : neighbours_(self, count), neighbour_of_(static_cast<std::size_t>(world_size), -1) {}
+
+    shared_memory::Neighbours neighbours_;
+    std::vector<int> neighbour_of_;
+    bool is_crowded_ = false;
+};
+
+}  // namespace rondo::mpi

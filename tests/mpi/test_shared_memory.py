@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Messages between ranks of a node through memory that they share. test_results.py has every algorithm's results."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from launching import Run
+from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, LIBRARIES, MpiLibrary
+
+ON = {"RONDO_SHARED_MEMORY": "on"}
+TWO_LIBRARIES = pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+MPICH = pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+ALL = FORCED | FORCED_ALL_TO_ALL
+
+
+def results(output: str) -> dict[str, str]:
+    return dict(re.findall(r"^([a-z_]+) (\S+)$", output, re.MULTILINE))
+
+
+def carried(run: Run) -> list[tuple[int, int]]:
+    """For each rank, how many messages the library had, and how many regions were mapped."""
+    lines = sorted(
+        tuple(map(int, each)) for each in re.findall(r"^carried (\d+) (\d+) (\d+)$", run.stdout, re.MULTILINE)
+    )
+    assert [rank for rank, _, _ in lines] == list(range(len(lines)))
+    return [(messages, regions) for _, messages, regions in lines]
+
+
+def counted(mpi: MpiLibrary, command: list[object], ranks: int, variables: Mapping[str, str], **forced: str) -> Run:
+    counter = mpi.compile("message_counter.c", "-shared", "-fPIC", "-ldl")
+    environment = {"LD_PRELOAD": f"{{rondo}}:{counter}", **variables}
+    return mpi.run_under_rondo(command, ranks, environment=environment, timeout=200, **forced).check()
+
+
+@pytest.mark.parametrize("mpi", LIBRARIES, indirect=True)
+def test_messages_go_through_shared_memory_if_asked(mpi: MpiLibrary) -> None:
+    program = mpi.compile("profiled.c")
+    off = carried(counted(mpi, [program], 3, {}, **FORCED))
+    assert sum(messages for messages, _ in off) > 0
+    assert [regions for _, regions in off] == [0, 0, 0]
+    assert carried(counted(mpi, [program], 3, ON, **FORCED)) == [(0, 3)] * 3
+
+
+# MPICH deals ranks out to the nodes that it makes up, in turn.
+@MPICH
+@pytest.mark.parametrize(("ranks", "nodes"), [(5, 2), (4, 3)])
+@pytest.mark.parametrize("collective", ["allreduce", "bcast", "scan"])
+def test_both_ways_in_one_call(mpi: MpiLibrary, collective: str, ranks: int, nodes: int) -> None:
+    command = [mpi.compile("results.cpp"), collective, "3001", "brief"]
+    native = mpi.run(command, ranks, timeout=200).check()
+    where = {**ON, "MPIR_CVAR_NUM_CLIQUES": str(nodes)}
+    run = counted(mpi, command, ranks, where, **{collective: ALL[collective]})
+    alike = {name: value for name, value in results(native.stdout).items() if name != "unrepeated"}
+    assert {name: results(run.stdout).get(name) for name in alike} == alike
+    for rank, (messages, regions) in enumerate(carried(run)):
+        on_node = len(range(rank % nodes, ranks, nodes))
+        assert regions == (on_node if on_node > 1 else 0)
+        # The program's communicators have the ranks in reverse order, and the last one of a scan sends nothing.
+        assert messages > 0 or (collective, rank) == ("scan", 0)
+
+
+# Those that cannot have a region say so once; who is left shares memory, or nobody.
+@TWO_LIBRARIES
+@pytest.mark.parametrize("refused", [[1], [0, 1, 2]])
+def test_ranks_without_shared_memory_send_messages_of_the_library(
+    mpi: MpiLibrary, refused: list[int], tmp_path: Path
+) -> None:
+    limited = tmp_path / "limited.sh"
+    limited.write_text(
+        "#!/bin/bash\n"
+        'case " $REFUSED " in *" ${PMI_RANK:-$OMPI_COMM_WORLD_RANK} "*) ulimit -f 100000;; esac\n'
+        'exec "$@"\n'
+    )
+    variables = {**ON, "REFUSED": " ".join(map(str, refused))}
+    run = counted(mpi, ["/bin/bash", limited, mpi.compile("profiled.c")], 3, variables, **FORCED)
+    said = [line for line in run.stderr.splitlines() if line.startswith("rondo: ")]
+    assert len(said) == 1, run.stderr
+    assert "RONDO_SHARED_MEMORY: the limit on the size of files" in said[0]
+    expected = [0 if rank in refused else 3 - len(refused) for rank in range(3)]
+    assert [regions for _, regions in carried(run)] == expected
+    assert all(messages > 0 for messages, _ in carried(run))
+
+
+@TWO_LIBRARIES
+def test_ranks_that_differ_about_it_are_left_to_the_library(mpi: MpiLibrary, tmp_path: Path) -> None:
+    differing = tmp_path / "differing.sh"
+    differing.write_text(
+        '#!/bin/bash\n[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 1 ] && export RONDO_SHARED_MEMORY=on\nexec "$@"\n'
+    )
+    run = counted(mpi, ["/bin/bash", differing, mpi.compile("profiled.c")], 3, {}, **FORCED)
+    assert set(run.report.native_reasons("scan")) == {"the ranks were given different instructions"}
+    assert carried(run) == [(0, 0)] * 3
+
+
+@TWO_LIBRARIES
+def test_another_value_is_off(mpi: MpiLibrary) -> None:
+    run = counted(mpi, [mpi.compile("profiled.c")], 2, {"RONDO_SHARED_MEMORY": "yes"}, **FORCED)
+    assert run.stderr.count("rondo: RONDO_SHARED_MEMORY: 'yes' is neither on nor off") == 1
+    assert [regions for _, regions in carried(run)] == [0, 0]
+
+
+# Each on its own communicator, so that a message often stands behind one that another thread asks for.
+@TWO_LIBRARIES
+@pytest.mark.parametrize(("rounds", "segment"), [(500, ""), (80, ":segment=64")], ids=["short", "pipelines"])
+def test_threads_share_memory_at_the_same_time(mpi: MpiLibrary, rounds: int, segment: str) -> None:
+    forced = dict.fromkeys(FORCED, f"linear_pipeline{segment}") if segment else FORCED
+    run = mpi.run_under_rondo(
+        [mpi.compile("threads.cpp"), str(rounds)], 3, environment=ON, timeout=120, **forced
+    ).check()
+    if "not provided" in run.stdout:
+        pytest.skip(f"{mpi.name} was built without MPI_THREAD_MULTIPLE")
+    assert run.stdout == "failures 0\n"
+
+
+# Whoever waits for a message in shared memory must let the library move what the program has under way.
+@pytest.mark.parametrize("mpi", LIBRARIES, indirect=True)
+def test_messages_of_the_program_go_on_meanwhile(mpi: MpiLibrary) -> None:
+    run = counted(mpi, [mpi.compile("messages_meanwhile.c")], 2, ON, allreduce="ring", bcast="binomial")
+    assert "wrong 0\n" in run.stdout
+    assert carried(run) == [(0, 2)] * 2
+
+
+@TWO_LIBRARIES
+def test_nothing_is_left_of_a_rank_that_was_killed(mpi: MpiLibrary) -> None:
+    command = [mpi.compile("killed_rank.c")]
+    mine = {str(path): path.stat().st_ino for path in Path("/dev/shm").iterdir()}
+    run = mpi.run_under_rondo(command, 3, environment=ON, exscan="doubling_123")
+    assert not run.timed_out, run.stderr
+    assert run.returncode != 0
+    left = {path for path in Path("/dev/shm").iterdir() if "rondo" in path.name and str(path) not in mine}
+    assert left == set()
+    program = str(command[0])
+    running = [each for each in Path("/proc").glob("[0-9]*/cmdline") if program in read(each)]
+    assert running == []
+
+
+def read(path: Path) -> str:
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""
