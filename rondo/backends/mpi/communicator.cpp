@@ -128,6 +128,7 @@ bool Communicator::can_communicate(MPI_Comm comm) {
     if (!asked_for_context_) {
         asked_for_context_ = true;
         context_ = world().meet(comm);
+        route_ = {world().messages(), world_ranks_, rank_, 0, world().node()};
     }
     return context_.exists();
 }
@@ -245,8 +246,8 @@ bool Communicator::library_checks_arguments() const {
 }
 
 int Communicator::execute(const Plan& plan, const Operands& operands) {
-    return operation_.run(plan, operands,
-                          {world().messages(), world_ranks_, rank_, context_.tag(calls_), world().node()});
+    route_.tag = context_.tag(calls_);
+    return operation_.run(plan, operands, route_);
 }
 
 }  // namespace rondo::mpi

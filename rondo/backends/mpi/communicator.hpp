@@ -125,6 +125,7 @@ class Communicator {
     int run_packed(const Plan& plan, const UserData& data, bool is_source, bool plain);
 
     Context context_;
+    Route route_{};  // of the calls here, once there is a context
     bool asked_for_context_ = false;
     Rank rank_ = 0, size_ = 1, ranks_per_node_ = -1;  // -1: not found out yet
     std::vector<Rank> world_ranks_;                   // of the ranks here

@@ -68,7 +68,7 @@ void Operation::bind(const Plan& plan, const Operands& operands, const Route& ro
     base_[static_cast<std::size_t>(Buffer::input)] = static_cast<char*>(const_cast<void*>(operands.input));
     base_[static_cast<std::size_t>(Buffer::output)] = static_cast<char*>(operands.output);
     base_[static_cast<std::size_t>(Buffer::scratch)] = scratch_.bytes() - type.true_lower_bound;
-    route_ = route;
+    route_ = &route;
     error_ = MPI_SUCCESS;
     local_ = Action::none;
     if (route.node != nullptr) {
@@ -122,10 +122,10 @@ int Operation::start_transfers(bool may_wait) {
 int Operation::start_transfer(const Action& action, std::uint32_t index) {
     const Datatype& type = *type_;
     const Count count = action.block.count;
-    const Rank peer = route_.number(action.peer);
-    if (route_.node != nullptr && route_.node->neighbour(peer) >= 0) {
+    const Rank peer = route_->number(action.peer);
+    if (route_->node != nullptr && route_->node->neighbour(peer) >= 0) {
         bool complete = false;
-        const int error = start_shared(action, route_.node->neighbour(peer), complete);
+        const int error = start_shared(action, route_->node->neighbour(peer), complete);
         if (complete) scoreboard_.complete(index);
         return error;
     }
@@ -136,14 +136,14 @@ int Operation::start_transfer(const Action& action, std::uint32_t index) {
     int error;
     if (count <= largest_int) {
         error = action.kind == ActionKind::receive ? library().Irecv(buffer, static_cast<int>(count), type.handle, peer,
-                                                                     route_.tag, route_.communicator, &request)
+                                                                     route_->tag, route_->communicator, &request)
                                                    : library().Isend(buffer, static_cast<int>(count), type.handle, peer,
-                                                                     route_.tag, route_.communicator, &request);
+                                                                     route_->tag, route_->communicator, &request);
     } else {
 #ifdef RONDO_HAVE_LARGE_COUNT_API
         error = action.kind == ActionKind::receive
-                    ? library().Irecv_c(buffer, count, type.handle, peer, route_.tag, route_.communicator, &request)
-                    : library().Isend_c(buffer, count, type.handle, peer, route_.tag, route_.communicator, &request);
+                    ? library().Irecv_c(buffer, count, type.handle, peer, route_->tag, route_->communicator, &request)
+                    : library().Isend_c(buffer, count, type.handle, peer, route_->tag, route_->communicator, &request);
 #else
         error = MPI_ERR_COUNT;  // such calls go to the library's collective
 #endif
@@ -158,16 +158,16 @@ int Operation::start_transfer(const Action& action, std::uint32_t index) {
 int Operation::run_alone(const Action& action) {
     const MPI_Datatype type = type_->handle;
     const auto count = static_cast<int>(action.block.count);
-    if (route_.node != nullptr) {
-        const int neighbour = route_.node->neighbour(route_.number(action.peer));
+    if (route_->node != nullptr) {
+        const int neighbour = route_->node->neighbour(route_->number(action.peer));
         if (neighbour >= 0) return run_alone_shared(action, neighbour);
     }
     if (action.kind == ActionKind::send) {
-        return library().Send(address(action.block), count, type, route_.number(action.peer), route_.tag,
-                              route_.communicator);
+        return library().Send(address(action.block), count, type, route_->number(action.peer), route_->tag,
+                              route_->communicator);
     }
-    return library().Recv(address(action.block), count, type, route_.number(action.peer), route_.tag,
-                          route_.communicator, MPI_STATUS_IGNORE);
+    return library().Recv(address(action.block), count, type, route_->number(action.peer), route_->tag,
+                          route_->communicator, MPI_STATUS_IGNORE);
 }
 
 int Operation::run_piece(const Action& action, Count first, Count count) {
@@ -252,7 +252,7 @@ int Operation::test_some(bool& some_completed) {
 /// Through shared memory go the bytes of the elements' signature: which carrier a message takes depends on the ranks at
 /// its ends alone, not on how one of them describes its data.
 int Operation::start_shared(const Action& action, int neighbour, bool& complete) {
-    const auto tag = static_cast<std::uint32_t>(route_.tag);
+    const auto tag = static_cast<std::uint32_t>(route_->tag);
     const auto bytes = static_cast<std::size_t>(action.block.count * type_->size);
     const auto index = static_cast<std::uint32_t>(&action - plan_->actions().data());
     char* data = address(action.block);
@@ -261,7 +261,7 @@ int Operation::start_shared(const Action& action, int neighbour, bool& complete)
         char* const packed = packed_.back().bytes.get();
         if (action.kind == ActionKind::send) {
             const UserData elements{data, action.block.count, *type_};
-            if (const int error = pack(elements, false, packed, route_.communicator); error != MPI_SUCCESS) {
+            if (const int error = pack(elements, false, packed, route_->communicator); error != MPI_SUCCESS) {
                 return error;
             }
         }
@@ -280,7 +280,7 @@ int Operation::unpack_received(const Action& action) {
     packed_.erase(found);
     if (action.kind == ActionKind::send) return MPI_SUCCESS;
     const UserData elements{address(action.block), action.block.count, *type_};
-    return unpack(bytes.get(), elements, false, route_.communicator);
+    return unpack(bytes.get(), elements, false, route_->communicator);
 }
 
 /// Calls `complete` with the index of each action that is.
@@ -328,10 +328,10 @@ int Operation::complete_some_shared(bool wait) {
 
 /// After so many polls in vain: to the library, and to whoever needs this core.
 void Operation::give_way(int polls) const {
-    const bool yields = polls > (route_.node->is_crowded() ? polls_before_yield : shared_polls_before_yield);
+    const bool yields = polls > (route_->node->is_crowded() ? polls_before_yield : shared_polls_before_yield);
     if (polls % (yields ? yields_between_calls : shared_polls_between_calls) == 0) {
         int found = 0;
-        library().Iprobe(route_.number(route_.rank), route_.tag, route_.communicator, &found, MPI_STATUS_IGNORE);
+        library().Iprobe(route_->number(route_->rank), route_->tag, route_->communicator, &found, MPI_STATUS_IGNORE);
     }
     if (yields) std::this_thread::yield();
 }
@@ -343,12 +343,12 @@ int Operation::copy(const void* from, void* into, Count count) const {
         return MPI_SUCCESS;
     }
     // Only the library knows where the gaps are; it packs and unpacks on the way to ourselves.
-    const Rank self = route_.number(route_.rank);
+    const Rank self = route_->number(route_->rank);
     for (Count done = 0; done < count; done += largest_int) {
         const auto part = static_cast<int>(std::min(largest_int, count - done));
         const int error = library().Sendrecv(static_cast<const char*>(from) + done * type.extent, part, type.handle,
-                                             self, route_.tag, static_cast<char*>(into) + done * type.extent, part,
-                                             type.handle, self, route_.tag, route_.communicator, MPI_STATUS_IGNORE);
+                                             self, route_->tag, static_cast<char*>(into) + done * type.extent, part,
+                                             type.handle, self, route_->tag, route_->communicator, MPI_STATUS_IGNORE);
         if (error != MPI_SUCCESS) return error;
     }
     return MPI_SUCCESS;

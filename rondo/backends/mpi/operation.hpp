@@ -47,7 +47,7 @@ class Operation {
     /// have been cancelled.
     int run(const Plan& plan, const Operands& operands, const Route& route);
 
-    /// Begins; borrows the plan, and what operands and route refer to, until `progress` has returned true.
+    /// Begins; borrows the plan, the route, and what operands refer to, until `progress` has returned true.
     void start(const Plan& plan, const Operands& operands, const Route& route);
     /// As far as possible without waiting. True when the call is over, `error` says how. Not by two threads at once.
     bool progress() { return advance(false); }
@@ -67,7 +67,7 @@ class Operation {
     int complete_some(bool wait);
     int complete_only();
     int test_some(bool& completed);
-    [[nodiscard]] bool shares() const { return route_.node != nullptr && !shared_->idle(); }
+    [[nodiscard]] bool shares() const { return route_->node != nullptr && !shared_->idle(); }
     int start_shared(const Action& action, int neighbour, bool& complete);
     int run_alone_shared(const Action& action, int neighbour);
     int complete_some_shared(bool wait);
@@ -87,7 +87,7 @@ class Operation {
     char* base_[buffers] = {};  // of element 0 of each buffer; the input is only read
     const Datatype* type_ = nullptr;
     const Reduction* reduction_ = nullptr;
-    Route route_{};
+    const Route* route_ = nullptr;
     Scratch scratch_;
     int error_ = MPI_SUCCESS;
     std::uint32_t local_ = Action::none;  // begun
