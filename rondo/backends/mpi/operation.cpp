@@ -73,6 +73,7 @@ void Operation::bind(const Plan& plan, const Operands& operands, const Route& ro
     local_ = Action::none;
     if (route.node != nullptr) {
         if (!shared_) shared_ = std::make_unique<shared_memory::Transfers>(route.node->neighbours());
+        packed_.clear();  // of a call for which there was no memory
         as_packed_ = type.predefined ? type.contiguous : lies_as_packed(type);
     }
 }
