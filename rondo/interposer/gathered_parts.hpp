@@ -8,49 +8,38 @@ namespace rondo::interposer {
 
 /// A call from a part of the vector on each rank to the whole of it on all. Counted in bytes: ranks may describe them
 /// by different datatypes.
-class GatheredParts {
+class GatheredParts : public SeenParts {
   public:
-    static bool is_empty(const UserCall& call) { return SeenParts::are_missing(call); }
     /// Other ranks may say by another type that they get nothing, and ask.
     static constexpr bool takes_empty_type = true;
-
-    static Count bytes_of(const SeenCall& seen) { return SeenParts(seen, seen.type.size).division().count; }
+    static Count bytes_of(const SeenCall& seen) { return SeenParts(seen, seen.type.size).whole(); }
 
     explicit GatheredParts(const SeenCall& seen)
-        : seen_(seen), parts_(seen, seen.type.size),
-          placed_{static_cast<char*>(seen.call.output), seen.type, parts_.counts(), seen.call.displacements},
+        : SeenParts(seen, seen.type.size),
+          placed_{static_cast<char*>(seen.call.output), seen.type, counts(), seen.call.displacements},
           own_part_(placed_[seen.communicator.rank()]),
           // Open MPI takes the address of the own part for MPI_IN_PLACE. MPI_BOTTOM, for both, says nothing.
           in_place_(seen.call.input == MPI_IN_PLACE || (seen.type.predefined && seen.call.input == own_part_.buffer)),
-          input_(in_place_ ? own_part_ : given()), fits_(input_.bytes() == own_part_.bytes()),
-          data_(fits_ ? input_ : own_part_, in_place_ || !fits_, placed_, seen.communicator.rank()) {}
+          input_(in_place_ ? own_part_ : given()), fits_(input_.bytes() == own_part_.bytes()), data_(gathering()) {}
 
     GatheredParts(const GatheredParts&) = delete;  // `input_` may refer to `derived_`
     GatheredParts& operator=(const GatheredParts&) = delete;
     ~GatheredParts() = default;
 
-    [[nodiscard]] Count bytes() const { return parts_.division().count; }
-    [[nodiscard]] Count bytes_to_a_count() const { return parts_.for_each_counted() * seen_.type.size; }
-
-    [[nodiscard]] mpi::CallKey key() const {
-        mpi::CallKey key = seen_.key(bytes(), 1, data_.plan_in_place());
-        key.division = parts_.division().hash;
-        return key;
-    }
-    [[nodiscard]] bool has_starts(std::span<const Count> starts) const { return parts_.have_starts(starts); }
-    [[nodiscard]] std::vector<Count> starts() const { return parts_.starts(); }
+    [[nodiscard]] Count bytes() const { return whole(); }
+    [[nodiscard]] mpi::CallKey key() const { return key_of(1, data_.plan_in_place()); }
 
     /// What MPI forbids and the library reports. What it does not report must not be among it.
     [[nodiscard]] const char* wrong() const {
-        const UserCall& call = seen_.call;
+        const UserCall& call = seen().call;
         constexpr const char* doubtful = "doubtful buffers";
         if (call.output == MPI_IN_PLACE) return doubtful;
         const bool has_input = call.input != MPI_IN_PLACE;
         if (has_input && (call.input_count < 0 || call.input_type == mpi::library().datatype_null)) return doubtful;
 #ifndef RONDO_ABI_OPENMPI
-        if (seen_.type.predefined && call.output == nullptr) return doubtful;
+        if (seen().type.predefined && call.output == nullptr) return doubtful;
         const bool is_null = input_.type.predefined && input_.bytes() > 0 && call.input == nullptr;
-        const bool is_own_part = seen_.type.predefined && own_part_.count > 0 && call.input == own_part_.buffer &&
+        const bool is_own_part = seen().type.predefined && own_part_.count > 0 && call.input == own_part_.buffer &&
                                  call.input_type == call.datatype && call.input_count == own_part_.count;
         if (has_input && (is_null || is_own_part)) return doubtful;
 #endif
@@ -58,29 +47,31 @@ class GatheredParts {
     }
     [[nodiscard]] bool refused_by_library() const {
 #ifndef RONDO_ABI_OPENMPI  // which takes an output of a datatype that is not committed
-        if (!seen_.type.predefined && !seen_.communicator.can_send(seen_.call.output, seen_.type)) return true;
+        if (!seen().type.predefined && !seen().communicator.can_send(seen().call.output, seen().type)) return true;
 #endif
         return !input_.type.predefined && input_.bytes() > 0 &&
-               !seen_.communicator.can_send(input_.buffer, input_.type);
+               !seen().communicator.can_send(input_.buffer, input_.type);
     }
 
     /// Where input and own part differ in length, that is an error of this rank alone, for which the others must not
     /// wait: they get what stands in its part.
     int run(const Plan& plan, bool /*is_wrong*/) const {
-        const int error = seen_.communicator.run_on_parts(plan, data_, bytes());
+        const int error = seen().communicator.run_on_parts(plan, data_, bytes());
         if (error != MPI_SUCCESS || fits_) return error;
         return input_.bytes() > own_part_.bytes() ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
     }
 
   private:
+    mpi::Gathering gathering() const {
+        mpi::notice_device_runtimes();  // memory of a device has to be packed
+        return {fits_ ? input_ : own_part_, in_place_ || !fits_, placed_, seen().communicator.rank()};
+    }
     mpi::UserData given() {
-        const mpi::Datatype* type = mpi::describe(seen_.call.input_type, derived_);
+        const mpi::Datatype* type = mpi::describe(seen().call.input_type, derived_);
         if (type == nullptr) type = &(derived_ = {});  // of no size
-        return {const_cast<void*>(seen_.call.input), seen_.call.input_count, *type};
+        return {const_cast<void*>(seen().call.input), seen().call.input_count, *type};
     }
 
-    const SeenCall& seen_;
-    const SeenParts parts_;
     const mpi::PlacedParts placed_;
     const mpi::UserData own_part_;
     const bool in_place_;

@@ -50,36 +50,49 @@ inline int run_on_elements(mpi::Communicator& communicator, const Plan& plan, co
     return communicator.run_on_copies(plan, operands, {in_place ? 0 : count, before, after});
 }
 
-/// The parts of a vector that has one for each rank.
+/// What calls on a vector with a part for each rank have in common.
 class SeenParts {
   public:
-    /// `unit`: what each of the counted is in terms of the vector's elements.
-    SeenParts(const SeenCall& seen, Count unit)
-        : counts_(seen.call.counts.is_argument() ? mpi::PartCounts(seen.call.counts, seen.communicator.size())
-                                                 : mpi::PartCounts(seen.call.count, seen.communicator.size())),
-          unit_(unit), division_(mpi::Division::of(counts_, unit)) {}
-
-    [[nodiscard]] const mpi::PartCounts& counts() const { return counts_; }
-    [[nodiscard]] const mpi::Division& division() const { return division_; }
-    [[nodiscard]] bool have_starts(std::span<const Count> starts) const {
-        return mpi::starts_at(counts_, unit_, starts);
-    }
-    [[nodiscard]] std::vector<Count> starts() const { return mpi::starts_of(counts_, unit_); }
-    /// Of all ranks, for each of the call's count: only where there is no array, it stands for all.
-    [[nodiscard]] Count for_each_counted() const { return counts_.plainly_equal() ? counts_.size() : 1; }
-
     /// An array is missing.
-    static bool are_missing(const UserCall& call) {
+    static bool is_empty(const UserCall& call) {
         const auto is_missing = [](const mpi::Numbers& numbers) {
             return numbers.is_argument() && numbers.array() == nullptr;
         };
         return is_missing(call.counts) || is_missing(call.displacements);
     }
 
+    /// `unit`: what each of the counted is in terms of the vector's elements.
+    SeenParts(const SeenCall& seen, Count unit)
+        : seen_(seen),
+          counts_(seen.call.counts.is_argument() ? mpi::PartCounts(seen.call.counts, seen.communicator.size())
+                                                 : mpi::PartCounts(seen.call.count, seen.communicator.size())),
+          division_(mpi::Division::of(counts_, unit)), unit_(unit) {}
+
+    /// In elements of the vector.
+    [[nodiscard]] Count whole() const { return division_.count; }
+    /// Without an array, the call's count stands for all ranks.
+    [[nodiscard]] Count bytes_to_a_count() const {
+        return seen_.type.size * (counts_.plainly_equal() ? counts_.size() : 1);
+    }
+    [[nodiscard]] bool has_starts(std::span<const Count> starts) const {
+        return mpi::starts_at(counts_, unit_, starts);
+    }
+    [[nodiscard]] std::vector<Count> starts() const { return mpi::starts_of(counts_, unit_); }
+
+  protected:
+    [[nodiscard]] const SeenCall& seen() const { return seen_; }
+    [[nodiscard]] const mpi::PartCounts& counts() const { return counts_; }
+    [[nodiscard]] mpi::CallKey key_of(Count element_bytes, bool in_place) const {
+        mpi::CallKey key = seen_.key(whole(), element_bytes, in_place);
+        key.division = division_.hash;
+        return key;
+    }
+
   private:
+    const SeenCall& seen_;
     mpi::PartCounts counts_;
-    Count unit_;
     mpi::Division division_;
+    Count unit_;
 };
 
 }  // namespace rondo::interposer

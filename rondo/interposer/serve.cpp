@@ -127,7 +127,6 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
         service.hand_on_from_now(last, seen.type, predefined_operator, reason, any_count, 0);
         return service.native(reason, std::max<Count>(0, Kind::bytes_of(seen)));
     }
-    mpi::notice_device_runtimes();
     const Kind kind(seen);
     const Count bytes = kind.bytes();
     if (bytes <= 0) return service.native("empty", 0);

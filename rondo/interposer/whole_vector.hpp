@@ -41,6 +41,7 @@ class WholeVector {
     }
     /// `is_wrong`: on a rank whose library does not care. It reads the input there, also where there is no root.
     int run(const Plan& plan, bool is_wrong) const {
+        mpi::notice_device_runtimes();
         UserCall call = seen_.call;
         if (is_wrong && call.input == MPI_IN_PLACE) call.input = call.output;
         call.root = root();
