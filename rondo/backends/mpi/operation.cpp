@@ -7,8 +7,6 @@
 #include <thread>
 #include <utility>
 
-#include "rondo/backends/mpi/packing.hpp"
-
 namespace rondo::mpi {
 namespace {
 
@@ -21,12 +19,6 @@ constexpr Count largest_int = std::numeric_limits<int>::max();
 // Where ranks share cores, the rank that it waits for may be waiting for that core: rounds took milliseconds.
 constexpr int polls_before_yield = 100;
 constexpr int polls_before_freed = 10000;
-
-// A look at shared memory takes some 20 ns. Where each rank has a core, what yields for is others than ranks.
-constexpr int shared_polls_before_yield = 5000;
-// The library moves messages of the program only while somebody calls it. A peer may wait for one of them.
-constexpr int shared_polls_between_calls = 256;
-constexpr int yields_between_calls = 4;
 
 bool fits_alone(const Action& action) { return action.is_transfer() && action.block.count <= largest_int; }
 
@@ -71,11 +63,12 @@ void Operation::bind(const Plan& plan, const Operands& operands, const Route& ro
     route_ = &route;
     error_ = MPI_SUCCESS;
     local_ = Action::none;
-    if (route.node != nullptr) {
-        if (!shared_) shared_ = std::make_unique<shared_memory::Transfers>(route.node->neighbours());
-        packed_.clear();  // of a call for which there was no memory
-        as_packed_ = type.predefined ? type.contiguous : lies_as_packed(type);
-    }
+    if (route.node != nullptr) begin_in_node();
+}
+
+void Operation::begin_in_node() {
+    if (!in_node_) in_node_ = std::make_unique<NodeMessages>(*route_->node);
+    in_node_->begin(*type_, route_->tag, route_->communicator, route_->number(route_->rank));
 }
 
 /// The wire first, then one piece of local work, then look what has arrived.
@@ -87,9 +80,9 @@ bool Operation::advance(bool may_wait) {
         if (local_ != Action::none || scoreboard_.local_work_ready()) {
             error = advance_local();
             const bool more = local_ != Action::none || scoreboard_.local_work_ready();
-            if (error == MPI_SUCCESS && more && (!requests_.empty() || shares())) error = complete_some(false);
+            if (error == MPI_SUCCESS && more && (!requests_.empty() || waits_in_node())) error = complete_some(false);
         } else {
-            error = may_wait && requests_.size() == 1 && !shares() ? complete_only() : complete_some(may_wait);
+            error = may_wait && requests_.size() == 1 && !waits_in_node() ? complete_only() : complete_some(may_wait);
         }
         return error != MPI_SUCCESS || scoreboard_.done() ? finish(error) : false;
     } catch (...) {
@@ -126,7 +119,7 @@ int Operation::start_transfer(const Action& action, std::uint32_t index) {
     const Rank peer = route_->number(action.peer);
     if (route_->node != nullptr && route_->node->neighbour(peer) >= 0) {
         bool complete = false;
-        const int error = start_shared(action, route_->node->neighbour(peer), complete);
+        const int error = start_in_node(action, index, route_->node->neighbour(peer), complete);
         if (complete) scoreboard_.complete(index);
         return error;
     }
@@ -161,7 +154,7 @@ int Operation::run_alone(const Action& action) {
     const auto count = static_cast<int>(action.block.count);
     if (route_->node != nullptr) {
         const int neighbour = route_->node->neighbour(route_->number(action.peer));
-        if (neighbour >= 0) return run_alone_shared(action, neighbour);
+        if (neighbour >= 0) return run_alone_in_node(action, neighbour);
     }
     if (action.kind == ActionKind::send) {
         return library().Send(address(action.block), count, type, route_->number(action.peer), route_->tag,
@@ -204,7 +197,7 @@ int Operation::complete_only() {
 }
 
 int Operation::complete_some(bool wait) {
-    if (shares()) return complete_some_shared(wait);
+    if (waits_in_node()) return complete_some_in_node(wait);
     bool completed = false;
     int error = MPI_SUCCESS;
     int polls = 0;
@@ -250,91 +243,36 @@ int Operation::test_some(bool& some_completed) {
     return MPI_SUCCESS;
 }
 
-/// Through shared memory go the bytes of the elements' signature: which carrier a message takes depends on the ranks at
-/// its ends alone, not on how one of them describes its data.
-int Operation::start_shared(const Action& action, int neighbour, bool& complete) {
-    const auto tag = static_cast<std::uint32_t>(route_->tag);
-    const auto bytes = static_cast<std::size_t>(action.block.count * type_->size);
-    const auto index = static_cast<std::uint32_t>(&action - plan_->actions().data());
-    char* data = address(action.block);
-    if (!as_packed_) {
-        packed_.push_back({&action, std::make_unique_for_overwrite<char[]>(bytes)});
-        char* const packed = packed_.back().bytes.get();
-        if (action.kind == ActionKind::send) {
-            const UserData elements{data, action.block.count, *type_};
-            if (const int error = pack(elements, false, packed, route_->communicator); error != MPI_SUCCESS) {
-                return error;
-            }
-        }
-        data = packed;
-    }
-    if (action.kind == ActionKind::receive) shared_->receive(neighbour, tag, data, bytes, index);
-    else complete = shared_->send(neighbour, tag, data, bytes, index);
-    if (complete && !as_packed_) packed_.pop_back();
-    return MPI_SUCCESS;
+int Operation::start_in_node(const Action& action, std::uint32_t index, int neighbour, bool& complete) {
+    void* const elements = address(action.block);
+    if (action.kind == ActionKind::receive) return in_node_->receive(neighbour, elements, action.block.count, index);
+    return in_node_->send(neighbour, elements, action.block.count, index, complete);
 }
 
-int Operation::unpack_received(const Action& action) {
-    const auto found =
-        std::find_if(packed_.begin(), packed_.end(), [&](const Packed& each) { return each.action == &action; });
-    const std::unique_ptr<char[]> bytes = std::move(found->bytes);
-    packed_.erase(found);
-    if (action.kind == ActionKind::send) return MPI_SUCCESS;
-    const UserData elements{address(action.block), action.block.count, *type_};
-    return unpack(bytes.get(), elements, false, route_->communicator);
-}
-
-/// Calls `complete` with the index of each action that is.
-template <class Complete>
-int Operation::poll_shared(bool& moved, Complete&& complete) {
-    const shared_memory::Transfers::Progress progress = shared_->poll();
-    moved = progress.moved;
-    for (const std::uint32_t index : progress.completed) {
-        if (!as_packed_) {
-            const int error = unpack_received(plan_->actions()[index]);
-            if (error != MPI_SUCCESS) return error;
-        }
-        complete(index);
-    }
-    const char* const failure = shared_->failure();
-    if (failure == nullptr) return MPI_SUCCESS;
-    return failure == shared_memory::Transfers::too_long ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
-}
-
-int Operation::run_alone_shared(const Action& action, int neighbour) {
+int Operation::run_alone_in_node(const Action& action, int neighbour) {
     bool complete = false, moved = false;
-    int error = start_shared(action, neighbour, complete);
+    int error = start_in_node(action, 0, neighbour, complete);
     for (int polls = 1; error == MPI_SUCCESS && !complete; ++polls) {
-        error = poll_shared(moved, [&](std::uint32_t) { complete = true; });
+        error = in_node_->poll(moved, [&](std::uint32_t) { complete = true; });
         if (moved) polls = 0;
-        else give_way(polls);
+        else in_node_->give_way(polls);
     }
     return error;
 }
 
-/// Shared memory first, then the library's requests.
-int Operation::complete_some_shared(bool wait) {
+/// Inside the node first, then the library's requests.
+int Operation::complete_some_in_node(bool wait) {
     bool completed = false, moved = false;
     for (int polls = 1;; ++polls) {
-        int error = poll_shared(moved, [&](std::uint32_t index) {
+        int error = in_node_->poll(moved, [&](std::uint32_t index) {
             scoreboard_.complete(index);
             completed = true;
         });
         if (error == MPI_SUCCESS && !completed && !requests_.empty()) error = test_some(completed);
         if (error != MPI_SUCCESS || completed || !wait) return error;
         if (moved) polls = 0;
-        else give_way(polls);
+        else in_node_->give_way(polls);
     }
-}
-
-/// After so many polls in vain: to the library, and to whoever needs this core.
-void Operation::give_way(int polls) const {
-    const bool yields = polls > (route_->node->is_crowded() ? polls_before_yield : shared_polls_before_yield);
-    if (polls % (yields ? yields_between_calls : shared_polls_between_calls) == 0) {
-        int found = 0;
-        library().Iprobe(route_->number(route_->rank), route_->tag, route_->communicator, &found, MPI_STATUS_IGNORE);
-    }
-    if (yields) std::this_thread::yield();
 }
 
 int Operation::copy(const void* from, void* into, Count count) const {
@@ -373,8 +311,7 @@ void Operation::abandon() {
     }
     requests_.clear();
     actions_.clear();
-    if (shared_) shared_->abandon();
-    packed_.clear();
+    if (in_node_) in_node_->abandon();
     scratch_.abandon();
 }
 

@@ -7,10 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "rondo/backends/mpi/node.hpp"
+#include "rondo/backends/mpi/node_messages.hpp"
 #include "rondo/backends/mpi/reduction.hpp"
 #include "rondo/backends/mpi/scratch.hpp"
-#include "rondo/backends/shared_memory/transfers.hpp"
 #include "rondo/core/scoreboard.hpp"
 
 namespace rondo::mpi {
@@ -67,14 +66,12 @@ class Operation {
     int complete_some(bool wait);
     int complete_only();
     int test_some(bool& completed);
-    [[nodiscard]] bool shares() const { return route_->node != nullptr && !shared_->idle(); }
-    int start_shared(const Action& action, int neighbour, bool& complete);
-    int run_alone_shared(const Action& action, int neighbour);
-    int complete_some_shared(bool wait);
-    template <class Complete>
-    int poll_shared(bool& moved, Complete&& complete);
-    int unpack_received(const Action& action);
-    void give_way(int polls) const;
+    [[nodiscard]] bool waits_in_node() const { return route_->node != nullptr && !in_node_->idle(); }
+    // Not part of the path of calls whose messages are the library's.
+    [[gnu::noinline]] void begin_in_node();
+    int start_in_node(const Action& action, std::uint32_t index, int neighbour, bool& complete);
+    int run_alone_in_node(const Action& action, int neighbour);
+    int complete_some_in_node(bool wait);
     int copy(const void* from, void* into, Count count) const;
     void abandon();
 
@@ -99,13 +96,7 @@ class Operation {
     std::vector<int> indices_;
     std::vector<MPI_Status> statuses_;
 
-    std::unique_ptr<shared_memory::Transfers> shared_;  // made when it is first needed
-    bool as_packed_ = true;                             // the elements of the call lie so
-    struct Packed {
-        const Action* action;
-        std::unique_ptr<char[]> bytes;
-    };
-    std::vector<Packed> packed_;  // messages through shared memory of elements that do not
+    std::unique_ptr<NodeMessages> in_node_;  // made when it is first needed
 };
 
 }  // namespace rondo::mpi

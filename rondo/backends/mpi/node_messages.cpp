@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/backends/mpi/node_messages.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "rondo/backends/mpi/packing.hpp"
+
+namespace rondo::mpi {
+namespace {
+
+// A look at shared memory takes some 20 ns. Where each rank has a core, what yields for is others than ranks.
+constexpr int polls_before_yield = 5000;
+constexpr int polls_before_yield_in_a_crowd = 100;
+// The library moves messages of the program only while somebody calls it. A peer may wait for one of them.
+constexpr int polls_between_calls = 256;
+constexpr int yields_between_calls = 4;
+
+}  // namespace
+
+void NodeMessages::begin(const Datatype& type, int tag, MPI_Comm comm, Rank self) {
+    type_ = &type;
+    tag_ = tag;
+    comm_ = comm;
+    self_ = self;
+    packed_.clear();  // of a call for which there was no memory
+    as_packed_ = type.predefined ? type.contiguous : lies_as_packed(type);
+}
+
+char* NodeMessages::make_room(std::uint32_t index, void* received, Count count) {
+    packed_.push_back({index, received, count, std::make_unique_for_overwrite<char[]>(bytes_of(count))});
+    return packed_.back().bytes.get();
+}
+
+int NodeMessages::send(int neighbour, void* elements, Count count, std::uint32_t index, bool& complete) {
+    void* data = elements;
+    if (!as_packed_) {
+        char* const packed = make_room(index, nullptr, count);
+        if (const int error = pack({elements, count, *type_}, false, packed, comm_); error != MPI_SUCCESS) return error;
+        data = packed;
+    }
+    complete = transfers_.send(neighbour, static_cast<std::uint32_t>(tag_), data, bytes_of(count), index);
+    if (complete && !as_packed_) packed_.pop_back();
+    return MPI_SUCCESS;
+}
+
+int NodeMessages::receive(int neighbour, void* elements, Count count, std::uint32_t index) {
+    void* const into = as_packed_ ? elements : make_room(index, elements, count);
+    transfers_.receive(neighbour, static_cast<std::uint32_t>(tag_), into, bytes_of(count), index);
+    return MPI_SUCCESS;
+}
+
+int NodeMessages::unpack_received(std::uint32_t index) {
+    const auto found =
+        std::find_if(packed_.begin(), packed_.end(), [&](const Packed& each) { return each.index == index; });
+    const Packed packed = std::move(*found);
+    packed_.erase(found);
+    if (packed.received == nullptr) return MPI_SUCCESS;
+    return unpack(packed.bytes.get(), {packed.received, packed.count, *type_}, false, comm_);
+}
+
+int NodeMessages::code_of_failure() const {
+    return transfers_.failure() == shared_memory::Transfers::too_long ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
+}
+
+void NodeMessages::give_way(int polls) const {
+    const bool yields = polls > (node_.is_crowded() ? polls_before_yield_in_a_crowd : polls_before_yield);
+    if (polls % (yields ? yields_between_calls : polls_between_calls) == 0) {
+        int found = 0;
+        library().Iprobe(self_, tag_, comm_, &found, MPI_STATUS_IGNORE);
+    }
+    if (yields) std::this_thread::yield();
+}
+
+void NodeMessages::abandon() {
+    transfers_.abandon();
+    packed_.clear();
+}
+
+}  // namespace rondo::mpi

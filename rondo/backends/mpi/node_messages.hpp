@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "rondo/backends/mpi/datatype.hpp"
+#include "rondo/backends/mpi/node.hpp"
+#include "rondo/backends/shared_memory/transfers.hpp"
+
+namespace rondo::mpi {
+
+/// Messages of an operation inside its node. Through memory go the bytes of the elements' signature: which way a
+/// message takes depends on the ranks at its ends alone, not on how one of them describes its data.
+class NodeMessages {
+  public:
+    explicit NodeMessages(Node& node) : node_(node), transfers_(node.neighbours()) {}
+
+    /// A call with elements of that type, which is borrowed. `self`: this process in `comm`, Rondo's own.
+    void begin(const Datatype& type, int tag, MPI_Comm comm, Rank self);
+    /// Elements from or for a rank of the node; `index`: what `poll` calls the message. `complete`: it is already.
+    /// Returns an MPI error code; throws std::bad_alloc.
+    int send(int neighbour, void* elements, Count count, std::uint32_t index, bool& complete);
+    int receive(int neighbour, void* elements, Count count, std::uint32_t index);
+
+    /// Calls `complete` with the index of each message that is. `moved`: something did. Returns an MPI error code.
+    template <class Complete>
+    int poll(bool& moved, Complete&& complete) {
+        const shared_memory::Transfers::Progress progress = transfers_.poll();
+        moved = progress.moved;
+        for (const std::uint32_t index : progress.completed) {
+            if (!as_packed_) {
+                if (const int error = unpack_received(index); error != MPI_SUCCESS) return error;
+            }
+            complete(index);
+        }
+        return transfers_.failure() == nullptr ? MPI_SUCCESS : code_of_failure();
+    }
+    /// Nothing is under way.
+    [[nodiscard]] bool idle() const { return transfers_.idle(); }
+    /// After so many polls in vain: to the library, and to whoever needs this core.
+    void give_way(int polls) const;
+    /// Ends everything here and now.
+    void abandon();
+
+  private:
+    struct Packed {
+        std::uint32_t index;
+        void* received;  // nullptr if it is sent
+        Count count;
+        std::unique_ptr<char[]> bytes;
+    };
+
+    [[nodiscard]] std::size_t bytes_of(Count count) const { return static_cast<std::size_t>(count * type_->size); }
+    char* make_room(std::uint32_t index, void* received, Count count);
+    int unpack_received(std::uint32_t index);
+    [[nodiscard]] int code_of_failure() const;
+
+    Node& node_;
+    shared_memory::Transfers transfers_;
+    const Datatype* type_ = nullptr;
+    MPI_Comm comm_{};
+    Rank self_ = 0;
+    int tag_ = 0;
+    bool as_packed_ = true;  // the elements lie so
+    std::vector<Packed> packed_;
+};
+
+}  // namespace rondo::mpi
