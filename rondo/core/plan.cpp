@@ -88,6 +88,7 @@ class PlanBuilder {
                 const std::uint32_t index = append(receives ? ActionKind::receive : ActionKind::send);
                 actions_[index].block = transfer.block;
                 actions_[index].peer = peer;
+                plan_.longest_message_ = std::max(plan_.longest_message_, transfer.block.count);
                 receives ? write(transfer.block, index) : read(transfer.block, index);
                 keep_matching_order(peer, direction, index);
             }
@@ -215,6 +216,20 @@ Plan Plan::without_dependency(std::uint32_t action, std::uint32_t dependent) con
     --weaker.waits_for_.at(dependent);
     weaker.find_ready();
     return weaker;
+}
+
+std::uint32_t Plan::sole_combine(std::uint32_t receive) const {
+    const auto waiting = dependents(receive);
+    const Block& block = actions_[receive].block;
+    if (waiting.size() != 1) return Action::none;
+    const Action& combine = actions_[waiting.front()];
+    if (combine.kind != ActionKind::combine) return Action::none;
+    const LocalWork& work = local_work(combine);
+    const bool is_left = combine.block == block, is_right = work.right == block;
+    const bool is_one_operand =
+        (is_left && !overlap(work.right, block)) || (is_right && !overlap(combine.block, block));
+    const bool leaves_nothing = block.buffer == Buffer::scratch || work.into == block;
+    return is_one_operand && leaves_nothing ? waiting.front() : Action::none;
 }
 
 void Plan::find_ready() {

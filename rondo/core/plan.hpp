@@ -67,6 +67,11 @@ class Plan {
     [[nodiscard]] std::uint32_t next_to_peer(std::uint32_t transfer) const { return actions_[transfer].link; }
     /// Of a combine or a copy.
     [[nodiscard]] const LocalWork& local_work(const Action& action) const { return local_work_[action.link]; }
+    /// The one combine that needs what this receive brings, and needs all of it; Action::none where more, or less, is
+    /// needed. Then whoever receives may combine on the way.
+    [[nodiscard]] std::uint32_t sole_combine(std::uint32_t receive) const;
+    /// Elements of the longest message.
+    [[nodiscard]] Count longest_message() const { return longest_message_; }
     /// How many elements of scratch the plan addresses.
     [[nodiscard]] Count scratch() const { return scratch_; }
     [[nodiscard]] std::size_t bytes() const {
@@ -88,6 +93,7 @@ class Plan {
     std::vector<std::uint32_t> dependents_;
     std::vector<std::uint32_t> ready_at_once_;
     Count scratch_ = 0;
+    Count longest_message_ = 0;
 };
 
 }  // namespace rondo

@@ -68,6 +68,18 @@ class Scoreboard {
         for (const std::uint32_t dependent : plan_->dependents(index)) satisfy(dependent);
     }
 
+    /// True if local work waits for nothing but one action, which may then do it on the way: `complete_with`.
+    [[nodiscard]] bool waits_for_one(std::uint32_t local) const { return waits_for_[local] == 1; }
+
+    /// Completes an action, and the local work that waited for it alone: it has been done, too.
+    void complete_with(std::uint32_t index, std::uint32_t local) {
+        --of(plan_->actions()[index].kind).under_way;
+        --incomplete_;
+        waits_for_[index] = completed;
+        ++local_.under_way;
+        complete(local);
+    }
+
     /// The earliest action that has not completed; for saying where a deadlock is.
     [[nodiscard]] std::uint32_t first_incomplete() const {
         std::uint32_t index = earliest_;

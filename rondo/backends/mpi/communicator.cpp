@@ -128,7 +128,8 @@ bool Communicator::can_communicate(MPI_Comm comm) {
     if (!asked_for_context_) {
         asked_for_context_ = true;
         context_ = world().meet(comm);
-        route_ = {world().messages(), world_ranks_, rank_, 0, world().node()};
+        Node* const node = world().node();
+        route_ = {world().messages(), world_ranks_, rank_, 0, node, node != nullptr && node->reaches_all(world_ranks_)};
     }
     return context_.exists();
 }

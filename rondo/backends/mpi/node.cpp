@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <exception>
 
 namespace rondo::mpi {
@@ -59,7 +60,7 @@ std::unique_ptr<Node> Node::meet(MPI_Comm comm, Rank world_rank, Rank world_size
     std::vector<Card> cards;
     if (!all(succeeds([&] { cards.resize(static_cast<std::size_t>(count)); }, complaint), comm)) return nullptr;
     Card own{.address = {}, .cores = own_cores(), .world_rank = world_rank, .has_region = false};
-    own.has_region = succeeds([&] { node.reset(new Node(self, count, world_size)); }, complaint);
+    own.has_region = succeeds([&] { node.reset(new Node(self, count, world_rank, world_size)); }, complaint);
     if (own.has_region) own.address = node->neighbours_.address();
     const bool told =
         library().Allgather(&own, sizeof own, MPI_BYTE, cards.data(), sizeof own, MPI_BYTE, comm) == MPI_SUCCESS;
@@ -90,6 +91,10 @@ std::unique_ptr<Node> Node::meet(MPI_Comm comm, Rank world_rank, Rank world_size
     }
     node->is_crowded_ = count > count_cores(cards);
     return reaches_somebody ? std::move(node) : nullptr;
+}
+
+bool Node::reaches_all(std::span<const Rank> world_ranks) const {
+    return std::ranges::all_of(world_ranks, [&](Rank each) { return each == world_rank_ || neighbour(each) >= 0; });
 }
 
 }  // namespace rondo::mpi

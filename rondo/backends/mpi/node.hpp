@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,14 +23,18 @@ class Node {
     /// The number of a rank of the world among the neighbours; -1 if messages to it, and from it, are the library's.
     /// Both ends have the same answer.
     [[nodiscard]] int neighbour(Rank world_rank) const { return neighbour_of_[static_cast<std::size_t>(world_rank)]; }
+    /// This rank, and others that it reaches through memory.
+    [[nodiscard]] bool reaches_all(std::span<const Rank> world_ranks) const;
     /// Somebody else on the node may need the core of a rank that waits.
     [[nodiscard]] bool is_crowded() const { return is_crowded_; }
 
   private:
-    Node(int self, int count, Rank world_size)
-        : neighbours_(self, count), neighbour_of_(static_cast<std::size_t>(world_size), -1) {}
+    Node(int self, int count, Rank world_rank, Rank world_size)
+        : neighbours_(self, count, {.reads_processes = false}), world_rank_(world_rank),
+          neighbour_of_(static_cast<std::size_t>(world_size), -1) {}
 
-    shared_memory::Neighbours neighbours_;
+    shared_memory::Neighbours neighbours_;  // what it copies past caches is there sooner than by system calls
+    Rank world_rank_;
     std::vector<int> neighbour_of_;
     bool is_crowded_ = false;
 };

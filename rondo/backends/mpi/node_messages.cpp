@@ -51,6 +51,24 @@ int NodeMessages::receive(int neighbour, void* elements, Count count, std::uint3
     return MPI_SUCCESS;
 }
 
+int NodeMessages::send_now(int neighbour, const void* elements, Count count) {
+    for (int polls = 1;; ++polls) {
+        if (transfers_.send_now(neighbour, static_cast<std::uint32_t>(tag_), elements, bytes_of(count))) break;
+        if (transfers_.failure() != nullptr) return code_of_failure();
+        give_way(polls);
+    }
+    return MPI_SUCCESS;
+}
+
+int NodeMessages::receive_now(int neighbour, void* elements, Count count) {
+    for (int polls = 1;; ++polls) {
+        if (transfers_.receive_now(neighbour, static_cast<std::uint32_t>(tag_), elements, bytes_of(count))) break;
+        if (transfers_.failure() != nullptr) return code_of_failure();
+        give_way(polls);
+    }
+    return MPI_SUCCESS;
+}
+
 int NodeMessages::unpack_received(std::uint32_t index) {
     const auto found =
         std::find_if(packed_.begin(), packed_.end(), [&](const Packed& each) { return each.index == index; });

@@ -15,7 +15,9 @@ namespace rondo::mpi {
 /// message takes depends on the ranks at its ends alone, not on how one of them describes its data.
 class NodeMessages {
   public:
-    explicit NodeMessages(Node& node) : node_(node), transfers_(node.neighbours()) {}
+    /// The consumer is asked only for elements that lie as packed.
+    NodeMessages(Node& node, shared_memory::Consumer& consumer)
+        : node_(node), transfers_(node.neighbours(), &consumer) {}
 
     /// A call with elements of that type, which is borrowed. `self`: this process in `comm`, Rondo's own.
     void begin(const Datatype& type, int tag, MPI_Comm comm, Rank self);
@@ -23,6 +25,11 @@ class NodeMessages {
     /// Returns an MPI error code; throws std::bad_alloc.
     int send(int neighbour, void* elements, Count count, std::uint32_t index, bool& complete);
     int receive(int neighbour, void* elements, Count count, std::uint32_t index);
+
+    /// The same for at most `most_inline` bytes of elements that lie as packed, by who has nothing else under way.
+    /// They wait.
+    int send_now(int neighbour, const void* elements, Count count);
+    int receive_now(int neighbour, void* elements, Count count);
 
     /// Calls `complete` with the index of each message that is. `moved`: something did. Returns an MPI error code.
     template <class Complete>
@@ -37,6 +44,8 @@ class NodeMessages {
         }
         return transfers_.failure() == nullptr ? MPI_SUCCESS : code_of_failure();
     }
+    /// Elements lie one behind the other in memory, as they travel.
+    [[nodiscard]] bool as_packed() const { return as_packed_; }
     /// Nothing is under way.
     [[nodiscard]] bool idle() const { return transfers_.idle(); }
     /// After so many polls in vain: to the library, and to whoever needs this core.

@@ -34,16 +34,55 @@ bool is_one_message(const Plan& plan) {
 int Operation::run(const Plan& plan, const Operands& operands, const Route& route) {
     if (plan.actions().empty()) return MPI_SUCCESS;
     bind(plan, operands, route);
+    if (route.node != nullptr) return run_in_node();
     if (is_one_message(plan)) {  // on two ranks most plans are: nothing to keep a score of
         error_ = run_alone(plan.actions().front());
         if (error_ == MPI_SUCCESS && plan.actions().size() > 1) error_ = run_local(plan.actions().back());
         finish(error_);
         return error_;
     }
-    scoreboard_.start(plan, static_cast<std::uint64_t>(type_->size));
+    run_by_score();
+    return error_;
+}
+
+void Operation::run_by_score() {
+    scoreboard_.start(*plan_, static_cast<std::uint64_t>(type_->size));
     while (!advance(true)) {
     }
+}
+
+/// Where all messages are short and go through memory, to keep score takes longer than what it saves.
+int Operation::run_in_node() {
+    const Count bytes = plan_->longest_message() * type_->size;
+    if (route_->is_inside_node && in_node_->as_packed() && bytes <= Count{shared_memory::most_inline}) {
+        finish(run_in_order());
+    } else {
+        run_by_score();
+    }
     return error_;
+}
+
+/// Step by step, as the schedule has it. Sends do not wait for who receives them, so this ends where lock step does.
+int Operation::run_in_order() {
+    const auto actions = plan_->actions();
+    int error = MPI_SUCCESS;
+    for (std::size_t i = 0; i < actions.size() && error == MPI_SUCCESS;) {
+        if (!actions[i].is_transfer()) {
+            error = run_local(actions[i++]);
+            continue;
+        }
+        std::size_t end = i;
+        for (; end < actions.size() && actions[end].is_transfer() && actions[end].step == actions[i].step; ++end) {
+            if (actions[end].kind == ActionKind::receive) continue;
+            error = in_node_->send_now(neighbour(actions[end]), address(actions[end].block), actions[end].block.count);
+            if (error != MPI_SUCCESS) return error;
+        }
+        for (; i < end && error == MPI_SUCCESS; ++i) {
+            if (actions[i].kind == ActionKind::send) continue;
+            error = in_node_->receive_now(neighbour(actions[i]), address(actions[i].block), actions[i].block.count);
+        }
+    }
+    return error;
 }
 
 void Operation::start(const Plan& plan, const Operands& operands, const Route& route) {
@@ -67,7 +106,9 @@ void Operation::bind(const Plan& plan, const Operands& operands, const Route& ro
 }
 
 void Operation::begin_in_node() {
-    if (!in_node_) in_node_ = std::make_unique<NodeMessages>(*route_->node);
+    shared_memory::Consumer& consumer = *this;
+    if (!in_node_) in_node_ = std::make_unique<NodeMessages>(*route_->node, consumer);
+    consumed_.clear();
     in_node_->begin(*type_, route_->tag, route_->communicator, route_->number(route_->rank));
 }
 
@@ -117,9 +158,9 @@ int Operation::start_transfer(const Action& action, std::uint32_t index) {
     const Datatype& type = *type_;
     const Count count = action.block.count;
     const Rank peer = route_->number(action.peer);
-    if (route_->node != nullptr && route_->node->neighbour(peer) >= 0) {
+    if (route_->node != nullptr && neighbour(action) >= 0) {
         bool complete = false;
-        const int error = start_in_node(action, index, route_->node->neighbour(peer), complete);
+        const int error = start_in_node(action, index, neighbour(action), complete);
         if (complete) scoreboard_.complete(index);
         return error;
     }
@@ -152,10 +193,7 @@ int Operation::start_transfer(const Action& action, std::uint32_t index) {
 int Operation::run_alone(const Action& action) {
     const MPI_Datatype type = type_->handle;
     const auto count = static_cast<int>(action.block.count);
-    if (route_->node != nullptr) {
-        const int neighbour = route_->node->neighbour(route_->number(action.peer));
-        if (neighbour >= 0) return run_alone_in_node(action, neighbour);
-    }
+    if (route_->node != nullptr && neighbour(action) >= 0) return run_alone_in_node(action);
     if (action.kind == ActionKind::send) {
         return library().Send(address(action.block), count, type, route_->number(action.peer), route_->tag,
                               route_->communicator);
@@ -249,9 +287,10 @@ int Operation::start_in_node(const Action& action, std::uint32_t index, int neig
     return in_node_->send(neighbour, elements, action.block.count, index, complete);
 }
 
-int Operation::run_alone_in_node(const Action& action, int neighbour) {
+int Operation::run_alone_in_node(const Action& action) {
     bool complete = false, moved = false;
-    int error = start_in_node(action, 0, neighbour, complete);
+    const auto index = static_cast<std::uint32_t>(&action - plan_->actions().data());
+    int error = start_in_node(action, index, neighbour(action), complete);
     for (int polls = 1; error == MPI_SUCCESS && !complete; ++polls) {
         error = in_node_->poll(moved, [&](std::uint32_t) { complete = true; });
         if (moved) polls = 0;
@@ -265,7 +304,7 @@ int Operation::complete_some_in_node(bool wait) {
     bool completed = false, moved = false;
     for (int polls = 1;; ++polls) {
         int error = in_node_->poll(moved, [&](std::uint32_t index) {
-            scoreboard_.complete(index);
+            complete_in_node(index);
             completed = true;
         });
         if (error == MPI_SUCCESS && !completed && !requests_.empty()) error = test_some(completed);
@@ -273,6 +312,37 @@ int Operation::complete_some_in_node(bool wait) {
         if (moved) polls = 0;
         else in_node_->give_way(polls);
     }
+}
+
+void Operation::complete_in_node(std::uint32_t index) {
+    const auto consumed = std::find(consumed_.begin(), consumed_.end(), index);
+    if (consumed == consumed_.end()) {
+        scoreboard_.complete(index);
+        return;
+    }
+    consumed_.erase(consumed);
+    scoreboard_.complete_with(index, plan_->sole_combine(index));
+}
+
+/// Elements that are combined at once are never copied, and are added while they are in cache.
+bool Operation::wants(std::uint32_t index) {
+    const auto size = static_cast<std::size_t>(type_->size);
+    const std::uint32_t combine = plan_->sole_combine(index);
+    const bool can =
+        combine != Action::none && reduction_->is_kernel() && granule % size == 0 && scoreboard_.waits_for_one(combine);
+    if (can) consumed_.push_back(index);
+    return can;
+}
+
+void Operation::consume(std::uint32_t index, const std::byte* data, std::size_t first, std::size_t bytes) {
+    const Block& block = plan_->actions()[index].block;
+    const Action& combine = plan_->actions()[plan_->sole_combine(index)];
+    const LocalWork& work = plan_->local_work(combine);
+    const auto piece = [&](const Block& each) {
+        return each == block ? data : reinterpret_cast<const std::byte*>(address(each)) + first;
+    };
+    reduction_->run_kernel(piece(combine.block), piece(work.right), address(work.into) + first,
+                           static_cast<Count>(bytes) / type_->size);
 }
 
 int Operation::copy(const void* from, void* into, Count count) const {

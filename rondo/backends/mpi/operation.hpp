@@ -29,6 +29,7 @@ struct Route {
     Rank rank;                    ///< this process, as the plan has it
     int tag;                      ///< other than that of the last calls: what a failed call left matches nothing
     Node* node;                   ///< ranks that are reached through memory; nullptr if there are none
+    bool is_inside_node;          ///< all ranks are
 
     [[nodiscard]] Rank number(Rank each) const { return ranks[static_cast<std::size_t>(each)]; }
 };
@@ -36,7 +37,7 @@ struct Route {
 /// Starts steps in order, completes them out of order; receives are posted ahead within the limits of the scoreboard.
 /// Local work is done in pieces, between which messages move. One call at a time; what it has needed to keep score
 /// stays for the next one.
-class Operation {
+class Operation : private shared_memory::Consumer {
   public:
     Operation() = default;
     Operation(const Operation&) = delete;
@@ -69,12 +70,22 @@ class Operation {
     [[nodiscard]] bool waits_in_node() const { return route_->node != nullptr && !in_node_->idle(); }
     // Not part of the path of calls whose messages are the library's.
     [[gnu::noinline]] void begin_in_node();
+    [[gnu::noinline]] int run_in_node();
+    int run_in_order();
+    void run_by_score();
     int start_in_node(const Action& action, std::uint32_t index, int neighbour, bool& complete);
-    int run_alone_in_node(const Action& action, int neighbour);
+    int run_alone_in_node(const Action& action);
+    void complete_in_node(std::uint32_t index);
+    bool wants(std::uint32_t index) override;
+    void consume(std::uint32_t index, const std::byte* data, std::size_t first, std::size_t bytes) override;
     int complete_some_in_node(bool wait);
     int copy(const void* from, void* into, Count count) const;
     void abandon();
 
+    /// -1 if the library carries the messages.
+    [[nodiscard]] int neighbour(const Action& transfer) const {
+        return route_->node->neighbour(route_->number(transfer.peer));
+    }
     [[nodiscard]] char* address(const Block& block) const {
         return base_[static_cast<std::size_t>(block.buffer)] + block.first * type_->extent;
     }
@@ -97,6 +108,7 @@ class Operation {
     std::vector<MPI_Status> statuses_;
 
     std::unique_ptr<NodeMessages> in_node_;  // made when it is first needed
+    std::vector<std::uint32_t> consumed_;    // receives whose combine is done on the way
 };
 
 }  // namespace rondo::mpi

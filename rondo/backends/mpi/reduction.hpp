@@ -22,6 +22,12 @@ class Reduction {
     /// The operator is MPI's own.
     [[nodiscard]] bool predefined() const { return predefined_; }
 
+    /// Rondo's own code does it, on elements that lie one behind the other.
+    [[nodiscard]] bool is_kernel() const { return kernel_ != nullptr; }
+    void run_kernel(const void* left, const void* right, void* into, Count count) const {
+        kernel_(left, right, into, static_cast<std::size_t>(count));
+    }
+
     /// into = left (+) right for `count` elements; `into` may be `left` or `right`. `copy(from, into, count)` copies
     /// elements and returns an MPI error code. Returns one.
     template <class CopyElements>

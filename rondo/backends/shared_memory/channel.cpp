@@ -20,6 +20,12 @@ constexpr std::uint64_t lines_for(std::size_t bytes) {
 // One line stays beside the longest message, so that two processes can always write and read at the same time.
 static_assert(3 * lines_for(most_inline) < queue_lines);
 
+/// As much as a line holds, at most. Whole ones by instructions for their length.
+void copy_line(std::byte* into, const std::byte* from, std::size_t bytes) {
+    if (bytes >= content_bytes) std::memcpy(into, from, content_bytes);
+    else std::memcpy(into, from, bytes);
+}
+
 /// Where what is behind a header goes.
 struct Target {
     std::byte* into;
@@ -64,7 +70,7 @@ Channel::Push Channel::push(const Header& header, const void* bytes) {
             if (count > 0) std::memcpy(content + sizeof header, from, std::min(count, beside_header));
         } else {
             const std::size_t done = beside_header + (i - 1) * content_bytes;
-            std::memcpy(content, from + done, std::min(count - done, content_bytes));
+            copy_line(content, from + done, count - done);
         }
     });
     return pushed ? Push::done : Push::full;
@@ -86,7 +92,7 @@ void Channel::copy_behind_header(const Header& header, std::byte* into, std::siz
     const std::size_t first = std::min(bytes, beside_header);
     if (first > 0) std::memcpy(into, in_.lines[reader_.slot(0)].content + sizeof header, first);
     for (std::size_t done = first, i = 1; done < bytes; done += content_bytes, ++i) {
-        std::memcpy(into + done, in_.lines[reader_.slot(i)].content, std::min(bytes - done, content_bytes));
+        copy_line(into + done, in_.lines[reader_.slot(i)].content, bytes - done);
     }
 }
 

@@ -5,11 +5,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include "rondo/backends/shared_memory/copy_past_caches.hpp"
+
 namespace rondo::shared_memory {
 namespace {
 
-/// Of a long message that is copied twice. While the reader copies one piece, the writer fills another. So many that
-/// they do not all stay in the writer's own cache: out of another core's cache a reader copies at a third of the rate.
+/// Of a long message that is copied twice. While the reader copies one piece, the writer fills another.
 constexpr std::size_t piece_bytes = std::size_t{64} << 10;
 constexpr int most_pieces = 8;
 /// Those of earlier tags, too: a sender may run ahead of its reader, but not without end. Pieces of calls that failed
@@ -123,6 +124,12 @@ bool Transfers::send(int to, std::uint32_t tag, const void* data, std::size_t by
     return true;
 }
 
+bool Transfers::send_now(int to, std::uint32_t tag, const void* data, std::size_t bytes) {
+    const Header header{
+        .tag = tag, .bytes = static_cast<std::uint16_t>(bytes), .place = Place::lines, .last = true, .again = false};
+    return may_move() && push_message(to, header, data);
+}
+
 /// True when it is complete.
 bool Transfers::advance(Send& send) {
     if (send.is_lent) {
@@ -209,7 +216,7 @@ void Transfers::fill_piece(Send& send, std::size_t bytes) {
     send.piece = neighbours_.take_parcel(bytes);
     if (send.piece == 0) return;
     send.piece_bytes = bytes;
-    std::memcpy(neighbours_.parcels_.data(send.piece), send.data + send.pushed, bytes);
+    copy_past_caches(neighbours_.parcels_.data(send.piece), send.data + send.pushed, bytes);
 }
 
 bool Transfers::push_message(const Send& send, Place place, const void* bytes, std::size_t count, bool last) {
@@ -218,7 +225,11 @@ bool Transfers::push_message(const Send& send, Place place, const void* bytes, s
                         .place = place,
                         .last = last,
                         .again = send.again};
-    const Channel::Push result = channel(send.neighbour).push(header, bytes);
+    return push_message(send.neighbour, header, bytes);
+}
+
+bool Transfers::push_message(int to, const Header& header, const void* bytes) {
+    const Channel::Push result = channel(to).push(header, bytes);
     if (result == Channel::Push::failed) return fail("no memory for messages to a process of this node");
     moved_ = moved_ || result == Channel::Push::done;
     return result == Channel::Push::done;
@@ -256,6 +267,15 @@ void Transfers::post(int from, std::uint32_t tag, void* into, std::size_t bytes,
     receive.may_be_lent = may_be_lent;
 }
 
+bool Transfers::receive_now(int from, std::uint32_t tag, void* into, std::size_t bytes) {
+    Channel::Arrival arrival;
+    if (!may_move() || !channel(from).take({tag, false}, arrival, into, bytes)) return false;
+    const Header& header = arrival.header;
+    if (header.place == Place::lines && header.bytes <= bytes) return true;
+    if (header.place != Place::lines) tell_sender(from, arrival.reference.parcel, Verdict::read);
+    return fail(too_long);
+}
+
 /// True when it is complete.
 bool Transfers::advance(Receive& receive) {
     while (budget_ > 0) {
@@ -289,7 +309,12 @@ bool Transfers::take(Receive& receive) {
         if (!is_here) tell_sender(receive.neighbour, arrival.reference.parcel, Verdict::read);
         return fail(too_long);
     }
+    // What the system may refuse to read, having read half of it, would be consumed twice.
+    if (consumer_ != nullptr && receive.filled == 0 && receive.refused == 0 && header.place != Place::process) {
+        receive.is_consumed = consumer_->wants(receive.index);
+    }
     if (is_here) {
+        if (receive.is_consumed) consume(receive, receive.into + receive.filled, receive.filled, bytes);
         receive.filled += bytes;
         return true;
     }
@@ -312,11 +337,14 @@ bool Transfers::read(Receive& receive) {
     const Reference& source = receive.source;
     const Channel& peer = channel(receive.neighbour);
     while (receive.source_read < source.bytes && budget_ > 0) {
-        std::size_t bytes = std::min<std::size_t>(source.bytes - receive.source_read, budget_);
+        const std::size_t most = (budget_ + Consumer::granule - 1) / Consumer::granule * Consumer::granule;
+        std::size_t bytes = std::min<std::size_t>(source.bytes - receive.source_read, most);
         std::byte* const into = receive.into + receive.filled + receive.source_read;
         const std::uint64_t from = source.place + receive.source_read;
         if (receive.place == Place::region) {
-            std::memcpy(into, peer.memory(from, bytes), bytes);
+            if (receive.is_consumed)
+                consume(receive, peer.memory(from, bytes), receive.filled + receive.source_read, bytes);
+            else std::memcpy(into, peer.memory(from, bytes), bytes);
         } else {
             const ssize_t count = read_process(peer.process(), from, into, std::min(bytes, read_bytes));
             if (count < 0 && errno == ESRCH) return fail("a process of this node has ended");
@@ -327,7 +355,7 @@ bool Transfers::read(Receive& receive) {
             bytes = static_cast<std::size_t>(count);
         }
         receive.source_read += bytes;
-        budget_ -= bytes;
+        budget_ -= std::min(budget_, bytes);
         moved_ = true;
     }
     if (receive.source_read < source.bytes) return false;

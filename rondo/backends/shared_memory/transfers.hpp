@@ -10,6 +10,21 @@
 
 namespace rondo::shared_memory {
 
+/// Takes data where they lie, instead of having them copied.
+class Consumer {
+  public:
+    /// When the first bytes of a message come: are they for `consume`?
+    virtual bool wants(std::uint32_t index) = 0;
+    /// The bytes of the message from byte `first` on. They come piece by piece, in order; all pieces but the last are
+    /// of a multiple of `granule` bytes.
+    virtual void consume(std::uint32_t index, const std::byte* data, std::size_t first, std::size_t bytes) = 0;
+
+    static constexpr std::size_t granule = 1024;
+
+  protected:
+    ~Consumer() = default;
+};
+
 /// Messages between one operation and its neighbours. Nothing waits: what cannot be done now is done in a later `poll`.
 /// Messages of one tag between two processes match in the order in which they are posted; those of different tags, or
 /// of different `Transfers`, never hold each other up. For one thread at a time.
@@ -17,8 +32,9 @@ namespace rondo::shared_memory {
 /// An index is the caller's name for a transfer. Both sides must know how many bytes come: more than fit are an error.
 class Transfers {
   public:
-    /// Borrows `neighbours`.
-    explicit Transfers(Neighbours& neighbours) : neighbours_(neighbours) {}
+    /// Borrows both. Without a consumer all data are copied.
+    explicit Transfers(Neighbours& neighbours, Consumer* consumer = nullptr)
+        : neighbours_(neighbours), consumer_(consumer) {}
     Transfers(const Transfers&) = delete;
     Transfers& operator=(const Transfers&) = delete;
     ~Transfers();
@@ -35,6 +51,10 @@ class Transfers {
     void borrow(int from, std::uint32_t tag, void* into, std::size_t bytes, std::uint32_t index) {
         post(from, tag, into, bytes, index, true);
     }
+
+    /// At most `most_inline` bytes, by who has nothing else under way. False if not now, or if something has failed.
+    bool send_now(int to, std::uint32_t tag, const void* data, std::size_t bytes);
+    bool receive_now(int from, std::uint32_t tag, void* into, std::size_t bytes);
 
     struct Progress {
         std::span<const std::uint32_t> completed;  ///< indices; valid until the next call
@@ -78,6 +98,7 @@ class Transfers {
         int neighbour = 0;
         std::uint32_t tag = 0, index = 0;
         bool may_be_lent = false;
+        bool is_consumed = false;
         bool lets_pass = false;      // all is found: the next one of the tag may look
         bool is_last = false;        // of the pieces
         Place place = Place::lines;  // of what is being read now; `lines`: of nothing
@@ -111,17 +132,22 @@ class Transfers {
     bool push_piece(Send& send);
     void fill_piece(Send& send, std::size_t bytes);
     bool push_message(const Send& send, Place place, const void* bytes, std::size_t count, bool last);
+    bool push_message(int to, const Header& header, const void* bytes);
     Pieces count_pieces(const Send& send);
 
     void post(int from, std::uint32_t tag, void* into, std::size_t bytes, std::uint32_t index, bool may_be_lent);
     bool advance(Receive& receive);
     bool take(Receive& receive);
     bool read(Receive& receive);
+    void consume(const Receive& receive, const std::byte* data, std::size_t first, std::size_t bytes) const {
+        consumer_->consume(receive.index, data, first, bytes);
+    }
     void refuse(Receive& receive);
     bool finish(const Receive& receive);
     void tell_sender(int neighbour, std::uint64_t parcel, Verdict verdict) const;
 
     Neighbours& neighbours_;
+    Consumer* consumer_;
     std::vector<Send> sends_;        // in the order of their posts
     std::vector<Receive> receives_;  // the same
     std::vector<Loan> loans_;

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Collectives between the ranks of one node: each library natively and under Rondo with shared memory, side by side.
+
+Medians over rounds in which all take turns. `of native`: Rondo's time as a part of the faster library's, on the MPI
+where Rondo is faster.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+from pathlib import Path
+
+from rondo.launching.installation import DEFAULT_RULES, preload_library
+
+ROOT = Path(__file__).resolve().parents[2]
+LIBRARIES = {
+    "mpich": ([], lambda name, value: ["-genv", name, value]),
+    "openmpi": (["--oversubscribe"], lambda name, value: ["-x", f"{name}={value}"]),
+}
+COLLECTIVES = ("allreduce", "bcast", "reduce", "scan", "exscan", "allgather", "reduce_scatter")
+
+
+def command(
+    library: str, program: Path, environment: dict[str, str] | None, arguments: argparse.Namespace
+) -> list[str]:
+    options, dialect = LIBRARIES[library]
+    words = [str(ROOT / ".toolchain" / library / "bin" / "mpiexec"), *options, "-n", str(arguments.ranks)]
+    if environment is not None:
+        for name, value in {**environment, "LD_PRELOAD": str(preload_library(library))}.items():
+            words += dialect(name, value)
+    sizes = [str(arguments.shortest), str(arguments.longest)]
+    return [*words, str(program), *sizes, str(arguments.milliseconds), *arguments.collectives]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("collectives", nargs="*", default=list(COLLECTIVES), metavar="COLLECTIVE")
+    parser.add_argument("--json", action="store_true", help="one JSON object a row")
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--shortest", type=int, default=4, help="bytes; each size is four times the one before")
+    parser.add_argument("--longest", type=int, default=16 << 20, help="bytes")
+    parser.add_argument("--milliseconds", type=int, default=40, help="for each size, in each round")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument(
+        "--use", action="append", default=[], metavar="COLLECTIVE=ALGORITHM", help="in place of the rules"
+    )
+    parser.add_argument("--messages", action="store_true", help="under Rondo without shared memory")
+    arguments = parser.parse_args()
+    for variable in ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"):
+        os.environ.update({variable: "1", f"{variable}_CONFIRM": "1"})
+    rondo = {"RONDO_RULES": str(DEFAULT_RULES), "RONDO_SHARED_MEMORY": "off" if arguments.messages else "on"}
+    rondo |= {f"RONDO_{name.upper()}": value for name, value in (each.split("=", 1) for each in arguments.use)}
+    libraries = [each for each in LIBRARIES if (ROOT / ".toolchain" / each / "bin" / "mpicc").exists()]
+    times: dict[tuple[str, int], dict[tuple[str, str], list[float]]] = {}
+    with tempfile.TemporaryDirectory() as directory:
+        for library in libraries:
+            compiler = ROOT / ".toolchain" / library / "bin" / "mpicc"
+            source = Path(__file__).with_suffix(".c")
+            subprocess.run([str(compiler), "-O2", str(source), "-o", str(Path(directory) / library)], check=True)
+        for _ in range(arguments.rounds):
+            for library in libraries:
+                for way, environment in (("native", None), ("rondo", rondo)):
+                    words = command(library, Path(directory) / library, environment, arguments)
+                    output = subprocess.run(words, stdout=subprocess.PIPE, text=True, timeout=300, check=True).stdout
+                    for line in output.splitlines():
+                        collective, size, microseconds = line.split()
+                        cell = times.setdefault((collective, int(size)), {})
+                        cell.setdefault((library, way), []).append(float(microseconds))
+    if not arguments.json:
+        heads = "".join(f"{library + ' ' + way:>16}" for library in libraries for way in ("native", "rondo"))
+        print(f"{'collective':14} {'bytes':>9}{heads}   of native")
+    for (collective, size), cell in times.items():
+        found = {key: statistics.median(values) for key, values in cell.items()}
+        best = {way: min(found[library, way] for library in libraries) for way in ("native", "rondo")}
+        ratio = best["rondo"] / best["native"]
+        if arguments.json:
+            row = {f"{library} {way}": value for (library, way), value in found.items()}
+            print(json.dumps({"collective": collective, "bytes": size, **row, "of_native": ratio}))
+        else:
+            cells = "".join(f"{value:13.2f} us" for value in found.values())
+            print(f"{collective:14} {size:9}{cells}   {ratio:9.2f}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
