@@ -133,9 +133,9 @@ bool Communicator::can_communicate(MPI_Comm comm) {
     return context_.exists();
 }
 
-Rank Communicator::ranks_per_node() {
-    if (ranks_per_node_ < 0) ranks_per_node_ = world().ranks_per_node(world_ranks_);
-    return ranks_per_node_;
+const Spread& Communicator::spread() {
+    if (!spread_) spread_ = world().spread(world_ranks_);
+    return *spread_;
 }
 
 Communicator::~Communicator() { world().give_back(context_); }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -44,7 +45,7 @@ struct Decision {
     std::shared_ptr<const Plan> plan;  ///< nullptr: the library's own collective
     Tally* tally = nullptr;            ///< where such calls are counted, nullptr if they are not
     const char* reason = "";           ///< why they go to the library; lives for ever
-    /// Of the parts of the vector; nullptr if they are even.
+    /// Of the parts of the vector; nullptr if they are even, or make no difference.
     std::shared_ptr<const std::vector<Count>> starts = nullptr;
     /// The lengths in bytes for which this holds, whatever else is different in calls of the collective with as
     /// commutative an operator: of calls that the rules leave to the library. Usually none.
@@ -73,8 +74,8 @@ class Communicator {
     [[nodiscard]] Rank rank() const { return rank_; }
     /// Of an inter-communicator, 0.
     [[nodiscard]] Rank size() const { return size_; }
-    /// The same for every node, or 0.
-    Rank ranks_per_node();
+    /// Over the nodes.
+    const Spread& spread();
     /// Where the ranks are, if anybody knows.
     [[nodiscard]] std::optional<Placement> placement() const { return world().placement(world_ranks_); }
     /// True if Rondo can have messages of its own here. Finds out at the first call, which is collective over `comm`,
@@ -127,8 +128,9 @@ class Communicator {
     Context context_;
     Route route_{};  // of the calls here, once there is a context
     bool asked_for_context_ = false;
-    Rank rank_ = 0, size_ = 1, ranks_per_node_ = -1;  // -1: not found out yet
-    std::vector<Rank> world_ranks_;                   // of the ranks here
+    Rank rank_ = 0, size_ = 1;
+    std::optional<Spread> spread_;   // once somebody has asked
+    std::vector<Rank> world_ranks_;  // of the ranks here
     std::uint32_t calls_ = 0;
     const char* native_reason_ = nullptr;
     /// A decision that is kept, but not the plan: all plans of the process share one limit.

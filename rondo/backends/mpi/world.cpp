@@ -96,21 +96,45 @@ void World::find_nodes(bool share_memory) {
     std::vector<Rank> nodes(static_cast<std::size_t>(size_));
     const bool gathered = library().Allgather(&first, 1, MPI_INT, nodes.data(), 1, MPI_INT, messages_) == MPI_SUCCESS;
     if (!gathered) known[0] = 0;
-    if (all_minimum(messages_, known) && known[0] != 0) node_of_ = std::move(nodes);
+    if (all_minimum(messages_, known) && known[0] != 0) {
+        ranks_on_.resize(nodes.size());
+        node_of_ = std::move(nodes);
+    }
     if (known[1] != rank_) complaint_.clear();
 }
 
 std::optional<Placement> World::placement(std::span<const Rank> ranks) const {
-    if (node_of_.empty() || ranks.empty()) return std::nullopt;
+    const Spread spread = this->spread(ranks);
+    if (spread.nodes == 0) return std::nullopt;
+    if (spread.ranks_per_node > 0 && spread.in_rank_order) {
+        return Placement::regular(spread.nodes, spread.ranks_per_node);
+    }
     std::vector<Rank> nodes(ranks.size());
     std::transform(ranks.begin(), ranks.end(), nodes.begin(),
                    [&](Rank rank) { return node_of_[static_cast<std::size_t>(rank)]; });
     return Placement::of(nodes);
 }
 
-Rank World::ranks_per_node(std::span<const Rank> ranks) const {
-    const std::optional<Placement> here = placement(ranks);
-    return here && here->lanes() == here->most_on_node() ? here->lanes() : 0;
+Spread World::spread(std::span<const Rank> ranks) const {
+    if (node_of_.empty() || ranks.empty()) return {};
+    const auto node_of = [this](Rank rank) {
+        return static_cast<std::size_t>(node_of_[static_cast<std::size_t>(rank)]);
+    };
+    const std::lock_guard lock(counting_);
+    Spread result = {.in_rank_order = true};
+    std::size_t last = 0;
+    for (const Rank rank : ranks) {
+        const std::size_t node = node_of(rank);
+        if (ranks_on_[node]++ == 0) ++result.nodes;
+        else if (node != last) result.in_rank_order = false;
+        last = node;
+    }
+    result.ranks_per_node = ranks_on_[last];
+    for (const Rank rank : ranks) {
+        if (ranks_on_[node_of(rank)] != ranks_on_[last]) result.ranks_per_node = 0;
+    }
+    for (const Rank rank : ranks) ranks_on_[node_of(rank)] = 0;
+    return result;
 }
 
 bool World::offer(Free& free) {

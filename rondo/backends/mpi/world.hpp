@@ -20,6 +20,13 @@
 
 namespace rondo::mpi {
 
+/// How some ranks are spread over nodes.
+struct Spread {
+    Rank nodes = 0;              ///< that have some of them; 0: nobody knows
+    Rank ranks_per_node = 0;     ///< the same number for every node, or 0
+    bool in_rank_order = false;  ///< those of a node follow one another
+};
+
 /// Tells the messages of one user communicator from those of others: a range of tags on the world's communicator.
 class Context {
   public:
@@ -57,9 +64,8 @@ class World {
     [[nodiscard]] Rank size() const { return size_; }
     /// Where these ranks of the world are; nothing if nobody knows, which is so on all ranks or on none.
     [[nodiscard]] std::optional<Placement> placement(std::span<const Rank> ranks) const;
-    /// How many of these ranks of the world are on each of their nodes: the same number for every node, or 0 if nodes
-    /// differ or nobody knows.
-    [[nodiscard]] Rank ranks_per_node(std::span<const Rank> ranks) const;
+    /// The same in short. Takes no memory: a rank that had none would know less than the others.
+    [[nodiscard]] Spread spread(std::span<const Rank> ranks) const;
 
     /// The ranks that are reached through shared memory; nullptr if there are none.
     [[nodiscard]] Node* node() const { return node_.get(); }
@@ -87,6 +93,8 @@ class World {
     MPI_Group group_{};
     Rank rank_ = 0, size_ = 1;
     std::vector<Rank> node_of_;  // of each rank, by the rank in the world of its first one; empty if nobody knows
+    mutable std::mutex counting_;
+    mutable std::vector<Rank> ranks_on_;  // of each node, of those that are being counted; else 0
     std::unique_ptr<Node> node_;
     std::string complaint_;
     int tags_ = 0;      // of a context
