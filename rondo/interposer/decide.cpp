@@ -84,6 +84,8 @@ constexpr Count whole_vector = segment_parameter.maximum;
 
 Count eager_limit(const Machine& machine) { return machine.eager.value_or(virtual_machine::no_eager_limit); }
 
+bool is_served(const Choice* choice) { return choice != nullptr && choice->algorithm != nullptr; }
+
 /// Four to a power of two: the shortest length of the class of such lengths.
 Count class_of(Count bytes) {
     const Count unit = std::max<Count>(1, static_cast<Count>(std::bit_floor(static_cast<std::uint64_t>(bytes))) / 4);
@@ -145,19 +147,26 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
     if (key.over_int && !large_messages_possible()) {
         return left_to_library(runtime, subject, "messages of more than 2^31-1 elements");
     }
-    const mpi::Spread& spread = communicator.spread();
     const Situation situation{.collective = subject.name,
                               .bytes = key.count * key.element_bytes,
                               .processes = communicator.size(),
-                              .ranks_per_node = spread.ranks_per_node,
-                              .nodes = spread.nodes,
                               .commutative = key.commutative,
                               .library = runtime.library,
                               .eager = eager_limit(runtime.instructions.machine())};
-    Interval bytes;
-    const Choice* choice = runtime.instructions.choose(key.collective, situation, bytes);
-    if (choice == nullptr) return left_to_library(runtime, subject, "no rule", bytes);
-    if (choice->algorithm == nullptr) return left_to_library(runtime, subject, "chosen", bytes);
+    Interval lengths;
+    const auto choose = [&] {
+        return runtime.instructions.choose(key.collective, situation, communicator.spread(), lengths);
+    };
+    // Many calls go to the library wherever the ranks are. To find these out is most of what such a call costs.
+    std::optional<const Choice*> chosen = choose();
+    if (!chosen || is_served(*chosen)) {
+        if (!communicator.find_in_world(comm)) {
+            return left_to_library(runtime, subject, communicator.native_reason(), {});
+        }
+        chosen = choose();
+    }
+    const Choice* const choice = chosen.value_or(nullptr);
+    if (!is_served(choice)) return left_to_library(runtime, subject, choice == nullptr ? "no rule" : "chosen", lengths);
     std::optional<Placement> placement;
     if (choice->algorithm->uses_nodes) placement = communicator.placement();
     SharedFacts facts = subject.facts({.size = communicator.size(),

@@ -20,13 +20,6 @@
 
 namespace rondo::mpi {
 
-/// How some ranks are spread over nodes.
-struct Spread {
-    Rank nodes = 0;              ///< that have some of them; 0: nobody knows
-    Rank ranks_per_node = 0;     ///< the same number for every node, or 0
-    bool in_rank_order = false;  ///< those of a node follow one another
-};
-
 /// Tells the messages of one user communicator from those of others: a range of tags on the world's communicator.
 class Context {
   public:
@@ -62,10 +55,14 @@ class World {
     [[nodiscard]] MPI_Comm messages() const { return messages_; }
     [[nodiscard]] MPI_Group group() const { return group_; }
     [[nodiscard]] Rank size() const { return size_; }
+    /// 0, 1, and so on: of MPI_COMM_WORLD.
+    [[nodiscard]] std::span<const Rank> ranks() const { return ranks_; }
     /// Where these ranks of the world are; nothing if nobody knows, which is so on all ranks or on none.
     [[nodiscard]] std::optional<Placement> placement(std::span<const Rank> ranks) const;
     /// The same in short. Takes no memory: a rank that had none would know less than the others.
     [[nodiscard]] Spread spread(std::span<const Rank> ranks) const;
+    /// Of any ranks of the world, as far as their number says it.
+    [[nodiscard]] Spread possible_spread(Rank ranks) const;
 
     /// The ranks that are reached through shared memory; nullptr if there are none.
     [[nodiscard]] Node* node() const { return node_.get(); }
@@ -92,7 +89,10 @@ class World {
     MPI_Comm messages_{};
     MPI_Group group_{};
     Rank rank_ = 0, size_ = 1;
+    std::vector<Rank> ranks_;
     std::vector<Rank> node_of_;  // of each rank, by the rank in the world of its first one; empty if nobody knows
+    Spread spread_;              // of all of them
+    Rank most_on_node_ = 0;
     mutable std::mutex counting_;
     mutable std::vector<Rank> ranks_on_;  // of each node, of those that are being counted; else 0
     std::unique_ptr<Node> node_;
