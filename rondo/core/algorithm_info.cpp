@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/core/algorithm_info.hpp"
 
+#include <new>
+
 namespace rondo {
 namespace {
 
@@ -47,7 +49,11 @@ std::optional<std::string> AlgorithmInfo::refusal(const SharedFacts& facts, std:
 
 const Requirement* AlgorithmInfo::unmet(const SharedFacts& facts, std::span<const Setting> settings) const {
     for (const Requirement& requirement : requirements) {
-        if (requirement.unmet(facts, settings)) return &requirement;
+        try {
+            if (requirement.unmet(facts, settings)) return &requirement;
+        } catch (const std::bad_alloc&) {
+            return &requirement;  // there was a reason
+        }
     }
     return nullptr;
 }

@@ -29,7 +29,8 @@ struct Parameter {
     bool automatic = false;
 };
 
-/// A condition that a call must meet. `unmet` returns the reason for refusing, or nothing.
+/// A condition that a call must meet. `unmet` returns the reason for refusing, or nothing. It does not look at
+/// `facts.starts`, which are not there yet, and takes memory for a reason only.
 struct Requirement {
     std::string_view summary;
     std::optional<std::string> (*unmet)(const SharedFacts& facts, std::span<const Setting> settings);

@@ -2,6 +2,7 @@
 // On which node each rank of a communicator is, and the groups that follow from it: the ranks of a node, and the lanes.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -50,6 +51,26 @@ class Placement {
     std::vector<Rank> by_node_;  // all ranks, node by node
     std::vector<Rank> first_;    // of each node in `by_node_`, and the end
     std::vector<Rank> by_lane_;  // the ranks of all lanes, lane by lane
+};
+
+/// How some ranks are spread over nodes, by what is known of them. Both ends of a range are possible.
+struct Spread {
+    struct Range {
+        Rank least = 0, most = 0;
+        [[nodiscard]] constexpr bool is_certain() const { return least == most; }
+    };
+    Range nodes;                 ///< that have some of them; 0: nobody knows
+    Range ranks_per_node;        ///< the same number for every node; 0 if nodes differ or nobody knows
+    bool may_differ = false;     ///< or nodes differ
+    bool in_rank_order = false;  ///< those of a node follow one another for sure
+
+    /// Of any `ranks` ranks on some of so many nodes.
+    [[nodiscard]] static constexpr Spread possible(Rank ranks, Rank all_nodes, Rank most_on_node) {
+        const auto least = [ranks](Rank of_each) { return (ranks + of_each - 1) / of_each; };
+        return {.nodes = {least(most_on_node), std::min(ranks, all_nodes)},
+                .ranks_per_node = {least(all_nodes), std::min(ranks, most_on_node)},
+                .may_differ = all_nodes > 1 && most_on_node > 1};
+    }
 };
 
 }  // namespace rondo

@@ -45,22 +45,46 @@ bool large_messages_possible() {
 #endif
 }
 
-Decision native_decision(const Runtime& runtime, const Collective& collective, const std::string& reason) {
-    return {nullptr, runtime.reporting ? tally_of(collective.name, "native", reason) : nullptr, kept(reason)};
+/// The reason lives for ever.
+Decision left_to_library(const Runtime& runtime, const Collective& collective, const char* reason) {
+    return {nullptr, runtime.reporting ? tally_of(collective.name, "native", reason) : nullptr, reason};
 }
 
 /// By the rules, or because they say nothing.
-Decision native_decision(const Runtime& runtime, const Collective& collective, const char* reason, Interval bytes) {
-    Decision decision = native_decision(runtime, collective, reason);
+Decision left_to_library(const Runtime& runtime, const Collective& collective, const char* reason, Interval bytes) {
+    Decision decision = left_to_library(runtime, collective, reason);
     decision.lowest = bytes.lowest;
     decision.highest = bytes.highest;
     return decision;
+}
+
+/// Why the algorithm does not serve such calls. Without the figures of this one, so that reasons stay few.
+const char* reason_of_refusal(const AlgorithmInfo& algorithm, const Requirement& unmet) {
+    try {
+        return kept(std::string(algorithm.name) + " needs " + std::string(unmet.summary));
+    } catch (const std::bad_alloc&) {
+        return "the algorithm needs what the call has not";
+    }
+}
+
+void warn_of_refusal(const Choice& choice, const Requirement& unmet, const SharedFacts& facts) {
+    static std::atomic<bool> said{false};
+    if (said.exchange(true)) return;
+    try {
+        warn((std::string(choice.algorithm->name) + " refuses: " + unmet.unmet(facts, choice.settings).value_or("") +
+              "; the native collective is used")
+                 .c_str());
+    } catch (const std::bad_alloc&) {
+        return;  // the report says it
+    }
 }
 
 constexpr std::size_t most_kinds = 4096;
 constexpr Count whole_vector = segment_parameter.maximum;
 
 Count eager_limit(const Machine& machine) { return machine.eager.value_or(virtual_machine::no_eager_limit); }
+
+bool is_served(const Choice* choice) { return choice != nullptr && choice->algorithm != nullptr; }
 
 /// Four to a power of two: the shortest length of the class of such lengths.
 Count class_of(Count bytes) {
@@ -118,56 +142,55 @@ std::vector<Setting> settings_for(const Choice& choice, const SharedFacts& facts
 }  // namespace
 
 Decision decide(const Runtime& runtime, const CallKey& key, Communicator& communicator, MPI_Comm comm,
-                std::span<const Count> starts) {
+                const std::function<Starts()>& starts) {
     const Collective& subject = collectives()[key.collective];
     if (key.over_int && !large_messages_possible()) {
-        return native_decision(runtime, subject, "messages of more than 2^31-1 elements");
+        return left_to_library(runtime, subject, "messages of more than 2^31-1 elements");
     }
-    const Rank per_node = communicator.ranks_per_node();
-    std::optional<Placement> placement;  // where the number on each node does not say all that is asked
-    if (per_node == 0) placement = communicator.placement();
-    Situation situation{.collective = subject.name,
-                        .bytes = key.count * key.element_bytes,
-                        .processes = communicator.size(),
-                        .ranks_per_node = per_node,
-                        .nodes = per_node > 0 ? communicator.size() / per_node
-                                 : placement  ? placement->nodes()
-                                              : 0,
-                        .commutative = key.commutative,
-                        .library = runtime.library,
-                        .eager = eager_limit(runtime.instructions.machine())};
-    Interval bytes;
-    const Choice* choice = runtime.instructions.choose(key.collective, situation, bytes);
-    if (choice == nullptr) return native_decision(runtime, subject, "no rule", bytes);
-    if (choice->algorithm == nullptr) return native_decision(runtime, subject, "chosen", bytes);
+    const Situation situation{.collective = subject.name,
+                              .bytes = key.count * key.element_bytes,
+                              .processes = communicator.size(),
+                              .commutative = key.commutative,
+                              .library = runtime.library,
+                              .eager = eager_limit(runtime.instructions.machine())};
+    Interval lengths;
+    const auto choose = [&] {
+        return runtime.instructions.choose(key.collective, situation, communicator.spread(), lengths);
+    };
+    // Many calls go to the library wherever the ranks are. To find these out is most of what such a call costs.
+    std::optional<const Choice*> chosen = choose();
+    if (!chosen || is_served(*chosen)) {
+        if (!communicator.find_in_world(comm)) {
+            return left_to_library(runtime, subject, communicator.native_reason(), {});
+        }
+        chosen = choose();
+    }
+    const Choice* const choice = chosen.value_or(nullptr);
+    if (!is_served(choice)) return left_to_library(runtime, subject, choice == nullptr ? "no rule" : "chosen", lengths);
+    std::optional<Placement> placement;
     if (choice->algorithm->uses_nodes) placement = communicator.placement();
-    const SharedFacts facts =
-        subject.facts({.size = communicator.size(),
-                       .count = key.count,
-                       .element_bytes = key.element_bytes,
-                       .root = key.root,
-                       .op = {key.commutative},
-                       .starts = starts,
-                       .placement = choice->algorithm->uses_nodes && placement ? &*placement : nullptr});
+    SharedFacts facts = subject.facts({.size = communicator.size(),
+                                       .count = key.count,
+                                       .element_bytes = key.element_bytes,
+                                       .root = key.root,
+                                       .op = {key.commutative},
+                                       .placement = placement ? &*placement : nullptr});
     // Before anything is closed: what cannot be served need not be timed.
     if (const Requirement* unmet = choice->algorithm->unmet(facts, choice->settings)) {
-        const std::string name(choice->algorithm->name);
-        static std::atomic<bool> said{false};
-        if (communicator.rank() == 0 && !said.exchange(true)) {
-            const std::string refusal = unmet->unmet(facts, choice->settings).value_or("");
-            warn((name + " refuses: " + refusal + "; the native collective is used").c_str());
-        }
-        // Without the figures of this call, so that reasons stay few.
-        return native_decision(runtime, subject, name + " needs " + std::string(unmet->summary));
+        if (communicator.rank() == 0) warn_of_refusal(*choice, *unmet, facts);
+        return left_to_library(runtime, subject, reason_of_refusal(*choice->algorithm, *unmet));
     }
     if (!communicator.can_communicate(comm)) {
-        return native_decision(runtime, subject, "no context for messages to be had");
+        return left_to_library(runtime, subject, "no context for messages to be had");
     }
     try {
+        const Starts uneven = starts();
+        if (uneven) facts.starts = *uneven;
         const std::vector<Setting> settings = settings_for(*choice, facts, runtime.instructions.machine());
         const Call call(facts, {.rank = communicator.rank(), .in_place = key.in_place}, settings);
-        return {mpi::plan_of(call, *choice->algorithm, settings),
-                runtime.reporting ? tally_of(subject.name, choice->algorithm->name, "") : nullptr};
+        return {.plan = mpi::plan_of(call, *choice->algorithm, settings),
+                .tally = runtime.reporting ? tally_of(subject.name, choice->algorithm->name, "") : nullptr,
+                .starts = uneven};
     } catch (...) {
         communicator.skip_call();  // the others run it: tags stay alike
         throw;

@@ -126,12 +126,13 @@ bool Instructions::ask_nodes() const {
                        [](const std::optional<Choice>& choice) { return choice && choice->uses_nodes(); });
 }
 
-const Choice* Instructions::choose(std::size_t collective, const Situation& situation, Interval& bytes) const {
-    bytes = {};
+std::optional<const Choice*> Instructions::choose(std::size_t collective, const Situation& situation,
+                                                  const Spread& spread, Interval& lengths) const {
+    lengths = {};
     if (chosen_[collective] != 0) return &choices_[chosen_[collective] - 1U];
     if (spoiled_[collective]) return nullptr;
     if (const std::optional<Choice>& forced = forced_[collective]; forced.has_value()) return &*forced;
-    return rules_ ? rules_->match(situation, bytes) : nullptr;
+    return rules_ ? rules_->match(situation, spread, lengths) : nullptr;
 }
 
 }  // namespace rondo::interposer

@@ -39,8 +39,10 @@ class Instructions {
     /// Tells the choices made by `override_choice` apart; 0 if the environment decides. What was decided under another
     /// number is void.
     [[nodiscard]] std::uint16_t choice_number(std::size_t collective) const { return chosen_[collective]; }
-    /// What to do in a situation; nullptr if nothing was said. `bytes` becomes the lengths for which it is the same.
-    [[nodiscard]] const Choice* choose(std::size_t collective, const Situation& situation, Interval& bytes) const;
+    /// What to do in a situation, for all nodes that are possible; nullptr if nothing was said, nullopt if that depends
+    /// on them. `lengths` become those for which it is the same.
+    [[nodiscard]] std::optional<const Choice*> choose(std::size_t collective, const Situation& situation,
+                                                      const Spread& spread, Interval& lengths) const;
     /// True if a choice may depend on the nodes, or may use them. What is chosen by `override_choice` does not count:
     /// it takes each rank for a node if nothing else asks.
     [[nodiscard]] bool ask_nodes() const;

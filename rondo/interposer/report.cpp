@@ -11,6 +11,7 @@
 #include <ctime>
 #include <deque>
 #include <mutex>
+#include <new>
 #include <optional>
 
 #include "rondo/backends/mpi/library.hpp"
@@ -121,7 +122,7 @@ __attribute__((destructor)) void write_report() {
 
 }  // namespace
 
-mpi::Tally* tally_of(std::string_view collective, std::string_view algorithm, std::string_view reason) {
+mpi::Tally* tally_of(std::string_view collective, std::string_view algorithm, std::string_view reason) try {
     Report& r = report();
     const std::lock_guard lock(r.mutex);
     for (const Line& line : r.lines) {
@@ -131,6 +132,8 @@ mpi::Tally* tally_of(std::string_view collective, std::string_view algorithm, st
     if (tally == nullptr) tally = &r.tallies.emplace_back(collective, algorithm, reason);
     r.lines.push_back({std::string(collective), std::string(algorithm), std::string(reason), tally});
     return tally;
+} catch (const std::bad_alloc&) {
+    return nullptr;
 }
 
 void open_report(const std::string& directory, int rank, int size, const std::string& mpi_library) {

@@ -93,15 +93,11 @@ template <class Kind>
 const Decision& decision_for(const Kind& kind, const CallKey& key, const Runtime& runtime, Communicator& communicator,
                              MPI_Comm comm) {
     const Decision* known = communicator.find(key);
-    if (known != nullptr &&
-        (key.division == 0 || known->holds_whatever_the_parts() || kind.has_starts(*known->starts))) {
-        return *known;
-    }
-    std::shared_ptr<const std::vector<Count>> starts;
-    if (key.division != 0) starts = std::make_shared<const std::vector<Count>>(kind.starts());
-    Decision fresh = decide(runtime, key, communicator, comm, starts ? *starts : std::span<const Count>());
-    fresh.starts = std::move(starts);
-    return *communicator.remember(key, std::move(fresh));
+    if (known != nullptr && (known->starts == nullptr || kind.has_starts(*known->starts))) return *known;
+    const auto starts = [&] {
+        return key.division != 0 ? std::make_shared<const std::vector<Count>>(kind.starts()) : nullptr;
+    };
+    return *communicator.remember(key, decide(runtime, key, communicator, comm, starts));
 }
 
 constexpr Interval any_count = {std::numeric_limits<Count>::min(), std::numeric_limits<Count>::max()};

@@ -158,43 +158,80 @@ Rules Rules::parse(std::string_view text, std::string_view name) {
         rules.rules_.push_back(RuleReader::read(line));
         rules.rules_.back().line = number;
     });
+    std::ranges::stable_sort(rules.rules_, {}, &Rule::collective);
+    for (std::size_t first = 0, last = 0; first < rules.rules_.size(); first = last) {
+        const std::string_view collective = rules.rules_[first].collective;
+        while (last < rules.rules_.size() && rules.rules_[last].collective == collective) ++last;
+        rules.groups_.push_back({collective, first, last - first});
+    }
     return rules;
+}
+
+std::span<const Rules::Rule> Rules::rules_of(std::string_view collective) const noexcept {
+    for (const Group& group : groups_) {
+        if (group.collective == collective) return std::span(rules_).subspan(group.first, group.size);
+    }
+    return {};
 }
 
 Rules Rules::read(const std::string& path) { return parse(read_text_file(path, "the rules"), path); }
 
-/// Whether all conditions hold, but for those on one fact.
-bool Rules::matches(const Rule& rule, const Situation& situation, std::size_t ignored) noexcept {
+/// How many of the values that are possible a rule asks for.
+enum class Rules::Share : std::uint8_t { none, some, all };
+
+Rules::Share Rules::share_of(const Bounds& asked, const Spread::Range& possible) noexcept {
+    if (possible.most < asked.lowest || asked.highest < possible.least) return Share::none;
+    return asked.lowest <= possible.least && possible.most <= asked.highest ? Share::all : Share::some;
+}
+
+Rules::Share Rules::share_of(const Rule& rule, const Spread& spread) noexcept {
+    Share of_numbers = share_of(rule.bounds[ranks_per_node], spread.ranks_per_node);
+    if (of_numbers == Share::none) return Share::none;
+    if (spread.may_differ && of_numbers == Share::all && rule.bounds[ranks_per_node].lowest > 0) {
+        of_numbers = Share::some;
+    }
+    return std::min(of_numbers, share_of(rule.bounds[nodes], spread.nodes));
+}
+
+std::optional<const Choice*> Rules::match(const Situation& situation, const Spread& spread,
+                                          Interval& lengths) const noexcept {
     const std::array<Count, facts> values = {situation.bytes,
                                              situation.processes,
-                                             situation.ranks_per_node,
+                                             0,
                                              situation.commutative ? 1 : 0,
                                              static_cast<Count>(situation.library),
                                              situation.eager,
-                                             situation.nodes};
-    bool met = rule.collective == situation.collective;
-    for (std::size_t fact = 0; met && fact < facts; ++fact) {
-        met =
-            fact == ignored || (rule.bounds[fact].lowest <= values[fact] && values[fact] <= rule.bounds[fact].highest);
-    }
-    return met;
-}
-
-const Choice* Rules::match(const Situation& situation, Interval& interval) const noexcept {
-    interval = {};
-    for (const Rule& rule : rules_) {
-        if (!matches(rule, situation, bytes)) continue;
+                                             0};
+    const auto meets = [&](const Rule& rule, Fact fact) {
+        return rule.bounds[fact].lowest <= values[fact] && values[fact] <= rule.bounds[fact].highest;
+    };
+    lengths = {};
+    for (const Rule& rule : rules_of(situation.collective)) {
+        const Share share = share_of(rule, spread);
+        if (share == Share::none || !meets(rule, processes) || !meets(rule, commutative) || !meets(rule, library) ||
+            !meets(rule, eager)) {
+            continue;
+        }
         const Bounds& asked = rule.bounds[bytes];
         if (situation.bytes < asked.lowest) {
-            interval.highest = std::min(interval.highest, asked.lowest - 1);
+            lengths.highest = std::min(lengths.highest, asked.lowest - 1);
         } else if (situation.bytes > asked.highest) {
-            interval.lowest = std::max(interval.lowest, asked.highest + 1);
+            lengths.lowest = std::max(lengths.lowest, asked.highest + 1);
+        } else if (share == Share::some) {
+            return std::nullopt;
         } else {
-            interval = {std::max(interval.lowest, asked.lowest), std::min(interval.highest, asked.highest)};
+            lengths = {std::max(lengths.lowest, asked.lowest), std::min(lengths.highest, asked.highest)};
             return &rule.choice;
         }
     }
     return nullptr;
+}
+
+const Choice* Rules::match(const Situation& situation) const noexcept {
+    const Rank each = situation.ranks_per_node;
+    const Rank all = situation.nodes;
+    Interval lengths;
+    return match(situation, {.nodes = {all, all}, .ranks_per_node = {each, each}}, lengths).value_or(nullptr);
 }
 
 bool Rules::ask_nodes() const noexcept {

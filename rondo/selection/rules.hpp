@@ -5,10 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "rondo/core/placement.hpp"
 #include "rondo/selection/choice.hpp"
 
 namespace rondo {
@@ -27,8 +30,8 @@ struct Situation {
     std::string_view collective;
     Count bytes = 0;          ///< count * size of the datatype: the data, without gaps
     Rank processes = 1;       ///< size of the communicator
-    Rank ranks_per_node = 0;  ///< of every node of the communicator; 0 if nodes differ or nobody knows
-    Rank nodes = 0;           ///< that have ranks of the communicator; 0 if nobody knows
+    Rank ranks_per_node = 0;  ///< as in Spread, where it is certain
+    Rank nodes = 0;
     bool commutative = false;
     MpiLibrary library = MpiLibrary::other;
     Count eager = std::numeric_limits<Count>::max();  ///< bytes of the longest message that waits for no receiver
@@ -46,13 +49,12 @@ class Rules {
     static Rules parse(std::string_view text, std::string_view name);
     static Rules read(const std::string& path);
 
-    /// The choice of the first rule that matches; nullptr if none does. Takes no memory. `bytes` becomes the lengths
-    /// around the situation's for which the answer is the same.
-    [[nodiscard]] const Choice* match(const Situation& situation, Interval& bytes) const noexcept;
-    [[nodiscard]] const Choice* match(const Situation& situation) const noexcept {
-        Interval bytes;
-        return match(situation, bytes);
-    }
+    /// The choice of the first rule that matches; nullptr if none does. Takes no memory.
+    [[nodiscard]] const Choice* match(const Situation& situation) const noexcept;
+    /// The same for all nodes that are possible, whatever the situation says of them; nullopt if it depends on them.
+    /// `lengths` become those around the situation's for which the answer is the same.
+    [[nodiscard]] std::optional<const Choice*> match(const Situation& situation, const Spread& spread,
+                                                     Interval& lengths) const noexcept;
 
     /// True if a match may depend on the nodes, or name an algorithm that uses them: to find out costs communication.
     [[nodiscard]] bool ask_nodes() const noexcept;
@@ -83,9 +85,19 @@ class Rules {
     friend class RuleReader;
     friend class RuleCoverage;
 
-    static bool matches(const Rule& rule, const Situation& situation, std::size_t ignored) noexcept;
+    enum class Share : std::uint8_t;
+    static Share share_of(const Bounds& asked, const Spread::Range& possible) noexcept;
+    static Share share_of(const Rule& rule, const Spread& spread) noexcept;
 
-    std::vector<Rule> rules_;
+    /// Those of a collective.
+    struct Group {
+        std::string_view collective;
+        std::size_t first, size;
+    };
+    [[nodiscard]] std::span<const Rule> rules_of(std::string_view collective) const noexcept;
+
+    std::vector<Rule> rules_;  // group by group
+    std::vector<Group> groups_;
 };
 
 }  // namespace rondo

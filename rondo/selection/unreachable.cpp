@@ -93,6 +93,7 @@ std::vector<Rules::Unreachable> Rules::unreachable() const {
         auto lines = RuleCoverage::covering(std::span(rules_).first(i), rules_[i]);
         if (!lines.empty()) found.push_back({.line = rules_[i].line, .covered_by = std::move(lines)});
     }
+    std::ranges::sort(found, {}, &Unreachable::line);
     return found;
 }
 

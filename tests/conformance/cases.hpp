@@ -49,7 +49,7 @@ inline bool is_soak() { return std::getenv("RONDO_SOAK") != nullptr; }
 struct Width {
     Rank sanitized, everyday, full;
 
-    Rank operator()() const { return is_soak() ? full : is_sanitized ? sanitized : everyday; }
+    Rank operator()() const noexcept { return is_soak() ? full : is_sanitized ? sanitized : everyday; }
 };
 
 inline constexpr Count element_bytes = 8;

@@ -13,8 +13,8 @@ namespace {
 using testing::ElementsAre;
 
 std::vector<Rank> ranks_of(const RankMap& group) {
-    std::vector<Rank> ranks;
-    for (Rank rank = 0; rank < group.size(); ++rank) ranks.push_back(group(rank));
+    std::vector<Rank> ranks(static_cast<std::size_t>(group.size()));
+    for (Rank rank = 0; rank < group.size(); ++rank) ranks[static_cast<std::size_t>(rank)] = group(rank);
     return ranks;
 }
 
@@ -81,6 +81,21 @@ TEST(call, takes_each_rank_for_a_node_where_nobody_knows) {
     EXPECT_THAT(ranks_of(call.on_node(call.input(), call.output(), {}).group()), ElementsAre(2));
     EXPECT_THAT(ranks_of(call.on_lane(call.input(), call.output(), {}).group()), ElementsAre(0, 1, 2, 3));
     EXPECT_EQ(call.on_lane(call.input(), call.output(), {}).ranks().first, 2);
+}
+
+TEST(spread, of_any_ranks_is_bounded_by_their_number) {
+    const Spread row = Spread::possible(16, 4, 16);
+    EXPECT_EQ(row.nodes.least, 1);
+    EXPECT_EQ(row.nodes.most, 4);
+    EXPECT_EQ(row.ranks_per_node.least, 4);
+    EXPECT_EQ(row.ranks_per_node.most, 16);
+    EXPECT_TRUE(row.may_differ);
+    const Spread alone = Spread::possible(3, 1, 8);
+    EXPECT_TRUE(alone.nodes.is_certain() && alone.ranks_per_node.is_certain() && !alone.may_differ);
+    EXPECT_EQ(alone.ranks_per_node.most, 3);
+    const Spread one_each = Spread::possible(5, 8, 1);
+    EXPECT_TRUE(one_each.nodes.is_certain() && one_each.ranks_per_node.is_certain() && !one_each.may_differ);
+    EXPECT_EQ(one_each.nodes.most, 5);
 }
 
 }  // namespace

@@ -47,6 +47,32 @@ TEST(Rules, without_any_nothing_matches) {
     EXPECT_EQ(Rules().fingerprint(), Rules::parse("# nothing\n", "test").fingerprint());
 }
 
+/// What the rules choose wherever 6 ranks are on 3 nodes of 4: "?" if it depends on that.
+std::string choice_wherever(std::string_view text, Interval& lengths) {
+    const Rules rules = Rules::parse(text, "test");
+    const auto found =
+        rules.match({.collective = "exscan", .bytes = 100, .processes = 6}, Spread::possible(6, 3, 4), lengths);
+    if (!found) return "?";
+    return *found == nullptr ? "" : to_string(**found);
+}
+
+TEST(Rules, can_be_asked_before_it_is_known_where_ranks_are) {
+    Interval lengths;
+    // Three nodes: two ranks or more on some of them.
+    EXPECT_EQ(choice_wherever("exscan ranks_per_node = 1 -> doubling_123", lengths), "");
+    EXPECT_EQ(choice_wherever("exscan nodes > 3 -> doubling_123\n exscan -> native", lengths), "native");
+    EXPECT_EQ(choice_wherever("exscan nodes in 2..3 -> doubling_123", lengths), "doubling_123");
+    EXPECT_EQ(choice_wherever("exscan nodes = 2 -> doubling_123", lengths), "?");
+    EXPECT_EQ(choice_wherever("exscan ranks_per_node = 3 -> native", lengths), "?");
+    // They may differ.
+    EXPECT_EQ(choice_wherever("exscan ranks_per_node in 1..4 -> doubling_123", lengths), "?");
+    // What is in doubt does not matter for this length, but bounds those for which that is so.
+    EXPECT_EQ(choice_wherever("exscan nodes = 2, bytes > 300 -> doubling_123\n exscan bytes > 50 -> native", lengths),
+              "native");
+    EXPECT_EQ(lengths.lowest, 51);
+    EXPECT_EQ(lengths.highest, 300);
+}
+
 TEST(Rules, the_first_that_matches_wins) {
     const Rules rules = Rules::parse(
         "scan              -> doubling\n"
@@ -151,7 +177,7 @@ TEST(Rules, say_for_which_lengths_the_answer_is_the_same) {
         "test");
     const auto lengths = [&](Count bytes, Rank processes) {
         Interval same;
-        (void)rules.match({.collective = "exscan", .bytes = bytes, .processes = processes}, same);
+        (void)rules.match({.collective = "exscan", .bytes = bytes, .processes = processes}, Spread(), same);
         return std::pair(same.lowest, same.highest);
     };
     constexpr Count unbounded = std::numeric_limits<Count>::max();
@@ -261,8 +287,8 @@ TEST(Rules, a_rule_with_any_call_of_its_own_decides) {
     for (const char* text :
          {"exscan bytes < 8 -> native\nexscan bytes <= 8 -> native", "scan -> native\nexscan -> native",
           "exscan ranks_per_node >= 1 -> native\nexscan -> native",  // of 0: nobody knows
-          "exscan library = mpich -> native\nexscan library = impi -> native\nexscan library = openmpi -> native\n"
-          "exscan -> native",
+          ("exscan library = mpich -> native\nexscan library = impi -> native\nexscan library = openmpi -> native\n"
+           "exscan -> native"),
           "exscan eager <= 16Ki -> native\nexscan -> native", "exscan eager > 16Ki -> native\nexscan -> native",
           "exscan bytes < 8 -> native\nexscan bytes > 8 -> native\nexscan -> native"}) {
         EXPECT_THAT(unreachable(text), IsEmpty()) << text;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <new>
-#include <numeric>
+#include <span>
 #include <vector>
 
 #include "rondo/backends/mpi/device_memory.hpp"
@@ -97,28 +97,38 @@ void Communicator::set_up(MPI_Comm comm) {
         native_reason_ = "one process";
     } else if (!world().agreed()) {
         native_reason_ = "MPI was initialised without Rondo";
-    } else if (!find_in_world(comm)) {
-        native_reason_ = "processes of several programs";
     } else if (world().ranks_disagree()) {
         native_reason_ = "the ranks were given different instructions";
     } else if (world().messages() == library().comm_null) {
         native_reason_ = "no communicator to be had";
+    } else {
+        spread_ = world().possible_spread(size_);
+        world_ranks_.reserve(static_cast<std::size_t>(std::min(size_, world().size())));
     }
 }
 
 /// Ranks that were spawned, or joined from another program, may not have Rondo: they would not take part. A group that
 /// spans two worlds has an outsider for everybody, so all members see it alike.
 bool Communicator::find_in_world(MPI_Comm comm) {
-    std::vector<Rank> ranks(static_cast<std::size_t>(size_));
-    world_ranks_.resize(ranks.size());
-    std::iota(ranks.begin(), ranks.end(), 0);
-    if (comm == library().comm_world) {
-        world_ranks_ = std::move(ranks);
-        return true;
+    if (world_ranks_.empty()) {
+        if (!translate_ranks(comm)) {
+            world_ranks_.clear();
+            native_reason_ = "processes of several programs";
+            return false;
+        }
+        spread_ = world().spread(world_ranks_);
     }
+    return true;
+}
+
+bool Communicator::translate_ranks(MPI_Comm comm) {
+    const std::span<const Rank> all = world().ranks();
+    if (size_ > world().size()) return false;
+    world_ranks_.assign(all.begin(), all.begin() + size_);
+    if (comm == library().comm_world) return true;
     MPI_Group group;
     if (library().Comm_group(comm, &group) != MPI_SUCCESS) return false;
-    const int error = library().Group_translate_ranks(group, size_, ranks.data(), world().group(), world_ranks_.data());
+    const int error = library().Group_translate_ranks(group, size_, all.data(), world().group(), world_ranks_.data());
     library().Group_free(&group);
     return error == MPI_SUCCESS &&
            std::find(world_ranks_.begin(), world_ranks_.end(), MPI_UNDEFINED) == world_ranks_.end();
@@ -132,11 +142,6 @@ bool Communicator::can_communicate(MPI_Comm comm) {
         route_ = {world().messages(), world_ranks_, rank_, 0, node, node != nullptr && node->reaches_all(world_ranks_)};
     }
     return context_.exists();
-}
-
-Rank Communicator::ranks_per_node() {
-    if (ranks_per_node_ < 0) ranks_per_node_ = world().ranks_per_node(world_ranks_);
-    return ranks_per_node_;
 }
 
 Communicator::~Communicator() { world().give_back(context_); }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -44,7 +45,7 @@ struct Decision {
     std::shared_ptr<const Plan> plan;  ///< nullptr: the library's own collective
     Tally* tally = nullptr;            ///< where such calls are counted, nullptr if they are not
     const char* reason = "";           ///< why they go to the library; lives for ever
-    /// Of the parts of the vector; nullptr if they are even.
+    /// Of the parts of the vector; nullptr if they are even, or make no difference.
     std::shared_ptr<const std::vector<Count>> starts = nullptr;
     /// The lengths in bytes for which this holds, whatever else is different in calls of the collective with as
     /// commutative an operator: of calls that the rules leave to the library. Usually none.
@@ -73,12 +74,15 @@ class Communicator {
     [[nodiscard]] Rank rank() const { return rank_; }
     /// Of an inter-communicator, 0.
     [[nodiscard]] Rank size() const { return size_; }
-    /// The same for every node, or 0.
-    Rank ranks_per_node();
-    /// Where the ranks are, if anybody knows.
+    /// Of the ranks over the nodes, by what is known yet.
+    [[nodiscard]] const Spread& spread() const { return spread_; }
+    /// Finds out where the ranks of `comm`, the communicator of this state, are. False if some are of another program;
+    /// then there is a `native_reason`.
+    bool find_in_world(MPI_Comm comm);
+    /// Where the ranks are, if anybody knows. They have been found in the world.
     [[nodiscard]] std::optional<Placement> placement() const { return world().placement(world_ranks_); }
     /// True if Rondo can have messages of its own here. Finds out at the first call, which is collective over `comm`,
-    /// the communicator of this state.
+    /// the communicator of this state, whose ranks have been found in the world.
     bool can_communicate(MPI_Comm comm);
     /// Why every call on it goes to the library, a literal; nullptr if it need not.
     [[nodiscard]] const char* native_reason() const { return native_reason_; }
@@ -118,7 +122,7 @@ class Communicator {
     Communicator() = default;
     static Communicator* find_or_make(MPI_Comm comm);
     void set_up(MPI_Comm comm);
-    bool find_in_world(MPI_Comm comm);
+    bool translate_ranks(MPI_Comm comm);
     void count_call() { ++calls_; }
     std::uint32_t next_number() { return ++decisions_so_far_ == 0 ? ++decisions_so_far_ : decisions_so_far_; }
     int execute(const Plan& plan, const Operands& operands);
@@ -127,8 +131,9 @@ class Communicator {
     Context context_;
     Route route_{};  // of the calls here, once there is a context
     bool asked_for_context_ = false;
-    Rank rank_ = 0, size_ = 1, ranks_per_node_ = -1;  // -1: not found out yet
-    std::vector<Rank> world_ranks_;                   // of the ranks here
+    Rank rank_ = 0, size_ = 1;
+    Spread spread_;
+    std::vector<Rank> world_ranks_;  // of the ranks here, once they are found; room was made before
     std::uint32_t calls_ = 0;
     const char* native_reason_ = nullptr;
     /// A decision that is kept, but not the plan: all plans of the process share one limit.

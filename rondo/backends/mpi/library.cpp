@@ -48,7 +48,8 @@ bool resolve(Function& function, const char* name) {
     return function != nullptr;
 }
 
-const char* object_of(const void* address) {
+/// The file that it was loaded from.
+std::string_view object_of(const void* address) {
     Dl_info info;
     return address != nullptr && dladdr(address, &info) != 0 ? info.dli_fname : "";
 }
@@ -57,7 +58,7 @@ const char* object_of(const void* address) {
 std::string_view library_abi() {
     if (dlsym(source, "ompi_mpi_comm_world") != nullptr) return "openmpi";
     if (dlsym(source, "smpi_main") != nullptr) return "simgrid";
-    const std::string object = object_of(dlsym(source, "PMPI_Comm_rank"));
+    const std::string_view object = object_of(dlsym(source, "PMPI_Comm_rank"));
     return object.find("libmpi_abi.") != std::string::npos ? "mpiabi" : "mpich";
 }
 
@@ -116,9 +117,9 @@ void* foreign_definition(const char* name) { return source != nullptr ? dlsym(so
 
 void* tool_definition(const char* name) {
     void* next = dlsym(RTLD_NEXT, name);
-    const std::string own = object_of(reinterpret_cast<const void*>(&tool_definition));
-    const std::string real = object_of(reinterpret_cast<const void*>(the_library.Comm_rank));
-    const std::string found = object_of(next);
+    const std::string_view own = object_of(reinterpret_cast<const void*>(&tool_definition));
+    const std::string_view real = object_of(reinterpret_cast<const void*>(the_library.Comm_rank));
+    const std::string_view found = object_of(next);
     return next == nullptr || found == real || found == own ? nullptr : next;
 }
 

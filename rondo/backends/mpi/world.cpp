@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <thread>
 
 namespace rondo::mpi {
@@ -58,6 +59,8 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, bool share_mem
     library().Comm_rank(all, &rank_);
     library().Comm_size(all, &size_);
     if (size_ == 1 || library().Comm_group(all, &group_) != MPI_SUCCESS) return;
+    ranks_.resize(static_cast<std::size_t>(size_));
+    std::iota(ranks_.begin(), ranks_.end(), 0);
     const auto hash = static_cast<long long>(instructions >> 1);
     const int tags = std::min<int>(most_tags, static_cast<int>(std::bit_floor((largest_tag() + 1U) / contexts)));
     long long votes[3] = {hash, -hash, tags};
@@ -96,21 +99,58 @@ void World::find_nodes(bool share_memory) {
     std::vector<Rank> nodes(static_cast<std::size_t>(size_));
     const bool gathered = library().Allgather(&first, 1, MPI_INT, nodes.data(), 1, MPI_INT, messages_) == MPI_SUCCESS;
     if (!gathered) known[0] = 0;
-    if (all_minimum(messages_, known) && known[0] != 0) node_of_ = std::move(nodes);
+    if (all_minimum(messages_, known) && known[0] != 0) {
+        ranks_on_.resize(nodes.size());
+        node_of_ = std::move(nodes);
+        for (const Rank of_rank : node_of_) {
+            most_on_node_ = std::max(most_on_node_, ++ranks_on_[static_cast<std::size_t>(of_rank)]);
+        }
+        std::fill(ranks_on_.begin(), ranks_on_.end(), 0);
+        spread_ = spread(ranks_);
+    }
     if (known[1] != rank_) complaint_.clear();
 }
 
 std::optional<Placement> World::placement(std::span<const Rank> ranks) const {
-    if (node_of_.empty() || ranks.empty()) return std::nullopt;
+    const Spread spread = this->spread(ranks);
+    if (spread.nodes.most == 0) return std::nullopt;
+    if (spread.ranks_per_node.most > 0 && spread.in_rank_order) {
+        return Placement::regular(spread.nodes.most, spread.ranks_per_node.most);
+    }
     std::vector<Rank> nodes(ranks.size());
     std::transform(ranks.begin(), ranks.end(), nodes.begin(),
                    [&](Rank rank) { return node_of_[static_cast<std::size_t>(rank)]; });
     return Placement::of(nodes);
 }
 
-Rank World::ranks_per_node(std::span<const Rank> ranks) const {
-    const std::optional<Placement> here = placement(ranks);
-    return here && here->lanes() == here->most_on_node() ? here->lanes() : 0;
+Spread World::spread(std::span<const Rank> ranks) const {
+    if (node_of_.empty() || ranks.empty()) return {};
+    const auto node_of = [this](Rank rank) {
+        return static_cast<std::size_t>(node_of_[static_cast<std::size_t>(rank)]);
+    };
+    const std::lock_guard lock(counting_);
+    Rank nodes = 0;
+    bool in_rank_order = true;
+    std::size_t last = 0;
+    for (const Rank rank : ranks) {
+        const std::size_t node = node_of(rank);
+        if (ranks_on_[node]++ == 0) ++nodes;
+        else if (node != last) in_rank_order = false;
+        last = node;
+    }
+    Rank each = ranks_on_[last];
+    for (const Rank rank : ranks) {
+        if (ranks_on_[node_of(rank)] != ranks_on_[last]) each = 0;
+    }
+    for (const Rank rank : ranks) ranks_on_[node_of(rank)] = 0;
+    return {.nodes = {nodes, nodes}, .ranks_per_node = {each, each}, .in_rank_order = in_rank_order};
+}
+
+Spread World::possible_spread(Rank ranks) const {
+    if (node_of_.empty()) return {};
+    Spread possible = ranks == size_ ? spread_ : Spread::possible(ranks, spread_.nodes.most, most_on_node_);
+    possible.in_rank_order = false;  // in whatever order they are
+    return possible;
 }
 
 bool World::offer(Free& free) {

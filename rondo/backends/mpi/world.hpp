@@ -55,11 +55,14 @@ class World {
     [[nodiscard]] MPI_Comm messages() const { return messages_; }
     [[nodiscard]] MPI_Group group() const { return group_; }
     [[nodiscard]] Rank size() const { return size_; }
+    /// 0, 1, and so on: of MPI_COMM_WORLD.
+    [[nodiscard]] std::span<const Rank> ranks() const { return ranks_; }
     /// Where these ranks of the world are; nothing if nobody knows, which is so on all ranks or on none.
     [[nodiscard]] std::optional<Placement> placement(std::span<const Rank> ranks) const;
-    /// How many of these ranks of the world are on each of their nodes: the same number for every node, or 0 if nodes
-    /// differ or nobody knows.
-    [[nodiscard]] Rank ranks_per_node(std::span<const Rank> ranks) const;
+    /// The same in short. Takes no memory: a rank that had none would know less than the others.
+    [[nodiscard]] Spread spread(std::span<const Rank> ranks) const;
+    /// Of any ranks of the world, as far as their number says it.
+    [[nodiscard]] Spread possible_spread(Rank ranks) const;
 
     /// The ranks that are reached through shared memory; nullptr if there are none.
     [[nodiscard]] Node* node() const { return node_.get(); }
@@ -86,7 +89,12 @@ class World {
     MPI_Comm messages_{};
     MPI_Group group_{};
     Rank rank_ = 0, size_ = 1;
+    std::vector<Rank> ranks_;
     std::vector<Rank> node_of_;  // of each rank, by the rank in the world of its first one; empty if nobody knows
+    Spread spread_;              // of all of them
+    Rank most_on_node_ = 0;
+    mutable std::mutex counting_;
+    mutable std::vector<Rank> ranks_on_;  // of each node, of those that are being counted; else 0
     std::unique_ptr<Node> node_;
     std::string complaint_;
     int tags_ = 0;      // of a context

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Two ranks spawn one more, and all three sum over a communicator of both programs, twice. Usage: spawning
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm parent, others, all;
+    MPI_Comm_get_parent(&parent);
+    if (parent == MPI_COMM_NULL) {
+        MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &others, MPI_ERRCODES_IGNORE);
+    } else {
+        others = parent;
+    }
+    MPI_Intercomm_merge(others, parent != MPI_COMM_NULL, &all);
+    int rank = 0, size = 0, own = 0, sum = 0, right = 0;
+    MPI_Comm_rank(all, &rank);
+    MPI_Comm_size(all, &size);
+    own = rank + 1;
+    for (int i = 0; i < 2; ++i) {
+        MPI_Allreduce(&own, &sum, 1, MPI_INT, MPI_SUM, all);
+        right += sum == size * (size + 1) / 2;
+    }
+    if (parent == MPI_COMM_NULL) {
+        MPI_Allreduce(&own, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        printf("rank %d of %d: %d right, %d in its own world\n", rank, size, right, sum);
+        fflush(stdout);
+    }
+    MPI_Comm_free(&all);
+    MPI_Comm_disconnect(&others);
+    MPI_Finalize();
+    return 0;
+}
