@@ -15,13 +15,15 @@ namespace rondo::mpi {
 class Node {
   public:
     /// Once, collective over `comm`: the ranks of one node, of a world of so many. nullptr if this rank reaches nobody.
-    /// `complaint`: why it does not reach some rank; empty if it reaches all.
+    /// `complaint`: why it does not reach some rank, or reads in one; empty if all is well.
     static std::unique_ptr<Node> meet(MPI_Comm comm, Rank world_rank, Rank world_size, std::string& complaint);
 
     [[nodiscard]] shared_memory::Neighbours& neighbours() { return neighbours_; }
     /// The number of a rank of the world among the neighbours; -1 if messages to it, and from it, are the library's.
     /// Both ends have the same answer.
     [[nodiscard]] int neighbour(Rank world_rank) const { return neighbour_of_[static_cast<std::size_t>(world_rank)]; }
+    /// The ranks of the world that have such a number.
+    [[nodiscard]] std::vector<Rank> reached() const;
     /// Somebody else on the node may need the core of a rank that waits.
     [[nodiscard]] bool is_crowded() const { return is_crowded_; }
 

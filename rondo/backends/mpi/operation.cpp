@@ -200,7 +200,7 @@ int Operation::complete_some(bool wait) {
     if (waits_in_node()) return complete_some_in_node(wait);
     bool completed = false;
     int error = MPI_SUCCESS;
-    int polls = 0;
+    std::int64_t polls = 0;
     do {
         if (++polls > polls_before_yield) std::this_thread::yield();
         error = test_some(completed);
@@ -252,7 +252,7 @@ int Operation::start_in_node(const Action& action, std::uint32_t index, int neig
 int Operation::run_alone_in_node(const Action& action, int neighbour) {
     bool complete = false, moved = false;
     int error = start_in_node(action, 0, neighbour, complete);
-    for (int polls = 1; error == MPI_SUCCESS && !complete; ++polls) {
+    for (std::int64_t polls = 1; error == MPI_SUCCESS && !complete; ++polls) {
         error = in_node_->poll(moved, [&](std::uint32_t) { complete = true; });
         if (moved) polls = 0;
         else in_node_->give_way(polls);
@@ -263,7 +263,7 @@ int Operation::run_alone_in_node(const Action& action, int neighbour) {
 /// Inside the node first, then the library's requests.
 int Operation::complete_some_in_node(bool wait) {
     bool completed = false, moved = false;
-    for (int polls = 1;; ++polls) {
+    for (std::int64_t polls = 1;; ++polls) {
         int error = in_node_->poll(moved, [&](std::uint32_t index) {
             scoreboard_.complete(index);
             completed = true;

@@ -89,6 +89,15 @@ Transfers::Progress Transfers::poll() {
     return {completed_, moved_};
 }
 
+int Transfers::ended_neighbour() const {
+    const auto has_ended = [&](const auto& each) { return channel(each.neighbour).neighbour_has_ended(); };
+    if (const auto found = std::find_if(sends_.begin(), sends_.end(), has_ended); found != sends_.end()) {
+        return found->neighbour;
+    }
+    const auto found = std::find_if(receives_.begin(), receives_.end(), has_ended);
+    return found == receives_.end() ? -1 : found->neighbour;
+}
+
 void Transfers::abandon() {
     if (neighbours_.sign_.is_same_process()) {
         for (const Send& each : sends_) {
@@ -218,10 +227,9 @@ bool Transfers::push_message(const Send& send, Place place, const void* bytes, s
                         .place = place,
                         .last = last,
                         .again = send.again};
-    const Channel::Push result = channel(send.neighbour).push(header, bytes);
-    if (result == Channel::Push::failed) return fail("no memory for messages to a process of this node");
-    moved_ = moved_ || result == Channel::Push::done;
-    return result == Channel::Push::done;
+    const bool is_pushed = channel(send.neighbour).push(header, bytes);
+    moved_ = moved_ || is_pushed;
+    return is_pushed;
 }
 
 /// Under way to that neighbour. Those that have been read are given back.
@@ -319,7 +327,7 @@ bool Transfers::read(Receive& receive) {
             std::memcpy(into, peer.memory(from, bytes), bytes);
         } else {
             const ssize_t count = read_process(peer.process(), from, into, std::min(bytes, read_bytes));
-            if (count < 0 && errno == ESRCH) return fail("a process of this node has ended");
+            if (count < 0 && errno == ESRCH) return fail(ended);
             if (count <= 0) {
                 refuse(receive);
                 return false;

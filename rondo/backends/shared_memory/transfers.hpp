@@ -42,10 +42,13 @@ class Transfers {
     };
     Progress poll();
 
+    /// One with which something is under way and whose process has ended; -1 if there is none. Some system calls each.
+    [[nodiscard]] int ended_neighbour() const;
     /// Nothing is under way.
     [[nodiscard]] bool idle() const { return sends_.empty() && receives_.empty(); }
     static constexpr const char too_long[] =
         "a message from a process of this node is longer than what was to be received";
+    static constexpr const char ended[] = "a process of this node has ended";
     /// What has failed, a literal, perhaps `too_long`; nullptr if nothing has. Then nothing moves before `abandon`.
     [[nodiscard]] const char* failure() const { return failure_; }
 
