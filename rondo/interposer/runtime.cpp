@@ -95,7 +95,7 @@ void agree(const void* caller) {
         world.agree(here->instructions.fingerprint(), here->instructions.ask_nodes(),
                     here->instructions.share_memory());
         if (!world.complaint().empty()) {
-            warn(("RONDO_SHARED_MEMORY: " + world.complaint() + "; messages of the library are used there").c_str());
+            warn(("RONDO_SHARED_MEMORY: " + world.complaint()).c_str());
         }
     }
 }

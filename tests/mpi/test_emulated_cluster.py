@@ -308,3 +308,17 @@ def test_rondos_collectives_serve_on_the_cluster(tmp_path: Path) -> None:
         (entry["collective"], entry["algorithm"]): entry["ranks"] for entry in json.loads(report.read_text())["entries"]
     }
     assert served["exscan", "doubling_123"] == 4
+
+
+# Some ranks share memory, others send messages through the switch.
+@pytest.mark.parametrize("name", LIBRARY_NAMES)
+@pytest.mark.parametrize("ending", ["kill", "stop", "abort", "exit"])
+def test_ranks_of_shared_memory_end_together(name: str, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RONDO_SHARED_MEMORY", "on")
+    words = ["--cluster", "2x2:1ms:200Mbit", "--mpi", TOOLCHAIN / name]
+    for choice in ("allreduce=circulant", "bcast=binomial", "exscan=doubling_123"):
+        words += ["--use", choice]
+    program = library(name).compile("struck_rank.c")
+    run = rondo("run", *words, "--", program, ending, "9000")
+    assert (run.returncode == 0) == (ending == "stop"), run.stderr
+    assert run.stdout.count("came to its end") == (4 if ending == "stop" else 0)

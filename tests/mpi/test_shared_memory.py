@@ -85,6 +85,80 @@ def test_ranks_without_shared_memory_send_messages_of_the_library(
     assert all(messages > 0 for messages, _ in carried(run))
 
 
+def refused_to(mpi: MpiLibrary, what: str, ranks: list[int]) -> Run:
+    """Three ranks; some of them are refused something by the system."""
+    refusals = mpi.compile("refusals.c", "-shared", "-fPIC")
+    counter = mpi.compile("message_counter.c", "-shared", "-fPIC", "-ldl")
+    variables = {
+        **ON,
+        "LD_PRELOAD": f"{refusals}:{{rondo}}:{counter}",
+        "REFUSED": what,
+        "REFUSED_RANKS": f" {' '.join(map(str, ranks))} ",
+    }
+    command = [mpi.compile("struck_rank.c"), "none", "20000"]
+    forced = {"allreduce": "circulant", "bcast": "binomial", "exscan": "doubling_123"}
+    return mpi.run_under_rondo(command, 3, environment=variables, **forced).check()
+
+
+def complaints(run: Run) -> list[str]:
+    return [line for line in run.stderr.splitlines() if line.startswith("rondo: RONDO_SHARED_MEMORY: ")]
+
+
+# Each pair of ranks shares memory both ways, or sends messages of the library both ways.
+@TWO_LIBRARIES
+@pytest.mark.parametrize("refused", [[1], [0, 1, 2]])
+@pytest.mark.parametrize(
+    ("what", "reason"),
+    [
+        ("memfd_create:EPERM", "no memory to share to be had (memfd_create): Operation not permitted"),
+        ("memfd_create:ENOSYS", "no memory to share to be had (memfd_create): Function not implemented"),
+        ("mapping", "no room among the addresses for"),
+    ],
+)
+def test_a_rank_that_cannot_share_memory_says_so_and_goes_on(
+    mpi: MpiLibrary, what: str, reason: str, refused: list[int]
+) -> None:
+    run = refused_to(mpi, what, refused)
+    assert len(complaints(run)) == 1
+    assert f"RONDO_SHARED_MEMORY: {reason}" in complaints(run)[0]
+    assert complaints(run)[0].endswith("; messages of the library are used there")
+    sharing = 3 - len(refused)
+    assert [regions for _, regions in carried(run)] == [0 if rank in refused else sharing for rank in range(3)]
+    assert all(messages > 0 for messages, _ in carried(run))
+
+
+# MPICH itself reads in other processes unless told not to, and ends where it cannot.
+@TWO_LIBRARIES
+@pytest.mark.parametrize("refused", [[1], [0, 1, 2]])
+def test_a_rank_whose_memory_is_hidden_is_sent_messages(
+    mpi: MpiLibrary, refused: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MPIR_CVAR_CH4_CMA_ENABLE", "0")
+    run = refused_to(mpi, "reading", refused)
+    assert len(complaints(run)) == 1
+    assert re.search(r"the memory of process \d+ is not to be seen in /proc: Permission denied", complaints(run)[0])
+    sharing = 3 - len(refused)
+    assert [regions for _, regions in carried(run)] == [0 if rank in refused else sharing for rank in range(3)]
+    assert all(messages > 0 for messages, _ in carried(run))
+
+
+# Open MPI itself reads in other processes unless told not to.
+@TWO_LIBRARIES
+@pytest.mark.parametrize("refused", [[1], [0, 1, 2]])
+@pytest.mark.parametrize("error", ["EPERM", "ENOSYS"])
+def test_where_reading_processes_is_forbidden_memory_is_shared_all_the_same(
+    mpi: MpiLibrary, error: str, refused: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMPI_MCA_smsc", "^cma")
+    run = refused_to(mpi, f"process_vm_readv:{error}", refused)
+    assert len(complaints(run)) == 1
+    reason = {"EPERM": "Operation not permitted", "ENOSYS": "Function not implemented"}[error]
+    assert re.search(
+        rf"does not let us read in process \d+: {reason}; long messages from there are copied twice", run.stderr
+    )
+    assert carried(run) == [(0, 3)] * 3
+
+
 @TWO_LIBRARIES
 def test_ranks_that_differ_about_it_are_left_to_the_library(mpi: MpiLibrary, tmp_path: Path) -> None:
     differing = tmp_path / "differing.sh"

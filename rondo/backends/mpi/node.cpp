@@ -37,6 +37,8 @@ int count_cores(const std::vector<Card>& cards) {
     return CPU_COUNT(&cores);
 }
 
+constexpr const char* messages_instead = "; messages of the library are used there";
+
 /// What a rank can do alone: it may fail on this one, which the others then have to know.
 template <class Do>
 bool succeeds(Do&& act, std::string& complaint) {
@@ -44,12 +46,20 @@ bool succeeds(Do&& act, std::string& complaint) {
         act();
         return true;
     } catch (const std::exception& fault) {
-        if (complaint.empty()) complaint = fault.what();
+        if (complaint.empty()) complaint = std::string(fault.what()) + messages_instead;
         return false;
     }
 }
 
 }  // namespace
+
+std::vector<Rank> Node::reached() const {
+    std::vector<Rank> ranks;
+    for (std::size_t each = 0; each < neighbour_of_.size(); ++each) {
+        if (neighbour_of_[each] >= 0) ranks.push_back(static_cast<Rank>(each));
+    }
+    return ranks;
+}
 
 std::unique_ptr<Node> Node::meet(MPI_Comm comm, Rank world_rank, Rank world_size, std::string& complaint) {
     int self = 0, count = 1;
@@ -79,16 +89,20 @@ std::unique_ptr<Node> Node::meet(MPI_Comm comm, Rank world_rank, Rank world_size
     success = node == nullptr || succeeds([&] { node->neighbours_.settle(); }, complaint);
     if (!all(success, comm) || node == nullptr) return nullptr;
     bool reaches_somebody = false;
+    std::string unreadable;
     for (int each = 0; each < count; ++each) {
         const Card& card = cards[static_cast<std::size_t>(each)];
         if (each == self) continue;
         if (node->neighbours_.reaches(each)) {
             node->neighbour_of_[static_cast<std::size_t>(card.world_rank)] = each;
             reaches_somebody = true;
+            if (unreadable.empty()) unreadable = node->neighbours_.reason(each);
         } else if (complaint.empty() && card.has_region) {  // who has none says so itself
-            complaint = node->neighbours_.reason(each);
+            complaint = node->neighbours_.reason(each) + messages_instead;
         }
     }
+    if (complaint.empty() && !unreadable.empty())
+        complaint = unreadable + "; long messages from there are copied twice";
     node->is_crowded_ = count > count_cores(cards);
     return reaches_somebody ? std::move(node) : nullptr;
 }

@@ -16,7 +16,7 @@ namespace rondo::mpi {
 class Node {
   public:
     /// Once, collective over `comm`: the ranks of one node, of a world of so many. nullptr if this rank reaches nobody.
-    /// `complaint`: why it does not reach some rank; empty if it reaches all.
+    /// `complaint`: why it does not reach some rank, or reads in one; empty if all is well.
     static std::unique_ptr<Node> meet(MPI_Comm comm, Rank world_rank, Rank world_size, std::string& complaint);
 
     [[nodiscard]] shared_memory::Neighbours& neighbours() { return neighbours_; }
@@ -25,6 +25,8 @@ class Node {
     [[nodiscard]] int neighbour(Rank world_rank) const { return neighbour_of_[static_cast<std::size_t>(world_rank)]; }
     /// This rank, and others that it reaches through memory.
     [[nodiscard]] bool reaches_all(std::span<const Rank> world_ranks) const;
+    /// The ranks of the world that have such a number.
+    [[nodiscard]] std::vector<Rank> reached() const;
     /// Somebody else on the node may need the core of a rank that waits.
     [[nodiscard]] bool is_crowded() const { return is_crowded_; }
 

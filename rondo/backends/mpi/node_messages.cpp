@@ -16,6 +16,7 @@ constexpr int polls_before_yield_in_a_crowd = 100;
 // The library moves messages of the program only while somebody calls it. A peer may wait for one of them.
 constexpr int polls_between_calls = 256;
 constexpr int yields_between_calls = 4;
+constexpr std::chrono::seconds between_looks{1};
 
 }  // namespace
 
@@ -52,18 +53,18 @@ int NodeMessages::receive(int neighbour, void* elements, Count count, std::uint3
 }
 
 int NodeMessages::send_now(int neighbour, const void* elements, Count count) {
-    for (int polls = 1;; ++polls) {
+    for (std::int64_t polls = 1;; ++polls) {
         if (transfers_.send_now(neighbour, static_cast<std::uint32_t>(tag_), elements, bytes_of(count))) break;
-        if (transfers_.failure() != nullptr) return code_of_failure();
+        if (has_failed()) return code_of_failure();
         give_way(polls);
     }
     return MPI_SUCCESS;
 }
 
 int NodeMessages::receive_now(int neighbour, void* elements, Count count) {
-    for (int polls = 1;; ++polls) {
+    for (std::int64_t polls = 1;; ++polls) {
         if (transfers_.receive_now(neighbour, static_cast<std::uint32_t>(tag_), elements, bytes_of(count))) break;
-        if (transfers_.failure() != nullptr) return code_of_failure();
+        if (has_failed()) return code_of_failure();
         give_way(polls);
     }
     return MPI_SUCCESS;
@@ -78,15 +79,39 @@ int NodeMessages::unpack_received(std::uint32_t index) {
     return unpack(packed.bytes.get(), {packed.received, packed.count, *type_}, false, comm_);
 }
 
+/// A library that survives the failure of a process has a code for it.
 int NodeMessages::code_of_failure() const {
-    return transfers_.failure() == shared_memory::Transfers::too_long ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER;
+    if (transfers_.failure() == shared_memory::Transfers::too_long) return MPI_ERR_TRUNCATE;
+    for (const Rank each : node_.reached()) {
+        int found = 0;
+        const int error = library().Iprobe(each, tag_, comm_, &found, MPI_STATUS_IGNORE);
+        if (error != MPI_SUCCESS) return error;
+    }
+    return MPI_ERR_OTHER;
 }
 
-void NodeMessages::give_way(int polls) const {
+/// The launcher ends a program when a rank has failed, but not always. What a process has sent before it ended must
+/// have arrived: at the second look, and nothing moved in between, nothing is to come any more.
+void NodeMessages::look_for_ended() {
+    const Clock::time_point now = Clock::now();
+    if (now < next_look_) return;
+    next_look_ = now + between_looks;
+    const int ended = transfers_.ended_neighbour();
+    misses_somebody_ = ended >= 0 && ended == ended_;
+    ended_ = ended;
+}
+
+void NodeMessages::give_way(std::int64_t polls) {
+    if (polls == 1) {
+        next_look_ = Clock::time_point::max();
+        ended_ = -1;
+    }
     const bool yields = polls > (node_.is_crowded() ? polls_before_yield_in_a_crowd : polls_before_yield);
     if (polls % (yields ? yields_between_calls : polls_between_calls) == 0) {
         int found = 0;
         library().Iprobe(self_, tag_, comm_, &found, MPI_STATUS_IGNORE);
+        if (next_look_ == Clock::time_point::max()) next_look_ = Clock::now() + between_looks;
+        else look_for_ended();
     }
     if (yields) std::this_thread::yield();
 }
@@ -94,6 +119,7 @@ void NodeMessages::give_way(int polls) const {
 void NodeMessages::abandon() {
     transfers_.abandon();
     packed_.clear();
+    misses_somebody_ = false;
 }
 
 }  // namespace rondo::mpi

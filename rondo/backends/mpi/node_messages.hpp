@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -42,18 +43,21 @@ class NodeMessages {
             }
             complete(index);
         }
-        return transfers_.failure() == nullptr ? MPI_SUCCESS : code_of_failure();
+        return has_failed() ? code_of_failure() : MPI_SUCCESS;
     }
     /// Elements lie one behind the other in memory, as they travel.
     [[nodiscard]] bool as_packed() const { return as_packed_; }
     /// Nothing is under way.
     [[nodiscard]] bool idle() const { return transfers_.idle(); }
-    /// After so many polls in vain: to the library, and to whoever needs this core.
-    void give_way(int polls) const;
+    /// After so many polls in vain, counted from 1: to the library, and to whoever needs this core. From time to time
+    /// it looks whether somebody who is waited for has ended; `poll` tells.
+    void give_way(std::int64_t polls);
     /// Ends everything here and now.
     void abandon();
 
   private:
+    using Clock = std::chrono::steady_clock;
+
     struct Packed {
         std::uint32_t index;
         void* received;  // nullptr if it is sent
@@ -64,6 +68,8 @@ class NodeMessages {
     [[nodiscard]] std::size_t bytes_of(Count count) const { return static_cast<std::size_t>(count * type_->size); }
     char* make_room(std::uint32_t index, void* received, Count count);
     int unpack_received(std::uint32_t index);
+    void look_for_ended();
+    [[nodiscard]] bool has_failed() const { return transfers_.failure() != nullptr || misses_somebody_; }
     [[nodiscard]] int code_of_failure() const;
 
     Node& node_;
@@ -72,7 +78,10 @@ class NodeMessages {
     MPI_Comm comm_{};
     Rank self_ = 0;
     int tag_ = 0;
-    bool as_packed_ = true;  // the elements lie so
+    Clock::time_point next_look_{};  // for neighbours that have ended
+    int ended_ = -1;                 // one that had at the last look, of this wait
+    bool misses_somebody_ = false;   // who has left nothing that could still arrive
+    bool as_packed_ = true;          // the elements lie so
     std::vector<Packed> packed_;
 };
 

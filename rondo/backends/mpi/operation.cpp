@@ -238,7 +238,7 @@ int Operation::complete_some(bool wait) {
     if (waits_in_node()) return complete_some_in_node(wait);
     bool completed = false;
     int error = MPI_SUCCESS;
-    int polls = 0;
+    std::int64_t polls = 0;
     do {
         if (++polls > polls_before_yield) std::this_thread::yield();
         error = test_some(completed);
@@ -291,7 +291,7 @@ int Operation::run_alone_in_node(const Action& action) {
     bool complete = false, moved = false;
     const auto index = static_cast<std::uint32_t>(&action - plan_->actions().data());
     int error = start_in_node(action, index, neighbour(action), complete);
-    for (int polls = 1; error == MPI_SUCCESS && !complete; ++polls) {
+    for (std::int64_t polls = 1; error == MPI_SUCCESS && !complete; ++polls) {
         error = in_node_->poll(moved, [&](std::uint32_t) { complete = true; });
         if (moved) polls = 0;
         else in_node_->give_way(polls);
@@ -302,7 +302,7 @@ int Operation::run_alone_in_node(const Action& action) {
 /// Inside the node first, then the library's requests.
 int Operation::complete_some_in_node(bool wait) {
     bool completed = false, moved = false;
-    for (int polls = 1;; ++polls) {
+    for (std::int64_t polls = 1;; ++polls) {
         int error = in_node_->poll(moved, [&](std::uint32_t index) {
             complete_in_node(index);
             completed = true;

@@ -51,19 +51,12 @@ std::byte* Channel::memory(std::uint64_t offset, std::uint64_t bytes) const {
     return offset <= all && bytes <= all - offset ? ends_.region.data() + offset : nullptr;
 }
 
-bool Channel::commit_queue() {
-    committed_ = ends_.own->commit(ends_.own_queue, Layout::queue_bytes);
-    if (committed_) ends_.own_notice->queue_is_committed.store(1, std::memory_order_release);
-    return committed_;
-}
-
-Channel::Push Channel::push(const Header& header, const void* bytes) {
+bool Channel::push(const Header& header, const void* bytes) {
     const std::unique_lock guard(sending_, std::try_to_lock);
-    if (!guard) return Push::full;
-    if (!committed_ && !commit_queue()) return Push::failed;
+    if (!guard) return false;
     const auto* from = static_cast<const std::byte*>(bytes);
     const std::size_t count = header.bytes;
-    const bool pushed = writer_.push(out_, lines_for(count), [&](std::uint64_t slot, std::uint64_t i) {
+    return writer_.push(out_, lines_for(count), [&](std::uint64_t slot, std::uint64_t i) {
         std::byte* const content = out_.lines[slot].content;
         if (i == 0) {
             std::memcpy(content, &header, sizeof header);
@@ -73,15 +66,10 @@ Channel::Push Channel::push(const Header& header, const void* bytes) {
             copy_line(content, from + done, count - done);
         }
     });
-    return pushed ? Push::done : Push::full;
 }
 
 /// Without a lock, and without a look at the neighbour's memory but for the line that is to come.
 bool Channel::looks_empty() {
-    if (!exists_.load(std::memory_order_relaxed)) {
-        if (ends_.notice->queue_is_committed.load(std::memory_order_acquire) == 0) return true;
-        exists_.store(true, std::memory_order_relaxed);
-    }
     if (are_kept_.load(std::memory_order_relaxed) > 0) return false;
     const std::uint64_t next = next_.load(std::memory_order_relaxed);
     return in_.number(next % queue_lines).load(std::memory_order_relaxed) != next + 1;

@@ -47,7 +47,8 @@ struct Match {
 
 class Channel {
   public:
-    /// `region` and `notice` (what the neighbour says to us) are the neighbour's, the others are this process's.
+    /// `region`, with its address, and `notice` (what the neighbour says to us) are the neighbour's, the others are
+    /// this process's. Both queues have been committed.
     struct Ends {
         const Region* own = nullptr;
         std::size_t own_queue = 0;  ///< offset
@@ -55,15 +56,14 @@ class Channel {
         Mapping region;
         Line* queue = nullptr;
         Notice* notice = nullptr;
-        pid_t process = 0;
+        RegionAddress address{};
         bool reads_us = false;  ///< the neighbour can read all of our memory
     };
     void open(Ends ends);
     [[nodiscard]] bool is_open() const { return ends_.notice != nullptr; }
 
-    enum class Push : std::uint8_t { done, full, failed };
-    /// Sends one message of at most `most_inline` bytes behind the header. `full`: not now; `failed`: no memory.
-    Push push(const Header& header, const void* bytes);
+    /// Sends one message of at most `most_inline` bytes behind the header. False if there is no room now.
+    bool push(const Header& header, const void* bytes);
 
     struct Arrival {
         Header header;
@@ -74,7 +74,8 @@ class Channel {
     bool take(const Match& match, Arrival& arrival, void* into, std::size_t room);
 
     [[nodiscard]] bool reads_us() const { return ends_.reads_us; }
-    [[nodiscard]] pid_t process() const { return ends_.process; }
+    [[nodiscard]] pid_t process() const { return ends_.address.process; }
+    [[nodiscard]] bool neighbour_has_ended() const { return has_ended(ends_.address); }
     /// So many bytes at an offset of the neighbour's region; nullptr if they are not there.
     [[nodiscard]] std::byte* memory(std::uint64_t offset, std::uint64_t bytes) const;
 
@@ -85,7 +86,6 @@ class Channel {
     };
 
     [[nodiscard]] bool looks_empty();
-    bool commit_queue();
     void copy_behind_header(const Header& header, std::byte* into, std::size_t room) const;
     bool take_kept(const Match& match, Arrival& arrival, void* into, std::size_t room);
     bool keep(const Header& header);
@@ -96,14 +96,12 @@ class Channel {
     alignas(line_bytes) SpinLock sending_;
     Writer writer_;
     Queue out_;
-    bool committed_ = false;
 
     alignas(line_bytes) SpinLock receiving_;
     Reader reader_;
     Queue in_;
     std::list<Kept> kept_;
     // May be looked at without the lock: whoever sees an old value looks again at the next poll.
-    std::atomic<bool> exists_{false};     // the queue from the neighbour
     std::atomic<std::uint64_t> next_{0};  // line to read
     std::atomic<std::size_t> are_kept_{0};
 };

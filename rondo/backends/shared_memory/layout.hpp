@@ -30,7 +30,6 @@ struct alignas(line_bytes) Front {
 /// What a process has to say to one neighbour. Nobody else writes here.
 struct alignas(line_bytes) Notice {
     std::atomic<std::uint64_t> consumed;  ///< lines of the neighbour's queue
-    std::atomic<std::uint32_t> queue_is_committed;
     std::atomic<Reach> reach;
 };
 

@@ -26,8 +26,13 @@ void Neighbours::connect(int neighbour, const RegionAddress& address) {
         reason = "the shared memory of process " + std::to_string(address.process) + " is not what it should be";
         found.region = {};
     }
+    // Later there would be no way around the queue.
+    if (found.region && !region_.commit(layout_.queue(neighbour), Layout::queue_bytes)) {
+        reason = "no memory for messages to process " + std::to_string(address.process);
+        found.region = {};
+    }
     if (found.region) {
-        found.process = address.process;
+        found.address = address;
         if (options_.reads_processes) reason = why_unreadable(address);
         else reason = "reading in other processes is turned off";
         reach = reason.empty() ? Reach::process : Reach::region;
@@ -44,7 +49,7 @@ void Neighbours::settle() {
         const Reach reach = notice->reach.load(std::memory_order_acquire);
         if (reach != Reach::region && reach != Reach::process) {
             reasons_[static_cast<std::size_t>(each)] =
-                "process " + std::to_string(found.process) + " cannot reach the shared memory of this one";
+                "process " + std::to_string(found.address.process) + " cannot reach the shared memory of this one";
             continue;
         }
         channel(each).open({.own = &region_,
@@ -53,7 +58,7 @@ void Neighbours::settle() {
                             .region = std::move(found.region),
                             .queue = at<Line>(data, layout_.queue(self_)),
                             .notice = notice,
-                            .process = found.process,
+                            .address = found.address,
                             .reads_us = reach == Reach::process});
     }
     found_.clear();
@@ -77,9 +82,12 @@ std::uint64_t Neighbours::take_parcel(std::size_t bytes) {
 }
 
 void Neighbours::leave(std::uint64_t parcel) {
-    const std::lock_guard guard(lock_);
-    parcels_.head(parcel).next = left_;
-    left_ = parcel;
+    {
+        const std::lock_guard guard(lock_);
+        parcels_.head(parcel).next = left_;
+        left_ = parcel;
+    }
+    collect_left();  // most have been read by now: memory for many short-lived communicators is that for few
 }
 
 void Neighbours::collect_left() {

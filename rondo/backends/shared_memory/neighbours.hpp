@@ -58,7 +58,7 @@ class Neighbours {
     /// A neighbour between `connect` and `settle`.
     struct Found {
         Mapping region;
-        pid_t process = 0;
+        RegionAddress address{};
     };
 
     [[nodiscard]] Channel& channel(int neighbour) const { return channels_[static_cast<std::size_t>(neighbour)]; }

@@ -12,6 +12,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -23,6 +25,9 @@
 #endif
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
+#endif
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
 #endif
 
 namespace rondo::shared_memory {
@@ -48,6 +53,24 @@ std::int32_t number_in_proc() {
     char target[32] = {};
     if (::readlink("/proc/self", target, sizeof target - 1) <= 0) return ::getpid();
     return static_cast<std::int32_t>(std::strtol(target, nullptr, 10));
+}
+
+/// proc(5): "number (name) state ..."; the name may have anything in it. A process whose first thread alone has ended
+/// looks like one that has ended, but for its threads.
+bool is_dead(std::int32_t number_in_proc) {
+    char path[64], text[1024];
+    std::snprintf(path, sizeof path, "/proc/%d/stat", number_in_proc);
+    const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return false;
+    const ssize_t count = ::read(file, text, sizeof text - 1);
+    ::close(file);
+    text[std::max<ssize_t>(count, 0)] = '\0';
+    const char* const behind_name = std::strrchr(text, ')');
+    constexpr const char* fields = ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d";
+    char state = 0;
+    int threads = 0;
+    if (behind_name == nullptr || std::sscanf(behind_name, fields, &state, &threads) != 2) return false;
+    return state == 'X' || (state == 'Z' && threads <= 1);
 }
 
 /// Some systems allow only memory that cannot become a program; older ones do not know the flag.
@@ -146,8 +169,11 @@ void Region::close() {
     descriptor_ = -1;
 }
 
-/// Where the kernel copies something, missing memory is an error to it; where we store, it would be SIGBUS.
+/// Where the kernel makes pages, or copies something, missing memory is an error to it; where we store, it would be
+/// SIGBUS. Before Linux 5.14 it can only copy, which takes a descriptor that the program may have left none of.
 bool Region::commit(std::size_t first, std::size_t bytes) const {
+    const std::size_t beyond = first % static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    if (::madvise(data() + first - beyond, bytes + beyond, MADV_POPULATE_WRITE) == 0) return true;
     const int zeros = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
     if (zeros < 0) return false;
     ssize_t count = 0;
@@ -210,6 +236,12 @@ std::string why_unreadable(const RegionAddress& address) {
         return system_reason("the system does not let us read in " + process);
     }
     return key == address.key ? "" : "what is read in " + process + " is not what is there";
+}
+
+bool has_ended(const RegionAddress& address) {
+    const bool counts_alike = address.process_namespace != 0 && address.process_namespace == process_namespace();
+    if (counts_alike && ::kill(address.process, 0) != 0 && errno == ESRCH) return true;
+    return is_dead(address.process_in_proc);
 }
 
 }  // namespace rondo::shared_memory

@@ -105,4 +105,8 @@ ssize_t read_process(pid_t process, std::uint64_t from, void* into, std::size_t 
 /// Empty if `read_process` works there; else why not.
 std::string why_unreadable(const RegionAddress& address);
 
+/// The process that made the region is no more, or has only its ending to be taken note of. False where the system does
+/// not tell. Some system calls.
+bool has_ended(const RegionAddress& address);
+
 }  // namespace rondo::shared_memory

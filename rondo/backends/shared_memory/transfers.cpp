@@ -90,6 +90,16 @@ Transfers::Progress Transfers::poll() {
     return {completed_, moved_};
 }
 
+int Transfers::ended_neighbour() const {
+    const auto has_ended = [&](const auto& each) { return channel(each.neighbour).neighbour_has_ended(); };
+    if (idle() && alone_with_ >= 0 && channel(alone_with_).neighbour_has_ended()) return alone_with_;
+    if (const auto found = std::find_if(sends_.begin(), sends_.end(), has_ended); found != sends_.end()) {
+        return found->neighbour;
+    }
+    const auto found = std::find_if(receives_.begin(), receives_.end(), has_ended);
+    return found == receives_.end() ? -1 : found->neighbour;
+}
+
 void Transfers::abandon() {
     if (neighbours_.sign_.is_same_process()) {
         for (const Send& each : sends_) {
@@ -127,6 +137,7 @@ bool Transfers::send(int to, std::uint32_t tag, const void* data, std::size_t by
 bool Transfers::send_now(int to, std::uint32_t tag, const void* data, std::size_t bytes) {
     const Header header{
         .tag = tag, .bytes = static_cast<std::uint16_t>(bytes), .place = Place::lines, .last = true, .again = false};
+    alone_with_ = to;
     return may_move() && push_message(to, header, data);
 }
 
@@ -229,10 +240,9 @@ bool Transfers::push_message(const Send& send, Place place, const void* bytes, s
 }
 
 bool Transfers::push_message(int to, const Header& header, const void* bytes) {
-    const Channel::Push result = channel(to).push(header, bytes);
-    if (result == Channel::Push::failed) return fail("no memory for messages to a process of this node");
-    moved_ = moved_ || result == Channel::Push::done;
-    return result == Channel::Push::done;
+    const bool is_pushed = channel(to).push(header, bytes);
+    moved_ = moved_ || is_pushed;
+    return is_pushed;
 }
 
 /// Under way to that neighbour. Those that have been read are given back.
@@ -269,6 +279,7 @@ void Transfers::post(int from, std::uint32_t tag, void* into, std::size_t bytes,
 
 bool Transfers::receive_now(int from, std::uint32_t tag, void* into, std::size_t bytes) {
     Channel::Arrival arrival;
+    alone_with_ = from;
     if (!may_move() || !channel(from).take({tag, false}, arrival, into, bytes)) return false;
     const Header& header = arrival.header;
     if (header.place == Place::lines && header.bytes <= bytes) return true;
@@ -347,7 +358,7 @@ bool Transfers::read(Receive& receive) {
             else std::memcpy(into, peer.memory(from, bytes), bytes);
         } else {
             const ssize_t count = read_process(peer.process(), from, into, std::min(bytes, read_bytes));
-            if (count < 0 && errno == ESRCH) return fail("a process of this node has ended");
+            if (count < 0 && errno == ESRCH) return fail(ended);
             if (count <= 0) {
                 refuse(receive);
                 return false;

@@ -62,10 +62,13 @@ class Transfers {
     };
     Progress poll();
 
+    /// One with which something is under way and whose process has ended; -1 if there is none. Some system calls each.
+    [[nodiscard]] int ended_neighbour() const;
     /// Nothing is under way.
     [[nodiscard]] bool idle() const { return sends_.empty() && receives_.empty(); }
     static constexpr const char too_long[] =
         "a message from a process of this node is longer than what was to be received";
+    static constexpr const char ended[] = "a process of this node has ended";
     /// What has failed, a literal, perhaps `too_long`; nullptr if nothing has. Then nothing moves before `abandon`.
     [[nodiscard]] const char* failure() const { return failure_; }
 
@@ -155,6 +158,7 @@ class Transfers {
     std::uint64_t lent_ = 0;  // the first of a list: pieces that readers may still read; their sends may be complete
     std::size_t room_ = 0;    // transfers for which there is memory
     std::size_t budget_ = 0;  // bytes that may still be copied now
+    int alone_with_ = -1;     // the neighbour of the last `send_now` or `receive_now`
     bool moved_ = false;
     const char* failure_ = nullptr;
 };

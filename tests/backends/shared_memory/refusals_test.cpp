@@ -4,6 +4,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -15,6 +16,8 @@
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <optional>
+#include <thread>
 
 #include "tests/backends/shared_memory/processes.hpp"
 
@@ -42,12 +45,14 @@ class Limit {
     rlimit before_{};
 };
 
-/// From now on this process may not read in others.
-void forbid_reading_processes() {
+/// From now on this process may not make that system call; all of them, or those with such a third argument.
+void forbid(unsigned call, unsigned error, std::optional<unsigned> third = {}) {
     sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[2])),
+        BPF_JUMP(BPF_JMP | (third ? BPF_JEQ : BPF_JGE) | BPF_K, third.value_or(0), 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     const sock_fprog program{static_cast<unsigned short>(std::size(filter)), filter};
@@ -55,6 +60,8 @@ void forbid_reading_processes() {
         ::_exit(3);
     }
 }
+
+void forbid_reading_processes(unsigned error = EPERM) { forbid(SYS_process_vm_readv, error); }
 
 std::size_t open_descriptors() {
     const std::filesystem::directory_iterator all("/proc/self/fd");
@@ -118,19 +125,59 @@ TEST(shared_memory_refusals, of_pages_are_no_crash) {
     EXPECT_EQ(parcels.take(mebibyte / 2), 0U);
 }
 
-TEST(shared_memory_refusals, of_reading_processes_are_noticed_before_and_go_around) {
+TEST(shared_memory_refusals, of_memory_that_is_shared_are_told) {
+    const Cast cast(1, Role([](Process& process) {
+                        forbid(SYS_memfd_create, EPERM);
+                        try {
+                            const Neighbours neighbours(0, 2);
+                            process.require(false, "has memory to share");
+                        } catch (const Error& error) {
+                            require_reason(process, error.what(), "(memfd_create): Operation not permitted");
+                        }
+                    }));
+}
+
+TEST(shared_memory_refusals, of_descriptors_are_none_of_pages) {
     const Cast cast(2, Role([](Process& process) {
-                        if (process.self() == 1) forbid_reading_processes();
+                        const auto neighbours = process.meet();
+                        if (::madvise(nullptr, 0, MADV_POPULATE_WRITE) != 0) return;  // before Linux 5.14
+                        const Limit limit(RLIMIT_NOFILE, 0);
+                        Transfers transfers(*neighbours);
+                        swap_data(process, transfers, 3 * mebibyte);
+                        process.require(neighbours->take(mebibyte) != nullptr, "no memory");
+                        process.wait_for_all();
+                    }));
+}
+
+TEST(shared_memory_refusals, of_the_newer_way_to_make_pages_are_gone_around) {
+    const Cast cast(2, Role([](Process& process) {
+                        forbid(SYS_madvise, EINVAL, MADV_POPULATE_WRITE);
+                        const auto neighbours = process.meet();
+                        Transfers transfers(*neighbours);
+                        swap_data(process, transfers, 3 * mebibyte);
+                        process.require(neighbours->take(mebibyte) != nullptr, "no memory");
+                        process.wait_for_all();
+                    }));
+}
+
+void swap_without_reading(unsigned error, const char* reason) {
+    const Cast cast(2, Role([&](Process& process) {
+                        if (process.self() == 1) forbid_reading_processes(error);
                         const auto neighbours = process.meet();
                         process.require(neighbours->reaches(1 - process.self()), "out of reach");
                         if (process.self() == 1) {
                             require_reason(process, neighbours->reason(0), "does not let us read in process");
-                            require_reason(process, neighbours->reason(0), "Operation not permitted");
+                            require_reason(process, neighbours->reason(0), reason);
                         }
                         Transfers transfers(*neighbours);
                         swap_data(process, transfers, 3 * mebibyte);
                         process.wait_for_all();
                     }));
+}
+
+TEST(shared_memory_refusals, of_reading_processes_are_noticed_before_and_go_around) {
+    swap_without_reading(EPERM, "Operation not permitted");
+    swap_without_reading(ENOSYS, "Function not implemented");
 }
 
 TEST(shared_memory_refusals, of_reading_processes_in_the_midst_are_gone_around) {
@@ -287,6 +334,70 @@ TEST(shared_memory, leaves_nothing_when_its_processes_are_killed) {
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
     EXPECT_EQ(mapped_regions("self"), 0);
+}
+
+TEST(shared_memory, knows_who_has_ended) {
+    RegionAddress address = Region(4096).address();  // of this process
+    EXPECT_FALSE(has_ended(address));
+    address.process = address.process_in_proc = 1 << 30;
+    EXPECT_TRUE(has_ended(address));
+    address.process_namespace = 0;  // who knows
+    EXPECT_FALSE(has_ended(address));
+
+    Cast cast(1, Role([&](Process& process) {
+                  const Region region(4096);
+                  process.board().addresses[0] = region.address();
+                  process.board().signal = 1;
+                  // A process goes on where its first thread has ended.
+                  std::thread([&] {
+                      process.wait_until([&] { return process.board().signal == 2; });
+                      ::_exit(0);
+                  }).detach();
+                  ::syscall(SYS_exit, 0);  // of this thread
+              }));
+    while (cast.board().signal == 0) std::this_thread::yield();
+    address = cast.board().addresses[0];
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_FALSE(has_ended(address));
+    ::kill(cast.process(0), SIGSTOP);
+    EXPECT_FALSE(has_ended(address));
+    ::kill(cast.process(0), SIGCONT);
+    EXPECT_FALSE(has_ended(address));
+    cast.board().signal = 2;
+    siginfo_t information{};
+    EXPECT_EQ(::waitid(P_PID, static_cast<id_t>(cast.process(0)), &information, WEXITED | WNOWAIT), 0);
+    EXPECT_TRUE(has_ended(address));  // though its parent has not taken note
+    EXPECT_EQ(cast.wait(0), 0);
+    EXPECT_TRUE(has_ended(address));
+}
+
+TEST(shared_memory, names_a_process_that_has_ended_while_something_is_under_way_with_it) {
+    Cast cast(2, Role([](Process& process) {
+                  const auto neighbours = process.meet();
+                  Transfers transfers(*neighbours);
+                  int value = 0;
+                  process.require(transfers.ended_neighbour() < 0, "nothing is under way");
+                  process.wait_for_all();
+                  if (process.self() == 0) return;
+                  transfers.receive(0, 0, &value, sizeof value, 0);
+                  process.wait_until([&] { return transfers.ended_neighbour() == 0; });
+                  transfers.abandon();
+                  process.require(transfers.ended_neighbour() < 0, "nothing is under way");
+              }));
+}
+
+TEST(shared_memory, takes_back_what_short_lived_transfers_have_left) {
+    const Cast cast(2, Role([](Process& process) {
+                        const auto neighbours = process.meet({.reads_processes = false});
+                        const auto* const first = static_cast<std::byte*>(neighbours->take(1));
+                        for (int i = 0; i < 200; ++i) {
+                            Transfers transfers(*neighbours);
+                            swap_data(process, transfers, mebibyte / 4);
+                        }
+                        process.wait_for_all();
+                        const auto* const last = static_cast<std::byte*>(neighbours->take(mebibyte));
+                        process.require(last - first < 4 * static_cast<std::ptrdiff_t>(mebibyte), "takes ever more");
+                    }));
 }
 
 TEST(shared_memory, tells_that_a_process_has_ended_where_its_memory_is_to_be_read) {
