@@ -46,6 +46,34 @@ Schedule chain(const Call& call) {
     co_yield exchange(send(call.input().part(0, 2), 2));  // 5: same peer as 3, needs nothing
 }
 
+/// Each of the four receives is to be combined; some cannot be on the way.
+Schedule received_and_combined(const Call& call) {
+    const Block own = call.input().part(0, 2), sum = call.output().part(0, 2);
+    const Block first = call.scratch().part(0, 2), second = call.scratch().part(2, 2);
+    const Block sent = call.scratch().part(4, 2), kept = call.output().part(5, 2);
+    co_yield exchange(receive(first, 0));    // 0: all that the combine needs
+    co_yield combine(first, own).into(sum);  // 1
+    co_yield exchange(receive(second, 0));   // 2: half of it
+    co_yield combine(second.part(0, 1), own.part(0, 1)).into(sum.part(0, 1));
+    co_yield exchange(receive(sent, 0));  // 4: another action needs it, too
+    co_yield combine(sent, own).into(sum);
+    co_yield exchange(send(sent, 2));
+    co_yield exchange(receive(kept, 0));  // 7: the caller sees it
+    co_yield combine(kept, own).into(sum);
+    co_yield exchange(receive(kept.part(0, 2), 0));  // 9: but not this: it is the result
+    co_yield combine(own, kept).into(kept);
+}
+
+TEST(plan, knows_which_receives_can_be_combined_on_the_way) {
+    const Plan plan = plan_of(received_and_combined);
+    EXPECT_EQ(plan.sole_combine(0), 1U);
+    EXPECT_EQ(plan.sole_combine(2), Action::none);
+    EXPECT_EQ(plan.sole_combine(4), Action::none);
+    EXPECT_EQ(plan.sole_combine(7), Action::none);
+    EXPECT_EQ(plan.sole_combine(9), 10U);
+    EXPECT_EQ(plan.longest_message(), 2);
+}
+
 TEST(plan, waits_for_true_dependencies_only) {
     const Plan plan = plan_of(chain);
     ASSERT_EQ(plan.actions().size(), 6U);

@@ -321,7 +321,8 @@ bool Transfers::take(Receive& receive) {
         return fail(too_long);
     }
     // What the system may refuse to read, having read half of it, would be consumed twice.
-    if (consumer_ != nullptr && receive.filled == 0 && receive.refused == 0 && header.place != Place::process) {
+    if (consumer_ != nullptr && !receive.may_be_lent && receive.filled == 0 && receive.refused == 0 &&
+        header.place != Place::process) {
         receive.is_consumed = consumer_->wants(receive.index);
     }
     if (is_here) {

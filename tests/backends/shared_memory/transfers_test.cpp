@@ -75,10 +75,44 @@ std::vector<std::size_t> order_of_posts(const std::vector<Message>& messages, in
     return order;
 }
 
+/// Takes some messages where they lie.
+class SomeConsumed : public Consumer {
+  public:
+    explicit SomeConsumed(Process& process) : process_(process) {}
+
+    void start(const std::vector<Message>& messages) {
+        messages_ = &messages;
+        data_.assign(messages.size(), {});
+        is_consumed_.assign(messages.size(), false);
+    }
+    bool wants(std::uint32_t index) override {
+        process_.require(!is_consumed_[index], "asked twice");
+        return is_consumed_[index] = (*messages_)[index].seed % 2 == 0;
+    }
+    void consume(std::uint32_t index, const std::byte* data, std::size_t first, std::size_t bytes) override {
+        std::vector<std::byte>& taken = data_[index];
+        const bool is_last = first + bytes == (*messages_)[index].bytes;
+        process_.require(is_consumed_[index] && first == taken.size() && (is_last || bytes % granule == 0),
+                         "a piece where none was due");
+        taken.insert(taken.end(), data, data + bytes);
+    }
+    /// nullptr if it was copied.
+    [[nodiscard]] const std::byte* data(std::uint32_t index) const {
+        return is_consumed_[index] ? data_[index].data() : nullptr;
+    }
+
+  private:
+    Process& process_;
+    const std::vector<Message>* messages_ = nullptr;
+    std::vector<std::vector<std::byte>> data_;
+    std::vector<bool> is_consumed_;
+};
+
 /// One round of one process: posts in any order, with polls and pauses in between.
-void exchange(Process& process, Neighbours& neighbours, Transfers& transfers, const std::vector<Message>& messages,
-              std::mt19937& random) {
+void exchange(Process& process, Neighbours& neighbours, Transfers& transfers, SomeConsumed& consumer,
+              const std::vector<Message>& messages, std::mt19937& random) {
     const int self = process.self();
+    consumer.start(messages);
     std::vector<std::vector<std::byte>> buffers(messages.size());
     std::vector<std::byte*> regions(messages.size(), nullptr);
     const auto completed = [&](std::uint32_t index) {
@@ -87,7 +121,8 @@ void exchange(Process& process, Neighbours& neighbours, Transfers& transfers, co
         std::vector<std::byte> expected(message.bytes);
         fill(expected, message.seed);
         const void* const lent = transfers.lent(index);
-        const void* const data = lent != nullptr ? lent : buffers[index].data();
+        const void* const consumed = consumer.data(index);
+        const void* const data = lent != nullptr ? lent : consumed != nullptr ? consumed : buffers[index].data();
         process.require(expected.empty() || std::memcmp(data, expected.data(), expected.size()) == 0,
                         "wrong data of " + std::to_string(message.bytes) + " bytes");
         if (lent != nullptr) transfers.give_back(index);
@@ -128,10 +163,11 @@ void exchange_rounds(Process& process, const Options& options, unsigned rounds, 
     for (int each = 0; each < process.count(); ++each) {
         if (each != process.self()) process.require(neighbours->reaches(each), neighbours->reason(each));
     }
-    Transfers transfers(*neighbours);
+    SomeConsumed consumer(process);
+    Transfers transfers(*neighbours, &consumer);
     std::mt19937 random(static_cast<unsigned>(process.self()));
     for (unsigned round = 0; round < rounds; ++round) {
-        exchange(process, *neighbours, transfers, messages_of(round, process.count(), most_bytes), random);
+        exchange(process, *neighbours, transfers, consumer, messages_of(round, process.count(), most_bytes), random);
     }
     process.wait_for_all();
 }
@@ -180,12 +216,13 @@ TEST(shared_memory_processes, exchange_messages_by_several_threads) {
                         threads.reserve(3);
                         for (unsigned thread = 0; thread < 3; ++thread) {
                             threads.emplace_back([&, thread] {
-                                Transfers transfers(*neighbours);
+                                SomeConsumed consumer(process);
+                                Transfers transfers(*neighbours, &consumer);
                                 std::mt19937 random(thread);
                                 for (unsigned round = 0; round < 40; ++round) {
                                     auto messages = messages_of(1000 * thread + round, 2, 40000);
                                     for (Message& each : messages) each.tag += 3 * thread;
-                                    exchange(process, *neighbours, transfers, messages, random);
+                                    exchange(process, *neighbours, transfers, consumer, messages, random);
                                 }
                             });
                         }
