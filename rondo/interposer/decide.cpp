@@ -151,6 +151,7 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
                               .bytes = key.count * key.element_bytes,
                               .processes = communicator.size(),
                               .commutative = key.commutative,
+                              .shared_memory = mpi::world().shares_memory(),
                               .library = runtime.library,
                               .eager = eager_limit(runtime.instructions.machine())};
     Interval lengths;

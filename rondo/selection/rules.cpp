@@ -14,10 +14,10 @@
 namespace rondo {
 namespace {
 
-enum Fact : std::size_t { bytes, processes, ranks_per_node, commutative, library, eager, nodes };
+enum Fact : std::size_t { bytes, processes, ranks_per_node, commutative, library, eager, nodes, shared_memory };
 
 constexpr std::string_view fact_names[] = {"bytes",   "processes", "ranks_per_node", "commutative",
-                                           "library", "eager",     "nodes"};
+                                           "library", "eager",     "nodes",          "shared_memory"};
 constexpr std::string_view library_names[] = {"mpich", "openmpi", "impi"};  // as MpiLibrary, from 1 on
 constexpr std::string_view signs[] = {"<", "<=", ">", ">=", "=", "in"};
 
@@ -60,10 +60,10 @@ class RuleReader {
 
     static constexpr Count most_ranks = std::numeric_limits<Rank>::max();
     static constexpr Bounds whole = {0, unbounded};
-    static constexpr AllBounds anything = {whole, whole, whole, whole, whole, whole, whole};
+    static constexpr AllBounds anything = {whole, whole, whole, whole, whole, whole, whole, whole};
     // A rule that asks for nodes or ranks per node is not met where that is unknown (0).
     static constexpr AllBounds possible = {whole, Bounds{1, most_ranks}, Bounds{1, most_ranks}, Bounds{0, 1}, whole,
-                                           whole, Bounds{1, most_ranks}};
+                                           whole, Bounds{1, most_ranks}, Bounds{0, 1}};
 
     /// Takes characters that are (not) of the kind off the front, and the blanks behind them.
     static std::string_view take_run(std::string_view& text, std::string_view kind, bool of_kind = true) {
@@ -83,9 +83,10 @@ class RuleReader {
                         suggestion(name, fact_names));
         }
         const auto fact = static_cast<std::size_t>(found - std::begin(fact_names));
-        const Bounds asked = fact == commutative ? answer(condition, rest)
-                             : fact == library   ? named_library(condition, rest)
-                                                 : interval(condition, rest);
+        const bool is_question = fact == commutative || fact == shared_memory;
+        const Bounds asked = is_question       ? answer(condition, name, rest)
+                             : fact == library ? named_library(condition, rest)
+                                               : interval(condition, rest);
 
         Bounds& bounds = rule.bounds[fact];
         bounds.lowest = std::max({bounds.lowest, asked.lowest, possible[fact].lowest});
@@ -96,11 +97,13 @@ class RuleReader {
         }
     }
 
-    static Bounds answer(std::string_view condition, std::string_view rest) {
+    static Bounds answer(std::string_view condition, std::string_view name, std::string_view rest) {
         const bool equal = take_run(rest, "=") == "=";
         if (equal && rest == "yes") return {1, 1};
         if (equal && rest == "no") return {0, 0};
-        throw Error(quoted(condition) + " is no condition; expected 'commutative = yes' or 'commutative = no'");
+        const std::string question(name);
+        throw Error(quoted(condition) + " is no condition; expected '" + question + " = yes' or '" + question +
+                    " = no'");
     }
 
     static Bounds named_library(std::string_view condition, std::string_view rest) {
@@ -201,7 +204,8 @@ std::optional<const Choice*> Rules::match(const Situation& situation, const Spre
                                              situation.commutative ? 1 : 0,
                                              static_cast<Count>(situation.library),
                                              situation.eager,
-                                             0};
+                                             0,
+                                             situation.shared_memory ? 1 : 0};
     const auto meets = [&](const Rule& rule, Fact fact) {
         return rule.bounds[fact].lowest <= values[fact] && values[fact] <= rule.bounds[fact].highest;
     };
@@ -209,7 +213,7 @@ std::optional<const Choice*> Rules::match(const Situation& situation, const Spre
     for (const Rule& rule : rules_of(situation.collective)) {
         const Share share = share_of(rule, spread);
         if (share == Share::none || !meets(rule, processes) || !meets(rule, commutative) || !meets(rule, library) ||
-            !meets(rule, eager)) {
+            !meets(rule, eager) || !meets(rule, shared_memory)) {
             continue;
         }
         const Bounds& asked = rule.bounds[bytes];

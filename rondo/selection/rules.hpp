@@ -33,6 +33,7 @@ struct Situation {
     Rank ranks_per_node = 0;  ///< as in Spread, where it is certain
     Rank nodes = 0;
     bool commutative = false;
+    bool shared_memory = false;  ///< messages inside nodes go through it, of all pairs of ranks
     MpiLibrary library = MpiLibrary::other;
     Count eager = std::numeric_limits<Count>::max();  ///< bytes of the longest message that waits for no receiver
 };
@@ -73,8 +74,8 @@ class Rules {
     /// A rule's conditions on one fact, all together.
     using Bounds = Interval;
     /// Which of a situation's facts: bytes, processes, ranks_per_node, commutative (0 or 1), library, eager,
-    /// nodes.
-    static constexpr std::size_t facts = 7;
+    /// nodes, shared_memory (0 or 1).
+    static constexpr std::size_t facts = 8;
 
     struct Rule {
         std::string_view collective;

@@ -39,9 +39,9 @@ class RuleCoverage {
     static constexpr Count most_ranks = std::numeric_limits<Rank>::max();
     static constexpr Bounds any_count = {0, std::numeric_limits<Count>::max()};
     // As Situation says; nobody knows the ranks per node: 0.
-    static constexpr auto every_call =
-        std::to_array<Bounds>({any_count, Bounds{1, most_ranks}, Bounds{0, most_ranks}, Bounds{0, 1},
-                               Bounds{0, static_cast<Count>(MpiLibrary::impi)}, any_count, Bounds{0, most_ranks}});
+    static constexpr auto every_call = std::to_array<Bounds>(
+        {any_count, Bounds{1, most_ranks}, Bounds{0, most_ranks}, Bounds{0, 1},
+         Bounds{0, static_cast<Count>(MpiLibrary::impi)}, any_count, Bounds{0, most_ranks}, Bounds{0, 1}});
     static_assert(every_call.size() == Rules::facts);
 
     static Box intersection(const Box& a, const Box& b) {

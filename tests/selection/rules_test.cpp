@@ -122,6 +122,10 @@ TEST(Rules, all_conditions_of_a_rule_must_hold) {
     other.commutative = false;
     EXPECT_FALSE(matches(conditions, other));
     EXPECT_TRUE(matches("commutative = no", other));
+    EXPECT_TRUE(matches("shared_memory = no", other));
+    other.shared_memory = true;
+    EXPECT_TRUE(matches("shared_memory = yes", other));
+    EXPECT_FALSE(matches("shared_memory = no", other));
 }
 
 TEST(Rules, know_the_library_by_its_version) {
@@ -236,6 +240,7 @@ TEST(Rules, a_malformed_condition_says_what_was_expected) {
     EXPECT_THAT(complaint("exscan bytes in 3 -> native"), HasSubstr("expected <lowest>..<highest>"));
     EXPECT_THAT(complaint("exscan bytes in 3...5 -> native"), HasSubstr("'.5' in 'bytes in 3...5' is not a number"));
     EXPECT_THAT(complaint("exscan commutative = maybe -> native"), HasSubstr("expected 'commutative = yes' or"));
+    EXPECT_THAT(complaint("exscan shared_memory = 1 -> native"), HasSubstr("expected 'shared_memory = yes' or"));
     EXPECT_THAT(complaint("exscan commutative -> native"), HasSubstr("expected 'commutative = yes' or"));
     EXPECT_THAT(complaint("exscan library = mpitch -> native"), HasSubstr("did you mean 'mpich'?"));
     EXPECT_THAT(complaint("exscan library mpich -> native"), HasSubstr("expected 'library = mpich'"));

@@ -219,13 +219,15 @@ nb::list unreachable_rules(std::string_view text, std::string_view name) {
 
 std::optional<std::string> choice_by_rules(const std::string& text, std::string_view name, std::string_view collective,
                                            Count bytes, Rank processes, Rank ranks_per_node, bool commutative,
-                                           std::string_view library, std::optional<Count> eager, Rank nodes) {
+                                           std::string_view library, std::optional<Count> eager, Rank nodes,
+                                           bool shared_memory) {
     Situation situation{.collective = require_collective(collective).name,
                         .bytes = bytes,
                         .processes = processes,
                         .ranks_per_node = ranks_per_node,
                         .nodes = nodes,
                         .commutative = commutative,
+                        .shared_memory = shared_memory,
                         .library = library.empty() ? MpiLibrary::other : require_library(library)};
     if (eager) situation.eager = *eager;
     const Rules rules = Rules::parse(text, name);
@@ -271,6 +273,7 @@ NB_MODULE(_core, module) {
     module.def(
         "choice_by_rules", &rondo::choice_by_rules, "text"_a, "name"_a, "collective"_a, "bytes"_a, "processes"_a,
         "ranks_per_node"_a = 0, "commutative"_a = true, "library"_a = "", "eager"_a = nb::none(), "nodes"_a = 0,
+        "shared_memory"_a = false,
         "What the text of a rules file called `name` says of a call, as `check_choice` writes it; None if it says "
         "nothing. eager: bytes of the longest message that waits for no receiver; None: of any length.\n\nRaises "
         "ValueError if the rules are malformed, or the collective or the library ('mpich', "

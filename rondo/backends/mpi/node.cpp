@@ -89,20 +89,16 @@ std::unique_ptr<Node> Node::meet(MPI_Comm comm, Rank world_rank, Rank world_size
     success = node == nullptr || succeeds([&] { node->neighbours_.settle(); }, complaint);
     if (!all(success, comm) || node == nullptr) return nullptr;
     bool reaches_somebody = false;
-    std::string unreadable;
     for (int each = 0; each < count; ++each) {
         const Card& card = cards[static_cast<std::size_t>(each)];
         if (each == self) continue;
         if (node->neighbours_.reaches(each)) {
             node->neighbour_of_[static_cast<std::size_t>(card.world_rank)] = each;
             reaches_somebody = true;
-            if (unreadable.empty()) unreadable = node->neighbours_.reason(each);
         } else if (complaint.empty() && card.has_region) {  // who has none says so itself
             complaint = node->neighbours_.reason(each) + messages_instead;
         }
     }
-    if (complaint.empty() && !unreadable.empty())
-        complaint = unreadable + "; long messages from there are copied twice";
     node->is_crowded_ = count > count_cores(cards);
     return reaches_somebody ? std::move(node) : nullptr;
 }

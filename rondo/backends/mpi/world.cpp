@@ -88,11 +88,17 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, bool share_mem
 void World::find_nodes(bool share_memory) {
     MPI_Comm node;
     Rank first = rank_;
-    long long known[2] = {0, size_};  // and who complains
+    long long known[3] = {0, size_, 0};  // who complains, and whether this rank reaches all others of its node
     if (library().Comm_split_type(messages_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node) == MPI_SUCCESS) {
         library().Comm_set_errhandler(node, library().errors_return);
         known[0] = library().Bcast(&first, 1, MPI_INT, 0, node) == MPI_SUCCESS ? 1 : 0;
-        if (share_memory) node_ = Node::meet(node, rank_, size_, complaint_);
+        if (share_memory) {
+            node_ = Node::meet(node, rank_, size_, complaint_);
+            int ranks = 0;
+            library().Comm_size(node, &ranks);
+            const std::size_t reached = node_ != nullptr ? node_->reached().size() : 0;
+            known[2] = reached + 1 == static_cast<std::size_t>(ranks) ? 1 : 0;
+        }
         if (!complaint_.empty()) known[1] = rank_;
         library().Comm_free(&node);
     }
@@ -102,6 +108,7 @@ void World::find_nodes(bool share_memory) {
     if (all_minimum(messages_, known) && known[0] != 0) {
         ranks_on_.resize(nodes.size());
         node_of_ = std::move(nodes);
+        shares_memory_ = known[2] != 0;
         for (const Rank of_rank : node_of_) {
             most_on_node_ = std::max(most_on_node_, ++ranks_on_[static_cast<std::size_t>(of_rank)]);
         }

@@ -66,6 +66,8 @@ class World {
 
     /// The ranks that are reached through shared memory; nullptr if there are none.
     [[nodiscard]] Node* node() const { return node_.get(); }
+    /// Every rank reaches so all others of its node. The same on all ranks.
+    [[nodiscard]] bool shares_memory() const { return shares_memory_; }
     /// Why not, on one of the ranks for which that is so where it was asked for; else empty.
     [[nodiscard]] const std::string& complaint() const { return complaint_; }
 
@@ -96,6 +98,7 @@ class World {
     mutable std::mutex counting_;
     mutable std::vector<Rank> ranks_on_;  // of each node, of those that are being counted; else 0
     std::unique_ptr<Node> node_;
+    bool shares_memory_ = false;
     std::string complaint_;
     int tags_ = 0;      // of a context
     std::mutex mutex_;  // of what follows
