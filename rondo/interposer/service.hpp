@@ -15,9 +15,9 @@ class Service {
         : function_(function), call_(call), reporting_(runtime.reporting), start_(reporting_ ? now() : 0) {}
 
     /// Lets the library carry it out, which calls the error handler itself. The reason lives for ever.
-    int native(const char* reason, Count bytes) const;
+    int leave_to_library(const char* reason, Count bytes) const;
     /// The same, if that was decided.
-    int native(const mpi::Decision& decision, Count bytes) const {
+    int leave_to_library(const mpi::Decision& decision, Count bytes) const {
         note_left_call(function_.collective, decision.reason);
         mpi::Tally* const tally = decision.tally;  // an error handler may free the communicator, with the decision
         const int error = function_.native(mpi::library(), call_);
