@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/interposer/serve.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <limits>
 #include <memory>
@@ -105,7 +106,9 @@ constexpr Interval any_count = {std::numeric_limits<Count>::min(), std::numeric_
 /// For which counts of such calls it was decided that they go to the library.
 Interval handed_on_counts(const Decision& decision, const UserCall& call, Count bytes_to_a_count) {
     if (decision.holds_whatever_the_parts()) {
+        constexpr Interval any_length;
         const Count lowest = decision.lowest;
+        if (lowest == any_length.lowest && decision.highest == any_length.highest) return any_count;
         return {lowest / bytes_to_a_count + (lowest % bytes_to_a_count != 0 ? 1 : 0),
                 decision.highest / bytes_to_a_count};
     }
@@ -129,8 +132,9 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     const CallKey key = kind.key();
     const Decision& decision = decision_for(kind, key, runtime, communicator, call.comm);
     if (decision.plan == nullptr) {
-        service.hand_on_from_now(last, seen.type, predefined_operator, decision.reason,
-                                 handed_on_counts(decision, call, kind.bytes_to_a_count()), communicator.size());
+        const Interval counts = handed_on_counts(decision, call, kind.bytes_to_a_count());
+        const Rank ranks = counts.lowest < 0 ? 0 : communicator.size();  // any sum will do
+        service.hand_on_from_now(last, seen.type, predefined_operator, decision.reason, counts, ranks);
         return service.leave_to_library(decision, bytes);
     }
     // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
@@ -138,7 +142,7 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     const bool is_reported = wrong != nullptr && communicator.library_checks_arguments();
     if (is_reported || kind.refused_by_library()) {
         communicator.skip_call();
-        return service.leave_to_library(is_reported ? wrong : "unusual datatype", bytes);
+        return service.leave_to_library(wrong != nullptr ? wrong : "unusual datatype", bytes);
     }
     if constexpr (std::is_same_v<Kind, WholeVector>) {
         if (wrong == nullptr && seen.type.predefined && predefined_operator && !runtime.reporting) {
@@ -173,7 +177,7 @@ int serve_as(const Wrapped& function, const UserCall& call, const void* caller, 
     if (function.has.operation) {
         reduction.emplace(call.op, *type);
         if (reduction->objection() != nullptr)
-            return service.leave_to_library(reduction->objection(), call.count * type->size);
+            return service.leave_to_library(reduction->objection(), std::max<Count>(0, call.count) * type->size);
     }
     try {
         Communicator* const communicator = Communicator::of(call.comm);
