@@ -86,7 +86,7 @@ void serve_again_from_now(LastCall& last, const SeenCall& seen, bool in_place) {
                seen.call.root, decision,           in_place,   nullptr,   nullptr};
     remember_buffers(seen.call.input, seen.call.output, *served);
     last.again = serve_again;
-    last.era = mpi::era();
+    last.served_in = mpi::era();
 }
 
 /// What has been decided for such calls, or is now.
@@ -200,7 +200,7 @@ Wrapped::Wrapped(std::string_view collective_name, Output where, Native library_
       native(library_function), address(address_of_it) {}
 
 int Service::leave_to_library(const char* reason, Count bytes) const {
-    note_left_call(function_.collective, reason);
+    left_calls_of[function_.collective].note(reason);
     const int error = function_.native(mpi::library(), call_);
     if (reporting_) stop(tally_of(collectives()[function_.collective].name, "native", reason), bytes);
     return error;
