@@ -9,7 +9,6 @@
 using rondo::interposer::CallWords;
 using rondo::interposer::HandleWord;
 using rondo::interposer::LastCall;
-using rondo::interposer::note_left_call;
 using rondo::interposer::place_of;
 using rondo::interposer::places;
 using rondo::interposer::Word;
@@ -35,6 +34,7 @@ const LastCall& kept_in_a_register(const LastCall& last) {
 template <class Integer>
 std::int64_t count_of(const Words& words, int ranks) {
     if (!words.counts) return static_cast<Integer>(words.count);
+    if (ranks == 0) return 0;  // any sum will do
     const auto* const counts = std::bit_cast<const Integer*>(*words.counts);
     if (counts == nullptr) return -1;
     std::uint64_t sum = 0;
@@ -80,7 +80,7 @@ int again(LastCall& last, const Words& words) {
         const Words words = {SHAPE(RONDO_WORD)};                                                                  \
         const LastCall& last = kept_in_a_register(name##_known[place_of(static_cast<HandleWord>(comm))]);         \
         if (last.is_handed_on(words_of<Integer>(words)) && last.hands_on(count_of<Integer>(words, last.ranks))) { \
-            note_left_call(last.collective, last.reason);                                                         \
+            last.left->note(last.reason);                                                                         \
             return reinterpret_cast<Function>(last.native)(SHAPE(RONDO_ARGUMENT));                                \
         }                                                                                                         \
         return name##_carefully(SHAPE(RONDO_ARGUMENT), __builtin_return_address(0));                              \

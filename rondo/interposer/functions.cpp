@@ -140,7 +140,7 @@ RONDO_WRAPPED_FUNCTIONS(RONDO_SERVE_LARGE)
 #endif
 
 void* detour(const char* name, const void* caller) {
-    if (native_library(caller) == nullptr) return mpi::foreign_definition(name);
+    if (connected_library(caller) == nullptr) return mpi::foreign_definition(name);
     return name[0] == 'P' ? nullptr : mpi::tool_definition(name);
 }
 

@@ -35,33 +35,31 @@ struct CallWords {
 /// and operator are predefined, so that their handles cannot come to mean something else.
 struct LastCall {
     CallWords words{};
-    std::uint64_t era = 0;  ///< in which this holds; 0: never
-    /// The library's function, if it went there. Then so do all whose count, or the sum of those of `ranks` ranks, is
-    /// in between, whatever the root.
+    /// The era in which what follows holds, if it went to the library; 0: it did not.
+    std::uint64_t handed_on_in = 0;
+    /// The library's function. It gets all whose count, or the sum of those of `ranks` ranks, is in between, whatever
+    /// the root.
     void* native = nullptr;
     std::int64_t lowest = 0, highest = -1;
     int ranks = 0;
-    std::uint32_t collective = 0;
+    LeftCalls* left = nullptr;  ///< of the collective
     const char* reason = "";
-    /// Carries the call out once more, if Rondo did before: `input` and `output` may be different. `not_again` if they
-    /// need a second look.
+    /// The era in which what follows holds, if Rondo carried it out; 0: it did not.
+    std::uint64_t served_in = 0;
+    /// Carries the call out once more: `input` and `output` may be different. `not_again` if they need a second look.
     int (*again)(LastCall& last, const void* input, void* output) = nullptr;
     alignas(8) std::byte served[120]{};  ///< what has to be known for that
 
     static constexpr int not_again = std::numeric_limits<int>::min();
 
     [[nodiscard]] bool is_handed_on(const CallWords& call) const {
-        return native != nullptr && words.other_words(call) == 0 && era == mpi::era();
+        return words.other_words(call) == 0 && handed_on_in == mpi::era();
     }
     [[nodiscard]] bool hands_on(std::int64_t count) const { return lowest <= count && count <= highest; }
-    [[nodiscard]] bool is_served(const CallWords& call) const {
-        return again != nullptr && words == call && era == mpi::era();
-    }
+    [[nodiscard]] bool is_served(const CallWords& call) const { return words == call && served_in == mpi::era(); }
     void forget(const CallWords& call) {
         words = call;
-        era = 0;
-        native = nullptr;
-        again = nullptr;
+        handed_on_in = served_in = 0;
     }
 };
 

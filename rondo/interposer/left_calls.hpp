@@ -12,17 +12,19 @@
 namespace rondo::interposer {
 
 /// Calls of one collective.
-struct Left {
+struct LeftCalls {
     std::atomic<std::uint64_t> calls{0};
     std::atomic<const char*> reason{""};
-};
-inline std::array<Left, number_of_collectives> left;
 
-/// `collective`: its index in the registry. The reason lives for ever.
-inline void note_left_call(std::size_t collective, const char* reason) {
-    left[collective].calls.fetch_add(1, std::memory_order_relaxed);
-    left[collective].reason.store(reason, std::memory_order_relaxed);
-}
+    /// One more. The reason lives for ever.
+    void note(const char* why) {
+        calls.fetch_add(1, std::memory_order_relaxed);
+        reason.store(why, std::memory_order_relaxed);
+    }
+};
+/// By the index in the registry.
+inline std::array<LeftCalls, number_of_collectives> left_calls_of;
+
 void forget_left_calls(std::size_t collective);
 
 /// Since they were forgotten.

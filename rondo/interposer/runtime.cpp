@@ -63,7 +63,7 @@ Runtime* set_up() {
 
 }  // namespace
 
-const mpi::Library* native_library(const void* caller) {
+const mpi::Library* connected_library(const void* caller) {
     if (const mpi::Library* library = connected.load(std::memory_order_acquire)) return library;
     const std::lock_guard lock(set_up_mutex);
     const char* missing = nullptr;
@@ -81,7 +81,7 @@ const Runtime* runtime(const void* caller) { return runtime_to_instruct(caller);
 
 Runtime* runtime_to_instruct(const void* caller) {
     if (Runtime* done = ready.load(std::memory_order_acquire)) return done;
-    if (off.load(std::memory_order_relaxed) || native_library(caller) == nullptr) return nullptr;
+    if (off.load(std::memory_order_relaxed) || connected_library(caller) == nullptr) return nullptr;
     int initialised = 0;
     mpi::library().Initialized(&initialised);
     if (initialised == 0) return nullptr;

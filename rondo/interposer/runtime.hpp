@@ -26,7 +26,7 @@ void agree(const void* caller);
 Runtime* runtime_to_instruct(const void* caller);
 
 /// The library's functions, also when Rondo has nothing to do. nullptr if the library has another ABI (said once).
-const mpi::Library* native_library(const void* caller);
+const mpi::Library* connected_library(const void* caller);
 
 /// One line on standard error.
 void warn(const char* text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/interposer/serve.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <limits>
 #include <memory>
@@ -85,7 +86,7 @@ void serve_again_from_now(LastCall& last, const SeenCall& seen, bool in_place) {
                seen.call.root, decision,           in_place,   nullptr,   nullptr};
     remember_buffers(seen.call.input, seen.call.output, *served);
     last.again = serve_again;
-    last.era = mpi::era();
+    last.served_in = mpi::era();
 }
 
 /// What has been decided for such calls, or is now.
@@ -105,7 +106,9 @@ constexpr Interval any_count = {std::numeric_limits<Count>::min(), std::numeric_
 /// For which counts of such calls it was decided that they go to the library.
 Interval handed_on_counts(const Decision& decision, const UserCall& call, Count bytes_to_a_count) {
     if (decision.holds_whatever_the_parts()) {
+        constexpr Interval any_length;
         const Count lowest = decision.lowest;
+        if (lowest == any_length.lowest && decision.highest == any_length.highest) return any_count;
         return {lowest / bytes_to_a_count + (lowest % bytes_to_a_count != 0 ? 1 : 0),
                 decision.highest / bytes_to_a_count};
     }
@@ -121,24 +124,25 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     if (const char* const reason = communicator.native_reason()) {
         warn_of_disagreement(communicator);
         service.hand_on_from_now(last, seen.type, predefined_operator, reason, any_count, 0);
-        return service.native(reason, std::max<Count>(0, Kind::bytes_of(seen)));
+        return service.leave_to_library(reason, std::max<Count>(0, Kind::bytes_of(seen)));
     }
     const Kind kind(seen);
     const Count bytes = kind.bytes();
-    if (bytes <= 0) return service.native("empty", 0);
+    if (bytes <= 0) return service.leave_to_library("empty", 0);
     const CallKey key = kind.key();
     const Decision& decision = decision_for(kind, key, runtime, communicator, call.comm);
     if (decision.plan == nullptr) {
-        service.hand_on_from_now(last, seen.type, predefined_operator, decision.reason,
-                                 handed_on_counts(decision, call, kind.bytes_to_a_count()), communicator.size());
-        return service.native(decision, bytes);
+        const Interval counts = handed_on_counts(decision, call, kind.bytes_to_a_count());
+        const Rank ranks = counts.lowest < 0 ? 0 : communicator.size();  // any sum will do
+        service.hand_on_from_now(last, seen.type, predefined_operator, decision.reason, counts, ranks);
+        return service.leave_to_library(decision, bytes);
     }
     // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
     const char* const wrong = kind.wrong();
     const bool is_reported = wrong != nullptr && communicator.library_checks_arguments();
     if (is_reported || kind.refused_by_library()) {
         communicator.skip_call();
-        return service.native(is_reported ? wrong : "unusual datatype", bytes);
+        return service.leave_to_library(wrong != nullptr ? wrong : "unusual datatype", bytes);
     }
     if constexpr (std::is_same_v<Kind, WholeVector>) {
         if (wrong == nullptr && seen.type.predefined && predefined_operator && !runtime.reporting) {
@@ -160,23 +164,24 @@ int serve_as(const Wrapped& function, const UserCall& call, const void* caller, 
     const Service service(function, call, *here);
     if (Kind::is_empty(call) || call.comm == library.comm_null ||
         (function.has.operation && call.op == library.op_null)) {
-        return service.native("empty", 0);
+        return service.leave_to_library("empty", 0);
     }
     mpi::Datatype derived;
     const mpi::Datatype* type = mpi::describe(call.datatype, derived);
     if (type == nullptr) {
         if (!Kind::takes_empty_type || call.datatype == library.datatype_null)
-            return service.native("unusual datatype", 0);
+            return service.leave_to_library("unusual datatype", 0);
         type = &(derived = {});
     }
     std::optional<mpi::Reduction> reduction;
     if (function.has.operation) {
         reduction.emplace(call.op, *type);
-        if (reduction->objection() != nullptr) return service.native(reduction->objection(), call.count * type->size);
+        if (reduction->objection() != nullptr)
+            return service.leave_to_library(reduction->objection(), std::max<Count>(0, call.count) * type->size);
     }
     try {
         Communicator* const communicator = Communicator::of(call.comm);
-        if (communicator == nullptr) return service.native("no attributes", 0);
+        if (communicator == nullptr) return service.leave_to_library("no attributes", 0);
         const SeenCall seen = {function,      call,
                                *type,         reduction ? &*reduction : nullptr,
                                *communicator, here->instructions.choice_number(function.collective)};
@@ -194,15 +199,15 @@ Wrapped::Wrapped(std::string_view collective_name, Output where, Native library_
     : collective(index_of(*find_collective(collective_name))), has(collectives()[collective].has), output(where),
       native(library_function), address(address_of_it) {}
 
-int Service::native(const char* reason, Count bytes) const {
-    note_left_call(function_.collective, reason);
+int Service::leave_to_library(const char* reason, Count bytes) const {
+    left_calls_of[function_.collective].note(reason);
     const int error = function_.native(mpi::library(), call_);
     if (reporting_) stop(tally_of(collectives()[function_.collective].name, "native", reason), bytes);
     return error;
 }
 
 int serve_without_rondo(const Wrapped& function, const UserCall& call, const void* caller) {
-    const mpi::Library* library = native_library(caller);
+    const mpi::Library* library = connected_library(caller);
     return library != nullptr ? function.native(*library, call) : MPI_ERR_OTHER;
 }
 

@@ -15,10 +15,10 @@ class Service {
         : function_(function), call_(call), reporting_(runtime.reporting), start_(reporting_ ? now() : 0) {}
 
     /// Lets the library carry it out, which calls the error handler itself. The reason lives for ever.
-    int native(const char* reason, Count bytes) const;
+    int leave_to_library(const char* reason, Count bytes) const;
     /// The same, if that was decided.
-    int native(const mpi::Decision& decision, Count bytes) const {
-        note_left_call(function_.collective, decision.reason);
+    int leave_to_library(const mpi::Decision& decision, Count bytes) const {
+        left_calls_of[function_.collective].note(decision.reason);
         mpi::Tally* const tally = decision.tally;  // an error handler may free the communicator, with the decision
         const int error = function_.native(mpi::library(), call_);
         stop(tally, bytes);
@@ -30,12 +30,12 @@ class Service {
                           Interval counts, Rank ranks) const {
         if (reporting_ || !type.predefined || !predefined_operator) return;
         last.native = function_.address(mpi::library());
-        last.collective = static_cast<std::uint32_t>(function_.collective);
+        last.left = &left_calls_of[function_.collective];
         last.reason = reason;
         last.lowest = counts.lowest;
         last.highest = counts.highest;
         last.ranks = ranks;
-        last.era = last.native != nullptr ? mpi::era() : 0;
+        last.handed_on_in = last.native != nullptr ? mpi::era() : 0;
     }
     /// Counts the call, if anybody wants to know.
     void stop(mpi::Tally* tally, Count bytes) const {

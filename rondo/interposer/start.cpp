@@ -17,7 +17,7 @@ int start(const mpi::Library& library, int* count, char*** arguments, int requir
 
 template <class... Arguments>
 int initialise(const void* caller, Arguments... arguments) {
-    const mpi::Library* library = native_library(caller);
+    const mpi::Library* library = connected_library(caller);
     if (library == nullptr) return 1;  // said; there is no MPI
     const int error = start(*library, arguments...);
     if (error == MPI_SUCCESS) agree(caller);

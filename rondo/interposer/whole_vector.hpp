@@ -9,19 +9,19 @@ namespace rondo::interposer {
 /// since ranks may describe the same bytes by different datatypes.
 class WholeVector {
   public:
-    static bool is_empty(const UserCall& call) { return call.count <= 0; }
+    static bool is_empty(const UserCall& call) { return call.count == 0; }
     static constexpr bool takes_empty_type = false;
 
     static Count bytes_of(const SeenCall& seen) { return seen.call.count * seen.type.size; }
 
     explicit WholeVector(const SeenCall& seen) : seen_(seen) {}
 
-    [[nodiscard]] Count bytes() const { return bytes_of(seen_); }
+    [[nodiscard]] Count bytes() const { return count() * seen_.type.size; }
     [[nodiscard]] Count bytes_to_a_count() const { return seen_.type.size; }
 
     [[nodiscard]] mpi::CallKey key() const {
         const bool reduces = seen_.reduction != nullptr;
-        mpi::CallKey key = seen_.key(reduces ? seen_.call.count : bytes(), reduces ? seen_.type.size : 1,
+        mpi::CallKey key = seen_.key(reduces ? count() : bytes(), reduces ? seen_.type.size : 1,
                                      in_place(seen_.function.output, seen_.call, rank()));
         key.root = root();
         return key;
@@ -31,11 +31,13 @@ class WholeVector {
 
     /// What MPI forbids on this rank, perhaps on it alone; nullptr for nothing.
     [[nodiscard]] const char* wrong() const {
+        if (seen_.call.count < 0) return "negative count";
         if (!has_root()) return "no such root";
         return buffers_in_doubt(seen_.function.output, seen_.call, seen_.type, rank()) ? "doubtful buffers" : nullptr;
     }
-    /// The data would travel as bytes, whatever the library thinks of their type.
+    /// The data would travel as bytes, whatever the library thinks of their type. Nobody carries out less than nothing.
     [[nodiscard]] bool refused_by_library() const {
+        if (seen_.call.count < 0) return true;
         return seen_.reduction == nullptr && !seen_.type.predefined &&
                !seen_.communicator.can_send(seen_.call.output, seen_.type);
     }
@@ -96,6 +98,8 @@ class WholeVector {
 
   private:
     [[nodiscard]] Rank rank() const { return seen_.communicator.rank(); }
+    /// What the others have where this rank has less than nothing, at a guess: rules speak of lengths.
+    [[nodiscard]] Count count() const { return seen_.call.count < 0 ? 1 : seen_.call.count; }
     [[nodiscard]] bool has_root() const { return seen_.call.root >= 0 && seen_.call.root < seen_.communicator.size(); }
     /// Whatever is wrong on this rank alone, the others may be about to decide: this rank takes part.
     [[nodiscard]] Rank root() const {

@@ -93,6 +93,15 @@ const std::map<std::string, Case> cases = {
           return MPI_Bcast(&result, 1, MPI_LONG, odd() ? ranks : 0, comm);
       },
       [] { return odd() || result == 7; }}},
+    {"bcast, negative count",
+     {[](MPI_Comm comm) {
+          result = rank == 0 ? 7 : 0;
+          return MPI_Bcast(&result, odd() ? -1 : 1, MPI_LONG, 0, comm);
+      },
+      [] { return result == 7; }}},
+    {"exscan, negative count",
+     {[](MPI_Comm comm) { return MPI_Exscan(&own, &result, odd() ? -1 : 1, MPI_LONG, MPI_SUM, comm); },
+      [] { return rank != 1 || result == 1; }}},
     {"exscan, no input",
      {[](MPI_Comm comm) { return MPI_Exscan(odd() ? nullptr : &own, &result, 1, MPI_LONG, MPI_SUM, comm); },
       [] { return rank == 0 || result == static_cast<long>(rank) * (rank + 1) / 2; }}},

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from click.testing import CliRunner
-from rondo.cluster import shapes
+from rondo.cluster import check, shapes
 from rondo.commands import main
+from rondo.commands.cluster import show_check
 from rondo.errors import Error
 
 
@@ -75,3 +78,16 @@ def test_run_on_a_cluster_wants_the_program_alone() -> None:
     result = CliRunner().invoke(main, ["run", "--mpi", "mpich", "--", "true"])
     assert result.exit_code == 2
     assert "expected --cluster" in result.output
+
+
+@pytest.mark.parametrize(
+    ("measured", "said"), [(2.1e-3, "0.10 ms beyond"), (math.nan, "no repetition was undisturbed")]
+)
+def test_check_says_what_short_messages_take_only_where_it_knows(
+    capsys: pytest.CaptureFixture[str], measured: float, said: str
+) -> None:
+    short = check.Row("ring_shift", 8, measured, 2e-3, judged=False, repetitions=0, invalid=9, wrong=0)
+    show_check(check.Check(shapes.parse("2x1:2ms:200Mbit"), "MPICH", None, [short], dropped=0, retransmissions=0))
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith(f"short messages between all ranks at once: {said}")
+    assert "nan" not in last

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -237,10 +238,12 @@ def show_check(checked: check.Check) -> None:
         times = f"{1e3 * row.measured:14.3f}{1e3 * row.model:12.3f}{row.deviation:+11.1%}"
         click.echo(f"{row.pattern:12}{row.bytes:10}{times}{row.repetitions:13}{row.invalid:9}")
     overhead = checked.start_overhead
-    click.echo(
-        f"short messages between all ranks at once: {1e3 * overhead:.2f} ms beyond the latency "
-        f"({overhead / checked.shape.latency:.0%}), which is the processor's"
-    )
+    if math.isnan(overhead):
+        said = "no repetition was undisturbed"
+    else:
+        of_latency = overhead / checked.shape.latency
+        said = f"{1e3 * overhead:.2f} ms beyond the latency ({of_latency:.0%}), which is the processor's"
+    click.echo(f"short messages between all ranks at once: {said}")
 
 
 def network_of(network: Network | None) -> Any:
