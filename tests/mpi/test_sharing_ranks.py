@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What programs do while their ranks share memory: spawn, fork, many communicators, stacks of their own, much memory."""
+"""What programs do while their ranks share memory: spawn, fork, make communicators, use stacks of their own."""
 
 from __future__ import annotations
 
