@@ -15,6 +15,7 @@
 #include <optional>
 
 #include "rondo/backends/mpi/library.hpp"
+#include "rondo/backends/mpi/world.hpp"
 #include "rondo/interposer/kept_tallies.hpp"
 #include "rondo/interposer/runtime.hpp"
 
@@ -63,7 +64,13 @@ void write_class(std::FILE* file, const mpi::Tally::Class& some, std::optional<s
 
 void write(std::FILE* file, bool ended) {
     const Report& r = report();
-    std::fprintf(file, "{%s,\"ended\":%s,\"entries\":[", r.owner.c_str(), ended ? "true" : "false");
+    std::fprintf(file, "{%s,\"ended\":%s,", r.owner.c_str(), ended ? "true" : "false");
+    if (mpi::Node* const node = mpi::world().node()) {
+        const shared_memory::Traffic sent = node->neighbours().sent();
+        std::fprintf(file, "\"shared_memory\":{\"messages\":%" PRIu64 ",\"bytes\":%" PRIu64 "},", sent.messages,
+                     sent.bytes);
+    }
+    std::fputs("\"entries\":[", file);
     const char* between_lines = "";
     for (const Line& line : r.lines) {
         const auto& classes = line.tally->classes();

@@ -45,6 +45,18 @@ def test_messages_go_through_shared_memory_if_asked(mpi: MpiLibrary) -> None:
     assert carried(counted(mpi, [program], 3, ON, **FORCED)) == [(0, 3)] * 3
 
 
+# A broadcast has a message for each rank but the root. The program broadcasts a vector of longs and an int in turn.
+@TWO_LIBRARIES
+@pytest.mark.parametrize("elements", ["1", "20000"])
+def test_the_report_says_what_went_through_shared_memory(mpi: MpiLibrary, elements: str) -> None:
+    command = [mpi.compile("struck_rank.c"), "none", elements]
+    run = mpi.run_under_rondo(command, 3, environment=ON, bcast="binomial").check()
+    sent = [rank["shared_memory"] for rank in run.report.ranks]
+    calls = run.report.calls("bcast")["binomial"] // 3
+    assert sum(each["messages"] for each in sent) == 2 * calls
+    assert sum(each["bytes"] for each in sent) == calls * (8 * int(elements) + 4)
+
+
 # MPICH deals ranks out to the nodes that it makes up, in turn.
 @MPICH
 @pytest.mark.parametrize(("ranks", "nodes"), [(5, 2), (4, 3)])

@@ -61,6 +61,18 @@ def test_calls_of_all_ranks_are_merged_by_collective_algorithm_and_reason(tmp_pa
     assert run_report.warnings(merged) == []
 
 
+def test_what_ranks_sent_through_shared_memory_is_one_line(tmp_path):
+    write_rank(tmp_path, 0, [entry()])
+    assert "ranks share" not in shown(run_report.read(tmp_path))
+    for rank in (1, 2):
+        path = write_rank(tmp_path, rank, [entry()])
+        facts = json.loads(path.read_text())
+        path.write_text(json.dumps({**facts, "shared_memory": {"messages": 5, "bytes": 512}}))
+    merged = run_report.read(tmp_path)
+    assert (merged.shared_memory.messages, merged.shared_memory.bytes) == (10, 1024)
+    assert "through memory that ranks share: 10 messages, 1 KiB, of all ranks" in shown(merged)
+
+
 def test_calls_are_merged_by_classes_of_size(tmp_path):
     small, large, huge = size_class(64, 5, largest=64), size_class(1024), size_class(None, 1, largest=2**33)
     write_rank(tmp_path, 0, [{**entry(), "classes": [small, huge]}])

@@ -34,6 +34,13 @@ class RankEntry(msgspec.Struct):
     """Those with calls, from the smallest."""
 
 
+class Traffic(msgspec.Struct):
+    """What was sent."""
+
+    messages: int
+    bytes: int
+
+
 class RankReport(msgspec.Struct):
     """The file that one rank leaves."""
 
@@ -46,3 +53,5 @@ class RankReport(msgspec.Struct):
     ended: bool
     """False: killed, aborted, or without MPI_Finalize."""
     entries: list[RankEntry]
+    shared_memory: Traffic | None = None
+    """To ranks of the node, by Rondo. None: the rank shares none, or could not write its report."""

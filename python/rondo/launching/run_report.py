@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from rondo.launching import kept_counts
-from rondo.launching.rank_report import RankClass, RankEntry, RankReport
+from rondo.launching.rank_report import RankClass, RankEntry, RankReport, Traffic
 
 
 class Figures(msgspec.Struct, kw_only=True):
@@ -62,6 +62,8 @@ class Report(msgspec.Struct):
     """Files that were not finished, with the reason."""
     entries: list[Entry]
     ranks: list[RankReport]
+    shared_memory: Traffic | None
+    """What ranks sent through memory of their nodes. None: none shares any."""
 
 
 def read(directory: Path) -> Report:
@@ -108,7 +110,12 @@ def merged(ranks: Iterable[RankReport], unreadable: Iterable[str] = ()) -> Repor
         unreadable=list(unreadable),
         entries=[_merged_entry(*key, group) for key, group in sorted(groups.items())],
         ranks=ranks,
+        shared_memory=_traffic([rank.shared_memory for rank in ranks if rank.shared_memory is not None]),
     )
+
+
+def _traffic(sent: Sequence[Traffic]) -> Traffic | None:
+    return Traffic(sum(each.messages for each in sent), sum(each.bytes for each in sent)) if sent else None
 
 
 def _merged_entry(collective: str, algorithm: str, reason: str, group: Sequence[RankEntry]) -> Entry:

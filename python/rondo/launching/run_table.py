@@ -24,6 +24,10 @@ def show(report: Report, console: Console) -> None:
         else:
             _show_lines(report, console)
         console.print("calls, bytes and seconds: of the rank with the most", style="dim", soft_wrap=True)
+        if report.shared_memory is not None:
+            sent = report.shared_memory
+            text = f"{counted(sent.messages, 'message')}, {bytes_text(sent.bytes)}, of all ranks"
+            console.print(f"through memory that ranks share: {text}", style="dim", soft_wrap=True)
     for line in warnings(report):
         console.print(Text(f"rondo: {line}"), style="yellow", soft_wrap=True)
 

@@ -2,6 +2,7 @@
 #include "rondo/backends/shared_memory/channel.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -56,7 +57,7 @@ bool Channel::push(const Header& header, const void* bytes) {
     if (!guard) return false;
     const auto* from = static_cast<const std::byte*>(bytes);
     const std::size_t count = header.bytes;
-    return writer_.push(out_, lines_for(count), [&](std::uint64_t slot, std::uint64_t i) {
+    const bool is_pushed = writer_.push(out_, lines_for(count), [&](std::uint64_t slot, std::uint64_t i) {
         std::byte* const content = out_.lines[slot].content;
         if (i == 0) {
             std::memcpy(content, &header, sizeof header);
@@ -66,6 +67,18 @@ bool Channel::push(const Header& header, const void* bytes) {
             copy_line(content, from + done, count - done);
         }
     });
+    if (is_pushed) note_sent(header, bytes);
+    return is_pushed;
+}
+
+/// Pieces are parts of one message; what was refused and is sent again has been counted.
+void Channel::note_sent(const Header& header, const void* bytes) {
+    constexpr auto relaxed = std::memory_order_relaxed;
+    if (header.again) return;
+    std::uint64_t more = header.bytes;
+    if (header.place != Place::lines) std::memcpy(&more, static_cast<const char*>(bytes) + offsetof(Reference, bytes), 8);
+    bytes_.store(bytes_.load(relaxed) + more, relaxed);
+    messages_.store(messages_.load(relaxed) + (header.last ? 1 : 0), relaxed);
 }
 
 /// Without a lock, and without a look at the neighbour's memory but for the line that is to come.

@@ -45,6 +45,11 @@ struct Match {
     [[nodiscard]] bool operator()(const Header& header) const { return header.tag == tag && header.again == again; }
 };
 
+/// Messages, and their bytes.
+struct Traffic {
+    std::uint64_t messages = 0, bytes = 0;
+};
+
 class Channel {
   public:
     /// `region`, with its address, and `notice` (what the neighbour says to us) are the neighbour's, the others are
@@ -73,6 +78,11 @@ class Channel {
     /// is none now. Those in front of it are kept for others to take.
     bool take(const Match& match, Arrival& arrival, void* into, std::size_t room);
 
+    /// What has been sent. By any thread.
+    [[nodiscard]] Traffic sent() const {
+        return {messages_.load(std::memory_order_relaxed), bytes_.load(std::memory_order_relaxed)};
+    }
+
     [[nodiscard]] bool reads_us() const { return ends_.reads_us; }
     [[nodiscard]] pid_t process() const { return ends_.address.process; }
     [[nodiscard]] bool neighbour_has_ended() const { return has_ended(ends_.address); }
@@ -90,12 +100,14 @@ class Channel {
     bool take_kept(const Match& match, Arrival& arrival, void* into, std::size_t room);
     bool keep(const Header& header);
     void consume(const Header& header);
+    void note_sent(const Header& header, const void* bytes);
 
     Ends ends_;
 
     alignas(line_bytes) SpinLock sending_;
     Writer writer_;
     Queue out_;
+    std::atomic<std::uint64_t> messages_{0}, bytes_{0};  // written with the lock held
 
     alignas(line_bytes) SpinLock receiving_;
     Reader reader_;

@@ -65,6 +65,16 @@ void Neighbours::settle() {
     region_.close();
 }
 
+Traffic Neighbours::sent() const {
+    Traffic all;
+    for (int each = 0; each < count_; ++each) {
+        const Traffic sent = channel(each).sent();
+        all.messages += sent.messages;
+        all.bytes += sent.bytes;
+    }
+    return all;
+}
+
 void* Neighbours::take(std::size_t bytes) {
     const std::uint64_t parcel = sign_.is_same_process() ? take_parcel(bytes) : 0;
     return parcel == 0 ? nullptr : parcels_.data(parcel);

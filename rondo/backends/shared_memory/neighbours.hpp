@@ -47,6 +47,9 @@ class Neighbours {
         return reasons_[static_cast<std::size_t>(neighbour)];
     }
 
+    /// To all neighbours together. By any thread.
+    [[nodiscard]] Traffic sent() const;
+
     /// Memory from which neighbours read where it lies. nullptr if there is no more. Full of anything.
     [[nodiscard]] void* take(std::size_t bytes);
     /// When no message refers to it any more.
