@@ -16,7 +16,10 @@ from rondo.machine.machine import Machine
 
 from rondo import _core
 
-EMULATED = Machine(alpha=2e-3, beta=4e-8, overhead=5e-5, gamma=1e-10)
+EMULATED = Machine(
+    alpha=2e-3, beta=4e-8, overhead=5e-5, gamma=1e-10, alpha_inside=4e-7, beta_inside=2e-10, overhead_inside=1e-7
+)
+STANDARD_INSIDE = {"alpha_inside": 3e-7, "beta_inside": 1e-10, "overhead_inside": 1e-7}
 
 
 @pytest.fixture
@@ -43,6 +46,12 @@ def refusal(result) -> str:
 def test_a_machine_file_is_read_back(machine_file):
     assert machine.read(machine_file) == EMULATED
     assert machine_file.read_text().startswith("# two lines\n# of remarks\nalpha = 0.002")
+    full = dataclasses.replace(EMULATED, lanes=2, eager=16384, rendezvous=8.5e-3)
+    machine_file.write_text(full.text())
+    assert machine.read(machine_file) == full
+    machine_file.write_text("alpha = 1\nbeta = 2\n")
+    found = dataclasses.asdict(machine.read(machine_file))
+    assert {key: found[key] for key in STANDARD_INSIDE} == STANDARD_INSIDE
 
 
 def test_the_default_file_is_in_the_configuration_directory(home):
@@ -256,10 +265,21 @@ def test_calibrate_writes_a_file_that_is_read_back(rondo, home, measured, monkey
 
 def test_the_module_refuses_what_has_no_segments():
     with pytest.raises(ValueError, match="has no segments"):
-        _core.chosen_segment("exscan", "doubling_123", 8, 1024, 1e-6, 1e-9, 0, 0)
+        _core.chosen_segment("exscan", "doubling_123", 8, 1024, EMULATED.text())
     with pytest.raises(ValueError, match="at least one process"):
-        _core.chosen_segment("exscan", "linear_pipeline", 0, 1024, 1e-6, 1e-9, 0, 0)
+        _core.chosen_segment("exscan", "linear_pipeline", 0, 1024, EMULATED.text())
+    with pytest.raises(ValueError, match="nodes 2x2 have 4 ranks; expected 8"):
+        _core.chosen_segment("exscan", "linear_pipeline", 8, 1024, EMULATED.text(), "2x2")
+
+
+def test_a_segment_depends_on_the_nodes():
+    def seconds(algorithm: str, nodes: str) -> float:
+        return _core.chosen_segment("bcast", algorithm, 16, 4 << 20, EMULATED.text(), nodes)["seconds"]
+
+    # Every byte enters each node once; flat, once for each rank that gets it from elsewhere, through one lane.
+    assert seconds("circulant", "4x4") > 1.5 * seconds("full_lane", "4x4")
+    assert seconds("full_lane", "1x16") < seconds("full_lane", "4x4") / 10
 
 
 def test_without_a_file_a_fast_network_is_meant():
-    assert machine.standard() == Machine(alpha=2e-6, beta=8e-11, overhead=5e-7, gamma=5e-11)
+    assert machine.standard() == Machine(alpha=2e-6, beta=8e-11, overhead=5e-7, gamma=5e-11, **STANDARD_INSIDE)

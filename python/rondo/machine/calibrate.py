@@ -93,7 +93,7 @@ def measure(
     overhead = slope(quickest(measured("stream", ",".join(map(str, MESSAGES)))))
     gamma = slope(quickest(measured("reduce_local", ",".join(map(str, OPERANDS)))))
     alpha, beta = max(line.latency, 0.0), max(line.seconds_per_byte, 0.0)
-    machine = Machine(alpha, beta, overhead * ELEMENT, gamma, eager_limit(points, alpha, beta))
+    machine = Machine(alpha, beta, overhead * ELEMENT, gamma, eager=eager_limit(points, alpha, beta))
     return Calibration(machine, line.rendezvous, network.environment.library, network.environment.ranks)
 
 
@@ -163,8 +163,7 @@ def table(machine: Machine, ranks: int, sizes: Sequence[int]) -> list[Row]:
 
 def chosen(machine: Machine, collective: str, name: str, ranks: int, size: int, *, budget: int = 0) -> dict[str, float]:
     """What _core.chosen_segment says; a budget of 0 actions is that of a program's first call."""
-    figures = (machine.alpha, machine.beta, machine.overhead, machine.gamma)
-    choice: dict[str, float] = _core.chosen_segment(collective, name, ranks, size, *figures, budget, machine.eager)
+    choice: dict[str, float] = _core.chosen_segment(collective, name, ranks, size, machine.text(), budget=budget)
     return choice
 
 
