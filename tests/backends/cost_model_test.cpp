@@ -132,8 +132,8 @@ TEST(cost_model, lets_as_many_long_messages_wait_as_may_be_under_way) {
     const CostModel model{.alpha = 2, .beta = 0.25, .eager = 0, .rendezvous = 6};
     const double each = model.rendezvous + model.alpha + model.beta;
     const Placement placement = Placement::regular(2, 1);
-    for (const int pairs : {1, 2, 10, 50}) {
-        EXPECT_DOUBLE_EQ(time_on(streams, placement, model, 2 * pairs), pairs * each + model.beta) << pairs;
+    for (const Count pairs : {1, 2, 10, 50}) {
+        EXPECT_DOUBLE_EQ(time_on(streams, placement, model, 2 * pairs), double(pairs) * each + model.beta) << pairs;
     }
     // Messages that leave at once follow one another.
     CostModel at_once = model;

@@ -15,6 +15,7 @@ from rondo.cluster import shapes
 from rondo.drawing import trace
 from rondo.drawing.trace import Costs, Problem
 from rondo.errors import Error
+from rondo.machine import placement
 
 PICTURES = ("auto", "spacetime", "trees")
 BLOCKS = 8  # of the vector, where nothing else is said
@@ -193,10 +194,7 @@ def _ranks_on(nodes: str | None, processes: int | None) -> tuple[int, ...]:
     """Of each node; none if nothing was said of nodes. Error if they contradict the processes."""
     if nodes is None:
         return ()
-    try:
-        ranks_on = tuple(_core.ranks_on_nodes(nodes))
-    except ValueError as error:
-        raise Error(f"--nodes: {error}") from None
+    ranks_on = placement.ranks_on(nodes)
     if processes not in (None, sum(ranks_on)):
         raise Error(f"--nodes {nodes} has {sum(ranks_on)} ranks, not the {processes} of -p; leave out one of the two")
     return ranks_on
