@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,11 +40,11 @@ class Machine:
     def text(self, remarks: str = "") -> str:
         """A machine file, with remarks as comments on top."""
         head = "".join(f"# {line}\n" for line in remarks.splitlines())
-        lines = [f"{key} = {self._value(key)}  # {meaning}\n" for key, meaning in MEANINGS.items() if self._has(key)]
-        return head + "".join(lines)
+        return head + "".join(self.lines(MEANINGS))
 
-    def _has(self, key: str) -> bool:
-        return getattr(self, key) is not None
+    def lines(self, keys: Iterable[str]) -> list[str]:
+        """Those of a machine file for these keys."""
+        return [f"{key} = {self._value(key)}  # {MEANINGS[key]}\n" for key in keys if getattr(self, key) is not None]
 
     def _value(self, key: str) -> str:
         value = getattr(self, key)
@@ -63,6 +63,13 @@ MEANINGS = {
     "eager": "bytes of the longest message that waits for no receiver",
     "rendezvous": "seconds that longer ones take in addition",
 }
+INSIDE = ("alpha_inside", "beta_inside", "overhead_inside")
+
+
+def text_with_inside(text: str, figures: Machine) -> str:
+    """The text of a machine file, with these figures of messages inside a node."""
+    kept = [line for line in text.splitlines(keepends=True) if line.partition("=")[0].strip() not in INSIDE]
+    return "".join([*kept, *figures.lines(INSIDE)])
 
 
 def default_path(environment: Mapping[str, str]) -> Path:
