@@ -98,6 +98,7 @@ std::vector<Rank> nodes_of(const SharedFacts& facts) {
     if (placement == nullptr) return {};
     if (placement->is_regular()) return {placement->nodes()};
     std::vector<Rank> nodes;
+    nodes.reserve(static_cast<std::size_t>(facts.size));
     for (Rank rank = 0; rank < facts.size; ++rank) nodes.push_back(placement->place(rank).node);
     return nodes;
 }

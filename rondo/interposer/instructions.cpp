@@ -79,6 +79,7 @@ void Instructions::know_ranks(int ranks) {
     if (nodes_.empty()) return;
     try {
         const Placement placement = parse_nodes(nodes_, ranks);
+        node_of_.reserve(static_cast<std::size_t>(ranks));
         for (Rank rank = 0; rank < ranks; ++rank) node_of_.push_back(placement.place(rank).node);
     } catch (const Error& error) {
         complaints_.push_back("RONDO_NODES: " + std::string(error.what()) + "; ranks are where the MPI library says");

@@ -76,6 +76,7 @@ std::optional<Placement> placement_of(Rank ranks, const Placement* all) {
     if (all == nullptr || all->most_on_node() == 1) return std::nullopt;
     const Rank on_node = std::max(few_on_node, (ranks + all->nodes() - 1) / all->nodes());
     std::vector<Rank> nodes;
+    nodes.reserve(static_cast<std::size_t>(ranks));
     for (Rank rank = 0; rank < ranks; ++rank) nodes.push_back(rank / on_node);
     return Placement::of(nodes);
 }
