@@ -92,6 +92,17 @@ Count class_of(Count bytes) {
     return bytes / unit * unit;
 }
 
+/// What tells placements apart: the node of each rank, of regular ones their number; nothing where nobody knows.
+std::vector<Rank> nodes_of(const SharedFacts& facts) {
+    const Placement* placement = facts.placement;
+    if (placement == nullptr) return {};
+    if (placement->is_regular()) return {placement->nodes()};
+    std::vector<Rank> nodes;
+    nodes.reserve(static_cast<std::size_t>(facts.size));
+    for (Rank rank = 0; rank < facts.size; ++rank) nodes.push_back(placement->place(rank).node);
+    return nodes;
+}
+
 /// Found by running the schedule in virtual time, from facts and figures that are equal on all ranks, once for each
 /// class of lengths: for its shortest vector, whose root is rank 0 and whose parts are even.
 std::vector<Setting> closed_settings(const Choice& choice, const SharedFacts& facts, const Machine& machine) {
@@ -99,18 +110,16 @@ std::vector<Setting> closed_settings(const Choice& choice, const SharedFacts& fa
     usual.count = std::max<Count>(1, class_of(facts.bytes()) / facts.element_bytes);
     usual.root = 0;
     usual.starts = {};
-    using Kind = std::tuple<const Choice*, Rank, Count, Count, bool>;
+    using Kind = std::tuple<const Choice*, Rank, Count, Count, bool, std::vector<Rank>>;
     static std::mutex& mutex = *new std::mutex;
     static std::map<Kind, std::vector<Setting>>& known = *new std::map<Kind, std::vector<Setting>>;
-    const Kind kind{&choice, facts.size, usual.count, facts.element_bytes, facts.op.commutative};
+    const Kind kind{&choice, facts.size, usual.count, facts.element_bytes, facts.op.commutative, nodes_of(facts)};
     {
         const std::lock_guard lock(mutex);
         if (const auto found = known.find(kind); found != known.end()) return found->second;
     }
-    const virtual_machine::CostModel costs{
-        .alpha = machine.alpha, .beta = machine.beta, .gamma = machine.gamma, .overhead = machine.overhead};
-    std::vector<Setting> settings = virtual_machine::closed_settings(
-        *choice.algorithm, usual, choice.settings, costs, virtual_machine::actions_per_choice, eager_limit(machine));
+    std::vector<Setting> settings =
+        virtual_machine::closed_settings(*choice.algorithm, usual, choice.settings, machine.costs());
     for (Setting& setting : settings) {  // the whole vector, also of those in the class that are longer
         if (setting.name == segment_parameter.name && setting.value >= usual.bytes()) setting.value = whole_vector;
     }
@@ -118,6 +127,12 @@ std::vector<Setting> closed_settings(const Choice& choice, const SharedFacts& fa
     if (known.size() >= most_kinds) known.clear();
     known.emplace(kind, settings);
     return settings;
+}
+
+bool has_open_segment(std::span<const Setting> settings) {
+    return std::any_of(settings.begin(), settings.end(), [](const Setting& setting) {
+        return setting.name == segment_parameter.name && setting.value == automatic;
+    });
 }
 
 /// The choice's settings for one kind of call.
@@ -129,10 +144,7 @@ std::vector<Setting> settings_for(const Choice& choice, const SharedFacts& facts
         }
         if (choice.algorithm->refusal(facts, settings)) settings = choice.settings;
     }
-    const bool is_open = std::any_of(settings.begin(), settings.end(), [](const Setting& setting) {
-        return setting.name == segment_parameter.name && setting.value == automatic;
-    });
-    if (is_open) settings = closed_settings(choice, facts, machine);
+    if (has_open_segment(settings)) settings = closed_settings(choice, facts, machine);
     for (Setting& setting : settings) {
         if (setting.name == segment_parameter.name && setting.value == whole_vector) setting.value = facts.bytes();
     }
@@ -187,7 +199,10 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
     try {
         const Starts uneven = starts();
         if (uneven) facts.starts = *uneven;
-        const std::vector<Setting> settings = settings_for(*choice, facts, runtime.instructions.machine());
+        if (!placement && has_open_segment(choice->settings)) placement = communicator.placement();
+        SharedFacts timed = facts;  // messages inside a node cost less, whether the algorithm asks or not
+        timed.placement = placement ? &*placement : nullptr;
+        const std::vector<Setting> settings = settings_for(*choice, timed, runtime.instructions.machine());
         const Call call(facts, {.rank = communicator.rank(), .in_place = key.in_place}, settings);
         return {.plan = mpi::plan_of(call, *choice->algorithm, settings),
                 .tally = runtime.reporting ? tally_of(subject.name, choice->algorithm->name, "") : nullptr,

@@ -8,6 +8,7 @@
 
 #include "rondo/core/error.hpp"
 #include "rondo/selection/eager_limit.hpp"
+#include "rondo/selection/nodes.hpp"
 #include "rondo/selection/quantity.hpp"
 #include "rondo/selection/text.hpp"
 
@@ -37,6 +38,7 @@ Instructions Instructions::from_environment() {
     instructions.fingerprint_.add(RONDO_VERSION);
     instructions.read_rules();
     instructions.read_machine();
+    instructions.read_nodes();
     instructions.read_plan_memory();
     instructions.read_shared_memory();
     for (std::size_t i = 0; i < collectives().size(); ++i) instructions.read_choice(i);
@@ -64,6 +66,24 @@ void Instructions::read_machine() {
         }
     }
     fingerprint_.add(machine_.fingerprint());
+}
+
+void Instructions::read_nodes() {
+    const char* text = variable("RONDO_NODES");
+    if (text == nullptr) return;
+    nodes_ = text;
+    fingerprint_.add("RONDO_NODES=" + nodes_);
+}
+
+void Instructions::know_ranks(int ranks) {
+    if (nodes_.empty()) return;
+    try {
+        const Placement placement = parse_nodes(nodes_, ranks);
+        node_of_.reserve(static_cast<std::size_t>(ranks));
+        for (Rank rank = 0; rank < ranks; ++rank) node_of_.push_back(placement.place(rank).node);
+    } catch (const Error& error) {
+        complaints_.push_back("RONDO_NODES: " + std::string(error.what()) + "; ranks are where the MPI library says");
+    }
 }
 
 void Instructions::read_plan_memory() {
@@ -121,6 +141,7 @@ void Instructions::override_choice(std::size_t collective, std::optional<Choice>
 }
 
 bool Instructions::ask_nodes() const {
+    if (!node_of_.empty()) return false;
     return (rules_ && rules_->ask_nodes()) ||
            std::any_of(forced_.begin(), forced_.end(),
                        [](const std::optional<Choice>& choice) { return choice && choice->uses_nodes(); });

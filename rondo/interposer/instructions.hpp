@@ -22,12 +22,15 @@ inline std::size_t index_of(const Collective& collective) {
 
 class Instructions {
   public:
-    /// Reads RONDO, RONDO_<COLLECTIVE>, RONDO_RULES, RONDO_MACHINE, RONDO_PLAN_MEMORY, RONDO_SHARED_MEMORY,
-    /// RONDO_REPORT. What is wrong with them is among `complaints()`, and then what they spoke of goes to the library.
+    /// Reads RONDO, RONDO_<COLLECTIVE>, RONDO_RULES, RONDO_MACHINE, RONDO_NODES, RONDO_PLAN_MEMORY,
+    /// RONDO_SHARED_MEMORY, RONDO_REPORT. What is wrong with them is among `complaints()`, and then what they spoke of
+    /// goes to the library.
     static Instructions from_environment();
 
     /// Fills in what the machine file leaves to the library. Once, before anything is decided.
     void know_library(std::string_view version);
+    /// Drops nodes that do not fit the world, with a complaint.
+    void know_ranks(int ranks);
 
     /// What was wrong, a line each.
     [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
@@ -43,9 +46,11 @@ class Instructions {
     /// on them. `lengths` become those for which it is the same.
     [[nodiscard]] std::optional<const Choice*> choose(std::size_t collective, const Situation& situation,
                                                       const Spread& spread, Interval& lengths) const;
-    /// True if a choice may depend on the nodes, or may use them. What is chosen by `override_choice` does not count:
-    /// it takes each rank for a node if nothing else asks.
+    /// True if a choice may depend on the nodes, or may use them, and they are not imposed. What is chosen by
+    /// `override_choice` does not count: it takes each rank for a node if nothing else asks.
     [[nodiscard]] bool ask_nodes() const;
+    /// The node of each rank of the world, whatever the library says; empty: as the library says.
+    [[nodiscard]] const std::vector<Rank>& imposed_nodes() const { return node_of_; }
     /// By whose figures open parameters are closed. `eager` is there once the library is known.
     [[nodiscard]] const Machine& machine() const { return machine_; }
     /// Bytes that all plans together may take.
@@ -62,6 +67,7 @@ class Instructions {
     void read_choice(std::size_t collective);
     void read_rules();
     void read_machine();
+    void read_nodes();
     void read_plan_memory();
     void read_shared_memory();
 
@@ -71,6 +77,8 @@ class Instructions {
     std::array<std::uint16_t, number_of_collectives> chosen_{};
     std::optional<Rules> rules_;
     Machine machine_;
+    std::string nodes_;
+    std::vector<Rank> node_of_;
     Count plan_memory_ = Count{64} << 20;
     std::string report_directory_;
     std::vector<std::string> complaints_;

@@ -49,6 +49,7 @@ Runtime* set_up() {
     int rank = 0, size = 1;
     mpi::library().Comm_rank(mpi::library().comm_world, &rank);
     mpi::library().Comm_size(mpi::library().comm_world, &size);
+    fresh->instructions.know_ranks(size);
     if (rank == 0) {
         for (const std::string& complaint : instructions.complaints()) warn(complaint.c_str());
     }
@@ -94,6 +95,7 @@ void agree(const void* caller) {
         mpi::World& world = mpi::world();
         world.agree(here->instructions.fingerprint(), here->instructions.ask_nodes(),
                     here->instructions.share_memory());
+        world.impose_nodes(here->instructions.imposed_nodes());
         if (!world.complaint().empty()) {
             warn(("RONDO_SHARED_MEMORY: " + world.complaint()).c_str());
         }

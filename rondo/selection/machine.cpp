@@ -28,9 +28,15 @@ constexpr Figure figures[] = {
     {"beta", &Machine::beta, true, "seconds per byte"},
     {"overhead", &Machine::overhead, false, "seconds"},
     {"gamma", &Machine::gamma, false, "seconds per byte"},
+    {"alpha_inside", &Machine::alpha_inside, false, "seconds"},
+    {"beta_inside", &Machine::beta_inside, false, "seconds per byte"},
+    {"overhead_inside", &Machine::overhead_inside, false, "seconds"},
 };
 
+constexpr std::string_view lanes_key = "lanes";
 constexpr std::string_view eager_key = "eager";
+constexpr std::string_view rendezvous_key = "rendezvous";
+constexpr Count most_lanes = 1024;
 constexpr std::string_view segment_key = "segment";
 constexpr std::string_view segment_syntax =
     "'segment <collective>/<algorithm> <ranks> <bytes> = <bytes>', as in 'segment exscan/linear_pipeline 4096 4Mi = "
@@ -41,6 +47,29 @@ std::string_view take_word(std::string_view& text) {
     const std::string_view word = text.substr(0, end);
     text = trimmed(text.substr(end));
     return word;
+}
+
+std::vector<std::string_view> known_keys() {
+    std::vector<std::string_view> keys;
+    for (const Figure& figure : figures) keys.push_back(figure.key);
+    keys.insert(keys.end(), {lanes_key, eager_key, rendezvous_key, segment_key});
+    return keys;
+}
+
+/// A line `key = text`. Throws Error.
+double number_of(std::string_view key, std::string_view text, std::string_view unit) {
+    const std::string what = std::string(key) + " = " + std::string(text);
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+        throw Error(quoted(what) + " is not a number; expected " + std::string(unit) + ", as in 2.5e-6");
+    }
+    if (value < 0) throw Error(quoted(what) + " is negative; expected " + std::string(unit));
+    return value;
+}
+
+void require_first(std::string_view key, bool is_first) {
+    if (!is_first) throw Error(quoted(key) + " is set twice; expected one line for it");
 }
 
 }  // namespace
@@ -54,13 +83,13 @@ class MachineReader {
         std::string_view rest = trimmed(sides->first);
         const std::string_view key = take_word(rest), value = trimmed(sides->second);
         if (key == segment_key) return read_segment(rest, value);
+        if (key == lanes_key && rest.empty()) return read_lanes(value);
         if (key == eager_key && rest.empty()) return read_eager(value);
+        if (key == rendezvous_key && rest.empty()) return read_rendezvous(value);
         for (std::size_t i = 0; i < std::size(figures); ++i) {
             if (figures[i].key == key && rest.empty()) return read_figure(i, value);
         }
-        throw Error("unknown key " + quoted(trimmed(sides->first)) + "; " +
-                    suggestion(key, std::array{figures[0].key, figures[1].key, figures[2].key, figures[3].key,
-                                               eager_key, segment_key}));
+        throw Error("unknown key " + quoted(trimmed(sides->first)) + "; " + suggestion(key, known_keys()));
     }
 
     /// Behind the last line.
@@ -77,16 +106,21 @@ class MachineReader {
   private:
     void read_figure(std::size_t index, std::string_view text) {
         const Figure& figure = figures[index];
-        const std::string what = std::string(figure.key) + " = " + std::string(text);
-        double value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-            throw Error(quoted(what) + " is not a number; expected " + std::string(figure.unit) + ", as in 2.5e-6");
-        }
-        if (value < 0) throw Error(quoted(what) + " is negative; expected " + std::string(figure.unit));
-        if (seen_[index]) throw Error(quoted(figure.key) + " is set twice; expected one line for it");
+        const double value = number_of(figure.key, text, figure.unit);
+        require_first(figure.key, !seen_[index]);
         seen_[index] = true;
         machine_.*figure.value = value;
+    }
+
+    void read_lanes(std::string_view text) {
+        const auto lanes = parse_quantity(text);
+        if (!lanes || *lanes < 1 || *lanes > most_lanes) {
+            throw Error(quoted("lanes = " + std::string(text)) + ": expected 1 to " + std::to_string(most_lanes) +
+                        ", the links of a node");
+        }
+        require_first(lanes_key, !has_lanes_);
+        has_lanes_ = true;
+        machine_.lanes = *lanes;
     }
 
     void read_eager(std::string_view text) {
@@ -94,8 +128,14 @@ class MachineReader {
         if (!bytes) {
             throw Error(quoted("eager = " + std::string(text)) + " is not a number; expected bytes, as in 16Ki");
         }
-        if (machine_.eager) throw Error(quoted(eager_key) + " is set twice; expected one line for it");
+        require_first(eager_key, !machine_.eager);
         machine_.eager = bytes;
+    }
+
+    void read_rendezvous(std::string_view text) {
+        const double seconds = number_of(rendezvous_key, text, "seconds");
+        require_first(rendezvous_key, !machine_.rendezvous);
+        machine_.rendezvous = seconds;
     }
 
     void read_segment(std::string_view call, std::string_view value) {
@@ -121,6 +161,7 @@ class MachineReader {
 
     Machine machine_;
     std::array<bool, std::size(figures)> seen_{};
+    bool has_lanes_ = false;
 };
 
 Machine Machine::parse(std::string_view text, std::string_view name) {
@@ -140,10 +181,23 @@ std::optional<Count> Machine::segment(const AlgorithmInfo& algorithm, Rank proce
     return std::nullopt;
 }
 
+virtual_machine::CostModel Machine::costs() const {
+    return {.alpha = alpha,
+            .beta = beta,
+            .gamma = gamma,
+            .overhead = overhead,
+            .inside = virtual_machine::LinkCosts{alpha_inside, beta_inside, overhead_inside},
+            .lanes = static_cast<int>(lanes),
+            .eager = eager.value_or(virtual_machine::no_eager_limit),
+            .rendezvous = rendezvous.value_or(2 * alpha)};
+}
+
 std::uint64_t Machine::fingerprint() const {
     Fingerprint print;
     for (const Figure& figure : figures) print.add(this->*figure.value);
+    print.add(lanes);
     print.add(eager.value_or(-1));
+    print.add(rendezvous.value_or(-1));
     for (const KnownSegment& known : segments_) {
         print.add(known.algorithm->collective);
         print.add(known.algorithm->name);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rondo/algorithms/registry.hpp"
+#include "rondo/backends/virtual/cost_model.hpp"
 
 namespace rondo {
 
@@ -20,8 +21,15 @@ class Machine {
     double beta = 8e-11;     ///< seconds per byte of a message
     double overhead = 5e-7;  ///< seconds that the processor needs for a message, on either side
     double gamma = 5e-11;    ///< seconds per byte that an operator produces
+    // The same of messages inside a node.
+    double alpha_inside = 3e-7, beta_inside = 1e-10, overhead_inside = 1e-7;
+    Count lanes = 1;  ///< of a node, through which its messages leave it and come in
     /// Bytes of the longest message that the library sends without asking the receiver. Nothing: not measured.
     std::optional<Count> eager;
+    /// Seconds that longer ones take in addition. Nothing: two latencies.
+    std::optional<double> rendezvous;
+
+    [[nodiscard]] virtual_machine::CostModel costs() const;
 
     /// `name` is what errors call the text (a file's path). Throws Error: "<name>:<line>: what was expected". alpha and
     /// beta must be there; the others keep their standard values.

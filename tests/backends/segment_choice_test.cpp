@@ -18,6 +18,13 @@ namespace {
 constexpr CostModel slow = {.alpha = 2e-3, .beta = 4e-8, .gamma = 1e-10, .overhead = 5e-5};
 constexpr CostModel fast = {.alpha = 2e-6, .beta = 8e-11, .gamma = 4e-11, .overhead = 5e-7};
 
+/// A question and an answer beyond the limit.
+CostModel with_eager_limit(CostModel costs, Count bytes) {
+    costs.eager = bytes;
+    costs.rendezvous = 2 * costs.alpha;
+    return costs;
+}
+
 SharedFacts facts_of(Rank size, Count bytes) {
     return {.size = size, .count = bytes / 8, .element_bytes = 8, .op = {true}};
 }
@@ -53,7 +60,14 @@ std::string test_name(const testing::TestParamInfo<const AlgorithmInfo*>& info) 
 
 class EveryPipeline : public testing::TestWithParam<const AlgorithmInfo*> {
   protected:
-    static SharedFacts facts_of(Rank size, Count bytes) {
+    static  /// A question and an answer beyond the limit.
+        CostModel with_eager_limit(CostModel costs, Count bytes) {
+        costs.eager = bytes;
+        costs.rendezvous = 2 * costs.alpha;
+        return costs;
+    }
+
+    SharedFacts facts_of(Rank size, Count bytes) {
         return find_collective(GetParam()->collective)->facts(virtual_machine::facts_of(size, bytes));
     }
     /// How much longer the chosen segment takes than the best one.
@@ -172,8 +186,9 @@ TEST(SegmentChoice, leaves_the_standard_only_for_a_gain) {
     EXPECT_GT(taken_longer, 0);
 }
 
-// Where messages of the standard length wait for their receiver.
+// Where messages of the standard length wait for their receiver, and cost more than that hides.
 TEST(SegmentChoice, stays_within_the_eager_limit) {
+    int beyond = 0;
     for (const AlgorithmInfo* algorithm : pipelined_algorithms()) {
         for (const CostModel& costs : {slow, fast}) {
             for (const Rank size : {3, 8, 36}) {
@@ -181,14 +196,21 @@ TEST(SegmentChoice, stays_within_the_eager_limit) {
                     const SharedFacts facts =
                         find_collective(algorithm->collective)->facts(virtual_machine::facts_of(size, bytes));
                     const auto settings = algorithm->open_settings();
-                    EXPECT_LE(best_segment(*algorithm, facts, settings, costs, actions_per_choice, 16 << 10).segment,
-                              16 << 10)
-                        << algorithm->collective << "/" << algorithm->name << " p=" << size << " bytes=" << bytes;
-                    EXPECT_LE(best_segment(*algorithm, facts, settings, costs, 0, 20000).segment, 16 << 10);
+                    const CostModel limited = with_eager_limit(costs, 16 << 10);
+                    const Count found = best_segment(*algorithm, facts, settings, limited).segment;
+                    if (found > 16 << 10) {
+                        ++beyond;
+                        EXPECT_LT(whole_time(*algorithm, facts, found, limited),
+                                  whole_time(*algorithm, facts, 16 << 10, limited))
+                            << algorithm->collective << "/" << algorithm->name << " p=" << size << " bytes=" << bytes;
+                    }
+                    const CostModel odd = with_eager_limit(costs, 20000);
+                    EXPECT_LE(best_segment(*algorithm, facts, settings, odd, 0).segment, 16 << 10);
                 }
             }
         }
     }
+    EXPECT_LE(beyond, 5);
 }
 
 TEST(SegmentChoice, exceeds_the_eager_limit_for_a_gain) {
@@ -196,12 +218,12 @@ TEST(SegmentChoice, exceeds_the_eager_limit_for_a_gain) {
     costs.overhead = 0.1;  // so few messages are best, waiting or not
     const SharedFacts facts = facts_of(8, 4 << 20);
     const auto segment = [&](Count eager_limit) {
-        return best_segment(pipeline(), facts, pipeline().open_settings(), costs, actions_per_choice, eager_limit)
-            .segment;
+        const CostModel limited = with_eager_limit(costs, eager_limit);
+        return best_segment(pipeline(), facts, pipeline().open_settings(), limited).segment;
     };
     EXPECT_GT(segment(16 << 10), 256 << 10);
-    costs.overhead = 1e-3;  // longer ones gain, but not as much as the wait costs
-    EXPECT_GT(segment(no_eager_limit), segment_parameter.standard);
+    costs.overhead = 2e-4;  // longer ones gain, but not as much as the wait costs
+    EXPECT_GT(segment(no_eager_limit), 16 << 10);
     EXPECT_EQ(segment(16 << 10), 16 << 10);
 }
 
@@ -209,14 +231,20 @@ TEST(SegmentChoice, does_not_ask_for_the_impossible) {
     const SharedFacts facts = facts_of(8, 1 << 20);
     const auto settings = pipeline().open_settings();
     const auto segment = [&](Count eager_limit) {
-        return best_segment(pipeline(), facts, settings, slow, actions_per_choice, eager_limit).segment;
+        return best_segment(pipeline(), facts, settings, with_eager_limit(slow, eager_limit)).segment;
     };
-    // All segments would wait, or none of those that are taken anyway.
-    for (const Count eager_limit : {Count{0}, Count{100}, segment_parameter.standard, Count{1} << 20}) {
+    // None of those that are taken anyway would wait, or all segments: then they had better be long.
+    for (const Count eager_limit : {segment_parameter.standard, Count{1} << 20}) {
         EXPECT_EQ(segment(eager_limit), segment(no_eager_limit)) << eager_limit;
     }
+    for (const Count eager_limit : {0, 100}) {
+        const CostModel limited = with_eager_limit(slow, eager_limit);
+        EXPECT_GE(segment(eager_limit), segment_parameter.standard);
+        EXPECT_LT(whole_time(pipeline(), facts, segment(eager_limit), limited),
+                  whole_time(pipeline(), facts, segment(no_eager_limit), limited));
+    }
     const SharedFacts large_elements{.size = 4, .count = 100, .element_bytes = 50000, .op = {true}};
-    EXPECT_GE(best_segment(pipeline(), large_elements, settings, slow, actions_per_choice, 16 << 10).segment, 50000);
+    EXPECT_GE(best_segment(pipeline(), large_elements, settings, with_eager_limit(slow, 16 << 10)).segment, 50000);
 }
 
 TEST(SegmentChoice, is_shorter_than_lock_step_says) {

@@ -21,6 +21,13 @@ constexpr CostModel cost_models[] = {{},
                                      {.alpha = 1e-6, .beta = 8e-11, .gamma = 3e-10, .overhead = 0},
                                      {.alpha = 0, .beta = 1, .gamma = 1, .overhead = 1}};
 
+// Two classes of links, long messages that ask, and several lanes.
+constexpr LinkCosts memory = {.alpha = 1e-4, .beta = 1e-8, .overhead = 2e-5};
+constexpr CostModel node_cost_models[] = {
+    {.alpha = 2e-3, .beta = 4e-6, .gamma = 1e-8, .overhead = 5e-5, .inside = memory},
+    {.alpha = 2e-3, .beta = 4e-6, .inside = memory, .lanes = 3, .eager = 200, .rendezvous = 5e-3},
+    {.alpha = 1, .beta = 1, .overhead = 1, .eager = 0}};
+
 std::vector<const AlgorithmInfo*> all_algorithms() {
     std::vector<const AlgorithmInfo*> all;
     for (const Collective& collective : collectives()) {
@@ -60,6 +67,29 @@ TEST_P(EveryAlgorithm, takes_the_time_that_it_takes_with_data) {
                         << "p=" << size << " count=" << count << " alpha=" << costs.alpha;
                 }
             }
+        }
+    }
+}
+
+TEST_P(EveryAlgorithm, takes_the_time_that_it_takes_with_data_on_nodes) {
+    const Rank dealt_out[] = {0, 1, 2, 0, 1, 2, 0}, differing[] = {0, 0, 0, 0, 1, 2, 2, 2};
+    const Placement placements[] = {Placement::regular(4, 3), Placement::regular(1, 5), Placement::of(dealt_out),
+                                    Placement::of(differing)};
+    for (const Placement& placement : placements) {
+        const auto settings = settings_of(*GetParam(), 100);
+        const SharedFacts facts = find_collective(GetParam()->collective)
+                                      ->facts({.size = placement.size(),
+                                               .count = 500,
+                                               .element_bytes = 8,
+                                               .op = {true},
+                                               .placement = &placement});
+        if (GetParam()->refusal(facts, settings)) continue;
+        for (const CostModel& costs : node_cost_models) {
+            DataflowOptions options;
+            options.costs = costs;
+            EXPECT_EQ(time_of(*GetParam(), facts, settings, costs),
+                      run_dataflow(Problem{*GetParam(), facts, settings}, options).time)
+                << placement.nodes() << " nodes, " << placement.size() << " ranks, alpha=" << costs.alpha;
         }
     }
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Algorithms that use nodes, and rules that ask for them, on nodes that MPICH makes up on one machine."""
+"""Algorithms that use nodes, and rules that ask for them, on nodes that MPICH or Rondo makes up on one machine."""
 
 from __future__ import annotations
 
@@ -44,3 +44,40 @@ def test_rules_ask_for_nodes(mpi: MpiLibrary, tmp_path: Path, nodes: int, served
         [mpi.compile("results.cpp"), "allreduce", *COUNTS], 5, environment=where, timeout=200
     ).check()
     assert (run.report.calls("allreduce").get("full_lane", 0) > 0) == served
+
+
+NODES_RULES = "allreduce nodes in 2..3, commutative = yes -> full_lane\n"
+
+
+@pytest.mark.parametrize(("nodes", "served"), [("1x5", False), ("3,2", True), ("2,2,1", True)])
+def test_nodes_can_be_imposed(mpi: MpiLibrary, tmp_path: Path, nodes: str, served: bool) -> None:
+    rules = tmp_path / "nodes.rules"
+    rules.write_text(NODES_RULES)
+    command = [mpi.compile("results.cpp"), "allreduce", *COUNTS]
+    native = mpi.run(command, 5, timeout=200).check()
+    # The library says otherwise.
+    where = {"RONDO_NODES": nodes, "RONDO_RULES": str(rules), "MPIR_CVAR_NUM_CLIQUES": "1" if served else "2"}
+    run = mpi.run_under_rondo(command, 5, environment=where, timeout=200).check()
+    assert (run.report.calls("allreduce").get("full_lane", 0) > 0) == served
+    assert results(run.stdout) == results(native.stdout)
+    assert "rondo: " not in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("nodes", "expected"),
+    [
+        ("2x3", "nodes 2x3 have 6 ranks; expected 5"),
+        ("2y3", "'2y3' says no nodes; expected NODESxRANKS, as in 4x8, or the ranks of each, as in 4,4,3"),
+    ],
+)
+def test_nodes_that_contradict_the_ranks_leave_them_where_they_are(
+    mpi: MpiLibrary, tmp_path: Path, nodes: str, expected: str
+) -> None:
+    rules = tmp_path / "nodes.rules"
+    rules.write_text(NODES_RULES)
+    where = {"RONDO_NODES": nodes, "RONDO_RULES": str(rules), "MPIR_CVAR_NUM_CLIQUES": "2"}
+    command = [mpi.compile("results.cpp"), "allreduce", *COUNTS]
+    run = mpi.run_under_rondo(command, 5, environment=where, timeout=200).check()
+    said = [line for line in run.stderr.splitlines() if line.startswith("rondo: ")]
+    assert said == [f"rondo: RONDO_NODES: {expected}; ranks are where the MPI library says"]
+    assert run.report.calls("allreduce").get("full_lane", 0) > 0

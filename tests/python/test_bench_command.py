@@ -59,6 +59,8 @@ ENVIRONMENT = {
         (["exscan", "--seconds", "0"], "a time of more than 0 seconds"),
         (["exscan", "--output", "missing/out"], "--output missing/out: cannot write into"),
         (["exscan"], "where to measure? Expected a launcher"),
+        (["exscan", "--nodes", "4y8", "--", "mpiexec"], "--nodes: '4y8' says no nodes; expected NODESxRANKS"),
+        (["exscan", "--nodes", "4x8", "--map"], "--nodes says where so many ranks are"),
         (["exscan", "--cluster", "36:1ms"], "expected NODESxRANKS_PER_NODE:LATENCY:RATE"),
         (["exscan", "--cluster", "2x1:1ms:1Gbit", "--", "mpiexec"], "leave out the launcher: mpiexec"),
         (["exscan", "--cluster", "2x1:1ms:1Gbit", "--mpi", "mpihc"], "unknown MPI library mpihc"),

@@ -16,7 +16,10 @@ from rondo.machine.machine import Machine
 
 from rondo import _core
 
-EMULATED = Machine(alpha=2e-3, beta=4e-8, overhead=5e-5, gamma=1e-10)
+EMULATED = Machine(
+    alpha=2e-3, beta=4e-8, overhead=5e-5, gamma=1e-10, alpha_inside=4e-7, beta_inside=2e-10, overhead_inside=1e-7
+)
+STANDARD_INSIDE = {"alpha_inside": 3e-7, "beta_inside": 1e-10, "overhead_inside": 1e-7}
 
 
 @pytest.fixture
@@ -43,6 +46,12 @@ def refusal(result) -> str:
 def test_a_machine_file_is_read_back(machine_file):
     assert machine.read(machine_file) == EMULATED
     assert machine_file.read_text().startswith("# two lines\n# of remarks\nalpha = 0.002")
+    full = dataclasses.replace(EMULATED, lanes=2, eager=16384, rendezvous=8.5e-3)
+    machine_file.write_text(full.text())
+    assert machine.read(machine_file) == full
+    machine_file.write_text("alpha = 1\nbeta = 2\n")
+    found = dataclasses.asdict(machine.read(machine_file))
+    assert {key: found[key] for key in STANDARD_INSIDE} == STANDARD_INSIDE
 
 
 def test_the_default_file_is_in_the_configuration_directory(home):
@@ -101,8 +110,9 @@ def test_run_hands_the_file_to_the_ranks(rondo, home, machine_file, program, mon
 def test_show_prints_the_figures_and_every_pipelined_algorithm(rondo, machine_file):
     result = rondo("calibrate", "--show", machine_file, "--sizes", "4Mi")
     assert result.exit_code == 0, result.output
-    assert "alpha     2 ms" in result.stdout
-    assert "0.025 GB/s" in result.stdout
+    assert "alpha       2 ms; inside a node 400 ns" in result.stdout
+    assert "(0.025 GB/s); inside a node 2e-10 s/byte (5 GB/s)" in result.stdout
+    assert "rendezvous  two latencies" in result.stdout
     for collective, name in calibrate.pipelined():
         assert f"{collective}/{name} " in result.stdout
 
@@ -188,11 +198,15 @@ def ping_pong_that_waits(longest_eager: int) -> Results:
 @pytest.mark.parametrize("longest", [4096, 16384, 262144])
 def test_the_eager_limit_is_where_latency_jumps(measured, longest):
     measured["ping_pong"] = ping_pong_that_waits(longest)
-    assert calibrate.measure((), "2x1:2ms:200Mbit", None).machine.eager == longest
+    found = calibrate.measure((), "2x1:2ms:200Mbit", None).machine
+    assert found.eager == longest
+    assert found.rendezvous == pytest.approx(8e-3)
 
 
 def test_without_a_jump_the_eager_limit_is_all_that_was_measured(measured):
-    assert calibrate.measure((), "2x1:1us:8Gbit", None).machine.eager == 8 * 4**7
+    found = calibrate.measure((), "2x1:1us:8Gbit", None).machine
+    assert found.eager == 8 * 4**7
+    assert found.rendezvous is None
 
 
 def test_one_slow_length_is_no_eager_limit():
@@ -205,7 +219,7 @@ def test_the_file_keeps_the_eager_limit_and_the_table_stays_below_it(rondo, tmp_
     path.write_text(dataclasses.replace(EMULATED, eager=16384).text())
     assert machine.read(path).eager == 16384
     result = rondo("calibrate", "--show", path, "--sizes", "4Mi")
-    assert "eager     16Ki bytes" in result.stdout
+    assert "eager       16Ki bytes" in result.stdout
     document = json.loads(rondo("calibrate", "--show", path, "--sizes", "4Mi", "--json").stdout)
     assert max(row["segment"] for row in document["segments"]) == 16384
 
@@ -213,7 +227,61 @@ def test_the_file_keeps_the_eager_limit_and_the_table_stays_below_it(rondo, tmp_
 def test_the_fit_between_nodes_is_taken_where_there_is_one(measured):
     measured["ping_pong"].environment.network = Network(3e-3, 4e-8, 0.01, 8e-3)
     found = calibrate.measure((), "2x1:1us:8Gbit", None)
-    assert (found.machine.alpha, found.machine.beta, found.rendezvous) == (3e-3, 4e-8, 8e-3)
+    assert (found.machine.alpha, found.machine.beta) == (3e-3, 4e-8)
+
+
+def test_both_classes_of_links_are_measured_where_a_cluster_has_both(measured, monkeypatch):
+    between = ping_pong_that_waits(16384)
+    between.environment.nodes = 2
+    clusters: list[str] = []
+
+    def measure(pattern: str, cluster: str, **_: object) -> Results:
+        clusters.append(cluster)
+        return between if pattern == "ping_pong" and cluster == "2x1:2ms:200Mbit:2" else measured[pattern]
+
+    monkeypatch.setattr(bench, "measure", measure)
+    stages: list[str] = []
+    found = calibrate.measure((), "4x4:2ms:200Mbit:2", None, stages.append).machine
+    assert (found.alpha, found.alpha_inside) == (2e-3, pytest.approx(1e-6))
+    assert (found.beta, found.beta_inside) == (4e-8, pytest.approx(1e-9))
+    assert found.overhead_inside == pytest.approx(2e-6)
+    assert (found.eager, found.lanes) == (16384, 2)
+    assert stages[-1].startswith("inside a node, overhead")
+    assert set(clusters) == {"2x1:2ms:200Mbit:2", "1x2:2ms:200Mbit:2"}
+
+
+def test_ranks_on_one_node_have_one_class_of_links(measured):
+    found = calibrate.measure(("mpiexec",), None, None).machine
+    assert (found.alpha_inside, found.beta_inside) == (found.alpha, found.beta)
+    measured["ping_pong"].environment.nodes = 2
+    assert calibrate.measure(("mpiexec",), None, None).machine.alpha_inside is None
+    with pytest.raises(Error, match="the ranks are on 2 nodes; expected at least 2 ranks on one node"):
+        calibrate.measure_inside(("mpiexec",), None, None)
+
+
+def test_what_is_inside_a_node_is_added_to_a_file(rondo, measured, machine_file, monkeypatch):
+    monkeypatch.setattr("rondo.bench.launches.make", lambda *_: None)
+    kept = "segment exscan/linear_pipeline 8 1Mi = 16Ki\n"
+    machine_file.write_text(EMULATED.text("remarks") + kept)
+    result = rondo("calibrate", "--inside", "--output", machine_file, "--sizes", "64Ki", "--", "mpiexec", "-n", "2")
+    assert result.exit_code == 0, result.output
+    assert machine.read(machine_file) == dataclasses.replace(
+        EMULATED, alpha_inside=1e-6, beta_inside=1e-9, overhead_inside=2e-6
+    )
+    text = machine_file.read_text()
+    assert text.startswith("# remarks\n")
+    assert kept in text
+    missing = machine_file.parent / "missing"
+    assert "missing: No such file" in refusal(rondo("calibrate", "--inside", "--output", missing, "--", "mpiexec"))
+
+
+def test_the_table_is_of_calls_on_nodes(rondo, machine_file):
+    words = ["calibrate", "--show", machine_file, "--sizes", "4Mi", "--json"]
+    document = json.loads(rondo(*words, "--nodes", "4x4").stdout)
+    seconds = {row["algorithm"]: row["seconds"] for row in document["segments"] if row["collective"] == "bcast"}
+    assert {row["ranks"] for row in document["segments"]} == {16}
+    assert seconds["circulant"] > 1.5 * seconds["full_lane"]
+    assert "--nodes 4x4 has 16 ranks, not the 8 of --ranks" in refusal(rondo(*words, "--nodes", "4x4", "--ranks", 8))
 
 
 def test_noise_makes_no_negative_figure(measured):
@@ -245,7 +313,7 @@ def test_calibrate_writes_a_file_that_is_read_back(rondo, home, measured, monkey
     assert result.exit_code == 0, result.output
     path = home / ".config" / "rondo" / "machine"
     assert f"wrote {path}" in result.stderr
-    assert "measuring alpha, beta and eager" in result.stderr
+    assert "measuring alpha, beta, eager and rendezvous" in result.stderr
     found = machine.read(path)
     assert found.overhead == pytest.approx(2e-6)
     lines = [line for line in path.read_text().splitlines() if line.startswith("segment ")]
@@ -256,10 +324,21 @@ def test_calibrate_writes_a_file_that_is_read_back(rondo, home, measured, monkey
 
 def test_the_module_refuses_what_has_no_segments():
     with pytest.raises(ValueError, match="has no segments"):
-        _core.chosen_segment("exscan", "doubling_123", 8, 1024, 1e-6, 1e-9, 0, 0)
+        _core.chosen_segment("exscan", "doubling_123", 8, 1024, EMULATED.text())
     with pytest.raises(ValueError, match="at least one process"):
-        _core.chosen_segment("exscan", "linear_pipeline", 0, 1024, 1e-6, 1e-9, 0, 0)
+        _core.chosen_segment("exscan", "linear_pipeline", 0, 1024, EMULATED.text())
+    with pytest.raises(ValueError, match="nodes 2x2 have 4 ranks; expected 8"):
+        _core.chosen_segment("exscan", "linear_pipeline", 8, 1024, EMULATED.text(), "2x2")
+
+
+def test_a_segment_depends_on_the_nodes():
+    def seconds(algorithm: str, nodes: str) -> float:
+        return _core.chosen_segment("bcast", algorithm, 16, 4 << 20, EMULATED.text(), nodes)["seconds"]
+
+    # Every byte enters each node once; flat, once for each rank that gets it from elsewhere, through one lane.
+    assert seconds("circulant", "4x4") > 1.5 * seconds("full_lane", "4x4")
+    assert seconds("full_lane", "1x16") < seconds("full_lane", "4x4") / 10
 
 
 def test_without_a_file_a_fast_network_is_meant():
-    assert machine.standard() == Machine(alpha=2e-6, beta=8e-11, overhead=5e-7, gamma=5e-11)
+    assert machine.standard() == Machine(alpha=2e-6, beta=8e-11, overhead=5e-7, gamma=5e-11, **STANDARD_INSIDE)

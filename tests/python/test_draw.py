@@ -186,6 +186,41 @@ def test_few_processes_are_no_special_case(rondo, processes):
         assert result.exit_code == 0, (algorithm, result.stderr, result.exception)
 
 
+@pytest.mark.parametrize("algorithm", ["allreduce/full_lane", "bcast/full_lane"])
+@pytest.mark.parametrize("time", ["rounds", "overlapped"])
+@pytest.mark.parametrize(("nodes", "sizes"), [("4x4", [4, 4, 4, 4]), ("4,4,3", [4, 4, 3]), ("1x3", [3])])
+def test_nodes_have_a_ground_and_messages_inside_look_different(rondo, algorithm, time, nodes, sizes):
+    words = [algorithm, "--nodes", nodes, "--commutative", "--time", time]
+    assert rondo("draw", *words, "--output", "a.svg").exit_code == 0
+    drawing, names, texts = Path("a.svg").read_text(encoding="utf-8"), names_in("a.svg"), texts_in("a.svg")
+    assert counted(names, r"node-\d+") == len(sizes)
+    assert "node, rank" in texts
+    happened = json.loads(rondo("draw", *words, "--json").stdout)
+    assert happened["nodes"] == sizes
+    node_of = [node for node, ranks in enumerate(sizes) for _ in range(ranks)]
+    inside = sum(node_of[each["from"]] == node_of[each["to"]] for each in happened["messages"])
+    between = len(happened["messages"]) - inside
+    assert counted(names, r"message-\d+") == inside + between
+    legend = sum("inside a node" in each for each in texts)
+    assert drawing.count("stroke-dasharray") == inside + legend
+    assert any("message between nodes" in each for each in texts) == (between > 0)
+
+
+def test_trees_show_the_nodes(rondo):
+    assert rondo("draw", "bcast/two_tree", "--nodes", "4,4,3").exit_code == 0
+    assert counted(names_in("bcast-two_tree-p11.svg"), r"node-\d+") == 3
+    assert "number: round of the first use; thin: inside a node" in texts_in("bcast-two_tree-p11.svg")
+
+
+def test_costs_of_nodes_are_in_the_title(rondo):
+    words = ["--nodes", "2x2", "--time", "overlapped", "--lanes", 2, "--eager", "16Ki", "--rendezvous", "8ms"]
+    assert rondo("draw", "bcast/full_lane", *words, "--output", "a.svg").exit_code == 0
+    (figures,) = [each for each in texts_in("a.svg") if "overlapped" in each]
+    alpha = "\N{GREEK SMALL LETTER ALPHA}"
+    costs = f"({alpha} = 2 ms, 200 Mbit/s; inside {alpha} = 20 \N{MICRO SIGN}s, 10 Gbit/s; 2 lanes; 8 ms more beyond "
+    assert costs in figures
+
+
 def test_an_empty_vector_moves_nothing(rondo):
     assert rondo("draw", "exscan/doubling_123", "-p", 4, "--count", 0, "--output", "a.svg").exit_code == 0
     assert counted(names_in("a.svg"), r"message-\d+") == 0
@@ -255,6 +290,20 @@ def test_costs_reach_the_core():
     assert problem.run(0)["time"] == 0.25 + 40 + 1
 
 
+def test_costs_of_nodes_reach_the_core():
+    # From rank 0 of the first node of two to the second, and then inside both.
+    costs = Costs(alpha=4.0, beta=0.5, alpha_inside=1.0, beta_inside=0.25, eager=40, rendezvous=16.0)
+
+    def time(count: int, nodes: tuple[int, ...]) -> float:
+        problem = Problem("bcast", "binomial", 4, count, 1, timing=trace.LOCK_STEP, costs=costs, nodes=nodes)
+        return problem.run(0)["time"]
+
+    assert time(40, (2, 2)) == (4 + 20) + (1 + 10)
+    assert time(80, (2, 2)) == (16 + 4 + 40) + (1 + 20)
+    assert time(80, (4,)) == 2 * (1 + 20)
+    assert time(80, ()) == 2 * (16 + 4 + 40)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -275,7 +324,18 @@ def test_costs_reach_the_core():
         (["exscan/doubling_123", "--output", "no/a.svg"], "cannot write no/a.svg: No such file or directory"),
         (
             ["exscan/doubling_123", "--alpha", "2ms"],
-            "--alpha, --rate, --operator-rate and --overhead mean nothing in r",
+            "--alpha means nothing in rounds; add --time lockstep or --time overlapped",
+        ),
+        (["bcast/binomial", "--rate", "1Gbit", "--lanes", 2], "--rate and --lanes mean nothing in rounds; add --time"),
+        (["bcast/binomial", "--nodes", "4y4"], "--nodes: '4y4' says no nodes; expected NODESxRANKS, as in 4x8, or"),
+        (["bcast/binomial", "--nodes", "4,4,3", "-p", 12], "--nodes 4,4,3 has 11 ranks, not the 12 of -p; leave out"),
+        (
+            ["bcast/binomial", "--time", "lockstep", "--alpha-inside", "1us"],
+            "--alpha-inside means nothing where each rank is on a node of its own; add --nodes",
+        ),
+        (
+            ["bcast/binomial", "--time", "lockstep", "--rendezvous", "1us"],
+            "--rendezvous is of messages beyond an eager limit; add --eager",
         ),
         (["exscan/doubling_123", "--time", "overlapped", "--rate", "fast"], "rate 'fast': expected a number with one"),
         (["exscan/doubling_123", "-p", 65], "65 ranks: a space-time diagram is legible up to 64; take fewer processes"),

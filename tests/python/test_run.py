@@ -153,6 +153,20 @@ def test_rules_are_the_installed_ones_or_those_named_or_none(rondo, mpiexec, app
     assert rules_in("--rules", "none") is None
 
 
+def test_nodes_are_handed_to_the_ranks_or_refused(rondo, mpiexec, app, monkeypatch):
+    def nodes_in(*options: str) -> str | None:
+        words = shlex.split(rondo("run", *options, "--dry-run", "--", mpiexec, app).stdout)
+        return words[words.index("RONDO_NODES") + 1] if "RONDO_NODES" in words else None
+
+    assert nodes_in() is None
+    assert nodes_in("--nodes", "4,4,3") == "4,4,3"
+    monkeypatch.setenv("RONDO_NODES", "4x8")
+    assert nodes_in() == "4x8"
+    assert nodes_in("--nodes", "2x2") == "2x2"
+    message = refusal(rondo("run", "--nodes", "4y8", "--", mpiexec, app))
+    assert message.startswith("rondo: --nodes: '4y8' says no nodes; expected NODESxRANKS, as in 4x8")
+
+
 def test_a_launcher_is_not_needed_in_front_of_the_program(rondo, mpiexec, app, installed):
     result = rondo("run", "--rules", "none", "--dry-run", "--", app, "-x")
     assert result.stdout == f"LD_PRELOAD={installed}/librondo_mpich.so {app} -x\n"

@@ -35,6 +35,44 @@ TEST(Machine, is_read_line_by_line) {
     EXPECT_EQ(Machine::parse("alpha = 1\nbeta = 1\neager = 16Ki # bytes", "my.machine").eager, 16 << 10);
 }
 
+TEST(Machine, has_two_classes_of_links) {
+    const Machine machine = Machine::parse(
+        "alpha = 2\nbeta = 1\nalpha_inside = 0.25\nbeta_inside = 0.5\noverhead_inside = 0.125\nlanes = 4\n"
+        "eager = 1Ki\nrendezvous = 7\n",
+        "my.machine");
+    const virtual_machine::CostModel costs = machine.costs();
+    EXPECT_EQ(costs.alpha, 2);
+    EXPECT_EQ(costs.overhead, Machine().overhead);
+    ASSERT_TRUE(costs.inside.has_value());
+    EXPECT_EQ(costs.inside->alpha, 0.25);
+    EXPECT_EQ(costs.inside->beta, 0.5);
+    EXPECT_EQ(costs.inside->overhead, 0.125);
+    EXPECT_EQ(costs.lanes, 4);
+    EXPECT_EQ(costs.eager, 1024);
+    EXPECT_EQ(costs.rendezvous, 7);
+}
+
+TEST(Machine, takes_two_latencies_for_a_rendezvous_unless_it_says_more) {
+    const virtual_machine::CostModel costs = Machine::parse("alpha = 3\nbeta = 1", "my.machine").costs();
+    EXPECT_EQ(costs.rendezvous, 6);
+    EXPECT_EQ(costs.eager, virtual_machine::no_eager_limit);
+    EXPECT_EQ(costs.lanes, 1);
+    EXPECT_LT(costs.inside->alpha, Machine().alpha);
+}
+
+TEST(Machine, lanes_and_rendezvous_that_cannot_be_are_refused) {
+    for (const char* value : {"", "0", "-1", "1.5", "two", "1Mi"}) {
+        EXPECT_EQ(complaint("lanes = " + std::string(value)),
+                  "my.machine:1: 'lanes = " + std::string(value) + "': expected 1 to 1024, the links of a node");
+    }
+    EXPECT_THAT(complaint("rendezvous = -1"), HasSubstr("'rendezvous = -1' is negative; expected seconds"));
+    EXPECT_THAT(complaint("rendezvous = long"), HasSubstr("is not a number; expected seconds"));
+    for (const std::string key : {"lanes", "rendezvous", "alpha_inside"}) {
+        EXPECT_EQ(complaint(key + " = 1\n" + key + " = 1"),
+                  "my.machine:2: '" + key + "' is set twice; expected one line for it");
+    }
+}
+
 TEST(Machine, an_eager_limit_is_a_number_of_bytes) {
     for (const char* value : {"", "short", "-1", "1.5", "16KiB", "2e3"}) {
         EXPECT_EQ(complaint("eager = " + std::string(value)),
@@ -60,7 +98,9 @@ TEST(Machine, a_negative_figure_is_refused) {
 TEST(Machine, an_unknown_key_comes_with_the_nearest) {
     EXPECT_EQ(complaint("alhpa = 1"), "my.machine:1: unknown key 'alhpa'; did you mean 'alpha'?");
     EXPECT_THAT(complaint("alpha beta = 1"), HasSubstr("unknown key 'alpha beta'"));
-    EXPECT_THAT(complaint("bandwidth = 1"), HasSubstr("expected one of: alpha, beta, overhead, gamma, eager, segment"));
+    EXPECT_THAT(complaint("bandwidth = 1"),
+                HasSubstr("expected one of: alpha, beta, overhead, gamma, alpha_inside, beta_inside, overhead_inside, "
+                          "lanes, eager, rendezvous, segment"));
 }
 
 TEST(Machine, a_line_without_value_is_refused) {
@@ -135,6 +175,10 @@ TEST(Machine, its_fingerprint_tells_machines_apart_and_not_layouts) {
               print(base + "segment scan/linear_pipeline 8 1Mi = 4Ki\n"));
     EXPECT_NE(print(base), print(base + "eager = 0\n"));
     EXPECT_NE(print(base + "eager = 1\n"), print(base + "eager = 0\n"));
+    for (const char* line :
+         {"alpha_inside = 1", "beta_inside = 1", "overhead_inside = 1", "lanes = 2", "rendezvous = 0"}) {
+        EXPECT_NE(print(base), print(base + line)) << line;
+    }
     EXPECT_EQ(Machine().fingerprint(), Machine().fingerprint());
 }
 

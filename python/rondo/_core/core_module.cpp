@@ -18,6 +18,7 @@
 #include "rondo/core/error.hpp"
 #include "rondo/selection/choice.hpp"
 #include "rondo/selection/nearest.hpp"
+#include "rondo/selection/nodes.hpp"
 #include "rondo/selection/quantity.hpp"
 #include "rondo/selection/rules.hpp"
 #include "python/rondo/_core/machine_module.hpp"
@@ -177,19 +178,44 @@ SharedFacts checked_facts(const Collective& collective, Count processes, Count c
                              .op = {commutative}});
 }
 
+/// Of messages inside a node; nothing if nothing is said.
+struct InsideCosts {
+    std::optional<double> alpha, beta, overhead;
+
+    [[nodiscard]] std::optional<virtual_machine::LinkCosts> of(const virtual_machine::CostModel& costs) const {
+        if (!alpha && !beta && !overhead) return std::nullopt;
+        return virtual_machine::LinkCosts{alpha.value_or(costs.alpha), beta.value_or(costs.beta),
+                                          overhead.value_or(costs.overhead)};
+    }
+};
+
 nb::dict traced(std::string_view collective_name, std::string_view choice_text, Count processes, Count count,
-                Count element_bytes, Count root, bool commutative, bool in_place, std::string_view mode, double alpha,
-                double beta, double gamma, double overhead, std::int64_t most_messages) {
+                Count element_bytes, Count root, bool commutative, bool in_place, std::string_view nodes,
+                std::string_view mode, double alpha, double beta, double gamma, double overhead,
+                std::optional<double> alpha_inside, std::optional<double> beta_inside,
+                std::optional<double> overhead_inside, int lanes, std::optional<Count> eager, double rendezvous,
+                std::int64_t most_messages) {
     const Collective& collective = require_collective(collective_name);
     const Choice choice = parse_choice(collective, choice_text);
     if (choice.algorithm == nullptr)
         throw Error("what the MPI library's own " + std::string(collective.name) +
                     " does is not known; choose one of Rondo's algorithms");
-    const SharedFacts facts = checked_facts(collective, processes, count, element_bytes, root, commutative);
-    for (const double cost : {alpha, beta, gamma, overhead}) {
+    SharedFacts facts = checked_facts(collective, processes, count, element_bytes, root, commutative);
+    const auto placement = nodes.empty() ? std::nullopt : std::optional(parse_nodes(nodes, facts.size));
+    if (placement) facts.placement = &*placement;
+    for (const double cost : {alpha, beta, gamma, overhead, alpha_inside.value_or(0), beta_inside.value_or(0),
+                              overhead_inside.value_or(0), rendezvous}) {
         if (!(cost >= 0)) throw Error("costs must not be negative");
     }
-    const virtual_machine::CostModel costs{.alpha = alpha, .beta = beta, .gamma = gamma, .overhead = overhead};
+    if (lanes < 1) throw Error("a node has at least one lane");
+    virtual_machine::CostModel costs{.alpha = alpha,
+                                     .beta = beta,
+                                     .gamma = gamma,
+                                     .overhead = overhead,
+                                     .lanes = lanes,
+                                     .eager = eager.value_or(virtual_machine::no_eager_limit),
+                                     .rendezvous = rendezvous};
+    costs.inside = InsideCosts{alpha_inside, beta_inside, overhead_inside}.of(costs);
     const auto settings = virtual_machine::closed_settings(*choice.algorithm, facts, choice.settings, costs);
     const virtual_machine::Problem problem{*choice.algorithm, facts, settings, in_place};
     const virtual_machine::TraceOptions options{execution_of(mode), costs, most_messages};
@@ -281,9 +307,10 @@ NB_MODULE(_core, module) {
     module.def("nearest", &rondo::nearest_of, "word"_a, "known"_a,
                "At most three of the known names that the word may be a misspelling of, nearest first.");
     module.def("trace", &rondo::traced, "collective"_a, "choice"_a, "processes"_a, "count"_a, nb::kw_only(),
-               "element_bytes"_a = 8, "root"_a = 0, "commutative"_a = false, "in_place"_a = false,
+               "element_bytes"_a = 8, "root"_a = 0, "commutative"_a = false, "in_place"_a = false, "nodes"_a = "",
                "mode"_a = "lockstep", "alpha"_a = 1.0, "beta"_a = 0.0, "gamma"_a = 0.0, "overhead"_a = 0.0,
-               "most_messages"_a = 0,
+               "alpha_inside"_a = nb::none(), "beta_inside"_a = nb::none(), "overhead_inside"_a = nb::none(),
+               "lanes"_a = 1, "eager"_a = nb::none(), "rendezvous"_a = 0.0, "most_messages"_a = 0,
                "Runs all ranks of a choice such as 'linear_pipeline:segment=4Ki' in virtual time, 'lockstep' (with the "
                "standard costs, time is the number of rounds) or 'overlapped', and says what happened: a dictionary "
                "with\n"
@@ -296,9 +323,15 @@ NB_MODULE(_core, module) {
                "locals, by end: rank, step, kind ('combine' or 'copy'), left, right (not of a copy), into, start, end, "
                "data (of `into`).\n"
                "alpha is the time of a message, beta per byte, gamma per byte that an operator produces, overhead of "
-               "the processor per message sent or received.\n\n"
+               "the processor per message sent or received. nodes: where ranks are, as in 4x8 or 4,4,3 ('': each on a "
+               "node of its own). Messages inside a node take the costs that end in _inside; None: those of all. The "
+               "ranks of a node share its lanes to others. Messages of more bytes than eager (None: none) ask their "
+               "receivers, which takes rendezvous in addition.\n\n"
                "Raises ValueError for an unknown choice, a call that makes no sense or that the algorithm refuses, and "
                "beyond `most_messages` (0: no limit).");
+    module.def("ranks_on_nodes", &rondo::parse_ranks_on_nodes, "text"_a,
+               "The ranks on each node that a text such as '4x8' or '4,4,3' describes.\n\nRaises ValueError if it "
+               "describes none.");
     module.def("quantity", &rondo::quantity_of, "text"_a,
                "The whole number that a text such as '64Ki' or '1M' stands for.\n\nRaises ValueError if it is none.");
     module.def("quantity_text", &rondo::quantity_text, "value"_a,

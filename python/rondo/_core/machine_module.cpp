@@ -19,6 +19,7 @@
 #include "rondo/core/pipeline.hpp"
 #include "rondo/selection/choice.hpp"
 #include "rondo/selection/machine.hpp"
+#include "rondo/selection/nodes.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -35,7 +36,12 @@ nb::dict described(const Machine& machine) {
     description["beta"] = machine.beta;
     description["overhead"] = machine.overhead;
     description["gamma"] = machine.gamma;
+    description["alpha_inside"] = machine.alpha_inside;
+    description["beta_inside"] = machine.beta_inside;
+    description["overhead_inside"] = machine.overhead_inside;
+    description["lanes"] = machine.lanes;
     description["eager"] = machine.eager;
+    description["rendezvous"] = machine.rendezvous;
     return description;
 }
 
@@ -69,20 +75,23 @@ double best_in_lock_step(const AlgorithmInfo& algorithm, SharedFacts facts, cons
     return std::max(1.0, std::round(std::sqrt((first - each) * costs.beta * bytes / (each * costs.alpha))));
 }
 
-nb::dict chosen_segment(std::string_view collective, std::string_view name, Rank processes, Count bytes, double alpha,
-                        double beta, double overhead, double gamma, Count budget, std::optional<Count> eager) {
+nb::dict chosen_segment(std::string_view collective, std::string_view name, Rank processes, Count bytes,
+                        std::string_view machine, std::string_view nodes, Count budget) {
     const Collective& subject = require_collective(collective);
     const Choice choice = parse_choice(subject, name);
     if (choice.algorithm == nullptr || choice.algorithm->parameter(segment_parameter.name) == nullptr) {
         throw Error(std::string(collective) + "/" + std::string(name) + " has no segments");
     }
     if (processes < 1 || bytes < element_bytes) throw Error("expected at least one process and one element of 8 bytes");
-    const virtual_machine::CostModel costs{.alpha = alpha, .beta = beta, .gamma = gamma, .overhead = overhead};
-    const SharedFacts facts = subject.facts(
-        {.size = processes, .count = bytes / element_bytes, .element_bytes = element_bytes, .op = {true}});
+    const virtual_machine::CostModel costs = Machine::parse(machine, "machine").costs();
+    const auto placement = nodes.empty() ? std::nullopt : std::optional(parse_nodes(nodes, processes));
+    const SharedFacts facts = subject.facts({.size = processes,
+                                             .count = bytes / element_bytes,
+                                             .element_bytes = element_bytes,
+                                             .op = {true},
+                                             .placement = placement ? &*placement : nullptr});
     const virtual_machine::SegmentChoice best = virtual_machine::best_segment(
-        *choice.algorithm, facts, choice.settings, costs, budget > 0 ? budget : virtual_machine::actions_per_choice,
-        eager.value_or(virtual_machine::no_eager_limit));
+        *choice.algorithm, facts, choice.settings, costs, budget > 0 ? budget : virtual_machine::actions_per_choice);
     nb::dict description;
     description["segment"] = best.segment;
     description["segments"] = best.segments;
@@ -97,20 +106,22 @@ nb::dict chosen_segment(std::string_view collective, std::string_view name, Rank
 void bind_machine(nb::module_& module) {
     module.def(
         "standard_machine", [] { return described(Machine()); },
-        "The figures that are used without a machine file: alpha and overhead in seconds, beta and gamma in seconds "
-        "per byte, eager in bytes or None.");
+        "The figures that are used without a machine file: alpha, overhead and rendezvous (or None) in seconds, beta "
+        "and gamma in seconds per byte, eager in bytes or None, lanes; those that end in _inside are of messages "
+        "inside a node.");
     module.def(
         "read_machine",
         [](std::string_view text, std::string_view name) { return described(Machine::parse(text, name)); }, "text"_a,
         "name"_a,
-        "The figures in the text of a machine file called `name`: alpha, beta, overhead, gamma, eager.\n\nRaises "
+        "The figures in the text of a machine file called `name`, as `standard_machine` has them.\n\nRaises "
         "ValueError('<name>:<line>: what was expected') if a line is malformed.");
-    module.def("chosen_segment", &chosen_segment, "collective"_a, "algorithm"_a, "processes"_a, "bytes"_a, "alpha"_a,
-               "beta"_a, "overhead"_a, "gamma"_a, "budget"_a = 0, "eager"_a = nb::none(),
-               "The segment that is best for a call on a machine: a dictionary with segment (bytes), segments, seconds "
+    module.def("chosen_segment", &chosen_segment, "collective"_a, "algorithm"_a, "processes"_a, "bytes"_a, "machine"_a,
+               "nodes"_a = "", "budget"_a = 0,
+               "The segment that is best for a call on a machine, the text of a machine file, whose ranks are on nodes "
+               "such as 4x8 ('': each on its own): a dictionary with segment (bytes), segments, seconds "
                "(predicted), basis (how that was found) and lock_step_segments (the best number by the formula for "
-               "lock step; 0 if it was not computed).\n\nRaises ValueError for an unknown algorithm, or one without "
-               "segments.");
+               "lock step; 0 if it was not computed).\n\nRaises ValueError for an unknown algorithm, one without "
+               "segments, a malformed machine, and nodes that do not fit the processes.");
 }
 
 }  // namespace rondo

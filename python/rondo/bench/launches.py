@@ -14,7 +14,7 @@ from rondo.cluster import cluster, shapes
 from rondo.errors import Error
 from rondo.launching import abi, installation, launcher, mpi_library, preload
 from rondo.launching.mpi_library import MpiLibrary
-from rondo.machine import machine
+from rondo.machine import machine, placement
 
 DRIVER = "bench"
 
@@ -26,6 +26,8 @@ class Place:
     library: MpiLibrary
     launcher_words: tuple[str, ...] = ()
     cluster_text: str | None = None
+    nodes: str | None = None
+    """On which Rondo takes the ranks to be, whatever the MPI library says."""
 
     @property
     def abi(self) -> str:
@@ -42,14 +44,16 @@ class Launch:
     emulation: Emulation | None = None
 
 
-def make(launcher_words: Sequence[str], cluster_text: str | None, wanted: str | None) -> Place:
+def make(
+    launcher_words: Sequence[str], cluster_text: str | None, wanted: str | None, nodes: str | None = None
+) -> Place:
     """A place from what users write: a launcher without a program, or a cluster. Error for what is wrong in it."""
     if cluster_text is not None:
         if launcher_words:
             raise Error(f"--cluster starts the ranks itself; leave out the launcher: {' '.join(launcher_words)}")
         if ":" in cluster_text:
             shapes.parse(cluster_text)
-        return Place(mpi_library.find(wanted or "mpich", os.environ), (), cluster_text)
+        return Place(mpi_library.find(wanted or "mpich", os.environ), (), cluster_text, nodes)
     if not launcher_words:
         raise Error(
             "where to measure? Expected a launcher, as in: rondo bench exscan -- mpiexec -n 8; or an emulated cluster: "
@@ -61,7 +65,7 @@ def make(launcher_words: Sequence[str], cluster_text: str | None, wanted: str | 
         raise Error(f"{program}: expected a launcher with its options and no program; the benchmark is the program")
     if wanted is None and line.kind not in launcher.MPI_OF:
         raise Error(f"{launcher_words[0]} starts programs of any MPI; name one: --mpi mpich|openmpi|impi|PATH")
-    return Place(mpi_library.find(wanted or launcher_words[0], os.environ), tuple(launcher_words))
+    return Place(mpi_library.find(wanted or launcher_words[0], os.environ), tuple(launcher_words), nodes=nodes)
 
 
 def driver_for(library: MpiLibrary, before: Callable[[], None] = lambda: None) -> Path:
@@ -92,6 +96,7 @@ def prepared(place: Place, words: Sequence[str], rondo: bool) -> Iterator[Launch
         variables = {preload.PRELOAD: str(library)} if library is not None else {}
         if machine.VARIABLE in os.environ:
             variables[machine.VARIABLE] = os.environ[machine.VARIABLE]
+        variables |= {placement.VARIABLE: place.nodes} if place.nodes else {}
         shape = running.shape
         emulation = Emulation(shape.nodes, shape.per_node, shape.latency, shape.rate, shape.lanes)
         line = running.command(place.library, shape.ranks, words, variables)
@@ -104,7 +109,9 @@ def _under_launcher(place: Place, words: Sequence[str], library: Path | None) ->
     if library is None:
         return Launch(line.words, environment)
     figures = machine.find(environment.get(machine.VARIABLE), environment)
-    command = preload.inject(line, library, {machine.VARIABLE: str(figures)} if figures else {}, environment)
+    variables = {machine.VARIABLE: str(figures)} if figures else {}
+    variables |= {placement.VARIABLE: place.nodes} if place.nodes else {}
+    command = preload.inject(line, library, variables, environment)
     return Launch(command.words, {**environment, **command.environment})
 
 

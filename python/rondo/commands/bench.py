@@ -14,6 +14,7 @@ import click
 from rondo import optional
 from rondo.bench import console_output, launches, maps, pages, plans, results, series, tables
 from rondo.errors import Error
+from rondo.machine import placement
 
 
 @click.command(context_settings={"allow_interspersed_args": True})
@@ -91,6 +92,11 @@ from rondo.errors import Error
     help="MPI library. Default: the launcher's, on an emulated cluster MPICH.",
 )
 @click.option(
+    "--nodes",
+    metavar="NODESxRANKS|RANKS,RANKS,...",
+    help="Rondo takes the ranks to be on these nodes, whatever the MPI library says, as `rondo run --nodes`.",
+)
+@click.option(
     "--map",
     "as_map",
     is_flag=True,
@@ -135,6 +141,7 @@ def command(
     as_json: bool,
     cluster: str | None,
     mpi: str | None,
+    nodes: str | None,
     as_map: bool,
     processes: str | None,
     bandwidth_at: str,
@@ -152,6 +159,7 @@ def command(
         rondo bench exscan -- mpiexec -n 8
         rondo bench exscan --algorithms native,doubling_123 --counts 1:1M --type double -- srun -n 64
         rondo bench scan -a linear_pipeline:segment=32Ki -a native --cluster 36x1:5ms:100Mbit --mpi openmpi
+        rondo bench allreduce -a full_lane -a native --nodes 2x4 -- mpiexec -n 8
 
     COLLECTIVE is exscan, scan, allreduce, reduce_scatter, allgather, reduce or bcast; or, to see what a network does,
     one of the patterns ping_pong (between the first and the last rank, one way), incast (all send to rank 0) and
@@ -188,12 +196,14 @@ def command(
     plan = plans.make(
         collective, algorithms=algorithms, type_name=type_, operator=op, learned_clock=clock == "learned", **options
     )
+    if nodes is not None and as_map:
+        raise Error("--nodes says where so many ranks are; a map has several numbers of them")
     if as_map:
         sys.exit(map_command(plan, (cluster, mpi, launcher), processes, bandwidth_at, output=output, as_json=as_json))
     if processes is not None:
         raise Error("--processes goes with --map; a single measurement has those of its launcher or cluster")
     base = output_base(output, collective)
-    place = launches.make(launcher, cluster, mpi)
+    place = launches.make(launcher, cluster, mpi, placement.checked(nodes) if nodes is not None else None)
     outcome = console_output.measure(plan, place)
     for what, reason in outcome.refusals.items():
         click.echo(f"rondo: {what} was not measured: {reason}", err=True)

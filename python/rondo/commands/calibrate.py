@@ -9,7 +9,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
@@ -18,7 +18,7 @@ from rondo import _core
 from rondo.bench import launches, plans
 from rondo.cluster import shapes
 from rondo.errors import Error
-from rondo.machine import calibrate, machine
+from rondo.machine import calibrate, machine, placement
 
 DEFAULT_RANKS = 8
 DEFAULT_SIZES = "64Ki,1Mi,16Mi"
@@ -43,6 +43,16 @@ KNOWN_BUDGET = 1 << 20  # actions in virtual time, for each choice
 )
 @click.option("--show", metavar="FILE", help="Measure nothing; show the figures in FILE and what they lead to.")
 @click.option(
+    "--inside",
+    is_flag=True,
+    help="Measure only what messages cost inside a node, between ranks of one, and add it to the file.",
+)
+@click.option(
+    "--nodes",
+    metavar="NODESxRANKS|RANKS,RANKS,...",
+    help="On which the ranks of the calls in the table are, as 4x8. Default: those of the cluster, or each on its own.",
+)
+@click.option(
     "--ranks", type=click.IntRange(1, 2**20), help="Of the calls in the table. Default: those measured with, or 8."
 )
 @click.option("--sizes", default=DEFAULT_SIZES, show_default=True, help="Of the vectors in the table, in bytes.")
@@ -62,6 +72,8 @@ def command(
     mpi: str | None,
     output: str | None,
     show: str | None,
+    inside: bool,
+    nodes: str | None,
     ranks: int | None,
     sizes: str,
     precompute: tuple[int, ...],
@@ -75,8 +87,9 @@ def command(
 
     \b
         rondo calibrate -- mpiexec -n 2 -ppn 1 -hosts node1,node2
+        rondo calibrate --inside -- mpiexec -n 2
         rondo calibrate --cluster 8x1:2ms:200Mbit --output emulated.machine
-        rondo calibrate --show emulated.machine --ranks 64
+        rondo calibrate --show emulated.machine --nodes 8x8
 
     The table shows for every pipelined algorithm the segment that is chosen, the time that is predicted, and beside it
     the number of segments that a formula gives for rounds in lock step (b*), which is too small where messages overlap.
@@ -84,14 +97,19 @@ def command(
     lengths = plans.counts_of(sizes)
     if min(lengths) < calibrate.ELEMENT:
         raise Error(f"--sizes {sizes}: expected at least {calibrate.ELEMENT} bytes each")
+    if nodes is not None:
+        ranks_on = sum(placement.ranks_on(nodes))
+        if ranks not in (None, ranks_on):
+            raise Error(f"--nodes {nodes} has {ranks_on} ranks, not the {ranks} of --ranks; leave out one of the two")
+        ranks = ranks_on
     if show is not None:
-        if launcher or cluster or output or mpi or precompute:
+        if launcher or cluster or output or mpi or precompute or inside:
             raise Error(
-                "--show measures and writes nothing; expected no launcher, --cluster, --mpi, --output or "
+                "--show measures and writes nothing; expected no launcher, --cluster, --mpi, --output, --inside or "
                 "--precompute beside it"
             )
         figures = machine.read(Path(show))
-        tell(figures, calibrate.table(figures, ranks or DEFAULT_RANKS, lengths), as_json, source=show)
+        tell(figures, calibrate.table(figures, ranks or DEFAULT_RANKS, lengths, nodes or ""), as_json, source=show)
         return
     if not launcher and cluster is None:
         raise Error(
@@ -101,25 +119,41 @@ def command(
     path = Path(output) if output is not None else machine.default_path(os.environ)
     if path.is_dir():
         raise Error(f"--output {path} is a directory; expected a file in it")
-    launches.make(launcher, cluster, mpi)  # refuses what is wrong before anything starts
-    measured = calibrate.measure(launcher, cluster, mpi, lambda stage: click.echo(f"measuring {stage}", err=True))
-    machine.write(path, text_of(measured, launcher, cluster, precompute))
+    if inside and precompute:
+        raise Error("--inside changes three figures of a file; leave out --precompute")
+    before = machine.read(path) if inside else None  # refuses what is wrong before anything starts, as this:
+    launches.make(launcher, cluster, mpi)
+
+    def progress(stage: str) -> None:
+        click.echo(f"measuring {stage}", err=True)
+
+    if before is not None:
+        links = calibrate.measure_inside(launcher, cluster, mpi, progress)
+        figures, measured_ranks = calibrate.with_inside(before, links), 2
+        machine.write(path, machine.text_with_inside(path.read_text(encoding="utf-8"), figures))
+    else:
+        measured = calibrate.measure(launcher, cluster, mpi, progress)
+        figures, measured_ranks = measured.machine, measured.ranks
+        machine.write(path, text_of(measured, launcher, cluster, precompute))
     click.echo(f"wrote {path}", err=True)
-    if measured.rendezvous > measured.machine.alpha / 2:
+    if figures.rendezvous is not None and figures.rendezvous > figures.alpha / 2:
         click.echo(
-            f"rondo: messages beyond the eager limit take {time_text(measured.rendezvous)} more, because this library "
+            f"rondo: messages beyond the eager limit take {time_text(figures.rendezvous)} more, because this library "
             f"asks the receiver first",
             err=True,
         )
-    rows = calibrate.table(measured.machine, ranks or table_ranks(cluster, measured.ranks), lengths)
-    tell(measured.machine, rows, as_json, source=str(path))
+    if nodes is None and ranks is None:
+        ranks, nodes = table_ranks(cluster, measured_ranks)
+    rows = calibrate.table(figures, ranks or DEFAULT_RANKS, lengths, nodes or "")
+    tell(figures, rows, as_json, source=str(path))
 
 
-def table_ranks(cluster: str | None, measured: int) -> int:
-    """Those of the cluster, if its text says; two ends of a network say nothing about programs."""
+def table_ranks(cluster: str | None, measured: int) -> tuple[int, str]:
+    """Those of the cluster and its nodes, if its text says; two ends of a network say nothing about programs."""
     if cluster is not None and ":" in cluster:
-        return shapes.parse(cluster).ranks
-    return measured if measured > 2 else DEFAULT_RANKS
+        shape = shapes.parse(cluster)
+        return shape.ranks, f"{shape.nodes}x{shape.per_node}"
+    return (measured if measured > 2 else DEFAULT_RANKS), ""
 
 
 def text_of(
@@ -146,12 +180,15 @@ def tell(figures: machine.Machine, rows: Sequence[calibrate.Row], as_json: bool,
     from rich.table import Table  # noqa: PLC0415
 
     click.secho(source, bold=True)
-    click.echo(f"  alpha     {time_text(figures.alpha)}")
-    click.echo(f"  beta      {figures.beta:.3g} s/byte ({rate_text(figures.beta)})")
-    click.echo(f"  overhead  {time_text(figures.overhead)}")
-    click.echo(f"  gamma     {figures.gamma:.3g} s/byte ({rate_text(figures.gamma)})")
+    click.echo(f"  alpha       {beside(figures.alpha, figures.alpha_inside, time_text)}")
+    click.echo(f"  beta        {beside(figures.beta, figures.beta_inside, beta_text)}")
+    click.echo(f"  overhead    {beside(figures.overhead, figures.overhead_inside, time_text)}")
+    click.echo(f"  gamma       {beta_text(figures.gamma)}")
+    click.echo(f"  lanes       {figures.lanes}")
     eager = f"{_core.quantity_text(figures.eager)} bytes" if figures.eager is not None else "by the library"
-    click.echo(f"  eager     {eager}")
+    click.echo(f"  eager       {eager}")
+    wait = time_text(figures.rendezvous) if figures.rendezvous is not None else "two latencies"
+    click.echo(f"  rendezvous  {wait}")
     ranks = rows[0].ranks if rows else 0
     table = Table(title=f"Segments chosen, {ranks} ranks", title_justify="left", box=None, pad_edge=False)
     for name in ("algorithm", "bytes", "segment", "segments", "time", "b*", "found by"):
@@ -168,6 +205,16 @@ def tell(figures: machine.Machine, rows: Sequence[calibrate.Row], as_json: bool,
         )
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1000
     Console(width=width, highlight=False).print(table)
+
+
+def beside(between: float, inside: float | None, text: Callable[[float], str]) -> str:
+    """A figure of both classes of links."""
+    return text(between) if inside is None else f"{text(between)}; inside a node {text(inside)}"
+
+
+def beta_text(seconds_per_byte: float) -> str:
+    """A figure per byte, and its rate."""
+    return f"{seconds_per_byte:.3g} s/byte ({rate_text(seconds_per_byte)})"
 
 
 def time_text(seconds: float) -> str:

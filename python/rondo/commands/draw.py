@@ -15,6 +15,7 @@ from rondo.cluster import shapes
 from rondo.drawing import trace
 from rondo.drawing.trace import Costs, Problem
 from rondo.errors import Error
+from rondo.machine import placement
 
 PICTURES = ("auto", "spacetime", "trees")
 BLOCKS = 8  # of the vector, where nothing else is said
@@ -22,11 +23,18 @@ FULL = 8  # times as many blocks, where nothing is said, for the colours of tree
 UNSEGMENTED = 8192  # elements; see _count_and_segment
 MOST_DRAWN = 20_000
 MOST_WRITTEN = 1_000_000
+RANKS = 8
 ALPHA, RATE = "2ms", "200Mbit"
+ALPHA_INSIDE, RATE_INSIDE = "20us", "10Gbit"
 
 
 @click.command()
-@click.option("-p", "--processes", type=int, default=8, show_default=True, help="Ranks.")
+@click.option("-p", "--processes", type=int, help=f"Ranks. Default: those of --nodes, or {RANKS}.")
+@click.option(
+    "--nodes",
+    metavar="NODESxRANKS|RANKS,RANKS,...",
+    help="Where the ranks are: 4x8 is four nodes of eight, 4,4,3 three that differ. Default: each rank on its own.",
+)
 @click.option(
     "--count",
     metavar="ELEMENTS",
@@ -49,6 +57,15 @@ ALPHA, RATE = "2ms", "200Mbit"
 @click.option("--operator-rate", metavar="RATE", help="At which an operator makes results. Default: infinite.")
 @click.option("--overhead", metavar="TIME", help="Of a processor per message, overlapped. Default: none.")
 @click.option(
+    "--alpha-inside", metavar="TIME", help=f"Of a message inside a node. Default, with --nodes: {ALPHA_INSIDE}."
+)
+@click.option("--rate-inside", metavar="RATE", help=f"Inside a node. Default, with --nodes: {RATE_INSIDE}.")
+@click.option("--lanes", type=click.IntRange(1), help="Links of a node, which its ranks share, overlapped. Default: 1.")
+@click.option(
+    "--eager", metavar="BYTES", help="Of the longest message between nodes that does not wait for its receiver."
+)
+@click.option("--rendezvous", metavar="TIME", help="What longer ones take in addition. Default: twice --alpha.")
+@click.option(
     "--picture",
     type=click.Choice(PICTURES),
     default="auto",
@@ -67,7 +84,8 @@ ALPHA, RATE = "2ms", "200Mbit"
 def command(
     *,
     algorithm: str,
-    processes: int,
+    processes: int | None,
+    nodes: str | None,
     count: str | None,
     element_bytes: int,
     root: int,
@@ -78,6 +96,7 @@ def command(
     picture: str,
     output: Path | None,
     as_json: bool,
+    lanes: int | None,
     **costs: str | None,
 ) -> None:
     """Draw what an algorithm does: who sends what to whom, when, and what is combined.
@@ -90,6 +109,9 @@ def command(
     The blocks of a pipeline, in rounds and in seconds:
         rondo draw scan/linear_pipeline -p 6 --count 40 --set segment=64
         rondo draw scan/linear_pipeline:segment=4Ki -p 6 --time overlapped --alpha 2ms --rate 200Mbit
+    Nodes that ranks share:
+        rondo draw bcast/full_lane --nodes 4x4
+        rondo draw allreduce/full_lane --nodes 4,4,3 --commutative --time overlapped
     Trees, each edge in the colour of the rounds in which it is used:
         rondo draw bcast/two_tree -p 10
         rondo draw bcast/binomial -p 16 --picture trees --output tree.png
@@ -98,10 +120,12 @@ def command(
     """
     collective, choice = _names(algorithm, settings)
     output = _checked_output(output)
-    seconds = _costs(time, **costs)
+    ranks_on = _ranks_on(nodes, processes)
+    processes = processes if processes is not None else sum(ranks_on) or RANKS
+    seconds = _costs(time, bool(ranks_on), lanes, **costs)
     elements, choice = _count_and_segment(collective, choice, count, element_bytes)
     problem = Problem(
-        collective, choice, processes, elements, element_bytes, root, commutative, in_place, time, seconds
+        collective, choice, processes, elements, element_bytes, root, commutative, in_place, time, seconds, ranks_on
     )
     answer = problem.run(MOST_WRITTEN if as_json else MOST_DRAWN)
     if as_json:
@@ -166,22 +190,44 @@ def _checked_output(output: Path | None) -> Path | None:
     return output
 
 
-def _costs(
-    time: str, *, alpha: str | None, rate: str | None, operator_rate: str | None, overhead: str | None
-) -> Costs | None:
+def _ranks_on(nodes: str | None, processes: int | None) -> tuple[int, ...]:
+    """Of each node; none if nothing was said of nodes. Error if they contradict the processes."""
+    if nodes is None:
+        return ()
+    ranks_on = placement.ranks_on(nodes)
+    if processes not in (None, sum(ranks_on)):
+        raise Error(f"--nodes {nodes} has {sum(ranks_on)} ranks, not the {processes} of -p; leave out one of the two")
+    return ranks_on
+
+
+def _costs(time: str, has_nodes: bool, lanes: int | None, **texts: str | None) -> Costs | None:
     """None where time is counted in rounds; Error if there are costs nevertheless."""
+    given = [f"--{name.replace('_', '-')}" for name, text in texts.items() if text is not None]
+    given += ["--lanes"] if lanes is not None else []
     if time == trace.ROUNDS:
-        if any(each is not None for each in (alpha, rate, operator_rate, overhead)):
+        if given:
             raise Error(
-                f"--alpha, --rate, --operator-rate and --overhead mean nothing in rounds; "
+                f"{' and '.join(given)} {'means' if len(given) == 1 else 'mean'} nothing in rounds; "
                 f"add --time {trace.LOCK_STEP} or --time {trace.OVERLAPPED}"
             )
         return None
+    of_nodes = [each for each in given if each in ("--alpha-inside", "--rate-inside", "--lanes")]
+    if of_nodes and not has_nodes:
+        raise Error(f"{of_nodes[0]} means nothing where each rank is on a node of its own; add --nodes")
+    if texts["rendezvous"] is not None and texts["eager"] is None:
+        raise Error("--rendezvous is of messages beyond an eager limit; add --eager")
+    alpha = shapes.latency(texts["alpha"] or ALPHA)
+    rendezvous = shapes.latency(texts["rendezvous"]) if texts["rendezvous"] else 2 * alpha
     return Costs(
-        alpha=shapes.latency(alpha or ALPHA),
-        beta=shapes.BETA_BITS / shapes.rate(rate or RATE),
-        gamma=shapes.BETA_BITS / shapes.rate(operator_rate) if operator_rate else 0.0,
-        overhead=shapes.latency(overhead) if overhead else 0.0,
+        alpha=alpha,
+        beta=shapes.BETA_BITS / shapes.rate(texts["rate"] or RATE),
+        gamma=shapes.BETA_BITS / shapes.rate(texts["operator_rate"]) if texts["operator_rate"] else 0.0,
+        overhead=shapes.latency(texts["overhead"]) if texts["overhead"] else 0.0,
+        alpha_inside=shapes.latency(texts["alpha_inside"] or ALPHA_INSIDE) if has_nodes else None,
+        beta_inside=shapes.BETA_BITS / shapes.rate(texts["rate_inside"] or RATE_INSIDE) if has_nodes else None,
+        lanes=lanes or 1,
+        eager=_quantity(texts["eager"], "--eager") if texts["eager"] is not None else None,
+        rendezvous=rendezvous if texts["eager"] is not None else 0.0,
     )
 
 

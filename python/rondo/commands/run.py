@@ -19,7 +19,7 @@ from rondo import _core
 from rondo.cluster import cluster
 from rondo.errors import Error
 from rondo.launching import abi, fitting, installation, launcher, mpi_library, preload, process
-from rondo.machine import machine
+from rondo.machine import machine, placement
 
 NO_RULES = "none"
 REPORT_DIRECTORY = ".rondo-report-"
@@ -80,6 +80,13 @@ REPORT_DIRECTORY = ".rondo-report-"
 @click.option(
     "--mpi", "wanted_mpi", metavar="mpich|openmpi|impi|PATH", help="With --cluster, the MPI to start it with."
 )
+@click.option(
+    "--nodes",
+    metavar="NODESxRANKS|RANKS,RANKS,...",
+    envvar="RONDO_NODES",
+    help="Take the ranks to be on these nodes, whatever the MPI library says: 4x8 is four nodes of eight, 4,4,3 three "
+    "that differ; ranks fill one after the other. Environment variable: `RONDO_NODES`.",
+)
 @click.option("--dry-run", is_flag=True, help="Print the command that would run, and stop.")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- LAUNCHER ... PROGRAM ...")
 def command(
@@ -87,6 +94,7 @@ def command(
     uses: tuple[str, ...],
     rules: str | None,
     machine_file: str | None,
+    nodes: str | None,
     report_file: str | None,
     wanted: str,
     cluster_text: str | None,
@@ -127,6 +135,8 @@ def command(
     figures = machine.find(machine_file, environment) if cluster_text is None or machine_file is not None else None
     if figures is not None:
         variables[machine.VARIABLE] = str(figures)
+    if nodes:
+        variables[placement.VARIABLE] = placement.checked(nodes)
 
     environment.pop("RONDO_RULES", None)
     environment.pop(machine.VARIABLE, None)

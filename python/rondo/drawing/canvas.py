@@ -16,6 +16,8 @@ from rondo.reports import figures, style
 FORMATS = figures.FORMATS
 SETTINGS = {**figures.SETTINGS, "lines.solid_capstyle": "round"}
 INK, FAINT, PALE = "#222222", "#9a9a9a", "#e4e4e4"
+GROUND = "#e3edf5"  # of a node
+INSIDE: dict[str, Any] = {"linewidth": 0.7, "linestyle": (0, (3, 1.5))}  # messages inside a node
 SMALL, TINY = 7, 6  # letters, in points
 POINT = 1 / 72  # inch
 TOP = 0.5  # inches above the drawing, for the title
@@ -54,6 +56,13 @@ class Sheet:
         arrow = patches.FancyArrowPatch(start, end, **{**defaults, "clip_on": False, **options})
         arrow.set_gid(name)
         self.axes.add_patch(arrow)
+
+    def ground(self, left: float, top: float, width: float, height: float, name: str) -> None:
+        """That of a node, behind everything. In an SVG file its group is called `name`."""
+        patches = optional.module("matplotlib.patches")
+        box = patches.Rectangle((left, top), width, height, facecolor=GROUND, linewidth=0, zorder=-1, clip_on=False)
+        box.set_gid(name)
+        self.axes.add_patch(box)
 
     def label(self, x: float, y: float, text: str, colour: str) -> None:
         """A few letters beside or on an arrow."""
@@ -123,6 +132,7 @@ def title_of(trace: Trace) -> tuple[str, str]:
     """What was drawn, and its figures."""
     problem, events = trace.problem, trace.events
     facts = [f"p = {problem.processes}"]
+    facts += [nodes_text(problem.nodes)] if problem.nodes else []
     facts += [f"root {problem.root}"] if problem.root else []
     facts += ["commutative operator"] if problem.commutative else []
     facts += ["in place"] if problem.in_place else []
@@ -134,12 +144,28 @@ def title_of(trace: Trace) -> tuple[str, str]:
     return ", ".join([f"{problem.collective}/{events.choice}", *facts]), ", ".join(figures_)
 
 
+def nodes_text(nodes: Sequence[int]) -> str:
+    """Nodes, and the ranks on them."""
+    each = str(nodes[0]) if len(set(nodes)) == 1 else ", ".join(map(str, nodes))
+    return f"{style.counted(len(nodes), 'node')} of {each} {'rank' if each == '1' else 'ranks'}"
+
+
 def time_text(trace: Trace) -> str:
     """How long it took, and under which costs."""
     problem, time = trace.problem, trace.events.time
     if problem.timing == ROUNDS or problem.costs is None:
         return style.counted(round(time), "round")
     how = "in lock step" if problem.timing == LOCK_STEP else "overlapped"
-    rate = shapes.rate_text(shapes.BETA_BITS / problem.costs.beta)
-    costs = f"\N{GREEK SMALL LETTER ALPHA} = {style.time_text(problem.costs.alpha)}, {rate[:-4]} {rate[-4:]}/s"
+    costs = _costs_text(problem.costs.alpha, problem.costs.beta)
+    if problem.costs.alpha_inside is not None and problem.costs.beta_inside is not None:
+        costs += f"; inside {_costs_text(problem.costs.alpha_inside, problem.costs.beta_inside)}"
+    costs += f"; {style.counted(problem.costs.lanes, 'lane')}" if problem.costs.lanes > 1 else ""
+    if problem.costs.eager is not None:
+        wait = style.time_text(problem.costs.rendezvous)
+        costs += f"; {wait} more beyond {style.counted(problem.costs.eager, 'byte')}"
     return f"{style.time_text(time)} {how} ({costs})"
+
+
+def _costs_text(alpha: float, beta: float) -> str:
+    rate = shapes.rate_text(shapes.BETA_BITS / beta)
+    return f"\N{GREEK SMALL LETTER ALPHA} = {style.time_text(alpha)}, {rate[:-4]} {rate[-4:]}/s"

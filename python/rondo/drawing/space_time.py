@@ -27,6 +27,9 @@ LABEL = 0.3  # inches of arrow that a label needs
 LETTERS = 0.1  # inches that they are high
 ASIDE = 0.2  # of the distance of two ranks: how far from their middle a label may stand
 PASSES = 4  # in which labels make room for one another
+BESIDE_NODES = 0.66  # instead of LEFT, where ranks are on nodes
+NODE_GAP = 0.12  # inches between nodes
+HEAD = 0.09  # inches of an arrow inside a node without dashes
 Point = tuple[float, float]
 
 
@@ -59,6 +62,10 @@ def _row(ranks: int) -> float:
     return min(max(8.0 / ranks, 0.2), 0.42)
 
 
+def _left(trace: Trace) -> float:
+    return BESIDE_NODES if trace.problem.nodes else LEFT
+
+
 class _Rounds:
     """Rounds of equal length, and before each of them room for the marks of what happens there at no cost of time."""
 
@@ -71,7 +78,7 @@ class _Rounds:
             most[moment] = max(most[moment], len(locals_))
         self.widths = {moment: MARK * min(number, MOST_MARKS) for moment, number in most.items()}
         marks = sum(self.widths.values()) + GAP * (self.rounds + 1)
-        room = canvas.width_of(canvas.title_of(trace)) - LEFT - marks
+        room = canvas.width_of(canvas.title_of(trace)) - _left(trace) - marks
         self.round_width = min(max(room / max(self.rounds, 1), 0.6 if self.rounds <= 16 else 0.5), 0.85)
         self.starts, x = [], 0.0
         for moment in range(self.rounds + 1):
@@ -94,7 +101,7 @@ class _Rounds:
     def draw_axis(self, sheet: Sheet, height: float) -> None:
         for number, start in enumerate(self.starts[:-1]):
             band = optional.module("matplotlib.patches").Rectangle(
-                (start, 0), self.round_width, height, facecolor="#f4f4f4", linewidth=0, zorder=0
+                (start, 0), self.round_width, height, facecolor="black", alpha=0.045, linewidth=0, zorder=0
             )
             sheet.axes.add_patch(band)
             sheet.text(start + self.round_width / 2, height + 0.1, str(number + 1))
@@ -116,10 +123,12 @@ class _Seconds:
     def __init__(self, trace: Trace) -> None:
         self.row = _row(trace.problem.processes)
         self.time = trace.events.time
-        costs = trace.problem.costs
-        self.seconds_per_element = costs.beta * trace.problem.element_bytes if costs is not None else 0.0
-        shortest = min((message.end - message.start for message in trace.events.messages), default=self.time)
-        room = canvas.width_of(canvas.title_of(trace)) - LEFT
+        self.problem = trace.problem
+        messages = trace.events.messages
+        # Those inside nodes are short, and need no length to be told apart.
+        drawn = [each for each in messages if not self.problem.is_inside(each)] or messages
+        shortest = min((message.end - message.start for message in drawn), default=self.time)
+        room = canvas.width_of(canvas.title_of(trace)) - _left(trace)
         self.width = min(max(ARROW * self.time / shortest if shortest else 0.0, 4.0, room), 18.0)
         self.per_second = (self.width - 0.15) / self.time if self.time else 0.0
 
@@ -130,7 +139,12 @@ class _Seconds:
         return self.x(message.start), self.x(message.end)
 
     def on_wire(self, message: Message) -> float:
-        return self.seconds_per_element * message.count * self.per_second
+        costs = self.problem.costs
+        if costs is None:
+            return 0.0
+        inside = self.problem.is_inside(message) and costs.beta_inside is not None
+        beta = costs.beta_inside if inside and costs.beta_inside is not None else costs.beta
+        return beta * self.problem.element_bytes * message.count * self.per_second
 
     def place(self, local: Local) -> float:
         return self.x(local.end)
@@ -153,6 +167,7 @@ class _Label:
     colour: str
     places: list[Point]
     """Where it may stand, the most wanted first."""
+    can_be_missed: bool = False
     place: Point = (0.0, 0.0)
 
     @property
@@ -185,19 +200,28 @@ class _Labels:
             return
         (x, y), (to_x, to_y) = start, end
         places = [(x + part * (to_x - x), y + part * (to_y - y)) for part in self._parts(message)]
-        label = _Label(text, colour, places)
+        # Inside a node, many messages may come at nearly the same time.
+        can_be_missed = self.trace.problem.timing != ROUNDS and self._is_on_a_node(message)
+        label = _Label(text, colour, places, can_be_missed)
         self._put(label)
         self.labels.append(label)
 
     def settle(self) -> list[_Label]:
-        """All labels. Those that cover others move once more, now that all are known."""
+        """The labels. Those that cover others move once more, now that all are known; or go, if they can be missed."""
         for _ in range(PASSES):
             crowded = [each for each in self.labels if self._covered(each, each.place) > 0]
             for each in crowded:
                 for inch in each.inches():
                     self.taken[inch].remove(each)
                 self._put(each)
+        for each in [each for each in self.labels if each.can_be_missed and self._covered(each, each.place) > 0]:
+            self.labels.remove(each)
+            for inch in each.inches():
+                self.taken[inch].remove(each)
         return self.labels
+
+    def _is_on_a_node(self, message: Message) -> bool:
+        return bool(self.trace.problem.nodes) and self.trace.problem.is_inside(message)
 
     def _put(self, label: _Label) -> None:
         label.place = min(label.places, key=lambda place: self._covered(label, place))
@@ -232,19 +256,35 @@ class _Picture:
         self.trace = trace
         self.labels = _Labels(trace)
         self.scale = _Rounds(trace) if trace.problem.timing == ROUNDS else _Seconds(trace)
-        height = self.scale.row * (trace.problem.processes - 1) + 2 * EDGE
+        problem = trace.problem
+        gaps = [NODE_GAP * node if problem.nodes else 0.0 for node in problem.node_of]
+        self.rows = [EDGE + self.scale.row * rank + gap for rank, gap in enumerate(gaps)]
+        height = self.rows[-1] + EDGE
         bottom = 0.34 + canvas.LEGEND
-        self.sheet = Sheet(canvas.title_of(trace), self.scale.width, height, left=LEFT, bottom=bottom)
-        self.rows = [EDGE + self.scale.row * rank for rank in range(trace.problem.processes)]
+        self.sheet = Sheet(canvas.title_of(trace), self.scale.width, height, left=_left(trace), bottom=bottom)
         self.scale.draw_axis(self.sheet, height)
 
     def draw_ranks(self) -> None:
         problem = self.trace.problem
+        self._draw_nodes()
         for rank, y in enumerate(self.rows):
             self.sheet.line([0, self.scale.width], [y, y], zorder=1)
             is_root = problem.has_root and rank == problem.root
             self.sheet.text(-0.07, y, str(rank), ha="right", fontweight="bold" if is_root else "normal")
-        self.sheet.text(-0.36, (self.rows[0] + self.rows[-1]) / 2, "rank", rotation=90)
+        middle = (self.rows[0] + self.rows[-1]) / 2
+        if problem.nodes:
+            self.sheet.text(-0.54, middle, "node, rank", rotation=90)
+        else:
+            self.sheet.text(-0.36, middle, "rank", rotation=90)
+
+    def _draw_nodes(self) -> None:
+        """A common ground for the ranks of each node, and its number."""
+        around = min(self.scale.row / 2, EDGE)
+        for node, ranks in enumerate(self.trace.problem.nodes):
+            first = sum(self.trace.problem.nodes[:node])
+            top, end = self.rows[first] - around, self.rows[first + ranks - 1] + around
+            self.sheet.ground(-0.42, top, self.scale.width + 0.42, end - top, f"node-{node}")
+            self.sheet.text(-0.34, (top + end) / 2, str(node), color=canvas.FAINT, fontweight="bold")
 
     def draw_message(self, message: Message, name: str) -> None:
         x, end = self.scale.ends(message)
@@ -254,7 +294,13 @@ class _Picture:
             self._draw_wire(message, start, target, colour)
         # In seconds an arrow ends where the mark of a combine may stand.
         gap = 2.8 if isinstance(self.scale, _Seconds) else 0
-        self.sheet.arrow(start, target, name, color=colour, zorder=4, shrinkB=gap)
+        if self.trace.problem.nodes and self.trace.problem.is_inside(message):
+            self.sheet.line(*zip(start, target, strict=True), color=colour, zorder=4, **canvas.INSIDE)
+            part = min(HEAD / max(math.dist(start, target), HEAD), 1.0)
+            head = (target[0] + part * (start[0] - target[0]), target[1] + part * (start[1] - target[1]))
+            self.sheet.arrow(head, target, name, color=colour, zorder=4, shrinkB=gap, linewidth=0.7)
+        else:
+            self.sheet.arrow(start, target, name, color=colour, zorder=4, shrinkB=gap)
         self.sheet.line([start[0]], [start[1]], color=colour, marker="o", markersize=2, zorder=4)
         self.labels.add(message, start, target, colour)
 
@@ -302,7 +348,14 @@ def _legend(trace: Trace) -> dict[str, Any]:
         of_what = ", with its block" if trace.blocks > 1 else ", with the ranks whose inputs it combines"
         text = f"message{of_what if trace.blocks > 1 or trace.inputs_differ else ''}"
         colour = canvas.colour_of_block(0)
-        entries[text] = lines.Line2D([], [], color=colour, linewidth=0.9, marker=">", markersize=3)
+        inside = [trace.problem.is_inside(message) for message in trace.events.messages]
+        between = text.replace("message", "message between nodes", 1) if trace.problem.nodes else text
+        if not all(inside):
+            entries[between] = lines.Line2D([], [], color=colour, linewidth=0.9, marker=">", markersize=3)
+        if any(inside):
+            entries["inside a node" if entries else text.replace("message", "message inside a node", 1)] = lines.Line2D(
+                [], [], color=colour, **canvas.INSIDE
+            )
     kinds = {local.kind for local in trace.events.locals}
     for kind, text in (("combine", "operator applied"), ("copy", "copy")):
         if kind in kinds:

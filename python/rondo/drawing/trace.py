@@ -87,6 +87,15 @@ class Costs:
     """Per byte that an operator produces."""
     overhead: float = 0.0
     """Of the processor, per message sent or received."""
+    alpha_inside: float | None = None
+    """Of messages inside a node; None: as of all."""
+    beta_inside: float | None = None
+    lanes: int = 1
+    """Of a node, to others."""
+    eager: int | None = None
+    """Bytes of the longest message between nodes that does not wait for its receiver; None: of any length."""
+    rendezvous: float = 0.0
+    """What longer ones take in addition."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +113,23 @@ class Problem:
     timing: str = ROUNDS
     costs: Costs | None = None
     """None: time is the number of rounds."""
+    nodes: tuple[int, ...] = ()
+    """Ranks on each, one node after the other; none: each rank is on its own."""
+
+    @functools.cached_property
+    def node_of(self) -> list[int]:
+        """By rank."""
+        if not self.nodes:
+            return list(range(self.processes))
+        return [node for node, ranks in enumerate(self.nodes) for _ in range(ranks)]
+
+    def are_together(self, rank: int, other: int) -> bool:
+        """Whether two different ranks are on one node."""
+        return self.node_of[rank] == self.node_of[other]
+
+    def is_inside(self, message: Message) -> bool:
+        """Whether its ends are on one node."""
+        return self.are_together(message.sender, message.receiver)
 
     @property
     def has_root(self) -> bool:
@@ -132,6 +158,7 @@ class Problem:
                 root=self.root,
                 commutative=self.commutative,
                 in_place=self.in_place,
+                nodes=",".join(map(str, self.nodes)),
                 mode=OVERLAPPED if self.timing == OVERLAPPED else LOCK_STEP,
                 most_messages=most_messages,
                 **costs,

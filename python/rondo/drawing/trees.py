@@ -13,7 +13,7 @@ from typing import Any
 from rondo import optional
 from rondo.drawing import canvas
 from rondo.drawing.canvas import POINT, Sheet
-from rondo.drawing.trace import ROUNDS, Trace, ranges_text
+from rondo.drawing.trace import ROUNDS, Problem, Trace, ranges_text
 from rondo.errors import Error
 from rondo.reports import style
 
@@ -22,6 +22,7 @@ MOST_TREES = 2
 RADIUS = 0.105  # of a rank, inches
 LEVEL, COLUMN, WIDEST_COLUMN, LEFT = 0.48, 0.34, 0.5, 0.75
 BETWEEN = 0.3  # two trees
+GAP = 0.025  # inches between the edges of nodes and columns
 HEAD = 0.1  # inches of an edge without dashes
 STEADY = 0.75  # of the uses of an edge have the same parity: the others are from before the pipeline was full
 PARITIES = ("rounds 1, 3, 5, ...", "rounds 2, 4, 6, ...", "odd and even rounds")
@@ -83,32 +84,45 @@ def draw(trace: Trace, trees: list[Tree]) -> Sheet:
     column = min(max((canvas.width_of(title) - LEFT) / ranks, COLUMN), WIDEST_COLUMN)
     height = sum(depths) + BETWEEN * (len(trees) - 1) + 4 * RADIUS
     sheet = Sheet(title, column * ranks, height, left=LEFT, bottom=2 * canvas.LEGEND)
+    _draw_nodes(sheet, trace.problem.nodes, column, height)
     top = 2 * RADIUS
     for number, (tree, depth) in enumerate(zip(trees, depths, strict=True)):
         direction = 1 if number == 0 else -1
         root_level = top if number == 0 else top + depth
         levels = {rank: root_level + direction * LEVEL * each for rank, each in tree.depths.items()}
         places = {rank: (column * (rank + 0.5), level) for rank, level in levels.items()}
-        _draw_tree(sheet, tree, places, number)
+        _draw_tree(sheet, tree, places, number, trace.problem)
         if len(trees) > 1:
             text = f"blocks\n{ranges_text(tree.blocks)}"
             sheet.text(canvas.MARGIN - LEFT, top + depth / 2, text, ha="left", linespacing=1.3)
         top += depth + BETWEEN
-    _explain(sheet, trees)
+    _explain(sheet, trees, trace.problem)
     return sheet
 
 
-def _explain(sheet: Sheet, trees: list[Tree]) -> None:
+def _draw_nodes(sheet: Sheet, nodes: Sequence[int], column: float, height: float) -> None:
+    """A common ground for the ranks of each node."""
+    first = 0
+    for number, ranks in enumerate(nodes):
+        sheet.ground(column * first + GAP, 0, column * ranks - 2 * GAP, height, f"node-{number}")
+        first += ranks
+
+
+def _explain(sheet: Sheet, trees: list[Tree], problem: Problem) -> None:
     line = optional.module("matplotlib.lines").Line2D
     uses = [rounds for tree in trees for rounds in tree.uses.values()]
     looks = sorted({_parity(rounds) for rounds in uses})
     entries = {PARITIES[each]: line([], [], color=LOOKS[each][0], linestyle=LOOKS[each][1]) for each in looks}
     drifts = any(len({each % 2 for each in rounds}) > 1 and _parity(rounds) < 2 for rounds in uses)
     note = "number: round of the first use" + ("; colour: once the pipeline is full" if drifts else "")
+    if any(problem.are_together(*edge) for tree in trees for edge in tree.uses):
+        note += "; thin: inside a node"
     sheet.legend(entries, note)
 
 
-def _draw_tree(sheet: Sheet, tree: Tree, places: Mapping[int, tuple[float, float]], number: int) -> None:
+def _draw_tree(
+    sheet: Sheet, tree: Tree, places: Mapping[int, tuple[float, float]], number: int, problem: Problem
+) -> None:
     for edge, rounds in tree.uses.items():
         colour, dashes = LOOKS[_parity(rounds)]
         beside = edge[::-1] in tree.uses
@@ -116,9 +130,10 @@ def _draw_tree(sheet: Sheet, tree: Tree, places: Mapping[int, tuple[float, float
         name = f"tree-{number}-edge-{edge[0]}-{edge[1]}"
         way = _way(start, end, [place for rank, place in places.items() if rank not in edge])
         corners = [start, end] if _is_straight(way) else way
-        sheet.line(*zip(*corners, strict=True), color=colour, linestyle=dashes, linewidth=1.2, zorder=2)
+        width = 0.6 if problem.are_together(*edge) else 1.2
+        sheet.line(*zip(*corners, strict=True), color=colour, linestyle=dashes, linewidth=width, zorder=2)
         head = _before(way[-2], end)
-        sheet.arrow(head, end, name, color=colour, linewidth=1.2, mutation_scale=7, zorder=2)
+        sheet.arrow(head, end, name, color=colour, linewidth=width, mutation_scale=7, zorder=2)
         # Nearer to the end, for the sake of the one the other way.
         part = 0.72 if beside else 0.58
         sheet.label(*way[round(part * (len(way) - 1))], str(min(rounds) + 1), colour)

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rondo import _core
 from rondo.bench import bench
-from rondo.bench.results import Network, Results
+from rondo.bench.results import Environment, Network, Results
+from rondo.cluster import shapes
 from rondo.errors import Error
 from rondo.machine.machine import Machine
 
@@ -24,7 +27,7 @@ ROUND_TRIPS = "1,4,16,64,256,512,1Ki,2Ki,4Ki,8Ki,16Ki,32Ki,64Ki"
 SEGMENT = "segment"
 
 STAGES = {
-    "ping_pong": "alpha, beta and eager: a message there and back",
+    "ping_pong": "alpha, beta, eager and rendezvous: a message there and back",
     "stream": "overhead: many short messages, one after the other",
     "reduce_local": "gamma: an operator on vectors in the cache",
 }
@@ -35,10 +38,24 @@ class Calibration:
     """What was measured."""
 
     machine: Machine
-    rendezvous: float
-    """What long messages take in addition, in seconds; not among the machine's figures."""
     library: str
     ranks: int
+
+
+@dataclass(frozen=True)
+class Links:
+    """What messages between the first and the last rank cost."""
+
+    alpha: float
+    beta: float
+    overhead: float
+    eager: int
+    rendezvous: float | None
+    environment: Environment
+
+
+Measured = Callable[[str, str], Results]
+"""Of a pattern and counts."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +83,52 @@ def measure(
     mpi: str | None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Calibration:
-    """Measures the figures under a launcher, or on an emulated cluster. Error that says what failed if one does."""
+    """Measures the figures under a launcher, or on an emulated cluster. Error that says what failed if one does.
 
+    Where all ranks are on one node, there is one class of links; an emulated cluster with several ranks on a node has
+    both. Else those inside a node are the standard ones. Of a cluster that is described, only as many nodes and ranks
+    are made as are measured: others would need the processor.
+    """
+    shape = shapes.parse(cluster) if cluster is not None and ":" in cluster else None
+    if shape is not None and shape.nodes > 1:
+        cluster = str(dataclasses.replace(shape, nodes=2, per_node=1))
+    measured = _measured(launcher, cluster, mpi, progress)
+    links = _links(measured)
+    gamma = slope(quickest(measured("reduce_local", ",".join(map(str, OPERANDS)))))
+    machine = Machine(links.alpha, links.beta, links.overhead, gamma, eager=links.eager, rendezvous=links.rendezvous)
+    if shape is not None:
+        machine = dataclasses.replace(machine, lanes=shape.lanes)
+    if links.environment.nodes == 1:
+        machine = with_inside(machine, links)
+    elif shape is not None and shape.per_node > 1:
+        one_node = str(dataclasses.replace(shape, nodes=1, per_node=2))
+        machine = with_inside(machine, measure_inside((), one_node, mpi, progress))
+    return Calibration(machine, links.environment.library, links.environment.ranks)
+
+
+def measure_inside(
+    launcher: tuple[str, ...],
+    cluster: str | None,
+    mpi: str | None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Links:
+    """Measures what messages cost inside a node. Error if the ranks are not on one."""
+    links = _links(_measured(launcher, cluster, mpi, lambda stage: progress(f"inside a node, {stage}")))
+    if links.environment.nodes != 1:
+        raise Error(f"the ranks are on {links.environment.nodes} nodes; expected at least 2 ranks on one node")
+    return links
+
+
+def with_inside(machine: Machine, links: Links) -> Machine:
+    """The machine, in which these are the links inside a node."""
+    return dataclasses.replace(
+        machine, alpha_inside=links.alpha, beta_inside=links.beta, overhead_inside=links.overhead
+    )
+
+
+def _measured(
+    launcher: tuple[str, ...], cluster: str | None, mpi: str | None, progress: Callable[[str], None]
+) -> Measured:
     def measured(pattern: str, counts: str) -> Results:
         progress(STAGES[pattern])
         try:
@@ -85,16 +146,20 @@ def measure(
         except Error as error:
             raise Error(f"could not measure {STAGES[pattern]}: {error}", error.exit_code) from None
 
+    return measured
+
+
+def _links(measured: Measured) -> Links:
     network = measured("ping_pong", ROUND_TRIPS)
     if network.environment.ranks < 2:
         raise Error("a network has two ends; expected at least 2 ranks, on different nodes, as in: mpiexec -n 2 ...")
     points = quickest(network)
     line = network.environment.network or fitted_line(points)
     overhead = slope(quickest(measured("stream", ",".join(map(str, MESSAGES)))))
-    gamma = slope(quickest(measured("reduce_local", ",".join(map(str, OPERANDS)))))
     alpha, beta = max(line.latency, 0.0), max(line.seconds_per_byte, 0.0)
-    machine = Machine(alpha, beta, overhead * ELEMENT, gamma, eager_limit(points, alpha, beta))
-    return Calibration(machine, line.rendezvous, network.environment.library, network.environment.ranks)
+    eager = eager_limit(points, alpha, beta)
+    wait = rendezvous(points, alpha, beta, eager)
+    return Links(alpha, beta, overhead * ELEMENT, eager, wait, network.environment)
 
 
 def quickest(results: Results) -> list[tuple[int, float]]:
@@ -142,6 +207,12 @@ def eager_limit(points: Sequence[tuple[int, float]], alpha: float, beta: float) 
     return points[max(eager - 1, 0)][0]
 
 
+def rendezvous(points: Sequence[tuple[int, float]], alpha: float, beta: float, eager: int) -> float | None:
+    """What longer messages take in addition, in seconds: the median of those measured; None if there are none."""
+    waits = [seconds - alpha - beta * size for size, seconds in points if size > eager]
+    return max(statistics.median(waits), 0.0) if waits else None
+
+
 def pipelined() -> list[tuple[str, str]]:
     """Collective and name of every algorithm with segments."""
     return [
@@ -152,19 +223,22 @@ def pipelined() -> list[tuple[str, str]]:
     ]
 
 
-def table(machine: Machine, ranks: int, sizes: Sequence[int]) -> list[Row]:
-    """The segments chosen for vectors of these lengths, by every pipelined algorithm."""
+def table(machine: Machine, ranks: int, sizes: Sequence[int], nodes: str = "") -> list[Row]:
+    """The segments chosen for vectors of these lengths, by every pipelined algorithm, on nodes such as 4x8."""
     return [
-        Row(collective, name, ranks, size, **chosen(machine, collective, name, ranks, size))
+        Row(collective, name, ranks, size, **chosen(machine, collective, name, ranks, size, nodes=nodes))
         for collective, name in pipelined()
         for size in sizes
     ]
 
 
-def chosen(machine: Machine, collective: str, name: str, ranks: int, size: int, *, budget: int = 0) -> dict[str, float]:
+def chosen(
+    machine: Machine, collective: str, name: str, ranks: int, size: int, *, nodes: str = "", budget: int = 0
+) -> dict[str, float]:
     """What _core.chosen_segment says; a budget of 0 actions is that of a program's first call."""
-    figures = (machine.alpha, machine.beta, machine.overhead, machine.gamma)
-    choice: dict[str, float] = _core.chosen_segment(collective, name, ranks, size, *figures, budget, machine.eager)
+    choice: dict[str, float] = _core.chosen_segment(
+        collective, name, ranks, size, machine.text(), nodes=nodes, budget=budget
+    )
     return choice
 
 

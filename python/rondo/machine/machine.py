@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,23 +26,50 @@ class Machine:
     """Seconds that the processor needs for a message, on either side."""
     gamma: float
     """Seconds per byte that an operator produces."""
+    alpha_inside: float | None = None
+    """The same of messages inside a node, as are the next two; None: the standard figure."""
+    beta_inside: float | None = None
+    overhead_inside: float | None = None
+    lanes: int = 1
+    """Of a node, through which its messages leave it and come in."""
     eager: int | None = None
     """Bytes of the longest message that the library sends without asking the receiver; None: by the library."""
+    rendezvous: float | None = None
+    """Seconds that longer messages take in addition; None: two latencies."""
 
     def text(self, remarks: str = "") -> str:
         """A machine file, with remarks as comments on top."""
         head = "".join(f"# {line}\n" for line in remarks.splitlines())
-        eager = ""
-        if self.eager is not None:
-            size = _core.quantity_text(self.eager)
-            eager = f"eager = {size}  # bytes of the longest message that waits for no receiver\n"
-        figures = (
-            f"alpha = {self.alpha:.4g}  # seconds that a message takes to arrive\n"
-            f"beta = {self.beta:.4g}  # seconds per byte of a message\n"
-            f"overhead = {self.overhead:.4g}  # seconds of the processor per message, on either side\n"
-            f"gamma = {self.gamma:.4g}  # seconds per byte that an operator produces\n"
-        )
-        return head + figures + eager
+        return head + "".join(self.lines(MEANINGS))
+
+    def lines(self, keys: Iterable[str]) -> list[str]:
+        """Those of a machine file for these keys."""
+        return [f"{key} = {self._value(key)}  # {MEANINGS[key]}\n" for key in keys if getattr(self, key) is not None]
+
+    def _value(self, key: str) -> str:
+        value = getattr(self, key)
+        return _core.quantity_text(value) if isinstance(value, int) else f"{value:.4g}"
+
+
+MEANINGS = {
+    "alpha": "seconds that a message takes to arrive",
+    "beta": "seconds per byte of a message",
+    "overhead": "seconds of the processor per message, on either side",
+    "gamma": "seconds per byte that an operator produces",
+    "alpha_inside": "the same inside a node",
+    "beta_inside": "the same inside a node",
+    "overhead_inside": "the same inside a node",
+    "lanes": "of a node, which its ranks share",
+    "eager": "bytes of the longest message that waits for no receiver",
+    "rendezvous": "seconds that longer ones take in addition",
+}
+INSIDE = ("alpha_inside", "beta_inside", "overhead_inside")
+
+
+def text_with_inside(text: str, figures: Machine) -> str:
+    """The text of a machine file, with these figures of messages inside a node."""
+    kept = [line for line in text.splitlines(keepends=True) if line.partition("=")[0].strip() not in INSIDE]
+    return "".join([*kept, *figures.lines(INSIDE)])
 
 
 def default_path(environment: Mapping[str, str]) -> Path:

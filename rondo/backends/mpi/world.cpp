@@ -106,16 +106,27 @@ void World::find_nodes(bool share_memory) {
     const bool gathered = library().Allgather(&first, 1, MPI_INT, nodes.data(), 1, MPI_INT, messages_) == MPI_SUCCESS;
     if (!gathered) known[0] = 0;
     if (all_minimum(messages_, known) && known[0] != 0) {
-        ranks_on_.resize(nodes.size());
-        node_of_ = std::move(nodes);
+        take_nodes(std::move(nodes));
         shares_memory_ = known[2] != 0;
-        for (const Rank of_rank : node_of_) {
-            most_on_node_ = std::max(most_on_node_, ++ranks_on_[static_cast<std::size_t>(of_rank)]);
-        }
-        std::fill(ranks_on_.begin(), ranks_on_.end(), 0);
-        spread_ = spread(ranks_);
     }
     if (known[1] != rank_) complaint_.clear();
+}
+
+void World::impose_nodes(const std::vector<Rank>& node_of) {
+    const bool is_known_to_all = agreed_ && !ranks_disagree_;
+    if (!node_of.empty() && is_known_to_all) take_nodes(node_of);
+}
+
+void World::take_nodes(std::vector<Rank> node_of) {
+    node_of_ = std::move(node_of);
+    shares_memory_ = false;  // not known of nodes that are imposed
+    ranks_on_.assign(node_of_.size(), 0);
+    most_on_node_ = 0;
+    for (const Rank node : node_of_) {
+        most_on_node_ = std::max(most_on_node_, ++ranks_on_[static_cast<std::size_t>(node)]);
+    }
+    std::fill(ranks_on_.begin(), ranks_on_.end(), 0);
+    spread_ = spread(ranks_);
 }
 
 std::optional<Placement> World::placement(std::span<const Rank> ranks) const {

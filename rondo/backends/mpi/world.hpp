@@ -48,6 +48,10 @@ class World {
     /// arguments included.
     void agree(std::uint64_t instructions, bool ask_for_nodes, bool share_memory);
 
+    /// Once, behind `agree`, on all ranks: the node of each rank, whatever the library says. Empty: as that says.
+    /// Memory is shared by those who can, all the same.
+    void impose_nodes(const std::vector<Rank>& node_of);
+
     /// False if MPI was initialised by a way that Rondo does not see; then nothing else is known.
     [[nodiscard]] bool agreed() const { return agreed_; }
     [[nodiscard]] bool ranks_disagree() const { return ranks_disagree_; }
@@ -82,6 +86,7 @@ class World {
 
     [[nodiscard]] Context context(int number) const { return {number * tags_, tags_}; }
     void find_nodes(bool share_memory);
+    void take_nodes(std::vector<Rank> node_of);
     /// The contexts that are free here; none while another thread takes one, so that two cannot take the same.
     bool offer(Free& free);
     Context settle(const std::uint64_t* common, bool offered, bool success, bool is_world);
@@ -92,7 +97,7 @@ class World {
     MPI_Group group_{};
     Rank rank_ = 0, size_ = 1;
     std::vector<Rank> ranks_;
-    std::vector<Rank> node_of_;  // of each rank, by the rank in the world of its first one; empty if nobody knows
+    std::vector<Rank> node_of_;  // of each rank, by numbers below `size_`; empty if nobody knows
     Spread spread_;              // of all of them
     Rank most_on_node_ = 0;
     mutable std::mutex counting_;

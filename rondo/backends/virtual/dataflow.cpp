@@ -26,16 +26,17 @@ struct Contents {
     std::array<RangeMap<InUse>, buffers> in_use;
 };
 
-struct Message {
-    std::uint32_t index;  // of its action
-    double ready;         // a send: when its last byte would arrive at an idle receiver; a receive: when it was posted
-    Data data;
+/// What a transfer is about, besides its times.
+struct Transit {
+    std::uint32_t counterpart = Action::none;  // once both are there
+    Data data;                                 // of a send until then, then of the receive
     bool buffered = false;
     double left = 0;  // a send: when its first byte left
 };
 
+/// Posted, and not met: of one kind only.
 struct Channel {
-    std::deque<Message> sends, receives;
+    std::deque<std::uint32_t> sends, receives;
 };
 
 class Dataflow {
@@ -44,6 +45,7 @@ class Dataflow {
         : problem_(problem), options_(options), random_(options.seed) {
         outcome_.ranks.resize(static_cast<std::size_t>(problem.facts.size));
         contents_.reserve(outcome_.ranks.size());
+        time_.reserve(problem.facts.size, problem.facts.placement);
         for (Rank rank = 0; rank < problem.facts.size; ++rank) {
             const auto call = problem.call(rank);
             Plan plan = Plan::of(*call, problem.algorithm);
@@ -51,7 +53,7 @@ class Dataflow {
             time_.add(std::move(plan), options.limits);
             contents_.push_back({problem.memory(rank), {}});
         }
-        arriving_.resize(time_.actions());
+        transits_.resize(time_.actions());
     }
 
     Outcome run() {
@@ -59,7 +61,7 @@ class Dataflow {
         for (const auto& [ends, channel] : channels_) {
             if (channel.sends.empty()) continue;
             const auto from = static_cast<Rank>(ends >> 32);
-            const std::uint32_t lone = channel.sends.front().index;
+            const std::uint32_t lone = channel.sends.front();
             throw Error(where(from, time_.owner(lone).plan, time_.action(lone)) + "nobody receives this");
         }
         std::vector<Memory> memories;
@@ -69,7 +71,8 @@ class Dataflow {
         return std::move(outcome_);
     }
 
-    /// For VirtualTime::run, as `complete`.
+    // For VirtualTime.
+
     void start(VirtualRank& state, const Action& action, std::uint32_t index) {
         const Rank rank = time_.rank_of(index);
         try {
@@ -89,28 +92,62 @@ class Dataflow {
         counts(rank).time = time_.now();
     }
 
+    /// Matches in the order in which ranks post, whatever order their plans should have.
+    std::uint32_t post(const VirtualRank& state, const Action& action, std::uint32_t index) {
+        const Rank rank = time_.rank_of(state);
+        const bool sends = action.kind == ActionKind::send;
+        const auto [from, to] = sends ? std::pair(rank, action.peer) : std::pair(action.peer, rank);
+        Channel& channel = channels_[std::uint64_t(from) << 32 | std::uint64_t(to)];
+        (sends ? channel.sends : channel.receives).push_back(index);
+        if (channel.sends.empty() || channel.receives.empty()) return Action::none;
+        match(from, channel.sends.front(), to, channel.receives.front());
+        channel.sends.pop_front();
+        channel.receives.pop_front();
+        return counterpart(index);
+    }
+    [[nodiscard]] std::uint32_t counterpart(std::uint32_t index) const { return transits_[index].counterpart; }
+    [[nodiscard]] bool asks(std::uint32_t index, bool is_long) const { return is_long || !transits_[index].buffered; }
+    void left(std::uint32_t index, double time) { transits_[index].left = time; }
+    void arrived(std::uint32_t sent, std::uint32_t received, double time) {
+        Transit& message = transits_[sent];
+        if (options_.observer != nullptr) {
+            options_.observer->message({.from = time_.rank_of(sent),
+                                        .to = time_.rank_of(received),
+                                        .source = time_.action(sent).block,
+                                        .target = time_.action(received).block,
+                                        .step_from = time_.action(sent).step,
+                                        .step_to = time_.action(received).step,
+                                        .start = message.left,
+                                        .end = time,
+                                        .data = message.data});
+        }
+        transits_[received].data = std::exchange(message.data, {});
+        ++counts(time_.rank_of(received)).received;
+    }
+    [[nodiscard]] double delay() { return random() ? std::exponential_distribution<double>(1.0)(random_) : 0.0; }
+
   private:
     Contents& contents(Rank rank) { return contents_[static_cast<std::size_t>(rank)]; }
     RankCounts& counts(Rank rank) { return outcome_.ranks[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] bool random() const { return options_.seed != 0; }
-    double random_delay() { return random() ? std::exponential_distribution<double>(1.0)(random_) : 0.0; }
 
     void start_on(Rank rank, VirtualRank& state, const Action& action, std::uint32_t index) {
         switch (action.kind) {
             case ActionKind::receive:
                 begin_write(rank, action.block);
-                post(action.peer, rank, false, {index, time_.take_message(state), {}});
+                time_.post_receive(state, action, index, *this);
                 break;
             case ActionKind::send: start_send(rank, state, action, index); break;
-            case ActionKind::combine:
+            case ActionKind::combine: {
+                begin_read(rank, action.block);
+                const Block& right = state.plan.local_work(action).right;
+                if (!(right == action.block)) begin_read(rank, right);
+                time_.work(state, time_.seconds_of_combine(action.block), delay(), index);
+                break;
+            }
             case ActionKind::copy:
                 begin_read(rank, action.block);
-                if (action.kind == ActionKind::combine) {
-                    const Block& right = state.plan.local_work(action).right;
-                    if (!(right == action.block)) begin_read(rank, right);
-                    time_.take_combine(state, action.block);
-                }
-                time_.schedule(state.processor_free + random_delay(), index);
+                time_.work(state, 0, delay(), index);
                 break;
         }
     }
@@ -119,57 +156,21 @@ class Dataflow {
         begin_read(rank, action.block);
         ++counts(rank).sent;
         counts(rank).volume += action.block.count;
-        Message message{index, time_.take_message(state), contents(rank).memory.read(action.block)};
+        Transit& message = transits_[index];
+        message.data = contents(rank).memory.read(action.block);
         message.buffered = !options_.synchronous && (!random() || std::bernoulli_distribution()(random_));
-        if (message.buffered) {
-            leave(state, message, action.block);
-            time_.schedule(state.egress_free + random_delay(), index);
-        }
-        post(rank, action.peer, true, std::move(message));
+        time_.post_send(state, action, index, *this);
     }
 
-    /// Puts a message that is ready on the wire; then it is ready to arrive.
-    void leave(VirtualRank& sender, Message& message, const Block& block) {
-        message.left = time_.leave(sender, message.ready, block);
-        message.ready = sender.egress_free + time_.alpha() + random_delay();
-    }
-
-    void post(Rank from, Rank to, bool sends, Message message) {
-        Channel& channel = channels_[std::uint64_t(from) << 32 | std::uint64_t(to)];
-        (sends ? channel.sends : channel.receives).push_back(std::move(message));
-        if (channel.sends.empty() || channel.receives.empty()) return;
-        match(from, channel.sends.front(), to, channel.receives.front());
-        channel.sends.pop_front();
-        channel.receives.pop_front();
-    }
-
-    void match(Rank from, Message& sent, Rank to, const Message& received) {
-        const Block source = time_.action(sent.index).block;
-        const Block target = time_.action(received.index).block;
+    void match(Rank from, std::uint32_t sent, Rank to, std::uint32_t received) {
+        const Block source = time_.action(sent).block;
+        const Block target = time_.action(received).block;
         if (source.count != target.count) {
             throw Error("rank " + std::to_string(from) + " sends " + to_string(source) + ", rank " +
                         std::to_string(to) + " receives " + to_string(target) + ": the counts differ");
         }
-        if (!sent.buffered) {  // leaves only now that there is somewhere to put it
-            sent.ready = std::max(sent.ready, received.ready);
-            leave(time_.at(from), sent, source);
-        }
-        const double arrived = time_.arrive(time_.at(to), std::max(sent.ready, received.ready), source);
-        if (options_.observer != nullptr) {
-            options_.observer->message({.from = from,
-                                        .to = to,
-                                        .source = source,
-                                        .target = target,
-                                        .step_from = time_.action(sent.index).step,
-                                        .step_to = time_.action(received.index).step,
-                                        .start = sent.left,
-                                        .end = arrived,
-                                        .data = sent.data});
-        }
-        arriving_[received.index] = std::move(sent.data);
-        ++counts(to).received;
-        time_.schedule(arrived + random_delay(), received.index);
-        if (!sent.buffered) time_.schedule(arrived + random_delay(), sent.index);
+        transits_[sent].counterpart = received;
+        transits_[received].counterpart = sent;
     }
 
     void finish(Rank rank, const Plan& plan, const Action& action, std::uint32_t index) {
@@ -177,7 +178,7 @@ class Dataflow {
         switch (action.kind) {
             case ActionKind::receive:
                 end_write(rank, action.block);
-                memory.write(action.block, std::exchange(arriving_[index], {}));
+                memory.write(action.block, std::exchange(transits_[index].data, {}));
                 break;
             case ActionKind::send: end_read(rank, action.block); break;
             case ActionKind::combine: finish_combine(rank, action, plan.local_work(action)); break;
@@ -250,7 +251,7 @@ class Dataflow {
     std::mt19937_64 random_;
     VirtualTime time_;
     std::vector<Contents> contents_;  // by rank
-    std::vector<Data> arriving_;      // by action: of receives that have been matched
+    std::vector<Transit> transits_;   // by action
     std::unordered_map<std::uint64_t, Channel> channels_;
     Outcome outcome_;
 };

@@ -25,7 +25,8 @@ struct DataflowOptions {
 
 /// Runs the plans of all ranks as dataflow, in virtual time: actions start when the plan lets them, messages overlap.
 /// Network: a rank's messages leave one after the other and arrive one after the other, each at rate 1/beta, cut
-/// through, after alpha.
+/// through, after alpha. Ranks of a node share the lanes by which their messages leave it and come in (CostModel), and
+/// have wires of their own for messages among them.
 ///
 /// Throws Error, naming rank, step and block, for: a read of what was never written or is still being received, a
 /// write to a block that is being sent or received, a message longer or shorter than its receive, a message that nobody

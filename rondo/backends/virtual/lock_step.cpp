@@ -166,7 +166,7 @@ class LockStep {
         memories_[index(to)].write(received.block, memories_[index(from)].read(sent.block));
         const double bytes = static_cast<double>(sent.block.count * problem_.facts.element_bytes);
         const double start = std::max(sent.since, received.since);
-        const double end = start + costs_.alpha + costs_.beta * bytes;
+        const double end = start + seconds_of_message(from, to, bytes);
         if (observer_ != nullptr) {
             observer_->message({.from = from,
                                 .to = to,
@@ -189,6 +189,16 @@ class LockStep {
             state.clock = state.exchange_end;
             running_.push_back(rank);
         }
+    }
+
+    [[nodiscard]] double seconds_of_message(Rank from, Rank to, double bytes) const {
+        const Placement* placement = problem_.facts.placement;
+        if (placement != nullptr && placement->place(from).node == placement->place(to).node) {
+            if (costs_.inside) return costs_.inside->alpha + costs_.inside->beta * bytes;
+            return costs_.alpha + costs_.beta * bytes;
+        }
+        const double wait = bytes > static_cast<double>(costs_.eager) ? costs_.rendezvous : 0;
+        return wait + costs_.alpha + costs_.beta * bytes;
     }
 
     const Problem& problem_;

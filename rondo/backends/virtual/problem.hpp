@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "rondo/backends/virtual/cost_model.hpp"
 #include "rondo/backends/virtual/memory.hpp"
 #include "rondo/core/algorithm_info.hpp"
 #include "rondo/core/plan.hpp"
@@ -16,7 +17,7 @@ namespace rondo::virtual_machine {
 
 struct Problem {
     const AlgorithmInfo& algorithm;
-    SharedFacts facts;
+    SharedFacts facts;  ///< by whose placement messages are inside a node or between nodes, whatever the algorithm asks
     std::span<const Setting> settings;  ///< borrowed; see AlgorithmInfo::standard_settings
     bool in_place = false;              ///< on the ranks that can be (see promise.hpp)
     int ports = 1;                      ///< how many sends, and how many receives, one exchange may hold
@@ -34,14 +35,6 @@ struct RankCounts {
     std::int64_t operations = 0;  ///< applications of the operator to a block
     Count combined = 0;           ///< elements that those produced
     double time = 0;              ///< when it was finished
-};
-
-/// Time in any unit. Rounds are counted with alpha = 1 and all else 0.
-struct CostModel {
-    double alpha = 1;     ///< of a message
-    double beta = 0;      ///< per byte of a message
-    double gamma = 0;     ///< per byte that an operator produces
-    double overhead = 0;  ///< of the processor, per message sent or received; overlapped runs only
 };
 
 struct Outcome {

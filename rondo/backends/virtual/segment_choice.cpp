@@ -34,12 +34,16 @@ constexpr Rank groups_with_parts[] = {6, 4, 3};
 constexpr Count seen_segments = 4;
 // With so many, it shows how the way of the first segment grows with the ranks: as a chain, as a tree.
 constexpr Rank many_ranks = 32;
+// No way grows faster with their doubling than a chain, but a step to other nodes looks as if it did.
+constexpr double fastest_growth = 2;
+// On each node where some ranks stand for more, unless the nodes are fewer.
+constexpr Rank few_on_node = 2;
 // So many are all tried.
 constexpr std::size_t few_candidates = 6;
 // Of segments that are as good as this the longest is taken: what is not in the model grows with their number.
 constexpr double as_good = 1.01;
 // To leave the standard segment must promise more than this. What is not in the model: processors that many messages
-// keep from other work, and libraries that ask the receiver before they send 64 KiB and more.
+// keep from other work.
 constexpr double worth_leaving_standard = 1.05;
 
 std::span<const Rank> groups_of(const AlgorithmInfo& algorithm) {
@@ -60,15 +64,21 @@ std::vector<Setting> with_segment(std::span<const Setting> settings, Count bytes
     return result;
 }
 
-/// Where the search begins, and from how many bytes on a message waits for its receiver.
-struct Limits {
-    Count standard = segment_parameter.standard, eager = no_eager_limit;
-};
+/// Where the search begins. Limits that leave the standard segment alone, and those that no candidate can keep, change
+/// nothing.
+Count standard_within(Count eager) {
+    if (eager >= segment_parameter.standard || eager < shortest_candidate) return segment_parameter.standard;
+    return static_cast<Count>(std::bit_floor(static_cast<std::uint64_t>(eager)));
+}
 
-/// Limits that leave the standard segment alone leave everything alone, and so do those that no candidate can keep.
-Limits limits_of(Count eager_limit) {
-    if (eager_limit >= segment_parameter.standard || eager_limit < shortest_candidate) return {};
-    return {static_cast<Count>(std::bit_floor(static_cast<std::uint64_t>(eager_limit))), eager_limit};
+/// The ranks that stand for more of them. Where all of those are on nodes of their own, so are they.
+std::optional<Placement> placement_of(Rank ranks, const Placement* all) {
+    if (all == nullptr || all->most_on_node() == 1) return std::nullopt;
+    const Rank on_node = std::max(few_on_node, (ranks + all->nodes() - 1) / all->nodes());
+    std::vector<Rank> nodes;
+    nodes.reserve(static_cast<std::size_t>(ranks));
+    for (Rank rank = 0; rank < ranks; ++rank) nodes.push_back(rank / on_node);
+    return Placement::of(nodes);
 }
 
 /// The vector that is cut into segments: all of it, or a part of even ones.
@@ -83,9 +93,9 @@ SharedFacts stream_of(const AlgorithmInfo& algorithm, const SharedFacts& facts) 
 class Pipeline {
   public:
     Pipeline(const AlgorithmInfo& algorithm, const SharedFacts& facts, std::span<const Setting> settings,
-             const CostModel& costs, Count eager_limit)
+             const CostModel& costs)
         : algorithm_(algorithm), facts_(facts), stream_(stream_of(algorithm, facts)),
-          settings_(with_segment(settings, 1)), costs_(costs), eager_limit_(eager_limit) {}
+          settings_(with_segment(settings, 1)), costs_(costs) {}
 
     /// Whether `group` ranks, which stand for all if they are fewer, and their samples are worth `budget` actions. From
     /// then on times are theirs.
@@ -138,6 +148,7 @@ class Pipeline {
         // In a cycle, few segments wait for the first one to come round, and their number does not show.
         CostModel without_latency = costs_;
         without_latency.alpha = 0;
+        if (without_latency.inside) without_latency.inside->alpha = 0;
         return std::max(seconds, extrapolated(segments, bytes, without_latency));
     }
 
@@ -166,7 +177,7 @@ class Pipeline {
         const double half = run(many_ranks / 2, 1, bytes, costs_);
         double seconds = run(many_ranks, 1, bytes, costs_), step = seconds - half;
         const double step_before = half - run(many_ranks / 4, 1, bytes, costs_);
-        const double growth = step_before > 0 ? step / step_before : 1;
+        const double growth = step_before > 0 ? std::min(step / step_before, fastest_growth) : 1;
         for (std::int64_t ranks = many_ranks; ranks < facts_.size; ranks *= 2) {
             step *= growth;
             const double share = static_cast<double>(facts_.size - ranks) / static_cast<double>(ranks);
@@ -184,13 +195,7 @@ class Pipeline {
     double new_run(Rank ranks, Count segments, Count bytes, const CostModel& costs) {
         Timing* timing = timing_on(ranks, segments);
         could_run_ = could_run_ && timing != nullptr;
-        return timing != nullptr ? timing->time(bytes > eager_limit_ ? with_wait(costs) : costs, bytes) : 0;
-    }
-
-    /// A question and an answer, while which the messages behind wait too: a latency on either side.
-    [[nodiscard]] CostModel with_wait(CostModel costs) const {
-        costs.overhead += costs_.alpha;
-        return costs;
+        return timing != nullptr ? timing->time(costs, bytes) : 0;
     }
 
     /// Nothing if so many ranks cannot be run.
@@ -209,7 +214,8 @@ class Pipeline {
         facts.count = segments * streams(ranks);
         facts.element_bytes = 1;
         facts.starts = {};
-        facts.placement = nullptr;  // of other ranks
+        const auto placement = placement_of(ranks, facts_.placement);
+        if (ranks < facts_.size) facts.placement = placement ? &*placement : nullptr;
         // What an algorithm serves only because it is larger cannot be run small.
         if (algorithm_.refusal(facts, settings_)) return std::nullopt;
         return Timing::of(Problem{algorithm_, facts, settings_});
@@ -219,7 +225,6 @@ class Pipeline {
     const SharedFacts facts_, stream_;
     const std::vector<Setting> settings_;
     const CostModel costs_;
-    const Count eager_limit_;
     Rank group_ = 0;
     Count few_ = 0, more_ = 0;
     bool could_run_ = true;
@@ -250,12 +255,12 @@ SegmentChoice best_of(std::span<const Count> candidates, std::size_t start, Pipe
 template <class Body>
 std::optional<SegmentChoice> on_affordable_group(const AlgorithmInfo& algorithm, const SharedFacts& facts,
                                                  std::span<const Setting> settings, const CostModel& costs,
-                                                 Count budget, Count eager_limit, Body&& body) {
+                                                 Count budget, Body&& body) {
     std::vector<Rank> sizes = {facts.size};
     for (const Rank group : groups_of(algorithm)) {
         if (group < facts.size) sizes.push_back(group);
     }
-    Pipeline pipeline(algorithm, facts, settings, costs, eager_limit);
+    Pipeline pipeline(algorithm, facts, settings, costs);
     for (const Rank size : sizes) {
         for (const Samples& with : samples_of(algorithm)) {
             if (!pipeline.represent(size, with, budget)) continue;
@@ -298,16 +303,16 @@ std::vector<Count> candidate_segments(const AlgorithmInfo& algorithm, const Shar
 }
 
 SegmentChoice best_segment(const AlgorithmInfo& algorithm, const SharedFacts& facts, std::span<const Setting> settings,
-                           const CostModel& costs, Count budget, Count eager_limit) {
-    const Limits limits = limits_of(eager_limit);
+                           const CostModel& costs, Count budget) {
+    const Count begin = standard_within(costs.eager);
     const std::vector<Count> candidates = candidate_segments(algorithm, facts);
-    const SegmentChoice standard = standard_choice(stream_of(algorithm, facts), candidates, limits.standard);
+    const SegmentChoice standard = standard_choice(stream_of(algorithm, facts), candidates, begin);
     // What is refused for another reason than its segments has no schedule that could be run.
     if (candidates.size() == 1 || facts.count == 0 || is_refused(algorithm, facts, settings, standard.segment))
         return standard;
 
-    const auto found = on_affordable_group(algorithm, facts, settings, costs, budget, limits.eager, [&](Pipeline& all) {
-        return best_of(candidates, index_of_standard(candidates, limits.standard), all);
+    const auto found = on_affordable_group(algorithm, facts, settings, costs, budget, [&](Pipeline& all) {
+        return best_of(candidates, index_of_standard(candidates, begin), all);
     });
     return found.value_or(standard);
 }
@@ -316,17 +321,16 @@ SegmentChoice time_of_segment(const AlgorithmInfo& algorithm, const SharedFacts&
                               std::span<const Setting> settings, Count segment, const CostModel& costs, Count budget) {
     const SegmentChoice untimed{segment, segments_of(stream_of(algorithm, facts), segment), 0, Basis::standard};
     if (facts.count == 0 || is_refused(algorithm, facts, settings, segment)) return untimed;
-    const auto found = on_affordable_group(algorithm, facts, settings, costs, budget, no_eager_limit,
+    const auto found = on_affordable_group(algorithm, facts, settings, costs, budget,
                                            [&](Pipeline& pipeline) { return pipeline.of(segment); });
     return found.value_or(untimed);
 }
 
 std::vector<Setting> closed_settings(const AlgorithmInfo& algorithm, const SharedFacts& facts,
-                                     std::span<const Setting> settings, const CostModel& costs, Count budget,
-                                     Count eager_limit) {
+                                     std::span<const Setting> settings, const CostModel& costs, Count budget) {
     for (const Setting& setting : settings) {
         if (setting.name != segment_parameter.name || setting.value != automatic) continue;
-        return with_segment(settings, best_segment(algorithm, facts, settings, costs, budget, eager_limit).segment);
+        return with_segment(settings, best_segment(algorithm, facts, settings, costs, budget).segment);
     }
     return {settings.begin(), settings.end()};
 }

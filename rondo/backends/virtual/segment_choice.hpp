@@ -2,7 +2,6 @@
 // The best segment of a pipeline for one call on one machine: found by running the schedule in virtual time.
 #pragma once
 
-#include <limits>
 #include <vector>
 
 #include "rondo/backends/virtual/problem.hpp"
@@ -28,22 +27,18 @@ struct SegmentChoice {
 /// Counted, not clocked, so that all ranks decide alike.
 inline constexpr Count actions_per_choice = 1800;
 
-/// For `best_segment`: messages of every length leave at once.
-inline constexpr Count no_eager_limit = std::numeric_limits<Count>::max();
-
 /// The segment with which the call is fastest, of the powers of two from 4 KiB (or one element) up and of the whole
 /// vector; of almost equal ones the longest. More ranks than `budget` allows (some 8) are represented by 32, 16 or 8
 /// of them, on whose time is added what a single segment takes longer to reach all: exact for chains, for trees and
-/// circulant graphs good to some ten percent. Where the parts of the ranks are cut (`has_segments_of_parts`), the
-/// longest is an even part, and six ranks or fewer stand for all. The standard value of the parameter, as far as the
-/// vector allows, where even that is over the budget. A pure function of its arguments, without in-place among them.
-/// What `settings` says of the segment does not count.
+/// circulant graphs good to some ten percent. Nodes of several ranks are represented by nodes of two, or by all of them
+/// if they are few. Where the parts of the ranks are cut (`has_segments_of_parts`), the longest is an even part, and
+/// six ranks or fewer stand for all. The standard value of the parameter, as far as the vector allows, where even that
+/// is over the budget. A pure function of its arguments, without in-place among them. What `settings` says of the
+/// segment does not count.
 ///
-/// `eager_limit`: longer messages wait until the receiver has answered. Where the standard segment would wait, the
-/// longest that does not takes its place, and longer ones are timed with that wait.
+/// The search begins at the standard segment; where that is beyond `costs.eager`, at the longest that is not.
 SegmentChoice best_segment(const AlgorithmInfo& algorithm, const SharedFacts& facts, std::span<const Setting> settings,
-                           const CostModel& costs, Count budget = actions_per_choice,
-                           Count eager_limit = no_eager_limit);
+                           const CostModel& costs, Count budget = actions_per_choice);
 
 /// The time of a given segment, found as for `best_segment`.
 SegmentChoice time_of_segment(const AlgorithmInfo& algorithm, const SharedFacts& facts,
@@ -56,6 +51,6 @@ std::vector<Count> candidate_segments(const AlgorithmInfo& algorithm, const Shar
 /// The settings of a choice with the open ones closed, ready for a Call.
 std::vector<Setting> closed_settings(const AlgorithmInfo& algorithm, const SharedFacts& facts,
                                      std::span<const Setting> settings, const CostModel& costs,
-                                     Count budget = actions_per_choice, Count eager_limit = no_eager_limit);
+                                     Count budget = actions_per_choice);
 
 }  // namespace rondo::virtual_machine

@@ -10,8 +10,6 @@
 namespace rondo::virtual_machine {
 namespace {
 
-constexpr double not_posted = -1;
-
 /// One end of a message.
 struct End {
     Rank from, to;
@@ -32,7 +30,7 @@ void sort_by(Rank End::* key, std::vector<End>& ends, std::size_t ranks) {
 
 std::optional<Timing> Timing::of(const Problem& problem, const FlightLimits& limits, Count most) {
     Timing timing;
-    timing.time_.reserve(problem.facts.size);
+    timing.time_.reserve(problem.facts.size, problem.facts.placement);
     for (Rank rank = 0; rank < problem.facts.size; ++rank) {
         const auto call = problem.call(rank);
         Plan plan = Plan::of(*call, problem.algorithm);
@@ -74,33 +72,15 @@ void Timing::match() {
     }
 }
 
-double Timing::time(const CostModel& costs, Count element_bytes) {
-    ready_.assign(time_.actions(), not_posted);
-    return time_.run(costs, element_bytes, *this);
-}
+double Timing::time(const CostModel& costs, Count element_bytes) { return time_.run(costs, element_bytes, *this); }
 
-// Every message is buffered: it leaves without waiting for its receive.
 void Timing::start(VirtualRank& state, const Action& action, std::uint32_t index) {
     switch (action.kind) {
-        case ActionKind::receive:
-            ready_[index] = time_.take_message(state);
-            if (ready_[counterpart_[index]] != not_posted) meet(counterpart_[index], index);
-            break;
-        case ActionKind::send:
-            time_.leave(state, time_.take_message(state), action.block);
-            ready_[index] = state.egress_free + time_.alpha();
-            time_.schedule(state.egress_free, index);
-            if (ready_[counterpart_[index]] != not_posted) meet(index, counterpart_[index]);
-            break;
-        case ActionKind::combine: time_.take_combine(state, action.block); [[fallthrough]];
-        case ActionKind::copy: time_.schedule(state.processor_free, index); break;
+        case ActionKind::receive: time_.post_receive(state, action, index, *this); break;
+        case ActionKind::send: time_.post_send(state, action, index, *this); break;
+        case ActionKind::combine: time_.work(state, time_.seconds_of_combine(action.block), 0, index); break;
+        case ActionKind::copy: time_.work(state, 0, 0, index); break;
     }
-}
-
-void Timing::meet(std::uint32_t sent, std::uint32_t received) {
-    VirtualRank& receiver = time_.owner(received);
-    const Block& block = receiver.plan.actions()[received - receiver.first].block;
-    time_.schedule(time_.arrive(receiver, std::max(ready_[sent], ready_[received]), block), received);
 }
 
 double time_of(const AlgorithmInfo& algorithm, const SharedFacts& facts, std::span<const Setting> settings,

@@ -36,13 +36,24 @@ class Timing {
 
     Timing() = default;
     void match();
+
+    // For VirtualTime. Messages are buffered, but for the long ones of which the costs say otherwise.
     void start(VirtualRank& state, const Action& action, std::uint32_t index);
     void complete(const VirtualRank& /*state*/, const Action& /*action*/, std::uint32_t /*index*/) const {}
-    void meet(std::uint32_t sent, std::uint32_t received);
+    [[nodiscard]] std::uint32_t post(const VirtualRank& /*state*/, const Action& /*action*/,
+                                     std::uint32_t index) const {
+        return counterpart(index);
+    }
+    [[nodiscard]] std::uint32_t counterpart(std::uint32_t index) const {
+        return time_.is_posted(counterpart_[index]) ? counterpart_[index] : Action::none;
+    }
+    [[nodiscard]] static bool asks(std::uint32_t /*index*/, bool is_long) { return is_long; }
+    void left(std::uint32_t /*index*/, double /*time*/) const {}
+    void arrived(std::uint32_t /*sent*/, std::uint32_t /*received*/, double /*time*/) const {}
+    [[nodiscard]] static double delay() { return 0; }
 
     VirtualTime time_;
     std::vector<std::uint32_t> counterpart_;  // the receive of a send, and the reverse
-    std::vector<double> ready_;               // as in run_dataflow's messages; not_posted before
     Count messages_ = 0;
 };
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The machine on which plans run in virtual time: when every rank's processor and wires are free, what completes next,
-// and what may start then. It knows no data and matches no messages: whoever runs plans on it does (dataflow.hpp with
-// symbols, to prove; timing.hpp with nothing, to be quick). Header only, so that each way to look at it is compiled
-// into its own loop.
+// The machine on which plans run in virtual time: when every rank's processor and wires and every node's lanes are
+// free, what completes next, and what may start then. It knows no data and matches no messages: whoever runs plans on
+// it does (dataflow.hpp with symbols, to prove; timing.hpp with nothing, to be quick). Header only, so that each way to
+// look at it is compiled into its own loop.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -18,35 +19,59 @@
 
 namespace rondo::virtual_machine {
 
+/// When it is idle again, in each direction.
+struct Wire {
+    double egress_free = 0, ingress_free = 0;
+};
+
 struct VirtualRank {
     Plan plan;
     std::uint32_t first;  ///< action of the rank, in the numbering of all actions
     Scoreboard scoreboard;
-    double egress_free = 0, ingress_free = 0;  ///< when the wire is idle again
+    Rank node;
+    Wire wire = {};  ///< its own
     double processor_free = 0;
 };
 
+/// A runner of plans, which run() tells what happens, has:
+///     start(state, action, index)     an action starts: it is to call one of post_receive, post_send and work
+///     complete(state, action, index)
+///     post(state, action, index)      its transfer is there: the counterpart, if that is there too, else Action::none
+///     counterpart(index)              the same, later
+///     asks(index, is_long)            does a send wait until its receiver has answered?
+///     left(index, time)               the first byte of a send
+///     arrived(send, receive, time)    the last byte
+///     delay()                         added to what takes time
+/// Indices are among all actions.
 class VirtualTime {
   public:
-    void reserve(Rank ranks) { ranks_.reserve(static_cast<std::size_t>(ranks)); }
+    /// Where the ranks that are added from now on are; nullptr: each is a node of its own.
+    void reserve(Rank ranks, const Placement* placement) {
+        ranks_.reserve(static_cast<std::size_t>(ranks));
+        placement_ = placement != nullptr && placement->most_on_node() > 1 ? placement : nullptr;
+        has_nodes_ = placement_ != nullptr;
+        nodes_ = has_nodes_ ? placement_->nodes() : ranks;
+    }
     /// The next rank.
     void add(Plan plan, const FlightLimits& limits) {
         const auto first = static_cast<std::uint32_t>(rank_of_.size());
         rank_of_.resize(rank_of_.size() + plan.actions().size(), size());
-        ranks_.push_back({std::move(plan), first, Scoreboard(limits)});
+        ranks_.push_back(
+            {std::move(plan), first, Scoreboard(limits), has_nodes_ ? placement_->place(size()).node : size()});
     }
 
-    /// Runs all plans from the start. `runner.start(state, action, index)` is to charge what an action takes and to
-    /// schedule its completion, now or when its message meets its counterpart; `runner.complete(state, action, index)`
-    /// sees it complete. Indices are among all actions. Returns when the last has completed; throws Error for a
-    /// deadlock.
+    /// Runs all plans from the start. Returns when the last action has completed; throws Error for a deadlock.
     template <class Runner>
     double run(const CostModel& costs, Count element_bytes, Runner& runner) {
         begin(costs, element_bytes);
         for (VirtualRank& state : ranks_) start_actions(state, runner);
         while (!events_.empty()) {
             const std::uint32_t index = next_event();
-            VirtualRank& state = at(rank_of_[index]);
+            if (index > index_bits) [[unlikely]] {
+                go_on(index, runner);
+                continue;
+            }
+            VirtualRank& state = owner(index);
             const std::uint32_t own = index - state.first;
             runner.complete(state, state.plan.actions()[own], index);
             state.scoreboard.complete(own);
@@ -60,30 +85,38 @@ class VirtualTime {
         return now_;
     }
 
-    // What takes how long. Of actions that start now:
-    double take_message(VirtualRank& state) const { return state.processor_free += costs_.overhead; }
-    double take_combine(VirtualRank& state, const Block& block) const {
-        return state.processor_free += seconds_of_combine(block);
-    }
-    /// A message that is ready takes the wire, as soon as that is idle; when its first byte leaves.
-    double leave(VirtualRank& sender, double ready, const Block& block) const {
-        const double start = std::max(sender.egress_free, ready);
-        sender.egress_free = start + costs_.beta * bytes(block);
-        return start;
-    }
-    /// A message, whose last byte would arrive at `ready` at an idle receiver, arrives; when it has.
-    double arrive(VirtualRank& receiver, double ready, const Block& block) const {
-        return receiver.ingress_free = std::max(ready, receiver.ingress_free + costs_.beta * bytes(block));
+    // What a runner starts now. It completes later, transfers in their time.
+
+    void work(VirtualRank& state, double seconds, double delay, std::uint32_t index) {
+        state.processor_free += seconds;
+        schedule(state.processor_free + delay, index);
     }
 
-    void schedule(double time, std::uint32_t index) {
-        events_.push_back(Event{std::bit_cast<std::uint64_t>(time)} << 64 | Event{order_++} << 32 | index);
-        std::push_heap(events_.begin(), events_.end(), std::greater<>());
+    template <class Runner>
+    void post_receive(VirtualRank& state, const Action& action, std::uint32_t index, Runner& runner) {
+        const Link& link = link_between(state, action.peer);
+        ready_[index] = state.processor_free += link.overhead;
+        const std::uint32_t sent = runner.post(state, action, index);
+        if (sent != Action::none) meet(link, bytes(action.block), state, sent, index, runner);
     }
 
+    template <class Runner>
+    void post_send(VirtualRank& state, const Action& action, std::uint32_t index, Runner& runner) {
+        const Link& link = link_between(state, action.peer);
+        const double length = bytes(action.block);
+        const double ready = ready_[index] = state.processor_free += link.overhead;
+        if (!runner.asks(index, length > link.eager)) {
+            if (link.pooled && ready > now_) leave_at(ready, index);
+            else leave(state, link, length, index, runner);
+        }
+        const std::uint32_t received = runner.post(state, action, index);
+        if (received != Action::none) meet(link, length, at(action.peer), index, received, runner);
+    }
+
+    /// Of a transfer, in this run.
+    [[nodiscard]] bool is_posted(std::uint32_t index) const { return ready_[index] != not_posted; }
     [[nodiscard]] double now() const { return now_; }
-    [[nodiscard]] double alpha() const { return costs_.alpha; }
-    [[nodiscard]] double seconds_of_combine(const Block& block) const { return costs_.gamma * bytes(block); }
+    [[nodiscard]] double seconds_of_combine(const Block& block) const { return gamma_ * bytes(block); }
     [[nodiscard]] Rank size() const { return static_cast<Rank>(ranks_.size()); }
     [[nodiscard]] std::uint32_t actions() const { return static_cast<std::uint32_t>(rank_of_.size()); }
     [[nodiscard]] VirtualRank& at(Rank rank) { return ranks_[static_cast<std::size_t>(rank)]; }
@@ -96,19 +129,46 @@ class VirtualTime {
     }
 
   private:
-    /// The completion of an action. Of equal times, the one scheduled first comes first. One number, from the top: the
-    /// bits of the time, which is not negative, the order, the action. So a heap compares without branches.
+    /// What happens to an action at a time. Of equal times, the one scheduled first comes first. One number, from the
+    /// top: the bits of the time, which is not negative, the order, the action, which completes unless one of these
+    /// bits says otherwise. So a heap compares without branches.
     __extension__ using Event = unsigned __int128;
+    static constexpr std::uint32_t leaves = 1U << 31;    // a send takes a wire
+    static constexpr std::uint32_t comes_in = 1U << 30;  // the first byte of a send reaches the receiver's lanes
+    static constexpr std::uint32_t index_bits = comes_in - 1;
+
+    static constexpr double not_posted = -1;
+    static constexpr double under_way = std::numeric_limits<double>::infinity();
+
+    /// The costs of a class of links.
+    struct Link {
+        double alpha, beta, overhead;
+        double eager, rendezvous;
+        bool pooled;  // through the lanes of nodes, in the order in which messages come there; else each rank's wire
+    };
 
     [[nodiscard]] double bytes(const Block& block) const { return static_cast<double>(block.count * element_bytes_); }
 
+    [[nodiscard]] const Link& link_between(const VirtualRank& state, Rank peer) {
+        return links_[has_nodes_ && state.node == at(peer).node ? 1 : 0];
+    }
+
     void begin(const CostModel& costs, Count element_bytes) {
-        costs_ = costs;
+        const LinkCosts inside = costs.inside.value_or(LinkCosts{costs.alpha, costs.beta, costs.overhead});
+        const bool pooled = has_nodes_ || costs.lanes > 1;
+        links_[0] = {costs.alpha,      costs.beta, costs.overhead, static_cast<double>(costs.eager),
+                     costs.rendezvous, pooled};
+        links_[1] = {inside.alpha, inside.beta, inside.overhead, static_cast<double>(no_eager_limit), 0, false};
+        gamma_ = costs.gamma;
+        lanes_ = static_cast<std::size_t>(costs.lanes);
+        lane_wires_.assign(pooled ? static_cast<std::size_t>(nodes_) * lanes_ : 0, {});
         element_bytes_ = element_bytes;
         now_ = 0;
         order_ = 0;
+        ready_.assign(actions(), not_posted);
         for (VirtualRank& state : ranks_) {
-            state.egress_free = state.ingress_free = state.processor_free = 0;
+            state.wire = {};
+            state.processor_free = 0;
             state.scoreboard.start(state.plan, static_cast<std::uint64_t>(element_bytes));
         }
     }
@@ -121,7 +181,87 @@ class VirtualTime {
         }
     }
 
-    /// What completes next, at what is now the time.
+    double& free_lane(VirtualRank& state, double Wire::* direction) {
+        Wire* first = lane_wires_.data() + static_cast<std::size_t>(state.node) * lanes_;
+        return std::min_element(first, first + lanes_, [&](const Wire& a, const Wire& b) {
+                   return a.*direction < b.*direction;
+               })->*direction;
+    }
+
+    /// A send that shall take a wire then, and not earlier.
+    void leave_at(double time, std::uint32_t index) {
+        ready_[index] = under_way;
+        schedule(time, index | leaves);
+    }
+
+    /// A send that is ready takes a wire, as soon as one is idle. From then on `ready_` is when its last byte would
+    /// arrive at an idle receiver; where it goes through lanes, when it has come in there.
+    template <class Runner>
+    void leave(VirtualRank& state, const Link& link, double length, std::uint32_t index, Runner& runner) {
+        double& wire = link.pooled ? free_lane(state, &Wire::egress_free) : state.wire.egress_free;
+        const double start = std::max(wire, ready_[index]);
+        wire = start + link.beta * length;
+        runner.left(index, start);
+        if (link.pooled) {
+            ready_[index] = under_way;
+            schedule(start + link.alpha + runner.delay(), index | comes_in);
+        } else {
+            ready_[index] = wire + link.alpha + runner.delay();
+        }
+        if (!runner.asks(index, length > link.eager)) schedule(wire + runner.delay(), index);
+    }
+
+    /// What happens to a send that does not complete.
+    template <class Runner>
+    [[gnu::noinline]] void go_on(std::uint32_t event, Runner& runner) {
+        const std::uint32_t index = event & index_bits;
+        VirtualRank& state = owner(index);
+        const Action& sent = action(index);
+        const Link& link = link_between(state, sent.peer);
+        const double length = bytes(sent.block);
+        if ((event & leaves) != 0) {
+            ready_[index] = now_;
+            leave(state, link, length, index, runner);
+            if (link.pooled) return;
+        } else {  // through the lanes of its receiver's node, whether it is expected or not
+            double& lane = free_lane(at(sent.peer), &Wire::ingress_free);
+            ready_[index] = lane = std::max(lane, now_) + link.beta * length;
+        }
+        const std::uint32_t received = runner.counterpart(index);
+        if (received != Action::none) deliver(link, length, at(sent.peer), index, received, runner);
+    }
+
+    /// Both ends of a message are there.
+    template <class Runner>
+    void meet(const Link& link, double length, VirtualRank& receiver, std::uint32_t sent, std::uint32_t received,
+              Runner& runner) {
+        if (runner.asks(sent, length > link.eager)) {  // half of the wait before the receiver answers, half behind
+            const double asked = ready_[sent] + link.rendezvous / 2;
+            leave_at(std::max(asked, ready_[received]) + link.rendezvous / 2, sent);
+        } else if (ready_[sent] != under_way) {
+            deliver(link, length, receiver, sent, received, runner);
+        }
+    }
+
+    template <class Runner>
+    void deliver(const Link& link, double length, VirtualRank& receiver, std::uint32_t sent, std::uint32_t received,
+                 Runner& runner) {
+        double arrived = std::max(ready_[sent], ready_[received]);
+        if (!link.pooled) {
+            arrived = std::max(arrived, receiver.wire.ingress_free + link.beta * length);
+            receiver.wire.ingress_free = arrived;
+        }
+        runner.arrived(sent, received, arrived);
+        schedule(arrived + runner.delay(), received);
+        if (runner.asks(sent, length > link.eager)) schedule(arrived + runner.delay(), sent);
+    }
+
+    void schedule(double time, std::uint32_t event) {
+        events_.push_back(Event{std::bit_cast<std::uint64_t>(time)} << 64 | Event{order_++} << 32 | event);
+        std::push_heap(events_.begin(), events_.end(), std::greater<>());
+    }
+
+    /// What happens next, at what is now the time.
     std::uint32_t next_event() {
         const Event event = events_.front();
         std::pop_heap(events_.begin(), events_.end(), std::greater<>());
@@ -131,9 +271,16 @@ class VirtualTime {
     }
 
     std::vector<VirtualRank> ranks_;
-    std::vector<Rank> rank_of_;  // of each action
-    std::vector<Event> events_;  // a heap
-    CostModel costs_;
+    std::vector<Rank> rank_of_;             // of each action
+    std::vector<Event> events_;             // a heap
+    std::vector<double> ready_;             // of each transfer: when it was posted, and see leave()
+    std::vector<Wire> lane_wires_;          // node by node; empty if links have wires of their own
+    const Placement* placement_ = nullptr;  // while ranks are added
+    Rank nodes_ = 0;
+    bool has_nodes_ = false;  // some of several ranks
+    Link links_[2] = {};      // between nodes, inside a node
+    double gamma_ = 0;
+    std::size_t lanes_ = 1;
     Count element_bytes_ = 1;
     double now_ = 0;
     std::uint32_t order_ = 0;

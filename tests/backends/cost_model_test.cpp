@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What messages take in virtual time, in closed formulas: inside nodes and between them, over lanes that ranks share,
+// and where they wait for their receivers.
+#include "rondo/backends/virtual/cost_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include "rondo/algorithms/registry.hpp"
+#include "rondo/backends/virtual/lock_step.hpp"
+#include "rondo/backends/virtual/timing.hpp"
+#include "rondo/core/pipeline.hpp"
+
+namespace rondo::virtual_machine {
+namespace {
+
+constexpr LinkCosts memory = {.alpha = 3e-4, .beta = 1e-6, .overhead = 1e-5};
+constexpr CostModel costs = {.alpha = 2e-3, .beta = 4e-5, .overhead = 5e-5, .inside = memory};
+constexpr Count bytes = 100;
+
+double time_on(Schedule (*generator)(const Call&), const Placement& placement, const CostModel& model,
+               Count elements = bytes) {
+    const AlgorithmInfo info{.collective = "exscan", .name = "pattern", .schedule = generator};
+    const SharedFacts facts{.size = placement.size(), .count = elements, .placement = &placement};
+    return time_of(info, facts, {}, model);
+}
+
+Schedule first_sends_to_last(const Call& call) {
+    const auto [r, p] = call.ranks();
+    if (r == 0) co_yield exchange(send(call.input(), p - 1));
+    if (r == p - 1) co_yield exchange(receive(call.output(), 0));
+}
+
+TEST(cost_model, has_two_classes_of_links) {
+    // The processor, the wire, the way. The receive is posted meanwhile.
+    const double between = costs.overhead + costs.beta * bytes + costs.alpha;
+    const double inside = memory.overhead + memory.beta * bytes + memory.alpha;
+    EXPECT_DOUBLE_EQ(time_on(first_sends_to_last, Placement::regular(2, 1), costs), between);
+    EXPECT_DOUBLE_EQ(time_on(first_sends_to_last, Placement::regular(2, 3), costs), between);
+    EXPECT_DOUBLE_EQ(time_on(first_sends_to_last, Placement::regular(1, 5), costs), inside);
+    CostModel one_class = costs;
+    one_class.inside = std::nullopt;
+    EXPECT_DOUBLE_EQ(time_on(first_sends_to_last, Placement::regular(1, 5), one_class), between);
+}
+
+/// Every rank to the one `by` further on. Receives are posted first.
+template <Rank by>
+Schedule shifts(const Call& call) {
+    const auto [r, p] = call.ranks();
+    co_yield exchange(receive(call.output(), (r + p - by) % p), send(call.input(), (r + by) % p));
+}
+
+TEST(cost_model, lets_ranks_of_a_node_share_its_lanes) {
+    for (const int lanes : {1, 2, 3, 6}) {
+        CostModel model = costs;
+        model.lanes = lanes;
+        // Six ranks to the six of the next node: in a row on each lane, both ways.
+        const int in_a_row = (6 + lanes - 1) / lanes;
+        const double all_leave = 2 * costs.overhead + in_a_row * costs.beta * bytes + costs.alpha;
+        EXPECT_DOUBLE_EQ(time_on(shifts<6>, Placement::regular(3, 6), model), all_leave) << lanes;
+        // Of four ranks, only the last one sends to another node; what it receives is inside its own.
+        const double one_leaves = memory.overhead + costs.overhead + costs.beta * bytes + costs.alpha;
+        EXPECT_NEAR(time_on(shifts<1>, Placement::regular(3, 4), model), one_leaves, 1e-12) << lanes;
+    }
+    const double inside = 2 * memory.overhead + memory.beta * bytes + memory.alpha;
+    EXPECT_DOUBLE_EQ(time_on(shifts<1>, Placement::regular(1, 6), costs), inside);  // wires of their own
+}
+
+/// All others to the ranks of the first node, each to another one.
+Schedule storms_first_node(const Call& call) {
+    const auto [r, p] = call.ranks();
+    const Rank half = p / 2;
+    if (r < half) co_yield exchange(receive(call.output(), r + half));
+    else co_yield exchange(send(call.input(), r - half));
+}
+
+TEST(cost_model, lets_what_comes_to_a_node_come_in_in_a_row) {
+    const Rank names[] = {0, 0, 0, 0, 1, 2, 3, 4};
+    const Placement placement = Placement::of(names);
+    for (const int lanes : {1, 2, 4}) {
+        CostModel model = costs;
+        model.lanes = lanes;
+        const int in_a_row = 4 / lanes;
+        EXPECT_DOUBLE_EQ(time_on(storms_first_node, placement, model),
+                         costs.overhead + costs.alpha + in_a_row * costs.beta * bytes)
+            << lanes;
+    }
+}
+
+/// One message to the neighbour on the same node, and behind it one to the next node, where somebody else sends early.
+Schedule late_takes_the_lane_last(const Call& call) {
+    const Rank r = call.ranks().first;
+    if (r == 0) co_yield exchange(send(call.input(), 1), send(call.input().part(0, 10), 2));
+    if (r == 1) co_yield exchange(receive(call.output(), 0), send(call.input(), 3));
+    if (r == 2) co_yield exchange(receive(call.output().part(0, 10), 0));
+    if (r == 3) co_yield exchange(receive(call.output(), 1));
+}
+
+TEST(cost_model, serves_lanes_in_the_order_in_which_messages_are_ready) {
+    // Rank 0 is asked first, but needs the processor twice before its short message is there; rank 1's is there before
+    // that, because its receive and its send take memory's overhead once, and the network's once.
+    CostModel model = costs;
+    model.overhead = 4e-5;
+    const double first_ready = memory.overhead + model.overhead;  // of both ranks
+    const double second_ends = first_ready + model.beta * (bytes + 10);
+    EXPECT_NEAR(time_on(late_takes_the_lane_last, Placement::regular(2, 2), model), second_ends + model.alpha, 1e-12);
+}
+
+/// As many messages as the input has elements, one after the other.
+Schedule streams(const Call& call) {
+    const auto [r, p] = call.ranks();
+    for (Count element = 0; element < call.count(); ++element) {
+        if (r == 0) co_yield exchange(send(call.input().part(element, 1), 1));
+        if (r == 1) co_yield exchange(receive(call.output().part(element, 1), 0));
+    }
+}
+
+TEST(cost_model, makes_long_messages_wait_for_their_receivers) {
+    const Placement placement = Placement::regular(2, 1);
+    CostModel model = costs;
+    model.rendezvous = 5e-3;
+    const double at_once = time_on(first_sends_to_last, placement, model);
+    model.eager = bytes;
+    EXPECT_DOUBLE_EQ(time_on(first_sends_to_last, placement, model), at_once);
+    model.eager = bytes - 1;
+    EXPECT_DOUBLE_EQ(time_on(first_sends_to_last, placement, model), at_once + model.rendezvous);
+    EXPECT_DOUBLE_EQ(time_on(first_sends_to_last, Placement::regular(1, 2), model),
+                     time_on(first_sends_to_last, Placement::regular(1, 2), costs));  // inside a node
+}
+
+TEST(cost_model, lets_as_many_long_messages_wait_as_may_be_under_way) {
+    // Two at a time: the next two are asked for when those have arrived.
+    const CostModel model{.alpha = 2, .beta = 0.25, .eager = 0, .rendezvous = 6};
+    const double each = model.rendezvous + model.alpha + model.beta;
+    const Placement placement = Placement::regular(2, 1);
+    for (const Count pairs : {1, 2, 10, 50}) {
+        EXPECT_DOUBLE_EQ(time_on(streams, placement, model, 2 * pairs), double(pairs) * each + model.beta) << pairs;
+    }
+    // Messages that leave at once follow one another.
+    CostModel at_once = model;
+    at_once.eager = 1;
+    EXPECT_DOUBLE_EQ(time_on(streams, placement, at_once, 100), at_once.alpha + 100 * at_once.beta);
+}
+
+/// The receiver works for a while first.
+Schedule receives_late(const Call& call) {
+    const Rank r = call.ranks().first;
+    if (r == 0) co_yield exchange(send(call.input(), 1));
+    if (r == 0) co_return;
+    co_yield combine(call.input(), call.input()).into(call.output());
+    co_yield exchange(receive(call.output(), 0));
+}
+
+TEST(cost_model, lets_the_answer_wait_for_the_receive) {
+    CostModel model{.alpha = 2, .beta = 0.01, .gamma = 1, .eager = 0, .rendezvous = 6};
+    const Placement placement = Placement::regular(2, 1);
+    const auto time = [&] { return time_on(receives_late, placement, model); };
+    const double way = model.rendezvous / 2 + model.alpha + model.beta * bytes;
+    EXPECT_DOUBLE_EQ(time(), model.gamma * bytes + way);  // posted at gamma m, when the question has long been there
+    model.gamma = 0.01;
+    EXPECT_DOUBLE_EQ(time(), model.rendezvous / 2 + way);  // posted before the question comes
+}
+
+/// On two ranks.
+Schedule broadcasts(const Call& call) {
+    const Rank r = call.ranks().first;
+    if (r == 0) co_yield exchange(send(call.output(), 1));
+    else co_yield exchange(receive(call.output(), 0));
+}
+
+TEST(cost_model, holds_in_lock_step) {
+    const AlgorithmInfo info{.collective = "bcast", .name = "pair", .tolerates_in_place = true, .schedule = broadcasts};
+    const auto time = [&](const Placement& placement, const CostModel& model) {
+        const SharedFacts facts = find_collective("bcast")->facts({.size = 2, .count = bytes, .placement = &placement});
+        return run_lock_step(Problem{info, facts, {}}, model).time;
+    };
+    CostModel model = costs;
+    model.rendezvous = 5e-3;
+    const double between = costs.alpha + costs.beta * bytes;
+    EXPECT_DOUBLE_EQ(time(Placement::regular(2, 1), model), between);
+    EXPECT_DOUBLE_EQ(time(Placement::regular(1, 2), model), memory.alpha + memory.beta * bytes);
+    model.eager = bytes - 1;
+    EXPECT_DOUBLE_EQ(time(Placement::regular(2, 1), model), between + model.rendezvous);
+}
+
+TEST(cost_model, sees_what_a_rendezvous_costs_a_pipeline) {
+    // MPICH 4.0.2 on eight emulated nodes, 2 ms, 200 Mbit/s: broadcast of 4 MiB by two trees took 742 ms in segments of
+    // 32 KiB and 179 ms in segments of 16 KiB; a message that asks took 8.4 ms longer.
+    const CostModel model{.alpha = 2e-3, .beta = 4e-8, .overhead = 1e-5, .eager = 16 << 10, .rendezvous = 8.4e-3};
+    const AlgorithmInfo& algorithm = *find_collective("bcast")->algorithm("two_tree");
+    const SharedFacts facts{.size = 8, .count = 4 << 20};
+    const auto time = [&](Count segment) {
+        std::vector<Setting> settings = algorithm.standard_settings();
+        for (Setting& setting : settings) {
+            if (setting.name == segment_parameter.name) setting.value = segment;
+        }
+        return time_of(algorithm, facts, settings, model);
+    };
+    EXPECT_NEAR(time(32 << 10), 0.742, 0.05 * 0.742);
+    EXPECT_NEAR(time(16 << 10), 0.179, 0.02 * 0.179);
+}
+
+TEST(cost_model, tells_full_lanes_from_flat_algorithms) {
+    // 4 MiB on four nodes of four ranks, at 2 ms and 100 Mbit/s: a node has to send and receive 2 m (N - 1) / N, and
+    // the circulant graphs of the lanes take 2 log2 N rounds.
+    const Placement placement = Placement::regular(4, 4);
+    const CostModel model{.alpha = 2e-3, .beta = 8e-8, .inside = LinkCosts{.alpha = 5e-7, .beta = 1e-10}};
+    const SharedFacts facts{.size = 16, .count = 1 << 19, .element_bytes = 8, .op = {true}, .placement = &placement};
+    const Collective& allreduce = *find_collective("allreduce");
+    const auto time = [&](const char* name) {
+        const AlgorithmInfo& algorithm = *allreduce.algorithm(name);
+        return time_of(algorithm, facts, algorithm.standard_settings(), model);
+    };
+    const double transfer = 2 * model.beta * (4 << 20) * 3 / 4;
+    EXPECT_GE(time("full_lane"), transfer + model.alpha);
+    EXPECT_LE(time("full_lane"), transfer + 4 * model.alpha + 0.01);
+    EXPECT_GT(time("circulant"), 2 * time("full_lane"));
+}
+
+}  // namespace
+}  // namespace rondo::virtual_machine
