@@ -21,10 +21,10 @@ Count Call::size_of(Buffer buffer) const {
     return in_place() ? std::max(input_.last(), output_.count) : output_.count;
 }
 
-Segments Call::segments(Block block) const {
+Count Call::segment_count() const {
     const Count bytes = setting("segment");
     if (bytes == automatic) throw Error("segment=auto was not resolved before the call");
-    return {block, std::max<Count>(1, bytes / std::max<Count>(1, facts_.element_bytes))};
+    return std::max<Count>(1, bytes / std::max<Count>(1, facts_.element_bytes));
 }
 
 Call Call::on_node(Block input, Block output, const Within& within) const {

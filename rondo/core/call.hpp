@@ -71,7 +71,7 @@ class Call {
     Call(const SharedFacts& facts, const LocalFacts& local, std::span<const Setting> settings = {})
         : facts_(facts), local_(local), group_(RankMap::everyone(facts.size)), settings_(settings),
           input_(held(facts.input, Buffer::input)), output_(held(facts.output, Buffer::output)),
-          scratch_used_(&own_scratch_used_) {
+          scratch_(&own_scratch_) {
         if (!local.in_place) return;
         const bool gathers = facts.input == Share::part && facts.output == Share::whole;
         input_ = gathers ? parts(output_)[local.rank] : Block(0, input_.count, Buffer::output);
@@ -101,20 +101,27 @@ class Call {
     [[nodiscard]] Block output() const { return output_; }
     /// A fresh block of scratch memory, disjoint from all others of this call; as long as the whole vector unless said.
     [[nodiscard]] Block scratch(Count count) const {
-        const Block block(*scratch_used_, count, Buffer::scratch);
-        *scratch_used_ += count;
+        const Block block(scratch_->next, count, Buffer::scratch);
+        scratch_->next += count;
+        scratch_->most = std::max(scratch_->most, scratch_->next);
         return block;
     }
     [[nodiscard]] Block scratch() const { return scratch(facts_.count); }
     /// How many elements a buffer has: of scratch, what was handed out so far.
     [[nodiscard]] Count size_of(Buffer buffer) const;
     /// Elements of scratch handed out so far.
-    [[nodiscard]] Count scratch_used() const { return *scratch_used_; }
+    [[nodiscard]] Count scratch_used() const { return scratch_->most; }
+    /// Where the next block of scratch begins. What was handed out from there on is handed out once more after
+    /// `reuse_scratch`: nothing in it may be of use any more.
+    [[nodiscard]] Count scratch_mark() const { return scratch_->next; }
+    void reuse_scratch(Count mark) const { scratch_->next = mark; }
 
     /// The value of one of the algorithm's declared parameters. Throws Error if it was not declared.
     [[nodiscard]] Count setting(std::string_view name) const;
-    /// Cuts a block into segments of at most `setting("segment")` bytes.
-    [[nodiscard]] Segments segments(Block block) const;
+    /// Elements in `setting("segment")` bytes, at least one.
+    [[nodiscard]] Count segment_count() const;
+    /// Cuts a block into segments of at most so many elements.
+    [[nodiscard]] Segments segments(Block block) const { return {block, segment_count()}; }
 
     /// Another call on a group of ranks, of which this rank is number `rank`. The group is a map into this call's
     /// numbering of the *communicator*, settings and scratch are shared. The longer one of the blocks holds the whole
@@ -123,15 +130,27 @@ class Call {
                           std::span<const Count> starts = {}) const {
         return Call(*this, group, rank, input, output, {.root = facts_.root, .starts = starts});
     }
+    [[nodiscard]] Call on(const RankMap& group, Rank rank, Block input, Block output, const Within& within) const {
+        return Call(*this, group, rank, input, output, within);
+    }
     /// Where a rank of this call is: see Placement. In a call on a group, each rank is a node of its own.
     [[nodiscard]] Placement::Place place(Rank rank) const {
         return facts_.placement == nullptr ? Placement::Place{rank, 0} : facts_.placement->place(rank);
     }
     [[nodiscard]] Rank lanes() const { return facts_.placement == nullptr ? 1 : facts_.placement->lanes(); }
+    [[nodiscard]] Rank nodes() const { return facts_.placement == nullptr ? facts_.size : facts_.placement->nodes(); }
+    [[nodiscard]] Rank ranks_on_node(Rank node) const {
+        return facts_.placement == nullptr ? 1 : facts_.placement->on_node(node).size();
+    }
     /// Of this rank's node.
-    [[nodiscard]] Rank ranks_on_node() const {
-        const Placement* placement = facts_.placement;
-        return placement == nullptr ? 1 : placement->on_node(placement->place(local_.rank).node).size();
+    [[nodiscard]] Rank ranks_on_node() const { return ranks_on_node(place(local_.rank).node); }
+    /// The rank of this call with a number on a node: the reverse of `place`.
+    [[nodiscard]] Rank rank_at(Rank node, Rank number) const {
+        return facts_.placement == nullptr ? node : facts_.placement->on_node(node)(number);
+    }
+    /// True if the ranks of each node come before those of the next.
+    [[nodiscard]] bool nodes_in_rank_order() const {
+        return facts_.placement == nullptr || facts_.placement->in_rank_order();
     }
     /// Another call on the ranks of this rank's node, in which ranks have their numbers there.
     [[nodiscard]] Call on_node(Block input, Block output, const Within& within) const;
@@ -142,16 +161,18 @@ class Call {
     [[nodiscard]] Call on_leaders(Block input, Block output, const Within& within) const;
 
     /// Another call on the same ranks.
-    [[nodiscard]] Call on(Block input, Block output) const {
+    [[nodiscard]] Call on(Block input, Block output) const { return on(input, output, facts_.placement); }
+    /// As if the ranks were elsewhere; the placement is borrowed.
+    [[nodiscard]] Call on(Block input, Block output, const Placement* placement) const {
         return Call(*this, group_, local_.rank, input, output, {.root = facts_.root, .starts = facts_.starts},
-                    facts_.placement);
+                    placement);
     }
 
   private:
     Call(const Call& whole, const RankMap& group, Rank rank, Block input, Block output, const Within& within,
          const Placement* placement = nullptr)
         : facts_(whole.facts_), local_{.rank = rank, .in_place = overlap(input, output)}, group_(group),
-          settings_(whole.settings_), input_(input), output_(output), scratch_used_(whole.scratch_used_) {
+          settings_(whole.settings_), input_(input), output_(output), scratch_(whole.scratch_) {
         facts_.count = std::max(input.count, output.count);
         facts_.size = group.size();
         facts_.root = within.root;
@@ -169,8 +190,11 @@ class Call {
     RankMap group_;
     std::span<const Setting> settings_;
     Block input_, output_;
-    Count* scratch_used_;  // of the outermost call
-    Count own_scratch_used_ = 0;
+    struct Scratch {
+        Count next = 0, most = 0;
+    };
+    Scratch* scratch_;  // of the outermost call
+    Scratch own_scratch_;
     friend const RankMap& group_of(const Call& call);
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 
@@ -70,6 +71,25 @@ class SegmentRing {
     Count slots_;
     Count slot_count_;
     Block ring_;
+};
+
+/// Scratch for a composition that is run segment by segment: what eight segments have taken is used in turn. A segment
+/// may keep something there for up to four segments.
+class ScratchTurns {
+  public:
+    explicit ScratchTurns(const Call& call) : call_(call) {}
+
+    /// Before each segment.
+    void next() {
+        Count& mark = marks_.at(number_ % marks_.size());
+        if (number_++ < marks_.size()) mark = call_.scratch_mark();
+        else call_.reuse_scratch(mark);
+    }
+
+  private:
+    const Call& call_;
+    std::array<Count, 8> marks_{};
+    std::size_t number_ = 0;
 };
 
 }  // namespace rondo

@@ -48,6 +48,15 @@ Placement Placement::of(std::span<const Rank> node_of) {
     return placement;
 }
 
+Placement Placement::runs() const {
+    std::vector<Rank> run_of;
+    for (Rank rank = 0; rank < size_; ++rank) {
+        const bool goes_on = rank > 0 && place(rank).node == place(rank - 1).node;
+        run_of.push_back(run_of.empty() ? 0 : run_of.back() + (goes_on ? 0 : 1));
+    }
+    return of(run_of);
+}
+
 Placement::Place Placement::place(Rank rank) const {
     if (is_regular()) return {rank / lanes_, rank % lanes_};
     return places_[static_cast<std::size_t>(rank)];

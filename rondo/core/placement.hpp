@@ -26,6 +26,9 @@ class Placement {
     /// By any numbers that tell nodes apart, one for each rank. Tables of all ranks, unless that is regular.
     [[nodiscard]] static Placement of(std::span<const Rank> node_of);
 
+    /// Every run of consecutive ranks of one node as a node of its own: the nodes are in rank order.
+    [[nodiscard]] Placement runs() const;
+
     [[nodiscard]] Rank size() const { return size_; }  ///< ranks
     [[nodiscard]] Rank nodes() const { return nodes_; }
     [[nodiscard]] Rank lanes() const { return lanes_; }                ///< ranks of the smallest node

@@ -29,15 +29,25 @@ Placement nodes_of(const std::vector<Rank>& ranks) {
 }
 
 std::vector<Placement> regular_placements() {
+    const Rank most_nodes = is_soak() ? 16 : 8;
     std::vector<Placement> all;
-    for (Rank nodes = 1; nodes <= 8; ++nodes) {
+    for (Rank nodes = 1; nodes <= most_nodes; ++nodes) {
         for (Rank ranks = 1; ranks <= 8; ++ranks) all.push_back(Placement::regular(nodes, ranks));
     }
+    if (!is_soak()) all.push_back(Placement::regular(16, 8));
     return all;
 }
 
+/// How many cases of a placement are tried: in `make soak`, all with every root up to 32 ranks.
+std::size_t cases(const Placement& placement, std::size_t everyday) {
+    if (is_soak()) return placement.size() <= 32 ? std::size_t(-1) : 100;
+    if (is_sanitized) return everyday / 4;
+    return placement.size() <= 32 ? everyday : everyday / 4;
+}
+
 std::vector<Placement> odd_placements() {
-    std::vector<Placement> all = {nodes_of({4, 4, 3}), nodes_of({1, 4, 4}), nodes_of({5, 1, 2, 7}), nodes_of({2, 3})};
+    std::vector<Placement> all = {nodes_of({4, 4, 3}),    nodes_of({1, 4}), nodes_of({1, 4, 4}),
+                                  nodes_of({5, 1, 2, 7}), nodes_of({2, 3}), nodes_of({3, 5, 4})};
     const Rank dealt_out[] = {0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}, last_one_back[] = {0, 0, 1, 1, 2, 0},
                uneven[] = {3, 1, 1, 3, 2, 3, 3};
     for (const std::span<const Rank> names :
@@ -50,11 +60,11 @@ std::vector<Placement> odd_placements() {
 class EveryAlgorithmWithNodes : public testing::TestWithParam<const AlgorithmInfo*> {
   protected:
     template <class Body>
-    void for_each_placement(const std::vector<Placement>& placements, std::size_t most, Body&& body) {
+    void for_each_placement(const std::vector<Placement>& placements, std::size_t everyday, Body&& body) {
         for (const Placement& placement : placements) {
             SCOPED_TRACE(std::to_string(placement.nodes()) + " nodes, " + std::to_string(placement.lanes()) + " to " +
                          std::to_string(placement.most_on_node()) + " ranks");
-            for_each_case(*GetParam(), placement.size(), most, body, &placement);
+            for_each_case(*GetParam(), placement.size(), cases(placement, everyday), body, &placement);
             if (HasFailure()) return;
         }
     }
@@ -69,13 +79,13 @@ constexpr auto in_random_order = [](const auto& problem) {
 };
 
 TEST_P(EveryAlgorithmWithNodes, is_right_on_regular_nodes) {
-    for_each_placement(regular_placements(), is_sanitized ? 8 : 60, in_lock_step);
-    for_each_placement(regular_placements(), is_sanitized ? 2 : 8, in_random_order);
+    for_each_placement(regular_placements(), 40, in_lock_step);
+    for_each_placement(regular_placements(), 4, in_random_order);
 }
 
 TEST_P(EveryAlgorithmWithNodes, is_right_on_nodes_that_differ_or_interleave) {
-    for_each_placement(odd_placements(), std::size_t(-1), in_lock_step);
-    for_each_placement(odd_placements(), 20, in_random_order);
+    for_each_placement(odd_placements(), 200, in_lock_step);
+    for_each_placement(odd_placements(), 12, in_random_order);
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithmWithNodes, testing::ValuesIn(algorithms_with_nodes()), test_name);
@@ -86,7 +96,8 @@ TEST(full_lane_allreduce, sends_only_its_part_to_other_nodes) {
     const Placement placement = Placement::regular(4, 4);
     const SharedFacts facts{.size = 16, .count = 1600, .element_bytes = 8, .op = {true}, .placement = &placement};
     for (Rank rank = 0; rank < facts.size; ++rank) {
-        const Call call(facts, {.rank = rank});
+        const std::vector<Setting> settings = algorithm.standard_settings();
+        const Call call(facts, {.rank = rank}, settings);
         const Plan plan = Plan::of(call, algorithm);
         Count to_others = 0;
         for (const Action& action : plan.actions()) {

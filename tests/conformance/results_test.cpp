@@ -18,15 +18,20 @@ std::vector<Rank> sizes() {
     return all;
 }
 
-constexpr std::size_t all_cases = std::size_t(-1);
-
-class EveryAlgorithm : public testing::TestWithParam<const AlgorithmInfo*> {};
+class EveryAlgorithm : public testing::TestWithParam<const AlgorithmInfo*> {
+  protected:
+    /// Those that use nodes are tried on nodes besides (nodes_test.cpp); here every rank is a node.
+    static std::size_t all_cases() { return GetParam()->uses_nodes && !is_soak() ? 30 : std::size_t(-1); }
+    static std::size_t cases(std::size_t everyday) {
+        return GetParam()->uses_nodes && !is_soak() ? everyday / 4 : everyday;
+    }
+};
 
 TEST_P(EveryAlgorithm, is_right_in_lock_step_for_every_p) {
     for (const Rank size : sizes()) {
         for_each_case(*GetParam(), size,
-                      size <= 32    ? all_cases
-                      : size <= 100 ? 20
+                      size <= 32    ? all_cases()
+                      : size <= 100 ? cases(20)
                       : is_soak()   ? 8
                                     : 4,
                       [](const auto& problem) { EXPECT_NO_THROW(virtual_machine::run_lock_step(problem)); });
@@ -47,7 +52,7 @@ TEST_P(EveryAlgorithm, is_right_in_lock_step_on_many_ranks) {
 TEST_P(EveryAlgorithm, is_right_as_dataflow_for_every_p) {
     const Rank largest_size = Width{.sanitized = 20, .everyday = 128, .full = 256}();
     for (Rank size = 1; size <= largest_size; size += size < 40 ? 1 : 27) {
-        for_each_case(*GetParam(), size, 40,
+        for_each_case(*GetParam(), size, cases(40),
                       [](const auto& problem) { EXPECT_NO_THROW(virtual_machine::run_dataflow(problem)); });
         if (HasFailure()) return;
     }
@@ -57,7 +62,7 @@ TEST_P(EveryAlgorithm, is_right_in_random_completion_orders) {
     for (const Rank size : {2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 33, 64, 100}) {
         if (size > Width{.sanitized = 20, .everyday = 100, .full = 100}()) return;
         const std::uint64_t seeds = size <= 9 ? most_seeds : 2;
-        for_each_case(*GetParam(), size, size <= 9 ? 24 : 8, [&](const auto& problem) {
+        for_each_case(*GetParam(), size, cases(size <= 9 ? 24 : 8), [&](const auto& problem) {
             for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
                 SCOPED_TRACE("seed " + std::to_string(seed));
                 EXPECT_NO_THROW(virtual_machine::run_dataflow(problem, {.seed = seed}));

@@ -75,6 +75,29 @@ TEST(call, is_on_nodes_lanes_and_leaders) {
     EXPECT_EQ(third.on(third.input(), third.output()).lanes(), 2);  // on the same ranks
 }
 
+TEST(placement, has_runs_of_consecutive_ranks_as_nodes) {
+    const Rank names[] = {0, 0, 1, 0, 1, 1}, runs[] = {0, 0, 1, 2, 3, 3};
+    EXPECT_EQ(Placement::of(names).runs(), Placement::of(runs));
+    EXPECT_EQ(Placement::regular(3, 2).runs(), Placement::regular(3, 2));
+}
+
+TEST(call, finds_ranks_by_their_places) {
+    const Rank names[] = {0, 1, 0, 0, 1};
+    const Placement placement = Placement::of(names);
+    const SharedFacts facts{.size = 5, .count = 10, .placement = &placement};
+    const Call call(facts, {.rank = 1});
+    EXPECT_EQ(call.nodes(), 2);
+    EXPECT_EQ(call.ranks_on_node(), 2);
+    EXPECT_FALSE(call.nodes_in_rank_order());
+    for (Rank rank = 0; rank < 5; ++rank) {
+        const auto [node, number] = call.place(rank);
+        EXPECT_LT(number, call.ranks_on_node(node));
+        EXPECT_EQ(call.rank_at(node, number), rank);
+    }
+    const Placement runs = placement.runs();
+    EXPECT_EQ(call.on(call.input(), call.output(), &runs).nodes(), 4);
+}
+
 TEST(call, takes_each_rank_for_a_node_where_nobody_knows) {
     const SharedFacts facts{.size = 4, .count = 10};
     const Call call(facts, {.rank = 2});

@@ -8,6 +8,7 @@
 #include "rondo/core/algorithm_info.hpp"
 #include "rondo/core/call.hpp"
 #include "rondo/core/error.hpp"
+#include "rondo/core/pipeline.hpp"
 
 namespace rondo {
 namespace {
@@ -134,6 +135,28 @@ TEST(call, keeps_scratch_blocks_apart_also_between_nested_calls) {
     EXPECT_FALSE(overlap(first, third));
     EXPECT_FALSE(overlap(second, third));
     EXPECT_EQ(call.scratch_used(), 23);
+}
+
+TEST(call, hands_scratch_out_again) {
+    const Call call(four_ranks, {.rank = 0});
+    const Count mark = call.scratch_mark();
+    const Block first = call.scratch(5);
+    call.reuse_scratch(mark);
+    EXPECT_EQ(call.scratch(3), first.part(0, 3));
+    EXPECT_EQ(call.scratch_used(), 5);
+}
+
+TEST(scratch_turns, begin_again_after_eight) {
+    const Call call(four_ranks, {.rank = 0});
+    (void)call.scratch(1);  // not theirs
+    ScratchTurns turns(call);
+    std::vector<Block> blocks;
+    for (int i = 0; i < 20; ++i) {
+        turns.next();
+        blocks.push_back(call.scratch(7));
+    }
+    for (std::size_t i = 0; i < 12; ++i) EXPECT_EQ(blocks[i], blocks[i + 8]);
+    EXPECT_EQ(call.scratch_used(), 1 + 8 * 7);
 }
 
 TEST(call, throws_on_a_parameter_that_the_algorithm_did_not_declare) {

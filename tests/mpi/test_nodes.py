@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from mpi_libraries import MpiLibrary
 
+from rondo import _core
+
 pytestmark = pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 COUNTS = ("3001", "brief")
 
@@ -18,21 +20,44 @@ def results(output: str) -> dict[str, str]:
     return {name: value for name, value in re.findall(r"^(\w+) (\S+)$", output, re.MULTILINE) if name != "unrepeated"}
 
 
-# MPICH deals ranks out to the nodes in turn.
-@pytest.mark.parametrize(("ranks", "nodes"), [(6, 1), (6, 2), (5, 2), (7, 3), (4, 4)])
-@pytest.mark.parametrize("collective", ["allreduce", "bcast"])
-def test_full_lane_gives_the_native_results_wherever_ranks_are(
-    mpi: MpiLibrary, collective: str, ranks: int, nodes: int
+# Ranks and nodes. MPICH deals ranks out to the nodes in turn.
+SHAPES = [(7, 3), (6, 2), (5, 2), (6, 1), (4, 4)]
+IN_RANK_ORDER = "nodes in rank order, or a commutative operator"
+
+
+def algorithms_on_nodes() -> list[tuple[str, dict]]:
+    collectives = [each["name"] for each in _core.collectives()]
+    return [(name, each) for name in collectives for each in _core.algorithms(name) if each["uses_nodes"]]
+
+
+# In turn; all of them in `make soak`.
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "ranks", "nodes"),
+    [
+        pytest.param(
+            collective,
+            each["name"],
+            *shape,
+            marks=[] if j == i % len(SHAPES) else pytest.mark.soak,
+        )
+        for i, (collective, each) in enumerate(algorithms_on_nodes())
+        for j, shape in enumerate(SHAPES)
+    ],
+)
+def test_algorithm_gives_the_native_results_wherever_ranks_are(
+    mpi: MpiLibrary, collective: str, algorithm: str, ranks: int, nodes: int
 ) -> None:
-    command = [mpi.compile("results.cpp"), collective, *COUNTS]
+    program = "results_of_parts.cpp" if collective in ("allgather", "reduce_scatter") else "results.cpp"
+    tame = ["tame"] if collective == "reduce_scatter" else []  # MPICH's own writes beside the elements of some types
+    command = [mpi.compile(program), collective, *COUNTS, *tame]
     where = {"MPIR_CVAR_NUM_CLIQUES": str(nodes)}
     native = mpi.run(command, ranks, timeout=200).check()
-    run = mpi.run_under_rondo(command, ranks, environment=where, timeout=200, **{collective: "full_lane"}).check()
+    run = mpi.run_under_rondo(command, ranks, environment=where, timeout=200, **{collective: algorithm}).check()
     assert results(run.stdout) == results(native.stdout)
-    assert run.report.calls(collective)["full_lane"] > 0
-    reason = "full_lane needs nodes in rank order, or a commutative operator"
-    interleaved = collective == "allreduce" and 1 < nodes < ranks
-    assert (reason in run.report.native_reasons(collective)) == interleaved
+    assert run.report.calls(collective)[algorithm] > 0
+    needs = next(each["requirements"] for each in _core.algorithms(collective) if each["name"] == algorithm)
+    refused = f"{algorithm} needs {IN_RANK_ORDER}" in run.report.native_reasons(collective)
+    assert refused == (IN_RANK_ORDER in needs and 1 < nodes < ranks)
 
 
 @pytest.mark.parametrize(("nodes", "served"), [(1, False), (2, True), (3, True)])

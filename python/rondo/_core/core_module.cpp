@@ -54,6 +54,7 @@ nb::dict described(const AlgorithmInfo& info) {
     description["reference"] = reference == nullptr ? std::string_view() : reference->text;
     description["parameters"] = parameters;
     description["requirements"] = requirements;
+    description["uses_nodes"] = info.uses_nodes;
     return description;
 }
 
@@ -287,7 +288,7 @@ NB_MODULE(_core, module) {
         "algorithms", &rondo::described_algorithms, "collective"_a,
         "The algorithms of a collective: dictionaries with name, summary, citation (a key), reference (its text), "
         "requirements (one line each) and parameters (dictionaries with name, summary, minimum, maximum, "
-        "standard, unit: 'bytes' or '').\n\nRaises ValueError for an unknown collective.");
+        "standard, unit: 'bytes' or ''), uses_nodes.\n\nRaises ValueError for an unknown collective.");
     module.def("check_choice", &rondo::checked_choice, "collective"_a, "text"_a,
                "The choice, such as 'linear_pipeline:segment=4Ki', with every setting written out.\n\n"
                "Raises ValueError if there is no such algorithm, parameter or value.");

@@ -17,6 +17,8 @@ from rondo.launching.mpi_library import MpiLibrary
 from rondo.machine import machine, placement
 
 DRIVER = "bench"
+KEPT = (machine.VARIABLE, "RONDO_SHARED_MEMORY")
+"""Variables of the user's that hold of all algorithms."""
 
 
 @dataclass(frozen=True)
@@ -86,38 +88,40 @@ def driver_for(library: MpiLibrary, before: Callable[[], None] = lambda: None) -
 
 
 @contextlib.contextmanager
-def prepared(place: Place, words: Sequence[str], rondo: bool) -> Iterator[Launch]:
-    """The command that runs `words` on all ranks, with Rondo preloaded if wanted. A cluster lives as long."""
-    library = installation.preload_library(place.abi) if rondo else None
+def prepared(place: Place, words: Sequence[str], instructions: Mapping[str, str] | None) -> Iterator[Launch]:
+    """The command that runs `words` on all ranks, with Rondo preloaded if there are variables to instruct it, or none.
+
+    A cluster lives as long.
+    """
+    library = installation.preload_library(place.abi) if instructions is not None else None
+    told = {**(instructions or {}), **{name: os.environ[name] for name in KEPT if name in os.environ}}
     if place.cluster_text is None:
-        yield _under_launcher(place, words, library)
+        yield _under_launcher(place, words, library, told)
         return
     with cluster.opened(place.cluster_text) as running:
-        variables = {preload.PRELOAD: str(library)} if library is not None else {}
-        if machine.VARIABLE in os.environ:
-            variables[machine.VARIABLE] = os.environ[machine.VARIABLE]
-        variables |= {placement.VARIABLE: place.nodes} if place.nodes else {}
+        told |= {placement.VARIABLE: place.nodes} if place.nodes else {}
+        variables = {**told, preload.PRELOAD: str(library)} if library is not None else told
         shape = running.shape
         emulation = Emulation(shape.nodes, shape.per_node, shape.latency, shape.rate, shape.lanes)
         line = running.command(place.library, shape.ranks, words, variables)
         yield Launch(line, _without_instructions(running.environment(place.library)), emulation)
 
 
-def _under_launcher(place: Place, words: Sequence[str], library: Path | None) -> Launch:
+def _under_launcher(place: Place, words: Sequence[str], library: Path | None, told: Mapping[str, str]) -> Launch:
     environment = _without_instructions({**os.environ, **place.library.environment})
     line = launcher.read([*place.launcher_words, *words], environment)
     if library is None:
         return Launch(line.words, environment)
     figures = machine.find(environment.get(machine.VARIABLE), environment)
-    variables = {machine.VARIABLE: str(figures)} if figures else {}
-    variables |= {placement.VARIABLE: place.nodes} if place.nodes else {}
-    command = preload.inject(line, library, variables, environment)
+    told |= {machine.VARIABLE: str(figures)} if figures else {}
+    told |= {placement.VARIABLE: place.nodes} if place.nodes else {}
+    command = preload.inject(line, library, told, environment)
     return Launch(command.words, {**environment, **command.environment})
 
 
 def _without_instructions(environment: Mapping[str, str]) -> dict[str, str]:
-    """Without what RONDO_ variables tell Rondo, but for the machine's figures: the plan says what is measured."""
-    kept = ("RONDO_CLUSTER", "RONDO_PATIENCE", machine.VARIABLE)
+    """Without what RONDO_ variables tell Rondo, but what holds of all algorithms: the plan says what is measured."""
+    kept = ("RONDO_CLUSTER", "RONDO_PATIENCE", *KEPT)
     return {
         name: value for name, value in environment.items() if not name.startswith("RONDO_") or name.startswith(kept)
     }

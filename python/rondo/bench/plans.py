@@ -66,6 +66,18 @@ class Plan:
         return any(each != NATIVE for each in self.candidates)
 
     @property
+    def instructions(self) -> dict[str, str] | None:
+        """Variables for Rondo, if a candidate is Rondo's: one that uses nodes makes it find out where ranks are.
+
+        Candidates are chosen later, in the program.
+        """
+        if not self.needs_rondo:
+            return None
+        on_nodes = {each["name"] for each in _core.algorithms(self.collective) if each["uses_nodes"]}
+        chosen = [each for each in self.candidates if each.partition(":")[0] in on_nodes]
+        return {f"RONDO_{self.collective.upper()}": chosen[0]} if chosen else {}
+
+    @property
     def configurations(self) -> int:
         """How many there are to measure."""
         return len(self.candidates) * len(self.counts) * len(self.starts)

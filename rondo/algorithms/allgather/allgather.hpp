@@ -13,6 +13,8 @@ inline constexpr std::string_view summary = "every rank gets the parts of all ra
     ALGORITHM(all_broadcast)                  \
     ALGORITHM(bruck)                          \
     ALGORITHM(circulant)                      \
+    ALGORITHM(full_lane)                      \
+    ALGORITHM(leaders)                        \
     ALGORITHM(recursive_doubling)             \
     ALGORITHM(ring)
 

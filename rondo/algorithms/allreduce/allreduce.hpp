@@ -15,6 +15,7 @@ inline constexpr std::string_view summary = "every rank gets the reduction of th
     ALGORITHM(circulant)                      \
     ALGORITHM(full_lane)                      \
     ALGORITHM(halving_doubling)               \
+    ALGORITHM(leaders)                        \
     ALGORITHM(recursive_doubling)             \
     ALGORITHM(recursive_multiplying)          \
     ALGORITHM(ring)                           \

@@ -13,6 +13,7 @@ inline constexpr std::string_view summary = "every rank gets the root's vector";
     ALGORITHM(binomial)                   \
     ALGORITHM(circulant)                  \
     ALGORITHM(full_lane)                  \
+    ALGORITHM(leaders)                    \
     ALGORITHM(linear_pipeline)            \
     ALGORITHM(pipelined_binary_tree)      \
     ALGORITHM(scatter_allgather)          \
@@ -22,6 +23,10 @@ inline constexpr std::string_view summary = "every rank gets the root's vector";
 RONDO_BCAST_ALGORITHMS(RONDO_DECLARE_ALGORITHM)
 
 inline constexpr const AlgorithmInfo* algorithms[] = {RONDO_BCAST_ALGORITHMS(RONDO_ALGORITHM_ADDRESS)};
+
+/// Of a circulant graph broadcast of `blocks` blocks, what one of them goes through: this call is about that block
+/// only. For callers that do other things with each block; one after the other, the blocks take the same rounds.
+Schedule circulant_block(const Call& call, Count block, Count blocks);
 
 /// A rank's neighbours in a binary tree; `no_rank` for who does not exist.
 struct TreeNeighbours {

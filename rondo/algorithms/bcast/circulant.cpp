@@ -27,6 +27,26 @@ Schedule circulant(const Call& call) {
     }
 }
 
+Schedule circulant_block(const Call& call, Count block, Count blocks) {
+    const auto [r, p] = call.ranks();
+    const topology::Rotation circle(call.facts().root, 0, p);
+    const Rank place = circle.place_of(r);
+    const topology::CirculantSkips skips(p);
+    const topology::CirculantSchedule schedule(place, skips);
+    const topology::CirculantRounds rounds(skips.rounds(), blocks);
+
+    // The root sends it in the round of the same number; others get it up to so many rounds later.
+    const Count end = std::min(rounds.size(), block + 2 * Count{skips.rounds()});
+    for (Count round = block; round < end; ++round) {
+        const int k = rounds.skip_of(round);
+        const Rank to = skips.up(place, k), from = skips.down(place, k);
+        const bool sends = to != 0 && rounds.block(round, schedule.sends(k)) == block;
+        const bool receives = place != 0 && rounds.block(round, schedule.receives(k)) == block;
+        const Block outgoing = sends ? call.output() : Block(), incoming = receives ? call.output() : Block();
+        co_yield exchange(send(outgoing, circle.rank_at(to)), receive(incoming, circle.rank_at(from)));
+    }
+}
+
 const AlgorithmInfo circulant_info = {
     .collective = "bcast",
     .name = "circulant",

@@ -13,6 +13,8 @@ inline constexpr std::string_view summary = "rank r gets the reduction of the in
     ALGORITHM(cyclic_doubling)             \
     ALGORITHM(doubling_123)                \
     ALGORITHM(doubly_pipelined_tree)       \
+    ALGORITHM(full_lane)                   \
+    ALGORITHM(leaders)                     \
     ALGORITHM(linear_pipeline)             \
     ALGORITHM(one_doubling)                \
     ALGORITHM(pipelined_binary_tree)       \

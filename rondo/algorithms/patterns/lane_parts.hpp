@@ -2,6 +2,7 @@
 // A vector cut into a part for each lane, as the ranks of one node hold it.
 #pragma once
 
+#include <array>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,8 @@ class LaneParts {
     /// The part of this rank.
     [[nodiscard]] Block own() const { return takes_part() ? parts_[number_] : parts_[0].part(0, 0); }
     [[nodiscard]] Block operator[](Rank lane) const { return parts_[lane]; }
+    /// Of the ranks of the node. Borrows from this.
+    [[nodiscard]] Parts on_node() const { return {parts_.range(0, lanes_), Count(std::ssize(starts_)) - 1, starts_}; }
     /// Where the parts of the node's ranks start, as Parts has it.
     [[nodiscard]] std::span<const Count> starts() const { return starts_; }
 
@@ -33,6 +36,27 @@ class LaneParts {
     Rank lanes_, number_ = 0;
     Parts parts_;
     std::vector<Count> starts_;
+};
+
+/// Pieces of a vector whose parts in the lanes are segments. They are handled one after the other: run as dataflow, the
+/// network carries one of them while the nodes work on others.
+[[nodiscard]] inline Segments lane_segments(const Call& call, Block vector) {
+    return {vector, call.segment_count() * call.lanes()};
+}
+
+/// So many pieces go into the lanes before the nodes take up the first that comes out. Messages between two ranks keep
+/// their order: those of the node for the next pieces must not wait behind one that waits for the network.
+inline constexpr Count pieces_ahead = 4;
+
+/// What was last made for each of the pieces that are ahead.
+class PiecesAhead {
+  public:
+    [[nodiscard]] Block& operator[](Count piece) {
+        return blocks_.at(static_cast<std::size_t>(piece) % blocks_.size());
+    }
+
+  private:
+    std::array<Block, pieces_ahead + 1> blocks_;
 };
 
 }  // namespace rondo

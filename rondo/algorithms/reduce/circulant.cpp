@@ -46,6 +46,31 @@ Schedule circulant(const Call& call) {
     if (p == 1) co_yield copy(call.input()).into(call.output());
 }
 
+Schedule circulant_block(const Call& call, Count block, Count blocks) {
+    const auto [r, p] = call.ranks();
+    const topology::Rotation circle(call.facts().root, 0, p);
+    const Rank place = circle.place_of(r);
+    const topology::CirculantSkips skips(p);
+    const topology::CirculantSchedule schedule(place, skips);
+    const topology::CirculantRounds rounds(skips.rounds(), blocks);
+
+    const Block sum = place == 0 ? call.output() : call.scratch();
+    Block partial = call.input();
+    const Count end = std::min(rounds.size(), block + 2 * Count{skips.rounds()});  // as in the broadcast
+    for (Count round = end - 1; round >= block; --round) {
+        const int k = rounds.skip_of(round);
+        const Rank from = skips.up(place, k), to = skips.down(place, k);
+        const bool sends = place != 0 && rounds.block(round, schedule.receives(k)) == block;
+        const bool receives = from != 0 && rounds.block(round, schedule.sends(k)) == block;
+        const Block departure = sends ? partial : Block(), arrival = receives ? call.scratch() : Block();
+        co_yield exchange(send(departure, circle.rank_at(to)), receive(arrival, circle.rank_at(from)));
+        if (!receives) continue;
+        co_yield combine(partial, arrival).into(sum);
+        partial = sum;
+    }
+    if (p == 1) co_yield copy(call.input()).into(call.output());
+}
+
 const AlgorithmInfo circulant_info = {
     .collective = "reduce",
     .name = "circulant",

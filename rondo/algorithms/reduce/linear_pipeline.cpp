@@ -18,12 +18,12 @@ Schedule linear_pipeline(const Call& call) {
     const Rank from_above = place >= end ? line.rank_at(place + 1) : no_rank;
     const Rank to = place == end ? no_rank : line.rank_at(place < end ? place + 1 : place - 1);
 
-    const Segments own = call.segments(call.input());
+    const Segments own = call.segments(call.input()), results = call.segments(call.output());
     const SegmentRing below(call, own), above(call, own), sums(call, own);
     Block ready;
     for (Count i = 0; i < own.size(); ++i) {
         const Block lower = below.slot(i, own[i]), upper = above.slot(i, own[i]);
-        const Block sum = place == end ? call.output().part(own[i].first, own[i].count) : sums.slot(i, own[i]);
+        const Block sum = place == end ? results[i] : sums.slot(i, own[i]);
         // A segment is sent on in the exchange that receives the next one.
         const bool is_start = from_below == no_rank && from_above == no_rank;
         if (!is_start)

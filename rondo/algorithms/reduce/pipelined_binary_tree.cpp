@@ -24,13 +24,13 @@ Schedule pipelined_binary_tree(const Call& call) {
     const Rank parent = circle.rank_at(node.parent), left = circle.rank_at(node.left),
                right = circle.rank_at(node.right);
 
-    const Segments own = call.segments(call.input());
+    const Segments own = call.segments(call.input()), results = call.segments(call.output());
     const SegmentRing lefts(call, own), rights(call, own), sums(call, own);
     // The broadcast backwards: the child that hears first there, the left one, is heard last here.
     Block ready;
     for (Count i = 0; i < own.size(); ++i) {
         const Block lower = lefts.slot(i, own[i]), upper = rights.slot(i, own[i]);
-        const Block sum = r == root ? call.output().part(own[i].first, own[i].count) : sums.slot(i, own[i]);
+        const Block sum = r == root ? results[i] : sums.slot(i, own[i]);
         Block partial = own[i];
         co_yield exchange(send(ready, parent), receive(upper, right));
         if (right != no_rank) {

@@ -14,7 +14,9 @@ inline constexpr std::string_view summary = "the root gets the reduction of the 
     ALGORITHM(binomial)                    \
     ALGORITHM(butterfly)                   \
     ALGORITHM(circulant)                   \
+    ALGORITHM(full_lane)                   \
     ALGORITHM(halving_doubling)            \
+    ALGORITHM(leaders)                     \
     ALGORITHM(linear_pipeline)             \
     ALGORITHM(pipelined_binary_tree)       \
     ALGORITHM(ring)                        \
@@ -23,5 +25,9 @@ inline constexpr std::string_view summary = "the root gets the reduction of the 
 RONDO_REDUCE_ALGORITHMS(RONDO_DECLARE_ALGORITHM)
 
 inline constexpr const AlgorithmInfo* algorithms[] = {RONDO_REDUCE_ALGORITHMS(RONDO_ALGORITHM_ADDRESS)};
+
+/// Of a circulant graph reduction of `blocks` blocks, what one of them goes through: this call is about that block
+/// only. For callers that do other things with each block, from the last to the first.
+Schedule circulant_block(const Call& call, Count block, Count blocks);
 
 }  // namespace rondo::reduce

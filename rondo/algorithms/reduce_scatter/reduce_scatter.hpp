@@ -13,6 +13,8 @@ inline constexpr std::string_view summary = "every rank gets its part of the red
 #define RONDO_REDUCE_SCATTER_ALGORITHMS(ALGORITHM) \
     ALGORITHM(butterfly)                           \
     ALGORITHM(circulant)                           \
+    ALGORITHM(full_lane)                           \
+    ALGORITHM(leaders)                             \
     ALGORITHM(pairwise)                            \
     ALGORITHM(recursive_halving)                   \
     ALGORITHM(ring)

@@ -11,6 +11,8 @@ inline constexpr std::string_view summary = "rank r gets the reduction of the in
 #define RONDO_SCAN_ALGORITHMS(ALGORITHM) \
     ALGORITHM(doubling)                  \
     ALGORITHM(doubly_pipelined_tree)     \
+    ALGORITHM(full_lane)                 \
+    ALGORITHM(leaders)                   \
     ALGORITHM(linear_pipeline)           \
     ALGORITHM(pipelined_binary_tree)     \
     ALGORITHM(two_tree)

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/algorithms/patterns/node_parts.hpp"
+
+namespace rondo {
+namespace {
+
+/// Both blocks lie in the same place.
+Block intersection(const Block& a, const Block& b) {
+    const Count first = std::max(a.first, b.first), last = std::min(a.last(), b.last());
+    return {first, std::max<Count>(0, last - first), a.buffer};
+}
+
+/// `range`, a range of `whole`, where `whole` stands at `place`.
+Block moved(const Block& range, const Block& whole, const Block& place) {
+    return range.empty() ? Block() : place.part(range.first - whole.first, range.count);
+}
+
+}  // namespace
+
+Schedule give_parts(const Call& node, Parts parts, Block own) {
+    const auto [number, ranks] = node.ranks();
+    const Rank root = node.facts().root;
+    if (number != root) co_yield exchange(receive(own, root));
+    if (number != root) co_return;
+    for (Rank each = 0; each < ranks; ++each) {
+        if (each != root) co_yield exchange(send(parts[each], each));
+        else co_yield copy(parts[each]).into(own);
+    }
+}
+
+Schedule collect_parts(const Call& node, Parts parts, Block own) {
+    const auto [number, ranks] = node.ranks();
+    const Rank root = node.facts().root;
+    if (number != root) co_yield exchange(send(own, root));
+    if (number != root) co_return;
+    for (Rank each = 0; each < ranks; ++each) {
+        if (each != root) co_yield exchange(receive(parts[each], each));
+        else co_yield copy(own).into(parts[each]);
+    }
+}
+
+Schedule divide_anew(const Call& node, Parts before, Block held, Parts after, Block wanted) {
+    const auto [number, ranks] = node.ranks();
+    const Block had = before[number], part = after[number];
+    for (Rank distance = 0; distance < ranks; ++distance) {
+        const Rank to = (number + distance) % ranks, from = (number - distance + ranks) % ranks;
+        const Block outgoing = moved(intersection(had, after[to]), had, held);
+        const Block incoming = moved(intersection(part, before[from]), part, wanted);
+        if (distance == 0) co_yield copy(outgoing).into(incoming);
+        else co_yield exchange(send(outgoing, to), receive(incoming, from));
+    }
+}
+
+NodeOrder::NodeOrder(const Call& call, const Parts& parts) {
+    const Rank own_node = call.place(call.ranks().first).node;
+    nodes_.push_back(0);
+    for (Rank node = 0; node < call.nodes(); ++node) {
+        Count end = nodes_.back();
+        for (Rank number = 0; number < call.ranks_on_node(node); ++number) {
+            if (node == own_node) ranks_.push_back(end - nodes_.back());
+            end += parts[call.rank_at(node, number)].count;
+        }
+        if (node == own_node) ranks_.push_back(end - nodes_.back());
+        nodes_.push_back(end);
+    }
+}
+
+Schedule sort_by_nodes(const Call& call, Parts parts, Block sorted) {
+    Count at = 0;
+    for (Rank node = 0; node < call.nodes(); ++node) {
+        for (Rank number = 0; number < call.ranks_on_node(node); ++number) {
+            const Block part = parts[call.rank_at(node, number)];
+            co_yield copy(part).into(sorted.part(at, part.count));
+            at += part.count;
+        }
+    }
+}
+
+Schedule sort_by_ranks(const Call& call, Block sorted, Parts parts) {
+    Count at = 0;
+    for (Rank node = 0; node < call.nodes(); ++node) {
+        for (Rank number = 0; number < call.ranks_on_node(node); ++number) {
+            const Block part = parts[call.rank_at(node, number)];
+            co_yield copy(sorted.part(at, part.count)).into(part);
+            at += part.count;
+        }
+    }
+}
+
+}  // namespace rondo
