@@ -88,7 +88,8 @@ def test_served_collectives_of_mpi4py_pass_on_four_ranks(mpi: MpiLibrary, mpi4py
     check(mpi, mpi4py, 4, *(word for name in names for word in ("-k", name)))
 
 
-@pytest.mark.parametrize("mpi", ["mpich", pytest.param("openmpi", marks=pytest.mark.soak)], indirect=True)
+@pytest.mark.soak
+@pytest.mark.parametrize("mpi", list(SONAMES), indirect=True)
 def test_collectives_of_mpi4py_pass_through_shared_memory(mpi: MpiLibrary, mpi4py: Path) -> None:
     run = check(mpi, mpi4py, 2, RONDO_SHARED_MEMORY="on")
     assert all(rank["shared_memory"]["messages"] > 1000 for rank in run.report.ranks)
