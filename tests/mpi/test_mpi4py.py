@@ -55,12 +55,13 @@ def failures(run: Run) -> set[str]:
     return names or ({"crash"} if run.returncode != 0 else set())
 
 
-def check(mpi: MpiLibrary, mpi4py: Path, ranks: int, *arguments: str) -> None:
+def check(mpi: MpiLibrary, mpi4py: Path, ranks: int, *arguments: str, **more: str) -> Run:
     command = [sys.executable, mpi4py / "test" / "main.py", *MODULES, *arguments]
     variables = {
         "PYTHONPATH": str(mpi4py / "site"),
         "PYTHONDONTWRITEBYTECODE": "1",
         "MPI4PY_LIBMPI": str(mpi.prefix.parent / "lib" / SONAMES[mpi.name]),
+        **more,
     }
     run = mpi.run_under_rondo(command, ranks, **FORCED, **FORCED_ALL_TO_ALL, environment=variables, timeout=400)
     failed = failures(run)
@@ -73,6 +74,7 @@ def check(mpi: MpiLibrary, mpi4py: Path, ranks: int, *arguments: str) -> None:
         assert run.report.calls(collective)[algorithm] > 0
         left = run.report.native_reasons(collective)
         assert {reason for reason in left if not reason.startswith(f"{algorithm} needs ")} <= LEFT
+    return run
 
 
 @pytest.mark.parametrize("mpi", list(SONAMES), indirect=True)
@@ -84,3 +86,10 @@ def test_collectives_of_mpi4py_pass(mpi: MpiLibrary, mpi4py: Path) -> None:
 def test_served_collectives_of_mpi4py_pass_on_four_ranks(mpi: MpiLibrary, mpi4py: Path) -> None:
     names = ["*Scan*", "*Exscan*", "*Bcast*", "*Reduce*", "*Allgather*", "*Allreduce*"]
     check(mpi, mpi4py, 4, *(word for name in names for word in ("-k", name)))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("mpi", list(SONAMES), indirect=True)
+def test_collectives_of_mpi4py_pass_through_shared_memory(mpi: MpiLibrary, mpi4py: Path) -> None:
+    run = check(mpi, mpi4py, 2, RONDO_SHARED_MEMORY="on")
+    assert all(rank["shared_memory"]["messages"] > 1000 for rank in run.report.ranks)

@@ -163,11 +163,7 @@ def test_where_reading_processes_is_forbidden_memory_is_shared_all_the_same(
 ) -> None:
     monkeypatch.setenv("OMPI_MCA_smsc", "^cma")
     run = refused_to(mpi, f"process_vm_readv:{error}", refused)
-    assert len(complaints(run)) == 1
-    reason = {"EPERM": "Operation not permitted", "ENOSYS": "Function not implemented"}[error]
-    assert re.search(
-        rf"does not let us read in process \d+: {reason}; long messages from there are copied twice", run.stderr
-    )
+    assert complaints(run) == []
     assert carried(run) == [(0, 3)] * 3
 
 

@@ -16,7 +16,7 @@ namespace rondo::mpi {
 class Node {
   public:
     /// Once, collective over `comm`: the ranks of one node, of a world of so many. nullptr if this rank reaches nobody.
-    /// `complaint`: why it does not reach some rank, or reads in one; empty if all is well.
+    /// `complaint`: why it does not reach some rank; empty if it reaches all.
     static std::unique_ptr<Node> meet(MPI_Comm comm, Rank world_rank, Rank world_size, std::string& complaint);
 
     [[nodiscard]] shared_memory::Neighbours& neighbours() { return neighbours_; }

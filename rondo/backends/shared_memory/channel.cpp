@@ -76,7 +76,8 @@ void Channel::note_sent(const Header& header, const void* bytes) {
     constexpr auto relaxed = std::memory_order_relaxed;
     if (header.again) return;
     std::uint64_t more = header.bytes;
-    if (header.place != Place::lines) std::memcpy(&more, static_cast<const char*>(bytes) + offsetof(Reference, bytes), 8);
+    if (header.place != Place::lines)
+        std::memcpy(&more, static_cast<const char*>(bytes) + offsetof(Reference, bytes), 8);
     bytes_.store(bytes_.load(relaxed) + more, relaxed);
     messages_.store(messages_.load(relaxed) + (header.last ? 1 : 0), relaxed);
 }

@@ -26,7 +26,11 @@ namespace rondo::shared_memory {
 namespace {
 
 constexpr std::size_t kibibyte = 1024;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)  // an order takes ten times as long
+constexpr int most_switches = 1;
+#else
 const int most_switches = std::getenv("RONDO_SOAK") != nullptr ? 3 : 2;
+#endif
 
 enum class Memory : std::uint8_t {
     plain,
@@ -56,7 +60,7 @@ constexpr Options in_lines{.parcel_bytes = 0, .reads_processes = false};
 
 const Script scripts[] = {
     {"lines", in_lines, {{0, 1, 8}, {0, 1, 1024}, {1, 1, 105}}},
-    {"more_than_the_queue_holds", in_lines, {{0, 1, 6 * kibibyte}, {1, 1, 8}}},
+    {"more_than_the_queue_holds", in_lines, {{0, 1, 6 * kibibyte}, {0, 1, 8}}},
     {"tags_out_of_order", by_reference, {{0, 1, 8}, {0, 2, 4 * kibibyte}, {0, 3, 8}}, true},
     {"references_both_ways", by_reference, {{0, 1, 4 * kibibyte}, {1, 1, 8 * kibibyte}, {0, 1, 8}}},
     {"longer_than_one_poll_reads", by_reference, {{0, 1, 600 * kibibyte}, {0, 1, 8}}},

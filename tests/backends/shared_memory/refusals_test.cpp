@@ -390,7 +390,7 @@ TEST(shared_memory, takes_back_what_short_lived_transfers_have_left) {
     const Cast cast(2, Role([](Process& process) {
                         const auto neighbours = process.meet({.reads_processes = false});
                         const auto* const first = static_cast<std::byte*>(neighbours->take(1));
-                        for (int i = 0; i < 200; ++i) {
+                        for (int i = 0; i < 60; ++i) {
                             Transfers transfers(*neighbours);
                             swap_data(process, transfers, mebibyte / 4);
                         }
