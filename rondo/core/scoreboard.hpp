@@ -68,16 +68,12 @@ class Scoreboard {
         for (const std::uint32_t dependent : plan_->dependents(index)) satisfy(dependent);
     }
 
-    /// True if local work waits for nothing but one action, which may then do it on the way: `complete_with`.
-    [[nodiscard]] bool waits_for_one(std::uint32_t local) const { return waits_for_[local] == 1; }
-
-    /// Completes an action, and the local work that waited for it alone: it has been done, too.
-    void complete_with(std::uint32_t index, std::uint32_t local) {
-        --of(plan_->actions()[index].kind).under_way;
-        --incomplete_;
-        waits_for_[index] = completed;
-        ++local_.under_way;
-        complete(local);
+    /// The caller does this local work together with the last action that it waits for, and completes both by
+    /// completing that one. False if the work waits for several.
+    bool claim(std::uint32_t local) {
+        if (waits_for_[local] != 1) return false;
+        waits_for_[local] |= claimed;
+        return true;
     }
 
     /// The earliest action that has not completed; for saying where a deadlock is.
@@ -89,6 +85,7 @@ class Scoreboard {
 
   private:
     static constexpr std::uint32_t completed = ~std::uint32_t{0};
+    static constexpr std::uint32_t claimed = std::uint32_t{1} << 31;
 
     struct Ready {
         std::vector<std::uint32_t> queue;  // a heap: the earliest action on top
@@ -112,7 +109,12 @@ class Scoreboard {
     }
 
     void satisfy(std::uint32_t index) {
-        if (--waits_for_[index] == 0) make_ready(index);
+        const std::uint32_t conditions = --waits_for_[index];
+        if (conditions == 0) make_ready(index);
+        if (conditions == claimed) [[unlikely]] {
+            ++local_.under_way;
+            complete(index);
+        }
     }
 
     std::uint32_t take(Ready& ready, std::uint32_t limit) {

@@ -233,5 +233,30 @@ TEST(scoreboard, lets_long_messages_with_other_peers_wait_their_turn) {
     for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(board.next(), i);  // short ones overlap
 }
 
+/// Only the combine is to be done while the first receive comes; the second waits for that one's sum.
+Schedule sums_of_two(const Call& call) {
+    const Block own = call.input().part(0, 2), sum = call.output().part(0, 2);
+    const Block first = call.scratch().part(0, 2), second = call.scratch().part(2, 2);
+    co_yield exchange(receive(first, 0));     // 0
+    co_yield exchange(receive(second, 2));    // 1
+    co_yield combine(first, own).into(sum);   // 2
+    co_yield combine(sum, second).into(sum);  // 3
+}
+
+TEST(scoreboard, completes_claimed_work_with_what_it_waited_for) {
+    const Plan plan = plan_of(sums_of_two);
+    Scoreboard board;
+    board.start(plan, 1);
+    EXPECT_EQ(board.next_transfer(), 0U);
+    EXPECT_EQ(board.next_transfer(), 1U);
+    EXPECT_TRUE(board.claim(2));
+    EXPECT_FALSE(board.claim(3));  // waits for two
+    board.complete(0);
+    EXPECT_FALSE(board.local_work_ready());
+    EXPECT_TRUE(board.claim(3));  // for the second receive alone now
+    board.complete(1);
+    EXPECT_TRUE(board.done());
+}
+
 }  // namespace
 }  // namespace rondo

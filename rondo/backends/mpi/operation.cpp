@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
-#include <thread>
 #include <utility>
 
 namespace rondo::mpi {
@@ -13,14 +11,9 @@ namespace {
 /// Of local work: some ten microseconds, and well within a core's own cache.
 constexpr Count piece_bytes = Count{256} << 10;
 
-constexpr Count largest_int = std::numeric_limits<int>::max();
-
-// MPI_Waitsome of MPICH 5 and Intel MPI keeps its core to the end of the time slice, unlike MPI_Wait and MPI_Waitall.
-// Where ranks share cores, the rank that it waits for may be waiting for that core: rounds took milliseconds.
-constexpr int polls_before_yield = 100;
-constexpr int polls_before_freed = 10000;
-
-bool fits_alone(const Action& action) { return action.is_transfer() && action.block.count <= largest_int; }
+bool fits_alone(const Action& action) {
+    return action.is_transfer() && action.block.count <= LibraryMessages::most_now;
+}
 
 /// A message, and perhaps local work that waits for it.
 bool is_one_message(const Plan& plan) {
@@ -102,13 +95,13 @@ void Operation::bind(const Plan& plan, const Operands& operands, const Route& ro
     route_ = &route;
     error_ = MPI_SUCCESS;
     local_ = Action::none;
+    messages_.begin(type, route.tag, route.communicator);
     if (route.node != nullptr) begin_in_node();
 }
 
 void Operation::begin_in_node() {
     shared_memory::Consumer& consumer = *this;
     if (!in_node_) in_node_ = std::make_unique<NodeMessages>(*route_->node, consumer);
-    consumed_.clear();
     in_node_->begin(*type_, route_->tag, route_->communicator, route_->number(route_->rank));
 }
 
@@ -121,9 +114,10 @@ bool Operation::advance(bool may_wait) {
         if (local_ != Action::none || scoreboard_.local_work_ready()) {
             error = advance_local();
             const bool more = local_ != Action::none || scoreboard_.local_work_ready();
-            if (error == MPI_SUCCESS && more && (!requests_.empty() || waits_in_node())) error = complete_some(false);
+            if (error == MPI_SUCCESS && more && (!messages_.idle() || waits_in_node())) error = complete_some(false);
         } else {
-            error = may_wait && requests_.size() == 1 && !waits_in_node() ? complete_only() : complete_some(may_wait);
+            error = may_wait && messages_.is_one_under_way() && !waits_in_node() ? complete_only()
+                                                                                 : complete_some(may_wait);
         }
         return error != MPI_SUCCESS || scoreboard_.done() ? finish(error) : false;
     } catch (...) {
@@ -144,7 +138,7 @@ int Operation::start_transfers(bool may_wait) {
     std::uint32_t index;
     while ((index = scoreboard_.next_transfer()) != Action::none) {
         const Action& action = plan_->actions()[index];
-        if (may_wait && requests_.empty() && scoreboard_.incomplete() == 1 && fits_alone(action)) {
+        if (may_wait && messages_.idle() && scoreboard_.incomplete() == 1 && fits_alone(action)) {
             const int error = run_alone(action);
             scoreboard_.complete(index);
             return error;
@@ -155,51 +149,24 @@ int Operation::start_transfers(bool may_wait) {
 }
 
 int Operation::start_transfer(const Action& action, std::uint32_t index) {
-    const Datatype& type = *type_;
-    const Count count = action.block.count;
     const Rank peer = route_->number(action.peer);
+    void* const elements = address(action.block);
     if (route_->node != nullptr && neighbour(action) >= 0) {
         bool complete = false;
         const int error = start_in_node(action, index, neighbour(action), complete);
         if (complete) scoreboard_.complete(index);
         return error;
     }
-    void* buffer = address(action.block);
-    requests_.reserve(requests_.size() + 1);
-    actions_.reserve(requests_.capacity());
-    MPI_Request request;
-    int error;
-    if (count <= largest_int) {
-        error = action.kind == ActionKind::receive ? library().Irecv(buffer, static_cast<int>(count), type.handle, peer,
-                                                                     route_->tag, route_->communicator, &request)
-                                                   : library().Isend(buffer, static_cast<int>(count), type.handle, peer,
-                                                                     route_->tag, route_->communicator, &request);
-    } else {
-#ifdef RONDO_HAVE_LARGE_COUNT_API
-        error = action.kind == ActionKind::receive
-                    ? library().Irecv_c(buffer, count, type.handle, peer, route_->tag, route_->communicator, &request)
-                    : library().Isend_c(buffer, count, type.handle, peer, route_->tag, route_->communicator, &request);
-#else
-        error = MPI_ERR_COUNT;  // such calls go to the library's collective
-#endif
-    }
-    if (error != MPI_SUCCESS) return error;
-    actions_.push_back(index);  // room for the request was made before it began
-    requests_.push_back(request);
-    return MPI_SUCCESS;
+    if (action.kind == ActionKind::receive) return messages_.receive(peer, elements, action.block.count, index);
+    return messages_.send(peer, elements, action.block.count, index);
 }
 
-/// The last action of a plan, a transfer, with nothing else under way: no request is needed.
+/// The last action of a plan, a transfer, with nothing else under way.
 int Operation::run_alone(const Action& action) {
-    const MPI_Datatype type = type_->handle;
-    const auto count = static_cast<int>(action.block.count);
     if (route_->node != nullptr && neighbour(action) >= 0) return run_alone_in_node(action);
-    if (action.kind == ActionKind::send) {
-        return library().Send(address(action.block), count, type, route_->number(action.peer), route_->tag,
-                              route_->communicator);
-    }
-    return library().Recv(address(action.block), count, type, route_->number(action.peer), route_->tag,
-                          route_->communicator, MPI_STATUS_IGNORE);
+    const Rank peer = route_->number(action.peer);
+    if (action.kind == ActionKind::send) return messages_.send_now(peer, address(action.block), action.block.count);
+    return messages_.receive_now(peer, address(action.block), action.block.count);
 }
 
 int Operation::run_piece(const Action& action, Count first, Count count) {
@@ -226,10 +193,8 @@ int Operation::advance_local() {
 }
 
 int Operation::complete_only() {
-    const std::uint32_t index = actions_.front();
-    const int error = library().Wait(requests_.data(), MPI_STATUS_IGNORE);
-    requests_.clear();
-    actions_.clear();
+    std::uint32_t index;
+    const int error = messages_.wait(index);
     if (error == MPI_SUCCESS) scoreboard_.complete(index);
     return error;
 }
@@ -237,48 +202,14 @@ int Operation::complete_only() {
 int Operation::complete_some(bool wait) {
     if (waits_in_node()) return complete_some_in_node(wait);
     bool completed = false;
-    int error = MPI_SUCCESS;
-    std::int64_t polls = 0;
-    do {
-        if (++polls > polls_before_yield) std::this_thread::yield();
-        error = test_some(completed);
-    } while (wait && !completed && error == MPI_SUCCESS);
-    return error;
-}
-
-/// Of the requests.
-int Operation::test_some(bool& some_completed) {
-    const auto under_way = static_cast<int>(requests_.size());
-    if (indices_.size() < requests_.size()) {
-        indices_.resize(requests_.size());
-        statuses_.resize(requests_.size());
+    for (std::int64_t polls = 1;; ++polls) {
+        const int error = messages_.poll([&](std::uint32_t index) {
+            scoreboard_.complete(index);
+            completed = true;
+        });
+        if (error != MPI_SUCCESS || completed || !wait) return error;
+        LibraryMessages::give_way(polls);
     }
-    int completed = 0;
-    const int error = library().Testsome(under_way, requests_.data(), &completed, indices_.data(), statuses_.data());
-    if (error != MPI_SUCCESS) {
-        int error_class = error;
-        library().Error_class(error, &error_class);
-        for (int i = 0; error_class == MPI_ERR_IN_STATUS && i < completed; ++i) {
-            if (statuses_[static_cast<std::size_t>(i)].MPI_ERROR != MPI_SUCCESS) {
-                return statuses_[static_cast<std::size_t>(i)].MPI_ERROR;
-            }
-        }
-        return error;
-    }
-    for (int i = 0; i < completed; ++i) {
-        scoreboard_.complete(actions_[static_cast<std::size_t>(indices_[static_cast<std::size_t>(i)])]);
-    }
-    some_completed = completed != 0;
-    if (!some_completed) return MPI_SUCCESS;
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < requests_.size(); ++i) {
-        if (requests_[i] == library().request_null) continue;
-        requests_[kept] = requests_[i];
-        actions_[kept++] = actions_[i];
-    }
-    requests_.resize(kept);
-    actions_.resize(kept);
-    return MPI_SUCCESS;
 }
 
 int Operation::start_in_node(const Action& action, std::uint32_t index, int neighbour, bool& complete) {
@@ -299,39 +230,27 @@ int Operation::run_alone_in_node(const Action& action) {
     return error;
 }
 
-/// Inside the node first, then the library's requests.
+/// Inside the node first, then what the library carries.
 int Operation::complete_some_in_node(bool wait) {
     bool completed = false, moved = false;
+    const auto complete = [&](std::uint32_t index) {
+        scoreboard_.complete(index);
+        completed = true;
+    };
     for (std::int64_t polls = 1;; ++polls) {
-        int error = in_node_->poll(moved, [&](std::uint32_t index) {
-            complete_in_node(index);
-            completed = true;
-        });
-        if (error == MPI_SUCCESS && !completed && !requests_.empty()) error = test_some(completed);
+        int error = in_node_->poll(moved, complete);
+        if (error == MPI_SUCCESS && !completed && !messages_.idle()) error = messages_.poll(complete);
         if (error != MPI_SUCCESS || completed || !wait) return error;
         if (moved) polls = 0;
         else in_node_->give_way(polls);
     }
 }
 
-void Operation::complete_in_node(std::uint32_t index) {
-    const auto consumed = std::find(consumed_.begin(), consumed_.end(), index);
-    if (consumed == consumed_.end()) {
-        scoreboard_.complete(index);
-        return;
-    }
-    consumed_.erase(consumed);
-    scoreboard_.complete_with(index, plan_->sole_combine(index));
-}
-
 /// Elements that are combined at once are never copied, and are added while they are in cache.
 bool Operation::wants(std::uint32_t index) {
     const auto size = static_cast<std::size_t>(type_->size);
     const std::uint32_t combine = plan_->sole_combine(index);
-    const bool can =
-        combine != Action::none && reduction_->is_kernel() && granule % size == 0 && scoreboard_.waits_for_one(combine);
-    if (can) consumed_.push_back(index);
-    return can;
+    return combine != Action::none && reduction_->is_kernel() && granule % size == 0 && scoreboard_.claim(combine);
 }
 
 void Operation::consume(std::uint32_t index, const std::byte* data, std::size_t first, std::size_t bytes) {
@@ -353,8 +272,8 @@ int Operation::copy(const void* from, void* into, Count count) const {
     }
     // Only the library knows where the gaps are; it packs and unpacks on the way to ourselves.
     const Rank self = route_->number(route_->rank);
-    for (Count done = 0; done < count; done += largest_int) {
-        const auto part = static_cast<int>(std::min(largest_int, count - done));
+    for (Count done = 0; done < count; done += LibraryMessages::most_now) {
+        const auto part = static_cast<int>(std::min(LibraryMessages::most_now, count - done));
         const int error = library().Sendrecv(static_cast<const char*>(from) + done * type.extent, part, type.handle,
                                              self, route_->tag, static_cast<char*>(into) + done * type.extent, part,
                                              type.handle, self, route_->tag, route_->communicator, MPI_STATUS_IGNORE);
@@ -363,24 +282,8 @@ int Operation::copy(const void* from, void* into, Count count) const {
     return MPI_SUCCESS;
 }
 
-/// Sends are left to finish by themselves: the peer may have failed, so nothing is waited for without end. Receives are
-/// taken back. One that has found its message cannot be; it gets the time to complete, as it may write into the user's
-/// memory until then. That of one whose sender has died in the midst of it is the library's to deal with.
 void Operation::abandon() {
-    for (std::size_t i = 0; i < requests_.size(); ++i) {
-        if (requests_[i] == library().request_null) continue;
-        if (plan_->actions()[actions_[i]].kind == ActionKind::receive) {
-            library().Cancel(&requests_[i]);
-            int completed = 0;
-            for (int polls = 0; polls < polls_before_freed && completed == 0; ++polls) {
-                if (library().Test(&requests_[i], &completed, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
-                if (polls > polls_before_yield) std::this_thread::yield();
-            }
-        }
-        if (requests_[i] != library().request_null) library().Request_free(&requests_[i]);
-    }
-    requests_.clear();
-    actions_.clear();
+    messages_.abandon();
     if (in_node_) in_node_->abandon();
     scratch_.abandon();
 }

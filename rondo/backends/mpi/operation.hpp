@@ -5,8 +5,8 @@
 
 #include <memory>
 #include <span>
-#include <vector>
 
+#include "rondo/backends/mpi/library_messages.hpp"
 #include "rondo/backends/mpi/node_messages.hpp"
 #include "rondo/backends/mpi/reduction.hpp"
 #include "rondo/backends/mpi/scratch.hpp"
@@ -64,9 +64,8 @@ class Operation : private shared_memory::Consumer {
     int run_local(const Action& action) { return run_piece(action, 0, action.block.count); }
     int run_piece(const Action& action, Count first, Count count);
     int advance_local();
-    int complete_some(bool wait);
     int complete_only();
-    int test_some(bool& completed);
+    int complete_some(bool wait);
     [[nodiscard]] bool waits_in_node() const { return route_->node != nullptr && !in_node_->idle(); }
     // Not part of the path of calls whose messages are the library's.
     [[gnu::noinline]] void begin_in_node();
@@ -75,7 +74,6 @@ class Operation : private shared_memory::Consumer {
     void run_by_score();
     int start_in_node(const Action& action, std::uint32_t index, int neighbour, bool& complete);
     int run_alone_in_node(const Action& action);
-    void complete_in_node(std::uint32_t index);
     bool wants(std::uint32_t index) override;
     void consume(std::uint32_t index, const std::byte* data, std::size_t first, std::size_t bytes) override;
     int complete_some_in_node(bool wait);
@@ -102,13 +100,8 @@ class Operation : private shared_memory::Consumer {
     Count local_done_ = 0;                // elements of it
 
     Scoreboard scoreboard_;
-    std::vector<MPI_Request> requests_;   // under way
-    std::vector<std::uint32_t> actions_;  // of each request
-    std::vector<int> indices_;
-    std::vector<MPI_Status> statuses_;
-
+    LibraryMessages messages_;
     std::unique_ptr<NodeMessages> in_node_;  // made when it is first needed
-    std::vector<std::uint32_t> consumed_;    // receives whose combine is done on the way
 };
 
 }  // namespace rondo::mpi

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/backends/mpi/library_messages.hpp"
+
+#include <thread>
+
+namespace rondo::mpi {
+namespace {
+
+// MPI_Waitsome of MPICH 5 and Intel MPI keeps its core to the end of the time slice, unlike MPI_Wait and MPI_Waitall.
+// Where ranks share cores, the rank that it waits for may be waiting for that core: rounds took milliseconds.
+constexpr int polls_before_yield = 100;
+constexpr int polls_before_freed = 10000;
+
+}  // namespace
+
+/// For one message more: nothing that follows its beginning can fail for want of memory.
+void LibraryMessages::make_room() {
+    requests_.reserve(requests_.size() + 1);
+    messages_.reserve(requests_.capacity());
+}
+
+int LibraryMessages::send(Rank to, const void* elements, Count count, std::uint32_t index) {
+    make_room();
+    MPI_Request request;
+    int error = MPI_ERR_COUNT;  // without large counts such calls go to the library's collective
+    if (count <= most_now) {
+        error = library().Isend(elements, static_cast<int>(count), type_->handle, to, tag_, comm_, &request);
+    } else {
+#ifdef RONDO_HAVE_LARGE_COUNT_API
+        error = library().Isend_c(elements, count, type_->handle, to, tag_, comm_, &request);
+#endif
+    }
+    if (error == MPI_SUCCESS) keep(request, {index, false});
+    return error;
+}
+
+int LibraryMessages::receive(Rank from, void* elements, Count count, std::uint32_t index) {
+    make_room();
+    MPI_Request request;
+    int error = MPI_ERR_COUNT;
+    if (count <= most_now) {
+        error = library().Irecv(elements, static_cast<int>(count), type_->handle, from, tag_, comm_, &request);
+    } else {
+#ifdef RONDO_HAVE_LARGE_COUNT_API
+        error = library().Irecv_c(elements, count, type_->handle, from, tag_, comm_, &request);
+#endif
+    }
+    if (error == MPI_SUCCESS) keep(request, {index, true});
+    return error;
+}
+
+/// `completed`: so many, their positions in `indices_`.
+int LibraryMessages::test_some(int& completed) {
+    if (indices_.size() < requests_.size()) {
+        indices_.resize(requests_.size());
+        statuses_.resize(requests_.size());
+    }
+    const auto under_way = static_cast<int>(requests_.size());
+    const int error = library().Testsome(under_way, requests_.data(), &completed, indices_.data(), statuses_.data());
+    if (error == MPI_SUCCESS) return MPI_SUCCESS;
+    int error_class = error;
+    library().Error_class(error, &error_class);
+    for (int i = 0; error_class == MPI_ERR_IN_STATUS && i < completed; ++i) {
+        const int own = statuses_[static_cast<std::size_t>(i)].MPI_ERROR;
+        if (own != MPI_SUCCESS) return own;
+    }
+    return error;
+}
+
+void LibraryMessages::forget_completed() {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+        if (requests_[i] == library().request_null) continue;
+        requests_[kept] = requests_[i];
+        messages_[kept++] = messages_[i];
+    }
+    requests_.resize(kept);
+    messages_.resize(kept);
+}
+
+void LibraryMessages::give_way(std::int64_t polls) {
+    if (polls >= polls_before_yield) std::this_thread::yield();
+}
+
+/// Sends are left to finish by themselves: the peer may have failed, so nothing is waited for without end. Receives are
+/// taken back. One that has found its message cannot be; it gets the time to complete, as it may write into the user's
+/// memory until then. That of one whose sender has died in the midst of it is the library's to deal with.
+void LibraryMessages::abandon() {
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+        if (requests_[i] == library().request_null) continue;
+        if (messages_[i].is_received) {
+            library().Cancel(&requests_[i]);
+            int completed = 0;
+            for (int polls = 1; polls <= polls_before_freed && completed == 0; ++polls) {
+                if (library().Test(&requests_[i], &completed, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
+                give_way(polls);
+            }
+        }
+        if (requests_[i] != library().request_null) library().Request_free(&requests_[i]);
+    }
+    requests_.clear();
+    messages_.clear();
+}
+
+}  // namespace rondo::mpi
