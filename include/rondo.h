@@ -11,8 +11,9 @@ extern "C" {
 /* Has calls of a collective ("exscan") served as `choice` says from now on, on all communicators: by "native", an
    algorithm ("doubling_123"), or one with parameters ("linear_pipeline:segment=32Ki"); "" gives the decision back to
    environment and rules. Between MPI_Init and MPI_Finalize; all ranks must choose alike, between the same collective
-   calls, while no thread of theirs is in one. Changing forth and back is cheap: plans are kept. Returns 0; else nothing
-   has changed, and `message` (of `size` bytes, with its terminating zero) says why. */
+   calls, while no thread of theirs is in one. An algorithm that uses nodes is refused if nobody asked for them when MPI
+   was initialised, as RONDO_EXSCAN=full_lane does, or RONDO_NODES. Changing forth and back is cheap: plans are kept.
+   Returns 0; else nothing has changed, and `message` (of `size` bytes, with its terminating zero) says why. */
 int rondo_choose(const char* collective, const char* choice, char* message, int size);
 
 /* How many calls of a collective this process has given to the MPI library's own function since the last successful

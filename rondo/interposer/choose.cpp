@@ -5,8 +5,10 @@
 #include <exception>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "rondo/backends/mpi/era.hpp"
+#include "rondo/backends/mpi/world.hpp"
 #include "rondo/core/error.hpp"
 #include "rondo/interposer/left_calls.hpp"
 #include "rondo/interposer/runtime.hpp"
@@ -16,6 +18,16 @@ namespace {
 
 void say(const char* text, char* message, int size) {
     if (message != nullptr && size > 0) std::snprintf(message, static_cast<std::size_t>(size), "%s", text);
+}
+
+/// Without nodes, an algorithm that uses them would take each rank for one: it would run under its name, and not be it.
+void require_nodes(const Choice& wanted, std::string_view collective) {
+    int ranks = 1;
+    mpi::library().Comm_size(mpi::library().comm_world, &ranks);
+    if (!wanted.uses_nodes() || ranks == 1 || mpi::world().knows_nodes()) return;
+    const std::string name(wanted.algorithm->name);
+    throw Error(name + " uses nodes, which Rondo finds in MPI_Init if it is asked to: start with " +
+                variable_of(collective) + "=" + name + ", or with RONDO_NODES");
 }
 
 void choose(const char* collective, const char* choice, const void* caller) {
@@ -28,6 +40,7 @@ void choose(const char* collective, const char* choice, const void* caller) {
             "Rondo has nothing to do with this process: MPI is not initialised, or Rondo is switched off "
             "(RONDO=off), or its library is that of another MPI");
     }
+    if (wanted) require_nodes(*wanted, subject.name);
     const std::size_t index = index_of(subject);
     here->instructions.override_choice(index, std::move(wanted));
     mpi::end_era();

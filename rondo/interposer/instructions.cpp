@@ -20,13 +20,13 @@ const char* variable(const std::string& name) {
     return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
+}  // namespace
+
 std::string variable_of(std::string_view collective) {
     std::string name = "RONDO_";
     for (const char letter : collective) name += static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
     return name;
 }
-
-}  // namespace
 
 Instructions Instructions::from_environment() {
     Instructions instructions;

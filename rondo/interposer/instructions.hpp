@@ -7,6 +7,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rondo/core/fingerprint.hpp"
@@ -19,6 +20,9 @@ namespace rondo::interposer {
 inline std::size_t index_of(const Collective& collective) {
     return static_cast<std::size_t>(&collective - collectives().data());
 }
+
+/// What a user chooses by, in the environment: RONDO_EXSCAN.
+std::string variable_of(std::string_view collective);
 
 class Instructions {
   public:
@@ -46,8 +50,7 @@ class Instructions {
     /// on them. `lengths` become those for which it is the same.
     [[nodiscard]] std::optional<const Choice*> choose(std::size_t collective, const Situation& situation,
                                                       const Spread& spread, Interval& lengths) const;
-    /// True if a choice may depend on the nodes, or may use them, and they are not imposed. What is chosen by
-    /// `override_choice` does not count: it takes each rank for a node if nothing else asks.
+    /// True if a choice may depend on the nodes, or may use them, and they are not imposed.
     [[nodiscard]] bool ask_nodes() const;
     /// The node of each rank of the world, whatever the library says; empty: as the library says.
     [[nodiscard]] const std::vector<Rank>& imposed_nodes() const { return node_of_; }

@@ -58,6 +58,9 @@ int main(int argc, char** argv) {
     wrong += choose("exscan", "", message, sizeof message) != 0;
     scan_once(usual);
 
+    say("nodes", choose("exscan", "full_lane", message, sizeof message), message);
+    scan_once(usual);
+
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Finalize();
     return wrong != 0;

@@ -5,11 +5,11 @@
 //   lone_rank CASE...
 #include <mpi.h>
 
-#include <cstdio>
 #include <functional>
 #include <map>
 #include <string>
-#include <vector>
+
+#include "print_by_rank.hpp"
 
 namespace {
 
@@ -170,12 +170,7 @@ int main(int argc, char** argv) {
         attempt("good call", good, comm);
         // Not freed, so that what is left of it reaches no other.
     }
-    // In one piece: launchers may break the lines of several ranks.
-    said.resize(8192, '\0');
-    const int length = static_cast<int>(said.size());
-    std::vector<char> texts(said.size() * ranks);
-    MPI_Gather(said.data(), length, MPI_CHAR, texts.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
-    for (int other = 0; rank == 0 && other < ranks; ++other) std::fputs(texts.data() + other * said.size(), stdout);
+    print_by_rank(said);
     MPI_Finalize();
     return 0;
 }

@@ -7,11 +7,12 @@
 #include <mpi.h>
 
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <map>
 #include <string>
+
+#include "print_by_rank.hpp"
 
 extern "C" void* __libc_malloc(std::size_t bytes);
 
@@ -119,12 +120,7 @@ int main(int argc, char** argv) {
         attempt(std::string(argv[index]) + ", with memory", cases.at(argv[index]), comm, true);
         // Not freed, so that what is left of it reaches no other.
     }
-    // In one piece: launchers may break the lines of several ranks.
-    said.resize(4096, '\0');
-    std::string texts(said.size() * ranks, '\0');
-    const int length = static_cast<int>(said.size());
-    MPI_Gather(said.data(), length, MPI_CHAR, texts.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
-    for (int other = 0; rank == 0 && other < ranks; ++other) std::fputs(texts.data() + other * said.size(), stdout);
+    print_by_rank(said);
     MPI_Finalize();
     return 0;
 }

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import pytest
 from mpi_libraries import MpiLibrary
 
 RANKS = 3
@@ -12,7 +13,7 @@ def test_program_changes_algorithms_while_it_runs(mpi: MpiLibrary) -> None:
     run = mpi.run_under_rondo([mpi.compile("choices.c", "-ldl")], RANKS, exscan="one_doubling").check()
     # Before the first choice, and after giving the decision back, the environment's.
     assert run.report.calls("exscan") == {
-        "one_doubling": 2 * RANKS,
+        "one_doubling": 3 * RANKS,
         "doubling_123": 10 * RANKS,
         "linear_pipeline": 10 * RANKS,
         "two_op_doubling": 10 * RANKS,
@@ -24,6 +25,18 @@ def test_program_changes_algorithms_while_it_runs(mpi: MpiLibrary) -> None:
     assert said["unknown"] == "1: exscan has no algorithm 'doubling_132'; did you mean 'doubling_123'?"
     assert said["unknown collective"] == "-1: Rondo has no collective 'exscn'; did you mean 'exscan'?"
     assert said["short"] == "1: exscan "
+    assert said["nodes"] == (
+        "1: full_lane uses nodes, which Rondo finds in MPI_Init if it is asked to: "
+        "start with RONDO_EXSCAN=full_lane, or with RONDO_NODES"
+    )
+
+
+@pytest.mark.parametrize(
+    ("where", "forced"), [({"RONDO_NODES": "2,1"}, "one_doubling"), ({}, "leaders")], ids=["imposed", "asked for"]
+)
+def test_program_chooses_an_algorithm_that_uses_nodes(mpi: MpiLibrary, where: dict[str, str], forced: str) -> None:
+    run = mpi.run_under_rondo([mpi.compile("choices.c", "-ldl")], RANKS, environment=where, exscan=forced).check()
+    assert run.report.calls("exscan")["full_lane"] == RANKS
 
 
 def test_program_cannot_choose_where_rondo_is_off(mpi: MpiLibrary) -> None:

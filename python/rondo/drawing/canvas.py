@@ -25,6 +25,7 @@ LEGEND = 0.24
 MARGIN = 0.15
 TITLE: tuple[dict[str, Any], ...] = ({"fontsize": 9, "fontweight": "bold"}, {"fontsize": SMALL})
 LETTER = (0.08, 0.052)  # inches, about, of these
+Point = tuple[float, float]
 
 
 class Sheet:
@@ -49,7 +50,7 @@ class Sheet:
         """Through these places."""
         self.axes.plot(xs, ys, **{"color": FAINT, "linewidth": 0.6, "clip_on": False, **options})
 
-    def arrow(self, start: tuple[float, float], end: tuple[float, float], name: str, **options: Any) -> None:
+    def arrow(self, start: Point, end: Point, name: str, **options: Any) -> None:
         """A message. In an SVG file its group is called `name`."""
         patches = optional.module("matplotlib.patches")
         defaults = {"arrowstyle": "-|>", "mutation_scale": 6, "shrinkA": 0, "shrinkB": 0, "linewidth": 0.9}

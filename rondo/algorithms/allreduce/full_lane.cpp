@@ -15,10 +15,6 @@ namespace rondo::allreduce {
 
 namespace {
 
-Schedule reduce_on(const Call& group) {
-    return group.commutative() ? reduce_scatter::circulant(group) : reduce_scatter::pairwise(group);
-}
-
 /// A rank's part of a piece.
 Block lane_part(const Call& across) { return across.parts(across.output())[across.ranks().first]; }
 
@@ -34,12 +30,12 @@ Schedule full_lane(const Call& call) {
         if (i < inputs.size()) {
             const LaneParts parts(call, outputs[i]);
             const Call reducing = call.on_node(inputs[i], parts.own(), {.starts = parts.starts()});
-            Schedule on_node = reduce_on(reducing);
+            Schedule on_node = reduce_scatter::circulant_or_pairwise(reducing);
             co_yield steps_of(on_node);
             if (parts.takes_part()) {
                 const Call lane = call.on_lane(parts.own(), parts.own(), {});
                 const Call across = lane.on(lane.input(), lane_part(lane));
-                Schedule on_lane = reduce_on(across);
+                Schedule on_lane = reduce_scatter::circulant_or_pairwise(across);
                 co_yield steps_of(on_lane);
             }
         }

@@ -39,10 +39,6 @@ Schedule two_tree(const Call& call) {
     const auto sum_of = [&](const Passage& passage, const Block& own) {
         return is_root ? result_of(own) : sums[passage.tree].slot(passage.block, own);
     };
-    const auto has_child = [&](const Passage& passage) {
-        const topology::TwoTrees::Links links = steps.trees().links(passage.tree, place);
-        return links.left != no_rank || links.right != no_rank;
-    };
     // The reduction takes the steps of a broadcast backwards, but the blocks in the same order.
     const auto reversed = [&](Passage passage) {
         if (passage.happens()) passage.block = steps.segments(passage.tree).size() - 1 - passage.block;
@@ -56,14 +52,14 @@ Schedule two_tree(const Call& call) {
     for (Count time = 1 - steps.size(); time < begin + steps.size(); ++time) {
         const Passage up = reversed(steps.from_parent(-time)), in = reversed(steps.to_child(-time));
         const Block given = steps.block(up), own = steps.block(in);
-        const Block sent = up.happens() && has_child(up) ? sum_of(up, given) : given;
+        const Block sent = up.happens() && steps.has_child(up.tree) ? sum_of(up, given) : given;
         const Block arrival = in.happens() ? arrivals[in.tree].slot(in.block, own) : Block();
         co_yield exchange(send(sent, circle.rank_at(up.peer)), receive(arrival, circle.rank_at(in.peer)));
         if (in.happens()) {
             // Backwards, the child that hears first speaks last; then the other one's part is in the sum already.
             const bool second = !is_root && steps.is_first_of_two(in);
             const Block sum = sum_of(in, own), partial = second ? sum : own;
-            const bool comes_before = !is_root && steps.trees().links(in.tree, place).left == in.peer;
+            const bool comes_before = !is_root && steps.is_left_child(in);
             if (comes_before) co_yield combine(arrival, partial).into(sum);
             else co_yield combine(partial, arrival).into(sum);
         }

@@ -1,49 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Circulant graph broadcast: in every round every rank receives a block that it has not got yet, and passes one on.
 // [traff2024optimal]. Rounds: blocks - 1 + ceil(log2 p) for every p, the fewest possible.
-#include "rondo/topology/circulant.hpp"
 #include "rondo/algorithms/bcast/bcast.hpp"
+#include "rondo/algorithms/patterns/circulant_steps.hpp"
 #include "rondo/core/pipeline.hpp"
-#include "rondo/topology/rotation.hpp"
 
 namespace rondo::bcast {
 
 Schedule circulant(const Call& call) {
-    const auto [r, p] = call.ranks();
-    const topology::Rotation circle(call.facts().root, 0, p);
-    const Rank place = circle.place_of(r);
-    const topology::CirculantSkips skips(p);
-    const topology::CirculantSchedule schedule(place, skips);
     const Segments blocks = call.segments(call.output());
-    const topology::CirculantRounds rounds(skips.rounds(), blocks.size());
-
-    for (Count round = 0; round < rounds.size(); ++round) {
-        const int k = rounds.skip_of(round);
-        const Rank to = skips.up(place, k), from = skips.down(place, k);
-        // The root has every block already.
-        const Block outgoing = to == 0 ? Block() : blocks.at(rounds.block(round, schedule.sends(k)));
-        const Block incoming = place == 0 ? Block() : blocks.at(rounds.block(round, schedule.receives(k)));
-        co_yield exchange(send(outgoing, circle.rank_at(to)), receive(incoming, circle.rank_at(from)));
+    const CirculantSteps steps(call, blocks.size());
+    for (Count round = 0; round < steps.size(); ++round) {
+        const CirculantSteps::Step step = steps[round];
+        co_yield exchange(send(blocks.at(step.sent), step.to), receive(blocks.at(step.received), step.from));
     }
 }
 
 Schedule circulant_block(const Call& call, Count block, Count blocks) {
-    const auto [r, p] = call.ranks();
-    const topology::Rotation circle(call.facts().root, 0, p);
-    const Rank place = circle.place_of(r);
-    const topology::CirculantSkips skips(p);
-    const topology::CirculantSchedule schedule(place, skips);
-    const topology::CirculantRounds rounds(skips.rounds(), blocks);
-
-    // The root sends it in the round of the same number; others get it up to so many rounds later.
-    const Count end = std::min(rounds.size(), block + 2 * Count{skips.rounds()});
-    for (Count round = block; round < end; ++round) {
-        const int k = rounds.skip_of(round);
-        const Rank to = skips.up(place, k), from = skips.down(place, k);
-        const bool sends = to != 0 && rounds.block(round, schedule.sends(k)) == block;
-        const bool receives = place != 0 && rounds.block(round, schedule.receives(k)) == block;
-        const Block outgoing = sends ? call.output() : Block(), incoming = receives ? call.output() : Block();
-        co_yield exchange(send(outgoing, circle.rank_at(to)), receive(incoming, circle.rank_at(from)));
+    const CirculantSteps steps(call, blocks);
+    for (Count round = block; round < steps.end_of(block); ++round) {
+        const CirculantSteps::Step step = steps[round];
+        const Block outgoing = step.sent == block ? call.output() : Block();
+        const Block incoming = step.received == block ? call.output() : Block();
+        co_yield exchange(send(outgoing, step.to), receive(incoming, step.from));
     }
 }
 

@@ -82,8 +82,7 @@ Schedule full_lane_scan(const Call& whole, ScanKind kind) {
             const LaneParts parts(call, prefixes[i]);
             const Block sum = call.scratch(parts.own().count);
             const Call reducing = call.on_node(inputs[i], sum, {.starts = parts.starts()});
-            Schedule reduce_scatter =
-                call.commutative() ? reduce_scatter::circulant(reducing) : reduce_scatter::pairwise(reducing);
+            Schedule reduce_scatter = reduce_scatter::circulant_or_pairwise(reducing);
             co_yield steps_of(reduce_scatter);
             if (parts.takes_part()) {
                 const Call across = call.on_lane(sum, parts.own(), {});

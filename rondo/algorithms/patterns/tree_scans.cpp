@@ -100,13 +100,10 @@ Schedule two_tree_scan(const Call& call, ScanKind kind) {
     const PrefixTree scans[] = {half_scan(call, kind, steps, 0), half_scan(call, kind, steps, 1)};
     // The roots are fed by nobody.
     const auto inside = [&, p = p](Passage passage) { return passage.peer == p ? Passage() : passage; };
-    const auto is_left = [&, r = r](const Passage& passage) {
-        return steps.trees().links(passage.tree, r).left == passage.peer;
-    };
 
     for (Count step = steps.size() - 1; step >= 0; --step) {
         const Passage out = inside(steps.from_parent(step)), in = steps.to_child(step);
-        const bool left = in.happens() && is_left(in);
+        const bool left = in.happens() && steps.is_left_child(in);
         const PrefixTree& heard = scans[in.tree];
         const Block arrival = !in.happens() ? Block() : left ? heard.from_left(in.block) : heard.from_right(in.block);
         const Block sent = out.happens() ? scans[out.tree].to_parent(out.block) : Block();
@@ -116,7 +113,7 @@ Schedule two_tree_scan(const Call& call, ScanKind kind) {
     }
     for (Count step = 0; step < steps.size(); ++step) {
         const Passage in = inside(steps.from_parent(step)), out = steps.to_child(step);
-        const bool left = out.happens() && is_left(out);
+        const bool left = out.happens() && steps.is_left_child(out);
         const PrefixTree& heard = scans[in.tree];
         const PrefixTree& told = scans[out.tree];
         if (out.happens() && !left) {

@@ -37,7 +37,7 @@ class TwoTreeSteps {
     /// The part of number `place` in trees over numbers 0 to trees_size-1; `trees_size` itself feeds them.
     TwoTreeSteps(const Call& call, Block vector, Rank trees_size, topology::SecondTree second, topology::OddRank odd,
                  Rank place)
-        : trees_(trees_size, second, odd),
+        : place_(place), trees_(trees_size, second, odd),
           segments_{segments_of_half(call, vector, 0), segments_of_half(call, vector, 1)} {
         if (place < trees_size) parents_ = {trees_.to_parent(0, place), trees_.to_parent(1, place)};
         if (trees_size > 0) children_ = trees_.to_children(place);
@@ -71,6 +71,16 @@ class TwoTreeSteps {
         return (children_[0].start < children_[1].start) == is_front;
     }
 
+    /// Is the other end the left child?
+    [[nodiscard]] bool is_left_child(const Passage& passage) const {
+        return trees_.links(passage.tree, place_).left == passage.peer;
+    }
+    /// Does this rank have a child in the tree?
+    [[nodiscard]] bool has_child(int tree) const {
+        const topology::TwoTrees::Links links = trees_.links(tree, place_);
+        return links.left != no_rank || links.right != no_rank;
+    }
+
     /// The half of a vector that a tree serves, in segments.
     [[nodiscard]] static Segments segments_of_half(const Call& call, Block vector, int tree) {
         return call.segments(Parts(vector, 2)[tree]);
@@ -87,6 +97,7 @@ class TwoTreeSteps {
         return {};
     }
 
+    Rank place_;
     topology::TwoTrees trees_;
     std::array<Segments, 2> segments_;
     Edges parents_, children_;

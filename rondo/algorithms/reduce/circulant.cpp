@@ -3,11 +3,10 @@
 // root. [traff2024optimal]. Rounds: blocks - 1 + ceil(log2 p) for every p. The operator must commute.
 #include <vector>
 
+#include "rondo/algorithms/patterns/circulant_steps.hpp"
 #include "rondo/algorithms/reduce/reduce.hpp"
 #include "rondo/algorithms/requirements.hpp"
 #include "rondo/core/pipeline.hpp"
-#include "rondo/topology/circulant.hpp"
-#include "rondo/topology/rotation.hpp"
 
 namespace rondo::reduce {
 
@@ -18,57 +17,40 @@ constexpr Requirement requirements[] = {commutative_requirement, segment_require
 }  // namespace
 
 Schedule circulant(const Call& call) {
-    const auto [r, p] = call.ranks();
-    const topology::Rotation circle(call.facts().root, 0, p);
-    const Rank place = circle.place_of(r);
-    const topology::CirculantSkips skips(p);
-    const topology::CirculantSchedule schedule(place, skips);
     const Segments own = call.segments(call.input());
-    const Segments sums = call.segments(place == 0 ? call.output() : call.scratch());
-    const topology::CirculantRounds rounds(skips.rounds(), own.size());
-    const SegmentRing ring(call, own, rounds.size());
+    const CirculantSteps steps(call, own.size());
+    const Segments sums = call.segments(steps.is_root() ? call.output() : call.scratch());
+    const SegmentRing ring(call, own, steps.size());
 
     std::vector<bool> begun(static_cast<std::size_t>(own.size()));  // the blocks with a partial sum
     const auto partial = [&](Count block) { return begun[static_cast<std::size_t>(block)] ? sums[block] : own[block]; };
     Count received = 0;
-    for (Count round = rounds.size() - 1; round >= 0; --round) {
-        const int k = rounds.skip_of(round);
-        const Rank from = skips.up(place, k), to = skips.down(place, k);
-        const Count outgoing = place == 0 ? -1 : rounds.block(round, schedule.receives(k));
-        const Count incoming = from == 0 ? -1 : rounds.block(round, schedule.sends(k));
+    for (Count round = steps.size() - 1; round >= 0; --round) {
+        const auto [from, to, incoming, outgoing] = steps[round];  // backwards
         const Block arrival = incoming < 0 ? Block() : ring.slot(received++, own[incoming]);
         const Block departure = outgoing < 0 ? Block() : partial(outgoing);
-        co_yield exchange(send(departure, circle.rank_at(to)), receive(arrival, circle.rank_at(from)));
+        co_yield exchange(send(departure, to), receive(arrival, from));
         if (incoming < 0) continue;
         co_yield combine(partial(incoming), arrival).into(sums[incoming]);
         begun[static_cast<std::size_t>(incoming)] = true;
     }
-    if (p == 1) co_yield copy(call.input()).into(call.output());
+    if (call.ranks().second == 1) co_yield copy(call.input()).into(call.output());
 }
 
 Schedule circulant_block(const Call& call, Count block, Count blocks) {
-    const auto [r, p] = call.ranks();
-    const topology::Rotation circle(call.facts().root, 0, p);
-    const Rank place = circle.place_of(r);
-    const topology::CirculantSkips skips(p);
-    const topology::CirculantSchedule schedule(place, skips);
-    const topology::CirculantRounds rounds(skips.rounds(), blocks);
-
-    const Block sum = place == 0 ? call.output() : call.scratch();
+    const CirculantSteps steps(call, blocks);
+    const Block sum = steps.is_root() ? call.output() : call.scratch();
     Block partial = call.input();
-    const Count end = std::min(rounds.size(), block + 2 * Count{skips.rounds()});  // as in the broadcast
-    for (Count round = end - 1; round >= block; --round) {
-        const int k = rounds.skip_of(round);
-        const Rank from = skips.up(place, k), to = skips.down(place, k);
-        const bool sends = place != 0 && rounds.block(round, schedule.receives(k)) == block;
-        const bool receives = from != 0 && rounds.block(round, schedule.sends(k)) == block;
-        const Block departure = sends ? partial : Block(), arrival = receives ? call.scratch() : Block();
-        co_yield exchange(send(departure, circle.rank_at(to)), receive(arrival, circle.rank_at(from)));
-        if (!receives) continue;
+    for (Count round = steps.end_of(block) - 1; round >= block; --round) {
+        const auto [from, to, incoming, outgoing] = steps[round];  // backwards
+        const Block departure = outgoing == block ? partial : Block();
+        const Block arrival = incoming == block ? call.scratch() : Block();
+        co_yield exchange(send(departure, to), receive(arrival, from));
+        if (incoming != block) continue;
         co_yield combine(partial, arrival).into(sum);
         partial = sum;
     }
-    if (p == 1) co_yield copy(call.input()).into(call.output());
+    if (call.ranks().second == 1) co_yield copy(call.input()).into(call.output());
 }
 
 const AlgorithmInfo circulant_info = {

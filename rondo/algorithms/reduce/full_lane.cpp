@@ -27,8 +27,7 @@ Schedule full_lane(const Call& call) {
             const Block summand = call.scratch(parts.own().count);
             sums[i] = r == call.facts().root ? parts.own() : call.scratch(parts.own().count);
             const Call reducing = call.on_node(pieces[i], summand, {.starts = parts.starts()});
-            Schedule reduce_scatter =
-                commutative ? reduce_scatter::circulant(reducing) : reduce_scatter::pairwise(reducing);
+            Schedule reduce_scatter = reduce_scatter::circulant_or_pairwise(reducing);
             co_yield steps_of(reduce_scatter);
             if (parts.takes_part()) {
                 const Call across = call.on_lane(summand, sums[i], {.root = root_node});

@@ -44,21 +44,17 @@ Schedule two_tree(const Call& call) {
         return is_root ? call.output().part(own.first - call.input().first, own.count)
                        : sums[passage.tree].slot(passage.block, own);
     };
-    const auto has_child = [&](const Passage& passage) {
-        const topology::TwoTrees::Links links = steps.trees().links(passage.tree, place);
-        return links.left != no_rank || links.right != no_rank;
-    };
     for (Count step = steps.size() - 1; step >= 0; --step) {
         const Passage out = steps.from_parent(step), in = steps.to_child(step);
         const Block given = steps.block(out), own = steps.block(in);
-        const Block sent = out.happens() && has_child(out) ? sum_of(out, given) : given;
+        const Block sent = out.happens() && steps.has_child(out.tree) ? sum_of(out, given) : given;
         const Block arrival = in.happens() ? arrivals[in.tree].slot(in.block, own) : Block();
         co_yield exchange(send(sent, circle.rank_at(out.peer)), receive(arrival, circle.rank_at(in.peer)));
         if (!in.happens()) continue;
         // Backwards, the child that hears first speaks last; then the other one's part is in the sum already.
         const bool second = !is_root && steps.is_first_of_two(in);
         const Block sum = sum_of(in, own), partial = second ? sum : own;
-        const bool comes_before = is_root ? root_is_last : steps.trees().links(in.tree, place).left == in.peer;
+        const bool comes_before = is_root ? root_is_last : steps.is_left_child(in);
         if (comes_before) co_yield combine(arrival, partial).into(sum);
         else co_yield combine(partial, arrival).into(sum);
     }

@@ -12,11 +12,6 @@
 #include "rondo/algorithms/requirements.hpp"
 
 namespace rondo::reduce_scatter {
-namespace {
-
-Schedule on_group(const Call& call) { return call.commutative() ? circulant(call) : pairwise(call); }
-
-}  // namespace
 
 Schedule full_lane(const Call& call) {
     const Rank own_node = call.place(call.ranks().first).node, nodes = call.nodes();
@@ -39,7 +34,7 @@ Schedule full_lane(const Call& call) {
         const Rank node = (own_node + distance) % nodes;  // the own one last
         const LaneParts cut(call, of_node(node));
         const Call reducing = call.on_node(of_node(node), departures[node], {.starts = cut.starts()});
-        Schedule on_node = on_group(reducing);
+        Schedule on_node = circulant_or_pairwise(reducing);
         co_yield steps_of(on_node);
     }
 
@@ -49,7 +44,7 @@ Schedule full_lane(const Call& call) {
     const Block sum = is_own ? call.output() : call.scratch(cut.own().count);
     if (cut.takes_part()) {
         const Call across = call.on_lane(lane, sum, {.starts = starts});
-        Schedule between_nodes = on_group(across);
+        Schedule between_nodes = circulant_or_pairwise(across);
         co_yield steps_of(between_nodes);
     }
     if (is_own) co_return;
@@ -58,14 +53,12 @@ Schedule full_lane(const Call& call) {
     co_yield steps_of(on_node);
 }
 
-constexpr Requirement requirements[] = {rank_order_requirement};
-
 const AlgorithmInfo full_lane_info = {
     .collective = "reduce_scatter",
     .name = "full_lane",
     .summary = "reduce-scatter on nodes, then on lanes: for long vectors on nodes of many ranks",
     .citation = "traff2020decomposing",
-    .requirements = requirements,
+    .requirements = {&rank_order_requirement, 1},
     .tolerates_in_place = true,
     .uses_nodes = true,
     .schedule = full_lane,

@@ -30,7 +30,7 @@ Schedule leaders(const Call& call) {
     }
     if (leads) {
         const Call across = call.on_leaders(sorted, of_node, {.starts = order.nodes()});
-        Schedule between_nodes = call.commutative() ? circulant(across) : pairwise(across);
+        Schedule between_nodes = circulant_or_pairwise(across);
         co_yield steps_of(between_nodes);
     }
     const Call giving = call.on_node(of_node, call.output(), {.starts = order.ranks()});

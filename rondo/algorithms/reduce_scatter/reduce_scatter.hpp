@@ -28,4 +28,9 @@ inline constexpr const AlgorithmInfo* algorithms[] = {RONDO_REDUCE_SCATTER_ALGOR
     return operand == target || !overlap(operand, target);
 }
 
+/// For any operator: circulant, or pairwise if it does not commute.
+[[nodiscard]] inline Schedule circulant_or_pairwise(const Call& call) {
+    return call.commutative() ? circulant(call) : pairwise(call);
+}
+
 }  // namespace rondo::reduce_scatter

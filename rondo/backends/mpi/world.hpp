@@ -61,6 +61,8 @@ class World {
     [[nodiscard]] Rank size() const { return size_; }
     /// 0, 1, and so on: of MPI_COMM_WORLD.
     [[nodiscard]] std::span<const Rank> ranks() const { return ranks_; }
+    /// The same on all ranks.
+    [[nodiscard]] bool knows_nodes() const { return !node_of_.empty(); }
     /// Where these ranks of the world are; nothing if nobody knows, which is so on all ranks or on none.
     [[nodiscard]] std::optional<Placement> placement(std::span<const Rank> ranks) const;
     /// The same in short. Takes no memory: a rank that had none would know less than the others.
