@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <list>
 #include <vector>
 
@@ -52,6 +53,8 @@ struct Traffic {
 
 class Channel {
   public:
+    static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+
     /// `region`, with its address, and `notice` (what the neighbour says to us) are the neighbour's, the others are
     /// this process's. Both queues have been committed.
     struct Ends {
@@ -62,7 +65,7 @@ class Channel {
         Line* queue = nullptr;
         Notice* notice = nullptr;
         RegionAddress address{};
-        bool reads_us = false;  ///< the neighbour can read all of our memory
+        std::size_t reads_us_from = never;
     };
     void open(Ends ends);
     [[nodiscard]] bool is_open() const { return ends_.notice != nullptr; }
@@ -83,7 +86,8 @@ class Channel {
         return {messages_.load(std::memory_order_relaxed), bytes_.load(std::memory_order_relaxed)};
     }
 
-    [[nodiscard]] bool reads_us() const { return ends_.reads_us; }
+    /// The neighbour can read all of our memory, and does so for messages from this length on; else `never`.
+    [[nodiscard]] std::size_t reads_us_from() const { return ends_.reads_us_from; }
     [[nodiscard]] pid_t process() const { return ends_.address.process; }
     [[nodiscard]] bool neighbour_has_ended() const { return has_ended(ends_.address); }
     /// So many bytes at an offset of the neighbour's region; nullptr if they are not there.

@@ -60,6 +60,9 @@ struct alignas(line_bytes) ParcelHead {
     std::uint32_t tag;
 };
 
+/// By which messages name a parcel.
+constexpr std::uint32_t parcel_number(std::uint64_t parcel) { return static_cast<std::uint32_t>(parcel / line_bytes); }
+
 static_assert(sizeof(Line) == line_bytes && sizeof(Notice) == line_bytes && sizeof(ParcelHead) == line_bytes);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<Verdict>::is_always_lock_free);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/backends/shared_memory/neighbours.hpp"
 
-#include <mutex>
 #include <utility>
 
 #include "rondo/core/error.hpp"
@@ -52,6 +51,7 @@ void Neighbours::settle() {
                 "process " + std::to_string(found.address.process) + " cannot reach the shared memory of this one";
             continue;
         }
+        const bool reads_us = reach == Reach::process && options_.reads_processes;
         channel(each).open({.own = &region_,
                             .own_queue = layout_.queue(each),
                             .own_notice = &notice_to(each),
@@ -59,7 +59,7 @@ void Neighbours::settle() {
                             .queue = at<Line>(data, layout_.queue(self_)),
                             .notice = notice,
                             .address = found.address,
-                            .reads_us = reach == Reach::process});
+                            .reads_us_from = reads_us ? options_.reads_processes_from : Channel::never});
     }
     found_.clear();
     region_.close();
@@ -73,45 +73,6 @@ Traffic Neighbours::sent() const {
         all.bytes += sent.bytes;
     }
     return all;
-}
-
-void* Neighbours::take(std::size_t bytes) {
-    const std::uint64_t parcel = sign_.is_same_process() ? take_parcel(bytes) : 0;
-    return parcel == 0 ? nullptr : parcels_.data(parcel);
-}
-
-void Neighbours::give_back(void* memory) {
-    if (sign_.is_same_process()) parcels_.give_back(parcels_.parcel_of(memory));
-}
-
-std::uint64_t Neighbours::take_parcel(std::size_t bytes) {
-    const std::uint64_t parcel = parcels_.take(bytes);
-    if (parcel != 0) return parcel;
-    collect_left();
-    return parcels_.take(bytes);
-}
-
-void Neighbours::leave(std::uint64_t parcel) {
-    {
-        const std::lock_guard guard(lock_);
-        parcels_.head(parcel).next = left_;
-        left_ = parcel;
-    }
-    collect_left();  // most have been read by now: memory for many short-lived communicators is that for few
-}
-
-void Neighbours::collect_left() {
-    const std::lock_guard guard(lock_);
-    for (std::uint64_t* link = &left_; *link != 0;) {
-        const std::uint64_t parcel = *link;
-        ParcelHead& head = parcels_.head(parcel);
-        if (verdict(head.verdict) == Verdict::none) {
-            link = &head.next;
-        } else {
-            *link = head.next;
-            parcels_.give_back(parcel);
-        }
-    }
 }
 
 }  // namespace rondo::shared_memory

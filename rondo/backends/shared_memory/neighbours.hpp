@@ -50,11 +50,6 @@ class Neighbours {
     /// To all neighbours together. By any thread.
     [[nodiscard]] Traffic sent() const;
 
-    /// Memory from which neighbours read where it lies. nullptr if there is no more. Full of anything.
-    [[nodiscard]] void* take(std::size_t bytes);
-    /// When no message refers to it any more.
-    void give_back(void* memory);
-
   private:
     friend class Transfers;
 
@@ -68,11 +63,6 @@ class Neighbours {
     [[nodiscard]] Notice& notice_to(int neighbour) const {
         return *at<Notice>(region_.data(), layout_.notice(neighbour));
     }
-    /// 0 if there is no more.
-    [[nodiscard]] std::uint64_t take_parcel(std::size_t bytes);
-    /// Given back when its reader has read it.
-    void leave(std::uint64_t parcel);
-    void collect_left();
 
     int self_, count_;
     Options options_;
@@ -83,8 +73,6 @@ class Neighbours {
     std::vector<Found> found_;
     std::unique_ptr<Channel[]> channels_;
     std::vector<std::string> reasons_;
-    SpinLock lock_;           // of what follows
-    std::uint64_t left_ = 0;  // the first of a list
 };
 
 }  // namespace rondo::shared_memory

@@ -37,10 +37,19 @@ std::uint64_t Parcels::take(std::size_t bytes) {
     if (bytes > last_ - first_) return 0;
     const std::uint32_t size_class = class_for((bytes + line_bytes - 1) / line_bytes);
     const std::lock_guard guard(lock_);
-    std::uint64_t parcel = free_[size_class];
-    if (parcel != 0) free_[size_class] = head(parcel).next;
-    else parcel = take_new(size_class);
+    std::uint64_t parcel = take_of(size_class);
+    if (parcel == 0) {
+        free_left();
+        parcel = take_of(size_class);
+    }
     if (parcel != 0) head(parcel).verdict.store(Verdict::none, std::memory_order_relaxed);
+    return parcel;
+}
+
+std::uint64_t Parcels::take_of(std::uint32_t size_class) {
+    const std::uint64_t parcel = free_[size_class];
+    if (parcel == 0) return take_new(size_class);
+    free_[size_class] = head(parcel).next;
     return parcel;
 }
 
@@ -61,10 +70,34 @@ std::uint64_t Parcels::take_new(std::uint32_t size_class) {
 }
 
 void Parcels::give_back(std::uint64_t parcel) {
-    ParcelHead& given = head(parcel);
     const std::lock_guard guard(lock_);
+    free(parcel);
+}
+
+void Parcels::free(std::uint64_t parcel) {
+    ParcelHead& given = head(parcel);
     given.next = free_[given.size_class];
     free_[given.size_class] = parcel;
+}
+
+/// Most of the others have been read by now: memory for many short-lived communicators is that for few.
+void Parcels::leave(std::uint64_t parcel) {
+    const std::lock_guard guard(lock_);
+    head(parcel).next = left_;
+    left_ = parcel;
+    free_left();
+}
+
+void Parcels::free_left() {
+    for (std::uint64_t* link = &left_; *link != 0;) {
+        const std::uint64_t parcel = *link;
+        if (verdict(head(parcel).verdict) == Verdict::none) {
+            link = &head(parcel).next;
+        } else {
+            *link = head(parcel).next;
+            free(parcel);
+        }
+    }
 }
 
 }  // namespace rondo::shared_memory

@@ -20,31 +20,27 @@ class Parcels {
     /// The offset of the head of a parcel with room for so many bytes, without a verdict; 0 if there is none.
     [[nodiscard]] std::uint64_t take(std::size_t bytes);
     void give_back(std::uint64_t parcel);
+    /// Given back when its reader has read it.
+    void leave(std::uint64_t parcel);
 
     [[nodiscard]] ParcelHead& head(std::uint64_t parcel) const { return *at<ParcelHead>(region_.data(), parcel); }
     [[nodiscard]] std::byte* data(std::uint64_t parcel) const { return region_.data() + parcel + sizeof(ParcelHead); }
-    /// Offset of the parcel with these data.
-    [[nodiscard]] std::uint64_t parcel_of(const void* data) const { return offset_of(data) - sizeof(ParcelHead); }
-    /// In the region; meaningful for what `holds`.
-    [[nodiscard]] std::uint64_t offset_of(const void* data) const {
-        return reinterpret_cast<std::uintptr_t>(data) - reinterpret_cast<std::uintptr_t>(region_.data());
-    }
-    [[nodiscard]] bool holds(const void* data, std::size_t bytes) const {
-        const std::uint64_t offset = offset_of(data);
-        return first_ <= offset && offset < last_ && bytes <= last_ - offset;
-    }
 
   private:
     static constexpr std::size_t size_classes = 160;
 
+    std::uint64_t take_of(std::uint32_t size_class);
     std::uint64_t take_new(std::uint32_t size_class);
+    void free(std::uint64_t parcel);
+    void free_left();
 
     const Region& region_;
     std::size_t first_, last_;
-    SpinLock lock_;
-    std::size_t unused_;     // from here on: never taken
-    std::size_t committed_;  // up to here: pages exist
-    std::array<std::uint64_t, size_classes> free_{};
+    SpinLock lock_;                                   // of what follows
+    std::size_t unused_;                              // from here on: never taken
+    std::size_t committed_;                           // up to here: pages exist
+    std::array<std::uint64_t, size_classes> free_{};  // the first of a list each
+    std::uint64_t left_ = 0;                          // the same
 };
 
 }  // namespace rondo::shared_memory

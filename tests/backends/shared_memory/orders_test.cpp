@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Transfers between two neighbours in every order in which these may post, poll, give back and abandon.
+// Transfers between two neighbours in every order in which these may post, poll and abandon.
 //
 // queue_test.cpp tries every order of accesses to memory; here a step is one call, and the text is all of it: lines,
-// references to the region and to the rest of a process, pieces, refusals. Both neighbours live in this process, which
+// pieces, references to memory of the sender, refusals. Both neighbours live in this process, which
 // maps its own regions and reads its own memory by system calls as it would another's. Memory that the reader cannot
 // read is without access while it polls. What a poll in vain leaves as it was is not tried again, so the orders are
 // finite; each is played from the beginning. Those are tried in which the turn goes to the other side, where it need
@@ -36,7 +36,6 @@ enum class Memory : std::uint8_t {
     plain,
     hidden,       ///< from the reader
     half_hidden,  ///< its second half
-    region,       ///< that neighbours see
 };
 
 struct Message {
@@ -44,7 +43,7 @@ struct Message {
     std::uint32_t tag;
     std::size_t bytes;
     Memory memory = Memory::plain;
-    bool borrowed = false;
+    bool is_consumed = false;  ///< where it lies
 };
 
 struct Script {
@@ -70,8 +69,7 @@ const Script scripts[] = {
     {"refused_in_the_midst", by_reference, {{0, 1, 200 * kibibyte, Memory::half_hidden}, {0, 1, 4 * kibibyte}}},
     {"refused_twice", by_reference, {{0, 1, 8 * kibibyte, Memory::hidden}, {0, 1, 12 * kibibyte, Memory::hidden}}},
     {"refused_both_ways", by_reference, {{0, 1, 8 * kibibyte, Memory::hidden}, {1, 1, 8 * kibibyte, Memory::hidden}}},
-    {"in_the_region", by_reference, {{0, 1, 2 * kibibyte, Memory::region}, {1, 1, 4 * kibibyte, Memory::region}}},
-    {"borrowed", by_reference, {{0, 1, 4 * kibibyte, Memory::region, true}, {0, 1, 8, Memory::plain, true}}},
+    {"consumed", in_pieces, {{0, 1, 150 * kibibyte, Memory::plain, true}, {0, 1, 8, Memory::plain, true}}},
 };
 
 /// Which of several ways an order takes at each step; after an order, the next one.
@@ -135,13 +133,34 @@ struct Store {
 
 constexpr std::byte overwritten{0x5a};
 
+bool is_full_of(const Pages& pages, std::size_t bytes, std::byte content) {
+    return std::all_of(pages.data(), pages.data() + bytes, [&](std::byte each) { return each == content; });
+}
+
+/// Keeps what it consumes.
+class Keeper : public Consumer {
+  public:
+    explicit Keeper(const std::vector<Message>& messages) : messages_(messages), kept_(messages.size()) {}
+
+    bool wants(std::uint32_t index) override { return index < messages_.size() && messages_[index].is_consumed; }
+    void consume(std::uint32_t index, const std::byte* data, std::size_t first, std::size_t bytes) override {
+        if (first == kept_[index].size()) kept_[index].insert(kept_[index].end(), data, data + bytes);
+    }
+    [[nodiscard]] const std::vector<std::byte>& kept(std::uint32_t index) const { return kept_[index]; }
+
+  private:
+    const std::vector<Message>& messages_;
+    std::vector<std::vector<std::byte>> kept_;
+};
+
 /// Two neighbours and one order of their steps.
 class Play {
   public:
     Play(const Script& script, std::vector<std::unique_ptr<Store>>& stores, std::optional<int> abandons)
         : script_(script), stores_(stores), abandons_(abandons),
           neighbours_{Neighbours(0, 2, script.options), Neighbours(1, 2, script.options)},
-          transfers_{Transfers(neighbours_[0]), Transfers(neighbours_[1])}, done_{}, regions_(stores.size(), nullptr) {
+          keepers_{Keeper(script.messages), Keeper(script.messages)},
+          transfers_{Transfers(neighbours_[0], &keepers_[0]), Transfers(neighbours_[1], &keepers_[1])}, done_{} {
         for (const std::size_t side : sides) neighbours_[side].connect(other(side), neighbours_[1 - side].address());
         for (Neighbours& each : neighbours_) each.settle();
         for (std::size_t i = 0; i < script.messages.size(); ++i) {
@@ -192,7 +211,6 @@ class Play {
     void add_steps(std::size_t side, std::vector<std::function<void()>>& steps) {
         if (posted_[side] < posts_[side].size()) steps.emplace_back([this, side] { post(side); });
         if (!transfers_[side].idle() && is_new_[side]) steps.emplace_back([this, side] { poll(side); });
-        if (lent_[side]) steps.emplace_back([this, side] { give_back(side); });
         if (abandons_ && side_of(*abandons_) == side && !has_abandoned_ && posted_[side] > 0) {
             steps.emplace_back([this, side] { abandon(side); });
         }
@@ -204,16 +222,10 @@ class Play {
         const auto index = static_cast<std::uint32_t>(i);
         is_new_ = {true, true};
         if (from(message) != side) {
-            std::byte* const into = stores_[i]->received.data();
-            if (message.borrowed) transfers_[side].borrow(other(side), message.tag, into, message.bytes, index);
-            else transfers_[side].receive(other(side), message.tag, into, message.bytes, index);
+            transfers_[side].receive(other(side), message.tag, stores_[i]->received.data(), message.bytes, index);
             return;
         }
-        const std::byte* data = stores_[i]->sent.data();
-        if (message.memory == Memory::region) {
-            regions_[i] = static_cast<std::byte*>(neighbours_[side].take(message.bytes));
-            data = std::copy_n(data, message.bytes, regions_[i]) - message.bytes;
-        }
+        const std::byte* const data = stores_[i]->sent.data();
         if (transfers_[side].send(other(side), message.tag, data, message.bytes, index)) complete(side, index);
     }
 
@@ -238,16 +250,20 @@ class Play {
     void complete(std::size_t side, std::uint32_t index) {
         ++done_[side];
         const Message& message = script_.messages[index];
-        Store& store = *stores_[index];
+        const Store& store = *stores_[index];
         if (from(message) == side) {
             std::fill_n(store.sent.data(), message.bytes, overwritten);
-            if (regions_[index] == nullptr) return;
-            std::fill_n(regions_[index], message.bytes, overwritten);
-            neighbours_[side].give_back(regions_[index]);
-            return;
+        } else if (message.is_consumed) {
+            const std::vector<std::byte>& kept = keepers_[side].kept(index);
+            if (kept.size() != message.bytes) wrong_ = "not all has been consumed";
+            else check(index, kept.data());
+            const bool is_in_pieces = message.bytes > most_inline;
+            if (is_in_pieces && !has_abandoned_ && !is_full_of(store.received, message.bytes, std::byte{0})) {
+                wrong_ = "copied before it was consumed";
+            }
+        } else {
+            check(index, store.received.data());
         }
-        if (transfers_[side].lent(index) != nullptr) lent_[side] = index;
-        else check(index, store.received.data());
     }
 
     void check(std::uint32_t index, const void* data) {
@@ -257,19 +273,11 @@ class Play {
         }
     }
 
-    void give_back(std::size_t side) {
-        check(*lent_[side], transfers_[side].lent(*lent_[side]));
-        transfers_[side].give_back(*lent_[side]);
-        lent_[side].reset();
-        is_new_ = {true, true};
-    }
-
     /// Nothing of the call may be written into this side's memory any more.
     void abandon(std::size_t side) {
         has_abandoned_ = true;
         transfers_[side].abandon();
         posted_[side] = posts_[side].size();
-        lent_[side].reset();
         is_new_ = {true, true};
         for (std::size_t i = 0; i < stores_.size(); ++i) {
             if (from(script_.messages[i]) != side)
@@ -281,13 +289,14 @@ class Play {
     void call_after_abandoning() {
         transfers_[side_of(1 - *abandons_)].abandon();
         constexpr std::size_t bytes = 5 * kibibyte;
+        const auto index = static_cast<std::uint32_t>(script_.messages.size());
         std::array<std::vector<std::byte>, 2> sent, received;
         for (const std::size_t side : sides) {
             sent[side].resize(bytes);
             received[side].resize(bytes);
             fill(sent[side], 1000 + side);
-            transfers_[side].receive(other(side), 99, received[side].data(), bytes, 0);
-            transfers_[side].send(other(side), 99, sent[side].data(), bytes, 1);
+            transfers_[side].receive(other(side), 99, received[side].data(), bytes, index);
+            transfers_[side].send(other(side), 99, sent[side].data(), bytes, index + 1);
         }
         for (int polls = 0; polls < 1000 && !(transfers_[0].idle() && transfers_[1].idle()); ++polls) {
             for (Transfers& each : transfers_) {
@@ -298,9 +307,7 @@ class Play {
         if (received[0] != sent[1] || received[1] != sent[0]) wrong_ = "wrong data in the call after";
         for (std::size_t i = 0; i < stores_.size(); ++i) {
             if (script_.messages[i].from == *abandons_) continue;
-            const std::byte* const data = stores_[i]->received.data();
-            const bool is_untouched =
-                std::all_of(data, data + script_.messages[i].bytes, [](std::byte each) { return each == overwritten; });
+            const bool is_untouched = is_full_of(stores_[i]->received, script_.messages[i].bytes, overwritten);
             if (!is_untouched) wrong_ = "memory of a call that was abandoned has been written";
         }
     }
@@ -309,12 +316,11 @@ class Play {
     std::vector<std::unique_ptr<Store>>& stores_;
     std::optional<int> abandons_;
     std::array<Neighbours, 2> neighbours_;
+    std::array<Keeper, 2> keepers_;
     std::array<Transfers, 2> transfers_;
     std::array<std::vector<std::size_t>, 2> posts_;  // messages, in the order of their posts
     std::array<std::size_t, 2> posted_{}, done_;
     std::array<bool, 2> is_new_{};  // since the last poll in vain
-    std::array<std::optional<std::uint32_t>, 2> lent_;
-    std::vector<std::byte*> regions_;
     std::size_t turn_ = 0;
     int switches_ = 0;
     bool has_abandoned_ = false;

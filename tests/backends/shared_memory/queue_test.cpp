@@ -47,7 +47,7 @@ struct Cell {
 
 /// Cells: numbers of the lines, lines, consumed, verdict, memory that a message refers to.
 constexpr std::size_t number_cell = 0, line_cell = slots, consumed_cell = 2 * slots, verdict_cell = consumed_cell + 1,
-                      lent_cell = verdict_cell + 1, cells = lent_cell + 1;
+                      parcel_cell = verdict_cell + 1, cells = parcel_cell + 1;
 
 /// The atomics, by what they are for.
 enum class Use { number, consumed, verdict, nothing };
@@ -179,7 +179,7 @@ struct Script {
     std::optional<std::size_t> refers;
 };
 
-constexpr std::uint64_t lent_value = 77;
+constexpr std::uint64_t parcel_value = 77;
 
 std::uint64_t content(std::size_t message, std::uint64_t line) { return 100 * (message + 1) + line; }
 
@@ -190,7 +190,7 @@ struct State {
     QueueWriter<slots> out;
     QueueReader<slots> in;
     std::size_t sent = 0, taken = 0;
-    bool has_lent = false, has_back = false;
+    bool has_filled = false, has_back = false;
     std::array<std::vector<std::uint64_t>, 2> past;
 };
 
@@ -224,7 +224,7 @@ class Model {
 
     /// What the two ends keep for themselves follows from this.
     Key key(const State& state) const {
-        return {state.memory, state.sent, state.taken, state.has_lent, state.has_back, state.past};
+        return {state.memory, state.sent, state.taken, state.has_filled, state.has_back, state.past};
     }
 
     [[nodiscard]] bool is_over(const State& state) const {
@@ -250,9 +250,9 @@ class Model {
     bool write(State& state, View& view) {
         if (state.sent < script_.lines.size()) {
             const std::size_t message = state.sent;
-            if (script_.refers == message && !state.has_lent) {
-                view.write(lent_cell, lent_value);
-                state.has_lent = true;
+            if (script_.refers == message && !state.has_filled) {
+                view.write(parcel_cell, parcel_value);
+                state.has_filled = true;
                 return true;
             }
             const bool pushed = state.out.push(
@@ -263,7 +263,7 @@ class Model {
         }
         if (!script_.refers || state.has_back) return false;
         if (verdict(view.verdict_word()) != Verdict::none) {
-            view.write(lent_cell, 0);
+            view.write(parcel_cell, 0);
             state.has_back = true;
         }
         return true;
@@ -278,7 +278,7 @@ class Model {
         }
         state.in.consume(view, script_.lines[message]);
         if (script_.refers == message) {
-            EXPECT_EQ(view.read(lent_cell), lent_value);
+            EXPECT_EQ(view.read(parcel_cell), parcel_value);
             tell(view.verdict_word(), Verdict::read);
         }
         ++state.taken;
@@ -330,13 +330,13 @@ TEST(shared_memory_queue, passes_messages_between_threads) {
     const auto lines = std::make_unique<Line[]>(queue_lines);
     Notice notice{};
     std::atomic<Verdict> said{Verdict::none};
-    std::uint64_t lent = 0;
+    std::uint64_t parcel = 0;
     std::thread sending([&, queue = Queue{lines.get(), &notice}]() mutable {
         Writer out;
         for (std::uint64_t message = 0; message < messages; ++message) {
-            const bool lends = message % 64 == 0;
-            if (lends) {
-                lent = message;
+            const bool refers = message % 64 == 0;
+            if (refers) {
+                parcel = message;
                 said.store(Verdict::none, std::memory_order_relaxed);
             }
             const auto fill = [&](std::uint64_t slot, std::uint64_t line) {
@@ -344,7 +344,7 @@ TEST(shared_memory_queue, passes_messages_between_threads) {
                 std::memcpy(lines[slot].content, &value, sizeof value);
             };
             while (!out.push(queue, lines_of(message), fill)) std::this_thread::yield();
-            while (lends && verdict(said) == Verdict::none) std::this_thread::yield();
+            while (refers && verdict(said) == Verdict::none) std::this_thread::yield();
         }
     });
     Queue queue{lines.get(), &notice};
@@ -359,7 +359,7 @@ TEST(shared_memory_queue, passes_messages_between_threads) {
         }
         in.consume(queue, lines_of(message));
         if (message % 64 != 0) continue;
-        wrong += lent == message ? 0U : 1U;
+        wrong += parcel == message ? 0U : 1U;
         tell(said, Verdict::read);
     }
     sending.join();

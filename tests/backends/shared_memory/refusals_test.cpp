@@ -139,12 +139,13 @@ TEST(shared_memory_refusals, of_memory_that_is_shared_are_told) {
 
 TEST(shared_memory_refusals, of_descriptors_are_none_of_pages) {
     const Cast cast(2, Role([](Process& process) {
-                        const auto neighbours = process.meet();
+                        const auto neighbours = process.meet({.reads_processes = false});
+                        const Region region(mebibyte);
                         if (::madvise(nullptr, 0, MADV_POPULATE_WRITE) != 0) return;  // before Linux 5.14
                         const Limit limit(RLIMIT_NOFILE, 0);
+                        process.require(region.commit(0, mebibyte), "no memory");
                         Transfers transfers(*neighbours);
                         swap_data(process, transfers, 3 * mebibyte);
-                        process.require(neighbours->take(mebibyte) != nullptr, "no memory");
                         process.wait_for_all();
                     }));
 }
@@ -152,10 +153,11 @@ TEST(shared_memory_refusals, of_descriptors_are_none_of_pages) {
 TEST(shared_memory_refusals, of_the_newer_way_to_make_pages_are_gone_around) {
     const Cast cast(2, Role([](Process& process) {
                         forbid(SYS_madvise, EINVAL, MADV_POPULATE_WRITE);
-                        const auto neighbours = process.meet();
+                        const Region region(mebibyte);
+                        process.require(region.commit(0, mebibyte), "no memory");
+                        const auto neighbours = process.meet({.reads_processes = false});
                         Transfers transfers(*neighbours);
                         swap_data(process, transfers, 3 * mebibyte);
-                        process.require(neighbours->take(mebibyte) != nullptr, "no memory");
                         process.wait_for_all();
                     }));
 }
@@ -288,13 +290,10 @@ TEST(shared_memory, is_not_for_children) {
     const Cast cast(2, Role([](Process& process) {
                         auto neighbours = process.meet();
                         Transfers transfers(*neighbours);
-                        void* const memory = neighbours->take(100);
                         const pid_t child = ::fork();
                         if (child == 0) {
                             int value = 0;
                             process.require(mapped_regions("self") == 0, "has the memory");
-                            process.require(neighbours->take(100) == nullptr, "takes memory");
-                            neighbours->give_back(memory);
                             const bool sent = transfers.send(1 - process.self(), 0, &value, sizeof value, 0);
                             process.require(!sent && transfers.poll().completed.empty(), "takes part");
                             require_reason(process, transfers.failure(), "child of fork");
@@ -388,15 +387,19 @@ TEST(shared_memory, names_a_process_that_has_ended_while_something_is_under_way_
 
 TEST(shared_memory, takes_back_what_short_lived_transfers_have_left) {
     const Cast cast(2, Role([](Process& process) {
-                        const auto neighbours = process.meet({.reads_processes = false});
-                        const auto* const first = static_cast<std::byte*>(neighbours->take(1));
+                        int region = -1;
+                        const auto neighbours = process.meet({.reads_processes = false}, [&] {
+                            region = ::dup(process.board().addresses[process.self()].descriptor);
+                        });
                         for (int i = 0; i < 60; ++i) {
                             Transfers transfers(*neighbours);
                             swap_data(process, transfers, mebibyte / 4);
                         }
                         process.wait_for_all();
-                        const auto* const last = static_cast<std::byte*>(neighbours->take(mebibyte));
-                        process.require(last - first < 4 * static_cast<std::ptrdiff_t>(mebibyte), "takes ever more");
+                        struct stat status{};
+                        process.require(::fstat(region, &status) == 0, "no region");
+                        process.require(status.st_blocks * 512 < 4 * static_cast<std::ptrdiff_t>(mebibyte),
+                                        "takes ever more");
                     }));
 }
 

@@ -35,7 +35,6 @@ struct Message {
     int from, to;
     std::uint32_t tag;
     std::size_t bytes;
-    bool in_region, borrowed;
     std::uint64_t seed;
 };
 
@@ -50,8 +49,6 @@ std::vector<Message> messages_of(unsigned round, int processes, std::size_t most
         do {
             each.bytes = sizes[below(std::size(sizes))];
         } while (each.bytes > most_bytes);
-        each.in_region = below(3) == 0;
-        each.borrowed = below(3) == 0;
         each.seed = random();
     }
     return messages;
@@ -109,23 +106,20 @@ class SomeConsumed : public Consumer {
 };
 
 /// One round of one process: posts in any order, with polls and pauses in between.
-void exchange(Process& process, Neighbours& neighbours, Transfers& transfers, SomeConsumed& consumer,
-              const std::vector<Message>& messages, std::mt19937& random) {
+void exchange(Process& process, Transfers& transfers, SomeConsumed& consumer, const std::vector<Message>& messages,
+              std::mt19937& random) {
     const int self = process.self();
     consumer.start(messages);
     std::vector<std::vector<std::byte>> buffers(messages.size());
-    std::vector<std::byte*> regions(messages.size(), nullptr);
     const auto completed = [&](std::uint32_t index) {
         const Message& message = messages[index];
         if (message.from == self) return;
         std::vector<std::byte> expected(message.bytes);
         fill(expected, message.seed);
-        const void* const lent = transfers.lent(index);
         const void* const consumed = consumer.data(index);
-        const void* const data = lent != nullptr ? lent : consumed != nullptr ? consumed : buffers[index].data();
+        const void* const data = consumed != nullptr ? consumed : buffers[index].data();
         process.require(expected.empty() || std::memcmp(data, expected.data(), expected.size()) == 0,
                         "wrong data of " + std::to_string(message.bytes) + " bytes");
-        if (lent != nullptr) transfers.give_back(index);
     };
     for (const std::size_t i : order_of_posts(messages, self, random)) {
         const Message& message = messages[i];
@@ -134,15 +128,7 @@ void exchange(Process& process, Neighbours& neighbours, Transfers& transfers, So
         bool is_complete = false;
         if (message.from == self) {
             fill(buffers[i], message.seed);
-            const void* data = buffers[i].data();
-            if (message.in_region) regions[i] = static_cast<std::byte*>(neighbours.take(message.bytes));
-            if (regions[i] != nullptr) {
-                if (message.bytes > 0) std::memcpy(regions[i], data, message.bytes);
-                data = regions[i];
-            }
-            is_complete = transfers.send(message.to, message.tag, data, message.bytes, index);
-        } else if (message.borrowed) {
-            transfers.borrow(message.from, message.tag, buffers[i].data(), message.bytes, index);
+            is_complete = transfers.send(message.to, message.tag, buffers[i].data(), message.bytes, index);
         } else {
             transfers.receive(message.from, message.tag, buffers[i].data(), message.bytes, index);
         }
@@ -153,9 +139,6 @@ void exchange(Process& process, Neighbours& neighbours, Transfers& transfers, So
         if (random() % 16 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 200));
     }
     process.poll_until_idle(transfers, completed);
-    for (std::byte* const each : regions) {
-        if (each != nullptr) neighbours.give_back(each);
-    }
 }
 
 void exchange_rounds(Process& process, const Options& options, unsigned rounds, std::size_t most_bytes) {
@@ -167,7 +150,7 @@ void exchange_rounds(Process& process, const Options& options, unsigned rounds, 
     Transfers transfers(*neighbours, &consumer);
     std::mt19937 random(static_cast<unsigned>(process.self()));
     for (unsigned round = 0; round < rounds; ++round) {
-        exchange(process, *neighbours, transfers, consumer, messages_of(round, process.count(), most_bytes), random);
+        exchange(process, transfers, consumer, messages_of(round, process.count(), most_bytes), random);
     }
     process.wait_for_all();
 }
@@ -222,7 +205,7 @@ TEST(shared_memory_processes, exchange_messages_by_several_threads) {
                                 for (unsigned round = 0; round < 40; ++round) {
                                     auto messages = messages_of(1000 * thread + round, 2, 40000);
                                     for (Message& each : messages) each.tag += 3 * thread;
-                                    exchange(process, *neighbours, transfers, consumer, messages, random);
+                                    exchange(process, transfers, consumer, messages, random);
                                 }
                             });
                         }
