@@ -96,10 +96,11 @@ bool Receives::take(Receive& receive) {
     }
     // What the system may refuse to read, having read half of it, would be consumed twice.
     if (consumer_ != nullptr && receive.filled == 0 && receive.refused == 0 && header.place != Place::process) {
-        receive.is_consumed = consumer_->wants(receive.index);
+        if (consumer_->wants(receive.index)) receive.consumer = consumer_;
     }
     if (is_here) {
-        if (receive.is_consumed) consume(receive, receive.into + receive.filled, receive.filled, bytes);
+        std::byte* const into = receive.into + receive.filled;
+        if (receive.consumer != nullptr) receive.consumer->consume(receive.index, into, receive.filled, bytes);
         receive.filled += bytes;
         return true;
     }
@@ -122,9 +123,10 @@ bool Receives::read(Receive& receive) {
         std::byte* const into = receive.into + receive.filled + receive.source_read;
         const std::uint64_t from = source.place + receive.source_read;
         if (receive.place == Place::region) {
-            if (receive.is_consumed)
-                consume(receive, peer.memory(from, bytes), receive.filled + receive.source_read, bytes);
-            else std::memcpy(into, peer.memory(from, bytes), bytes);
+            const std::byte* const data = peer.memory(from, bytes);
+            const std::size_t first = receive.filled + receive.source_read;
+            if (receive.consumer != nullptr) receive.consumer->consume(receive.index, data, first, bytes);
+            else std::memcpy(into, data, bytes);
         } else {
             const ssize_t count = read_process(peer.process(), from, into, std::min(bytes, read_bytes));
             if (count < 0 && errno == ESRCH) return fail("a process of this node has ended");

@@ -47,10 +47,10 @@ class Receives {
     struct Receive : Post {
         std::byte* into = nullptr;
         std::size_t bytes = 0;
-        bool is_consumed = false;
-        bool is_last = false;        // of the pieces
-        Place place = Place::lines;  // of what is being read now; `lines`: of nothing
-        std::size_t filled = 0;      // bytes
+        Consumer* consumer = nullptr;  // of this message; else it is copied
+        bool is_last = false;          // of the pieces
+        Place place = Place::lines;    // of what is being read now; `lines`: of nothing
+        std::size_t filled = 0;        // bytes
         Reference source{};
         std::size_t source_read = 0;
         std::uint64_t refused = 0;  // the parcel that could not be read
@@ -61,9 +61,6 @@ class Receives {
     bool advance(Receive& receive);
     bool take(Receive& receive);
     bool read(Receive& receive);
-    void consume(const Receive& receive, const std::byte* data, std::size_t first, std::size_t bytes) const {
-        consumer_->consume(receive.index, data, first, bytes);
-    }
     void refuse(Receive& receive);
     bool finish(const Receive& receive) const;
     void tell_sender(int neighbour, std::uint64_t parcel, Verdict verdict) const;
