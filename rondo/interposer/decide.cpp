@@ -120,8 +120,9 @@ std::vector<Setting> closed_settings(const Choice& choice, const SharedFacts& fa
     }
     std::vector<Setting> settings =
         virtual_machine::closed_settings(*choice.algorithm, usual, choice.settings, machine.costs());
-    for (Setting& setting : settings) {  // the whole vector, also of those in the class that are longer
-        if (setting.name == segment_parameter.name && setting.value >= usual.bytes()) setting.value = whole_vector;
+    const Count longest = virtual_machine::candidate_segments(*choice.algorithm, usual).back();
+    for (Setting& setting : settings) {  // all that is cut, also of vectors in the class that are longer
+        if (setting.name == segment_parameter.name && setting.value >= longest) setting.value = whole_vector;
     }
     const std::lock_guard lock(mutex);
     if (known.size() >= most_kinds) known.clear();

@@ -15,8 +15,16 @@ namespace rondo::virtual_machine {
 namespace {
 
 // An emulated cluster, and a fast network.
-constexpr CostModel slow = {.alpha = 2e-3, .beta = 4e-8, .gamma = 1e-10, .overhead = 5e-5};
-constexpr CostModel fast = {.alpha = 2e-6, .beta = 8e-11, .gamma = 4e-11, .overhead = 5e-7};
+constexpr CostModel slow = {.alpha = 2e-3,
+                            .beta = 4e-8,
+                            .gamma = 1e-10,
+                            .overhead = 5e-5,
+                            .inside = LinkCosts{.alpha = 5e-6, .beta = 2e-10, .overhead = 2e-6}};
+constexpr CostModel fast = {.alpha = 2e-6,
+                            .beta = 8e-11,
+                            .gamma = 4e-11,
+                            .overhead = 5e-7,
+                            .inside = LinkCosts{.alpha = 3e-7, .beta = 1e-10, .overhead = 1e-7}};
 
 /// A question and an answer beyond the limit.
 CostModel with_eager_limit(CostModel costs, Count bytes) {
@@ -63,6 +71,19 @@ class EveryPipeline : public testing::TestWithParam<const AlgorithmInfo*> {
     SharedFacts facts_of(Rank size, Count bytes) {
         return find_collective(GetParam()->collective)->facts(virtual_machine::facts_of(size, bytes));
     }
+    /// Consecutive ranks on every node; the last one has what is left.
+    SharedFacts facts_of(Rank size, Count bytes, Rank on_node) {
+        std::vector<Rank> nodes;
+        for (Rank rank = 0; rank < size; ++rank) nodes.push_back(rank / on_node);
+        placement_ = Placement::of(nodes);
+        SharedFacts facts = facts_of(size, bytes);
+        facts.placement = &placement_;
+        return facts;
+    }
+    /// Compositions are for nodes of several ranks; others do not ask.
+    static std::vector<Rank> ranks_on_nodes() {
+        return is_composition() ? std::vector<Rank>{2, 4, 8} : std::vector<Rank>{1};
+    }
     /// How much longer the chosen segment takes than the best one.
     static double regret(const SharedFacts& facts, const CostModel& costs) {
         const SegmentChoice choice = best_segment(*GetParam(), facts, GetParam()->open_settings(), costs);
@@ -79,7 +100,10 @@ class EveryPipeline : public testing::TestWithParam<const AlgorithmInfo*> {
     }
     /// Pieces go through several collectives, one after the other: the first ones say less of the others.
     static bool is_composition() { return GetParam()->uses_nodes; }
-    static double most_regret() { return flows_evenly() ? 0.08 : is_composition() ? 0.6 : 0.25; }
+    static double most_regret() { return flows_evenly() ? 0.08 : is_composition() ? 0.4 : 0.25; }
+
+  private:
+    Placement placement_;
 };
 
 TEST_P(EveryPipeline, is_extrapolated_from_its_first_segments) {
@@ -106,8 +130,10 @@ TEST_P(EveryPipeline, gets_about_the_best_segment) {
     for (const CostModel& costs : {slow, fast}) {
         for (const Rank size : {2, 8, 20}) {
             for (const Count bytes : {1 << 16, 1 << 20, 3'000'000}) {
-                EXPECT_LE(regret(facts_of(size, bytes), costs), most_regret())
-                    << "p=" << size << " bytes=" << bytes << " alpha=" << costs.alpha;
+                for (const Rank on_node : ranks_on_nodes()) {
+                    EXPECT_LE(regret(facts_of(size, bytes, on_node), costs), most_regret())
+                        << "p=" << size << " on_node=" << on_node << " bytes=" << bytes << " alpha=" << costs.alpha;
+                }
             }
         }
     }
@@ -116,11 +142,16 @@ TEST_P(EveryPipeline, gets_about_the_best_segment) {
 TEST_P(EveryPipeline, gets_a_good_segment_from_fewer_ranks) {
     for (const CostModel& costs : {slow, fast}) {
         for (const Count bytes : {1 << 16, 1 << 20}) {
-            const SharedFacts facts = facts_of(70, bytes);
-            const auto choice = best_segment(*GetParam(), facts, GetParam()->open_settings(), costs);
-            const bool has_choice = candidate_segments(*GetParam(), facts).size() > 1;
-            EXPECT_EQ(choice.basis, has_choice ? Basis::fewer_ranks : Basis::standard);
-            EXPECT_LE(regret(facts, costs), most_regret()) << bytes << " alpha=" << costs.alpha;
+            for (const Rank on_node : ranks_on_nodes()) {
+                const SharedFacts facts = facts_of(70, bytes, on_node);
+                const auto choice = best_segment(*GetParam(), facts, GetParam()->open_settings(), costs);
+                const bool has_choice = candidate_segments(*GetParam(), facts).size() > 1;
+                // Short vectors of compositions are a few pieces, which all ranks can run.
+                const bool is_whole = is_composition() && choice.basis == Basis::whole;
+                EXPECT_TRUE(is_whole || choice.basis == (has_choice ? Basis::fewer_ranks : Basis::standard));
+                EXPECT_LE(regret(facts, costs), most_regret())
+                    << "on_node=" << on_node << " bytes=" << bytes << " alpha=" << costs.alpha;
+            }
         }
     }
 }
@@ -207,7 +238,7 @@ TEST(SegmentChoice, stays_within_the_eager_limit) {
             }
         }
     }
-    EXPECT_LE(beyond, 5);
+    EXPECT_LE(beyond, 7);
 }
 
 TEST(SegmentChoice, exceeds_the_eager_limit_for_a_gain) {

@@ -27,9 +27,13 @@ struct Samples {
 constexpr Samples samples[] = {{.per_rank = 4, .least = 32}, {.per_rank = 2, .least = 16}};
 // Of every part, where segments are those of parts, whose messages are many.
 constexpr Samples samples_of_parts[] = {{.per_rank = 0, .least = 8}};
+// Of compositions. A node hands out its first pieces before it takes one back (pieces_ahead).
+constexpr Samples samples_of_compositions[] = {
+    {.per_rank = 0, .least = 32}, {.per_rank = 0, .least = 16}, {.per_rank = 0, .least = 8}};
 // What stands for more ranks than can be run: the largest group that is affordable.
 constexpr Rank groups[] = {32, 16, 8};
 constexpr Rank groups_with_parts[] = {6, 4, 3};
+constexpr Rank groups_of_compositions[] = {16, 8, 6, 4};
 // How many actions there are to a segment is seen on the smallest group, with so many.
 constexpr Count seen_segments = 4;
 // With so many, it shows how the way of the first segment grows with the ranks: as a chain, as a tree.
@@ -46,13 +50,21 @@ constexpr double as_good = 1.01;
 // keep from other work.
 constexpr double worth_leaving_standard = 1.05;
 
+/// Of collectives on nodes and lanes: what they cut is a share of a piece of the vector, and pieces are what travels.
+bool is_composition(const AlgorithmInfo& algorithm) { return algorithm.uses_nodes; }
+
+/// Each rank's part goes round.
+bool is_cycle(const AlgorithmInfo& algorithm) { return algorithm.has_segments_of_parts && !is_composition(algorithm); }
+
 std::span<const Rank> groups_of(const AlgorithmInfo& algorithm) {
-    if (algorithm.has_segments_of_parts) return groups_with_parts;
+    if (is_composition(algorithm)) return groups_of_compositions;
+    if (is_cycle(algorithm)) return groups_with_parts;
     return groups;
 }
 
 std::span<const Samples> samples_of(const AlgorithmInfo& algorithm) {
-    if (algorithm.has_segments_of_parts) return samples_of_parts;
+    if (is_composition(algorithm)) return samples_of_compositions;
+    if (is_cycle(algorithm)) return samples_of_parts;
     return samples;
 }
 
@@ -81,10 +93,19 @@ std::optional<Placement> placement_of(Rank ranks, const Placement* all) {
     return Placement::of(nodes);
 }
 
-/// The vector that is cut into segments: all of it, or a part of even ones.
+Count lanes_of(const Placement* placement) { return placement == nullptr ? 1 : placement->lanes(); }
+
+/// Into how many even shares the vector is divided, each of which is cut into segments.
+Count shares_of(const AlgorithmInfo& algorithm, const SharedFacts& facts) {
+    if (algorithm.has_segments_of_parts) return facts.size;
+    return algorithm.uses_nodes ? lanes_of(facts.placement) : 1;
+}
+
+/// What is cut into segments: the vector, or a share of it.
 SharedFacts stream_of(const AlgorithmInfo& algorithm, const SharedFacts& facts) {
     SharedFacts stream = facts;
-    if (algorithm.has_segments_of_parts) stream.count = (facts.count + facts.size - 1) / facts.size;
+    const Count shares = shares_of(algorithm, facts);
+    stream.count = (facts.count + shares - 1) / shares;
     return stream;
 }
 
@@ -116,7 +137,7 @@ class Pipeline {
         const Count longest = (stream_.count + segments - 1) / segments * stream_.element_bytes;
         double seconds = on_group(segments, longest);
         if (group_ < facts_.size) {
-            if (algorithm_.has_segments_of_parts) seconds *= double(facts_.size - 1) / (group_ - 1);  // rounds
+            if (is_cycle(algorithm_)) seconds *= double(facts_.size - 1) / (group_ - 1);  // rounds
             else seconds += further_ranks(segments, longest);
         }
         const Basis basis = group_ < facts_.size ? Basis::fewer_ranks
@@ -132,19 +153,19 @@ class Pipeline {
         const Rank few = std::min(facts_.size, groups_of(algorithm_).back());
         const Timing* seen = timing_on(few, seen_segments);
         if (seen == nullptr) return std::numeric_limits<double>::infinity();
-        const auto messages = [&](Rank group) { return double(std::max(1, group - 1)) * double(streams(group)); };
+        const auto messages = [&](Rank group) {
+            if (is_composition(algorithm_)) return double(group);
+            return double(std::max(1, group - 1)) * double(is_cycle(algorithm_) ? group : 1);
+        };
         const double per_segment = double(seen->actions()) / seen_segments * messages(ranks) / messages(few);
         // Few segments are run as they are: so many, half as many, and so on.
         const Count most_segments = segments_of(stream_, shortest_candidate);
         return per_segment * static_cast<double>(std::min(with.few(ranks) + with.more(ranks), 2 * most_segments));
     }
 
-    /// In the vector.
-    [[nodiscard]] Count streams(Rank ranks) const { return algorithm_.has_segments_of_parts ? ranks : 1; }
-
     double on_group(Count segments, Count bytes) {
         const double seconds = extrapolated(segments, bytes, costs_);
-        if (!algorithm_.has_segments_of_parts || segments <= more_) return seconds;
+        if (!is_cycle(algorithm_) || segments <= more_) return seconds;
         // In a cycle, few segments wait for the first one to come round, and their number does not show.
         CostModel without_latency = costs_;
         without_latency.alpha = 0;
@@ -195,7 +216,24 @@ class Pipeline {
     double new_run(Rank ranks, Count segments, Count bytes, const CostModel& costs) {
         Timing* timing = timing_on(ranks, segments);
         could_run_ = could_run_ && timing != nullptr;
-        return timing != nullptr ? timing->time(costs, bytes) : 0;
+        if (timing == nullptr) return 0;
+        if (!is_composition(algorithm_) || ranks == facts_.size) return timing->time(costs, bytes);
+        return time_of_few(ranks, *timing, costs, bytes);
+    }
+
+    /// The pieces of few ranks are as long as those of all: as much goes through their nodes, in as many messages.
+    double time_of_few(Rank ranks, Timing& timing, CostModel costs, Count bytes) const {
+        const auto placement = placement_of(ranks, facts_.placement);
+        const Placement* few = placement ? &*placement : nullptr;
+        const auto of_few = [](Count amount, Count all, Count some) { return (amount * all + some - 1) / some; };
+        const Count lanes = lanes_of(facts_.placement), few_lanes = lanes_of(few);
+        if (costs.eager != no_eager_limit) costs.eager = of_few(costs.eager, lanes, few_lanes);
+        if (!algorithm_.has_segments_of_parts) return timing.time(costs, of_few(bytes, lanes, few_lanes));
+        // Every phase takes some log2 of the ranks messages.
+        const double messages = double(std::bit_width(unsigned(facts_.size))) / std::bit_width(unsigned(ranks));
+        costs.overhead *= messages;
+        if (costs.inside) costs.inside->overhead *= messages;
+        return timing.time(costs, of_few(bytes, facts_.size, ranks));
     }
 
     /// Nothing if so many ranks cannot be run.
@@ -211,11 +249,11 @@ class Pipeline {
         SharedFacts facts = facts_;
         facts.root = static_cast<Rank>(std::int64_t{facts.root} * ranks / facts.size);  // the same place
         facts.size = ranks;
-        facts.count = segments * streams(ranks);
         facts.element_bytes = 1;
         facts.starts = {};
         const auto placement = placement_of(ranks, facts_.placement);
         if (ranks < facts_.size) facts.placement = placement ? &*placement : nullptr;
+        facts.count = segments * shares_of(algorithm_, facts);
         // What an algorithm serves only because it is larger cannot be run small.
         if (algorithm_.refusal(facts, settings_)) return std::nullopt;
         return Timing::of(Problem{algorithm_, facts, settings_});

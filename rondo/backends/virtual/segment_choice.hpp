@@ -18,7 +18,7 @@ enum class Basis : std::uint8_t {
 
 struct SegmentChoice {
     Count segment;   ///< bytes
-    Count segments;  ///< of the vector, or of a part of it
+    Count segments;  ///< of the vector, of a rank's part of it, or of what a lane carries
     double seconds;  ///< until the slowest rank has finished; 0 if nothing was run
     Basis basis;
 };
@@ -32,9 +32,10 @@ inline constexpr Count actions_per_choice = 1800;
 /// of them, on whose time is added what a single segment takes longer to reach all: exact for chains, for trees and
 /// circulant graphs good to some ten percent. Nodes of several ranks are represented by nodes of two, or by all of them
 /// if they are few. Where the parts of the ranks are cut (`has_segments_of_parts`), the longest is an even part, and
-/// six ranks or fewer stand for all. The standard value of the parameter, as far as the vector allows, where even that
-/// is over the budget. A pure function of its arguments, without in-place among them. What `settings` says of the
-/// segment does not count.
+/// six ranks or fewer stand for all. Where an algorithm uses nodes, the longest is what one lane carries, or an even
+/// part, and 16 ranks or fewer stand for all, with pieces as long as those of all. The standard value of the parameter,
+/// as far as the vector allows, where even that is over the budget. A pure function of its arguments, without in-place
+/// among them. What `settings` says of the segment does not count.
 ///
 /// The search begins at the standard segment; where that is beyond `costs.eager`, at the longest that is not.
 SegmentChoice best_segment(const AlgorithmInfo& algorithm, const SharedFacts& facts, std::span<const Setting> settings,
