@@ -112,8 +112,9 @@ def vector_text(run: Run, count: int) -> str:
 def chosen_by_rules(run: Run, bytes_: int) -> str:
     """What the default rules give such a call, as results label it."""
     choice = _core.choice_by_rules(
-        RULES.read_text(), str(RULES), run.collective, bytes_, run.shape.ranks, 1, True, run.library
-    )
+        RULES.read_text(), str(RULES), run.collective, bytes_, run.shape.ranks, run.shape.per_node, True, run.library,
+        nodes=run.shape.nodes,
+    )  # fmt: skip
     name, _, settings = (choice or NATIVE).partition(":")
     return f"{name}:{settings}" if "radix" in settings else name
 
@@ -211,23 +212,37 @@ def rules(page: Page, experiments: list[str], processes: list[int]) -> str:
 def _cell_of_rules(run: Run, index: int) -> str:
     count = run.counts[index]
     found = by_label(results_of(run), count)
-    parts = run.processes if run.collective in DIVIDED else 1
+    parts = run.shape.ranks if run.collective in DIVIDED else 1
     chosen = chosen_by_rules(run, TYPES[run.experiment.type] * count * parts)
     return f"{number(minimum(found[NATIVE]), 1)} ms, {chosen} {ratio(found, chosen) or '?'}"
 
 
-def limit(run: Run, bytes_: int) -> float:
-    """Milliseconds of messages that overlap perfectly.
+def across(page: Page, collective: str) -> str:
+    """Per shape of cluster and library what the default rules choose, with lengths across, as `rules`."""
+    runs = [run for run in page.runs if run.collective == collective]
+    lengths = sorted({count for run in runs for count in run.experiment.counts})
+    head = [vector_text(runs[0], count) for count in lengths]
+    rows = [["cluster", "library", *head]]
+    for run in runs:
+        indices = {count: index for index, count in enumerate(run.experiment.counts)}
+        cells = [_cell_of_rules(run, indices[count]) if count in indices else "" for count in lengths]
+        rows.append([run.cluster.partition(":")[0], NAMES[run.library], *cells])
+    return markdown(rows)
 
-    Allreduce: a reduce-scatter and an allgather in ceil(log2 p) rounds each. Others: the vector once through each link,
-    and the latencies to the last rank.
+
+def limit(run: Run, bytes_: int) -> float:
+    """Milliseconds of messages between nodes that overlap perfectly; those inside nodes take no time.
+
+    Allreduce: a reduce-scatter and an allgather in ceil(log2 N) rounds each, for N nodes; these two take one half each.
+    Others: the vector once through each link, and the latencies to the last node.
     """
     shape = run.shape
-    rounds = (shape.ranks - 1).bit_length()
-    transfer = bytes_ * shape.seconds_per_byte
-    if run.collective == "allreduce":
-        return 1e3 * (2 * rounds * shape.latency + 2 * transfer * (shape.ranks - 1) / shape.ranks)
-    hops = rounds if run.collective in ("bcast", "reduce") else shape.ranks - 1
+    rounds = (shape.nodes - 1).bit_length()
+    transfer = bytes_ * shape.seconds_per_byte / shape.lanes
+    if run.collective in ("allreduce", *DIVIDED):
+        halves = 2 if run.collective == "allreduce" else 1
+        return 1e3 * halves * (rounds * shape.latency + transfer * (shape.nodes - 1) / shape.nodes)
+    hops = rounds if run.collective in ("bcast", "reduce") else shape.nodes - 1
     return 1e3 * (transfer + hops * shape.latency)
 
 
@@ -255,12 +270,13 @@ def _cells_of_limits(run: Run) -> dict[str, str]:
     times = {each: minimum(found[each]) for each in labels(run) if each in found}
     native = times.pop(NATIVE)
     best = min(times, key=lambda each: (math.isnan(times[each]), times[each]))
-    bound = limit(run, TYPES[run.experiment.type] * count)
+    parts = run.shape.ranks if run.collective in DIVIDED else 1
+    bound = limit(run, TYPES[run.experiment.type] * count * parts)
     return {
         "cluster": run.cluster,
         "library": NAMES[run.library],
         "collective": run.collective,
-        "bytes": vector_text(run, count),
+        "bytes": vector_text(run, count * parts),
         "limit": number(bound, 0),
         "native": number(native, 0),
         "best": f"`{best}` {number(times[best], 0)}",
@@ -322,6 +338,7 @@ def environments(page: Page) -> str:
 KINDS: dict[str, Callable[..., str]] = {
     each.__name__: each
     for each in (
-        counts_and_libraries, literature, libraries, simulated, lengths, rules, limits, trees, predictions, environments
+        counts_and_libraries, literature, libraries, simulated, lengths, rules, across, limits, trees, predictions,
+        environments,
     )
 }  # fmt: skip
