@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -81,6 +82,16 @@ def descendants(pid: int) -> list[int]:
     return found[1:]
 
 
+def ranks_of(program: Path) -> list[int]:
+    """Processes that run the program. Those that have ended and that nobody has waited for run nothing."""
+    found = []
+    for process in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if process.name.isdigit() and (process / "cmdline").read_bytes().startswith(bytes(program)):
+                found.append(int(process.name))
+    return found
+
+
 # Names that MPICH, Open MPI and Intel MPI give to their shared memory.
 SEGMENTS = ("mpich_shm_", "sm_segment.", "vader_segment.", "Intel_MPI_", "impi_shm")
 
@@ -114,6 +125,12 @@ def end(process: subprocess.Popen[str]) -> None:
     process.kill()
 
 
+def ended_with_us(command: Sequence[object]) -> list[str]:
+    """The command, which the kernel asks to end when the tests are killed. Its session is its own."""
+    bound = ["setpriv", "--pdeathsig", "TERM", "--"] if shutil.which("setpriv") is not None else []
+    return [*bound, *map(str, command)]
+
+
 def launch(command: Sequence[object], environment: Mapping[str, str], timeout: float) -> Run:
     """Runs a command in a temporary directory of its own, which holds the sessions of the launchers too."""
     # Sockets of the launchers lie there, whose paths may have 107 characters.
@@ -124,7 +141,7 @@ def launch(command: Sequence[object], environment: Mapping[str, str], timeout: f
         # Files, not pipes: a rank that outlives its launcher must not keep us waiting for the end of a pipe.
         with output.open("w") as stdout, errors.open("w") as stderr:
             process = subprocess.Popen(
-                [str(word) for word in command],
+                ended_with_us(command),
                 stdin=subprocess.DEVNULL,
                 stdout=stdout,
                 stderr=stderr,

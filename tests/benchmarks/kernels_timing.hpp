@@ -8,9 +8,10 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <new>
-#include <unistd.h>
+#include <string>
 #include <vector>
 
 #include "rondo/kernels/kernels.hpp"
@@ -94,20 +95,26 @@ inline bool is_pair(const Case& entry) {
     return entry.operation == kernels::Operation::maxloc || entry.operation == kernels::Operation::minloc;
 }
 
-/// Of `sysconf`, which does not know everywhere.
-inline std::size_t cache_bytes(int name, std::size_t otherwise) {
-    const long bytes = sysconf(name);
-    return bytes > 0 ? static_cast<std::size_t>(bytes) : otherwise;
+/// Of the cache that a core has or shares, by Linux. (`sysconf` counts the last level of all cores of some processors.)
+inline std::size_t cache_bytes(int level, std::size_t otherwise) {
+    for (int index = 0;; ++index) {
+        const std::string folder = "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index);
+        int its_level = 0;
+        if (!(std::ifstream(folder + "/level") >> its_level)) return otherwise;
+        std::string type;
+        std::size_t kib = 0;
+        std::ifstream(folder + "/type") >> type;
+        std::ifstream(folder + "/size") >> kib;
+        if (its_level == level && type != "Instruction" && kib > 0) return kib << 10;
+    }
 }
 
 constexpr std::size_t mib = std::size_t{1} << 20;
 
 /// Of an operand, of which three fill half of L2.
-inline std::size_t bytes_in_l2() { return cache_bytes(_SC_LEVEL2_CACHE_SIZE, mib) / 6 / 4096 * 4096; }
+inline std::size_t bytes_in_l2() { return cache_bytes(2, mib) / 6 / 4096 * 4096; }
 /// Of an operand, which alone exceeds the last level, up to half a GiB.
-inline std::size_t bytes_in_memory() {
-    return std::clamp(cache_bytes(_SC_LEVEL3_CACHE_SIZE, 32 * mib) * 5 / 4, 64 * mib, 512 * mib);
-}
+inline std::size_t bytes_in_memory() { return std::clamp(cache_bytes(3, 32 * mib) * 5 / 4, 64 * mib, 512 * mib); }
 
 /// Ordinary numbers of at least 1 as float and as double, and so are their sums and products: no denormals, few ties.
 inline void fill(unsigned char* bytes, std::size_t count, std::uint64_t seed) {

@@ -44,7 +44,7 @@ static void call(const char* collective, int count) {
     else if (!strcmp(collective, "scan")) MPI_Scan(input, output, count, MPI_INT, MPI_SUM, world);
     else if (!strcmp(collective, "exscan")) MPI_Exscan(input, output, count, MPI_INT, MPI_SUM, world);
     else if (!strcmp(collective, "allgather"))
-        MPI_Allgather(input, count / size, MPI_INT, output, count / size, MPI_INT, world);
+        MPI_Allgather(input, counts[size - 1], MPI_INT, output, counts[size - 1], MPI_INT, world);
     else if (!strcmp(collective, "reduce_scatter")) MPI_Reduce_scatter(input, output, counts, MPI_INT, MPI_SUM, world);
     else if (!strcmp(collective, "barrier")) MPI_Barrier(world);
     else MPI_Abort(world, 2);
@@ -72,14 +72,15 @@ int main(int argc, char** argv) { /* <shortest> <longest> <milliseconds for each
     }
     const size_t longest = strtoul(argv[2], NULL, 10), shortest = strtoul(argv[1], NULL, 10);
     const double budget = 1e3 * atof(argv[3]);
-    input = malloc(longest + 64);
-    output = malloc(longest + 64);
+    input = malloc(longest + 256);
+    output = malloc(longest + 256);
     for (size_t i = 0; i < longest / sizeof(int); ++i) input[i] = output[i] = (int)i + rank;
     static double times[5000], worst[5000];
     for (int word = 4; word < argc; ++word) {
         for (size_t bytes = strcmp(argv[word], "barrier") ? shortest : 0; bytes <= longest; bytes *= 4) {
             const int count = (int)(bytes / sizeof(int));
             for (int i = 0; i < size; ++i) counts[i] = count / size + (i < count % size);
+            if (count < size && !strcmp(argv[word], "allgather")) counts[size - 1] = 1; /* or nothing would be sent */
             double first = 1e30;
             for (int i = 0; i < 5; ++i) {
                 meet();

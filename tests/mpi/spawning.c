@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two ranks spawn one more, and all three sum over a communicator of both programs, twice. Usage: spawning
+// Two ranks spawn one more, and all three sum over a communicator of both programs, twice. Usage: spawning [endlessly]
 #include <mpi.h>
 #include <stdio.h>
+#include <unistd.h>
 
 int main(int argc, char** argv) {
+    alarm(120);  // whoever waits for a rank that is no more
     MPI_Init(&argc, &argv);
     MPI_Comm parent, others, all;
     MPI_Comm_get_parent(&parent);
     if (parent == MPI_COMM_NULL) {
-        MPI_Comm_spawn(argv[0], MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &others, MPI_ERRCODES_IGNORE);
+        MPI_Comm_spawn(argv[0], argv + 1, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &others, MPI_ERRCODES_IGNORE);
     } else {
         others = parent;
     }
@@ -16,6 +18,7 @@ int main(int argc, char** argv) {
     int rank = 0, size = 0, own = 0, sum = 0, right = 0;
     MPI_Comm_rank(all, &rank);
     MPI_Comm_size(all, &size);
+    while (argc > 1) MPI_Barrier(all);
     own = rank + 1;
     for (int i = 0; i < 2; ++i) {
         MPI_Allreduce(&own, &sum, 1, MPI_INT, MPI_SUM, all);

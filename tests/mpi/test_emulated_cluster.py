@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from launching import Run, end
+from launching import Run, end, ranks_of
 from mpi_libraries import LIBRARIES, TOOLCHAIN, MpiLibrary, reason_to_skip
 from rondo.launching import installation
 
@@ -309,15 +309,6 @@ def test_rondos_collectives_serve_on_the_cluster(tmp_path: Path) -> None:
         (entry["collective"], entry["algorithm"]): entry["ranks"] for entry in json.loads(report.read_text())["entries"]
     }
     assert served["exscan", "doubling_123"] == 4
-
-
-def ranks_of(program: Path) -> list[int]:
-    found = []
-    for process in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            if process.name.isdigit() and (process / "cmdline").read_bytes().startswith(bytes(program)):
-                found.append(int(process.name))
-    return found
 
 
 def launcher_left_alone(program: Path, stopped: threading.Event) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+import sys
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,17 @@ def test_a_library_without_a_compiler_is_refused(rondo, stand_in_launcher, tmp_p
     result = rondo("bench", "exscan", "--output", tmp_path / "out", "--", stand_in_launcher("hydra"), "-n", "2")
     assert result.exit_code == 2
     assert "there is no mpicxx beside" in result.stderr
+
+
+def test_a_missing_package_is_named_before_anything_starts(rondo, stand_in_launcher, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    launcher = stand_in_launcher("hydra")
+    launcher.with_name("mpicxx").symlink_to("/bin/false")
+    monkeypatch.setitem(sys.modules, "scipy.stats", None)
+    result = rondo("bench", "exscan", "--output", "out", "--", launcher, "-n", "2")
+    assert result.exit_code == 2
+    assert "the Python package scipy is missing" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize(

@@ -204,6 +204,7 @@ def command(
         raise Error("--processes goes with --map; a single measurement has those of its launcher or cluster")
     base = output_base(output, collective)
     place = launches.make(launcher, cluster, mpi, placement.checked(nodes) if nodes is not None else None)
+    optional.module("scipy.stats")  # of the comparison; who lacks it should not wait for it
     outcome = console_output.measure(plan, place)
     for what, reason in outcome.refusals.items():
         click.echo(f"rondo: {what} was not measured: {reason}", err=True)
