@@ -74,6 +74,7 @@ class EveryPipeline : public testing::TestWithParam<const AlgorithmInfo*> {
     /// Consecutive ranks on every node; the last one has what is left.
     SharedFacts facts_of(Rank size, Count bytes, Rank on_node) {
         std::vector<Rank> nodes;
+        nodes.reserve(static_cast<std::size_t>(size));
         for (Rank rank = 0; rank < size; ++rank) nodes.push_back(rank / on_node);
         placement_ = Placement::of(nodes);
         SharedFacts facts = facts_of(size, bytes);

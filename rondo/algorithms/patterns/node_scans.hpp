@@ -11,10 +11,10 @@ namespace rondo {
 
 /// A scan on each node; an exclusive scan of the last ranks of the nodes, which have the sums of theirs; each tells its
 /// node what comes before it. Whole vectors: for short ones.
-Schedule leaders_scan(const Call& call, ScanKind kind);
+Schedule leaders_scan(const Call& whole, ScanKind kind);
 
 /// For the sum of what comes before a node: a reduce-scatter on each node, an exclusive scan on each lane, an allgather
 /// on each node. Beside that, a scan on each node. In pieces, so that all this overlaps.
-Schedule full_lane_scan(const Call& call, ScanKind kind);
+Schedule full_lane_scan(const Call& whole, ScanKind kind);
 
 }  // namespace rondo
