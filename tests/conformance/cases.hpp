@@ -42,14 +42,16 @@ inline constexpr bool is_sanitized = true;
 inline constexpr bool is_sanitized = false;
 #endif
 
-/// RONDO_SOAK stands for `make soak`, where everything is tried at full width.
+/// RONDO_SOAK stands for `make soak`, where everything is tried at full width; sanitized, at that of every day.
 inline bool is_soak() { return std::getenv("RONDO_SOAK") != nullptr; }
+inline bool is_full() { return is_soak() && !is_sanitized; }
+inline bool is_brief() { return is_sanitized && !is_soak(); }
 
 /// The largest number of ranks of a test.
 struct Width {
-    Rank sanitized, everyday, full;
+    Rank brief, everyday, full;
 
-    Rank operator()() const noexcept { return is_soak() ? full : is_sanitized ? sanitized : everyday; }
+    Rank operator()() const noexcept { return is_full() ? full : is_brief() ? brief : everyday; }
 };
 
 inline constexpr Count element_bytes = 8;

@@ -17,7 +17,7 @@ using virtual_machine::MessageEvent;
 using virtual_machine::Outcome;
 using virtual_machine::Trace;
 
-const Rank largest_size = Width{.sanitized = 40, .everyday = 100, .full = 200}();
+const Rank largest_size = Width{.brief = 40, .everyday = 100, .full = 200}();
 
 /// How often a run pays for what, at the slowest rank. Beta and gamma are per vector, not per byte. The paper has two
 /// prices for messages: the bi-directional one where ranks send and receive at the same time, and another one.

@@ -29,19 +29,19 @@ Placement nodes_of(const std::vector<Rank>& ranks) {
 }
 
 std::vector<Placement> regular_placements() {
-    const Rank most_nodes = is_soak() ? 16 : 8;
+    const Rank most_nodes = is_full() ? 16 : 8;
     std::vector<Placement> all;
     for (Rank nodes = 1; nodes <= most_nodes; ++nodes) {
         for (Rank ranks = 1; ranks <= 8; ++ranks) all.push_back(Placement::regular(nodes, ranks));
     }
-    if (!is_soak()) all.push_back(Placement::regular(16, 8));
+    if (!is_full()) all.push_back(Placement::regular(16, 8));
     return all;
 }
 
 /// How many cases of a placement are tried: in `make soak`, all with every root up to 32 ranks.
 std::size_t cases(const Placement& placement, std::size_t everyday) {
-    if (is_soak()) return placement.size() <= 32 ? std::size_t(-1) : 100;
-    if (is_sanitized) return everyday / 4;
+    if (is_full()) return placement.size() <= 32 ? std::size_t(-1) : 100;
+    if (is_brief()) return everyday / 4;
     return placement.size() <= 32 ? everyday : everyday / 4;
 }
 

@@ -15,7 +15,7 @@ namespace {
 using virtual_machine::CostModel;
 using virtual_machine::Outcome;
 
-const Rank largest_size = Width{.sanitized = 40, .everyday = 100, .full = 200}();
+const Rank largest_size = Width{.brief = 40, .everyday = 100, .full = 200}();
 
 constexpr Count per_part = 3;
 

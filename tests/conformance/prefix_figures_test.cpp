@@ -8,7 +8,7 @@ namespace {
 
 using virtual_machine::Outcome;
 
-const Rank largest_size = Width{.sanitized = 70, .everyday = 600, .full = 600}();
+const Rank largest_size = Width{.brief = 70, .everyday = 600, .full = 600}();
 
 Outcome run(const char* collective, const char* name, Rank size, Count count, std::vector<Setting> settings) {
     const AlgorithmInfo* algorithm = find_collective(collective)->algorithm(name);

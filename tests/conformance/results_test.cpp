@@ -8,11 +8,11 @@
 namespace rondo::conformance {
 namespace {
 
-constexpr std::uint64_t most_seeds = is_sanitized ? 2 : 10;
+const std::uint64_t most_seeds = is_brief() ? 2 : 10;
 
 /// Those that are tried in lock step.
 std::vector<Rank> sizes() {
-    std::vector<Rank> all(static_cast<std::size_t>(Width{.sanitized = 20, .everyday = 64, .full = 256}()));
+    std::vector<Rank> all(static_cast<std::size_t>(Width{.brief = 20, .everyday = 64, .full = 256}()));
     std::iota(all.begin(), all.end(), 1);
     if (all.size() == 64) all.insert(all.end(), {65, 95, 127, 128, 129, 192, 255, 256});
     return all;
@@ -21,9 +21,9 @@ std::vector<Rank> sizes() {
 class EveryAlgorithm : public testing::TestWithParam<const AlgorithmInfo*> {
   protected:
     /// Those that use nodes are tried on nodes besides (nodes_test.cpp); here every rank is a node.
-    static std::size_t all_cases() { return GetParam()->uses_nodes && !is_soak() ? 30 : std::size_t(-1); }
+    static std::size_t all_cases() { return GetParam()->uses_nodes && !is_full() ? 30 : std::size_t(-1); }
     static std::size_t cases(std::size_t everyday) {
-        return GetParam()->uses_nodes && !is_soak() ? everyday / 4 : everyday;
+        return GetParam()->uses_nodes && !is_full() ? everyday / 4 : everyday;
     }
 };
 
@@ -32,7 +32,7 @@ TEST_P(EveryAlgorithm, is_right_in_lock_step_for_every_p) {
         for_each_case(*GetParam(), size,
                       size <= 32    ? all_cases()
                       : size <= 100 ? cases(20)
-                      : is_soak()   ? 8
+                      : is_full()   ? 8
                                     : 4,
                       [](const auto& problem) { EXPECT_NO_THROW(virtual_machine::run_lock_step(problem)); });
         if (HasFailure()) return;
@@ -40,17 +40,17 @@ TEST_P(EveryAlgorithm, is_right_in_lock_step_for_every_p) {
 }
 
 TEST_P(EveryAlgorithm, is_right_in_lock_step_on_many_ranks) {
-    const Rank largest_size = Width{.sanitized = 0, .everyday = 512, .full = 2047}();
+    const Rank largest_size = Width{.brief = 0, .everyday = 512, .full = 2047}();
     for (const Rank size : {257, 512, 1000, 2047}) {
         if (size > largest_size) return;
-        for_each_case(*GetParam(), size, is_soak() && size <= 512 ? 3 : 1,
+        for_each_case(*GetParam(), size, is_full() && size <= 512 ? 3 : 1,
                       [](const auto& problem) { EXPECT_NO_THROW(virtual_machine::run_lock_step(problem)); });
         if (HasFailure()) return;
     }
 }
 
 TEST_P(EveryAlgorithm, is_right_as_dataflow_for_every_p) {
-    const Rank largest_size = Width{.sanitized = 20, .everyday = 128, .full = 256}();
+    const Rank largest_size = Width{.brief = 20, .everyday = 128, .full = 256}();
     for (Rank size = 1; size <= largest_size; size += size < 40 ? 1 : 27) {
         for_each_case(*GetParam(), size, cases(40),
                       [](const auto& problem) { EXPECT_NO_THROW(virtual_machine::run_dataflow(problem)); });
@@ -60,7 +60,7 @@ TEST_P(EveryAlgorithm, is_right_as_dataflow_for_every_p) {
 
 TEST_P(EveryAlgorithm, is_right_in_random_completion_orders) {
     for (const Rank size : {2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 33, 64, 100}) {
-        if (size > Width{.sanitized = 20, .everyday = 100, .full = 100}()) return;
+        if (size > Width{.brief = 20, .everyday = 100, .full = 100}()) return;
         const std::uint64_t seeds = size <= 9 ? most_seeds : 2;
         for_each_case(*GetParam(), size, cases(size <= 9 ? 24 : 8), [&](const auto& problem) {
             for (std::uint64_t seed = 1; seed <= seeds; ++seed) {

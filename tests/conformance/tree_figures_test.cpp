@@ -12,7 +12,7 @@ namespace {
 using virtual_machine::CostModel;
 using virtual_machine::Outcome;
 
-const Rank largest_size = Width{.sanitized = 40, .everyday = 200, .full = 200}();
+const Rank largest_size = Width{.brief = 40, .everyday = 200, .full = 200}();
 
 /// Every number of ranks that is small, and some of the others.
 Rank next(Rank p) { return p < 40 ? p + 1 : p + 7; }
