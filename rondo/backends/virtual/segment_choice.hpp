@@ -23,8 +23,8 @@ struct SegmentChoice {
     Basis basis;
 };
 
-/// What a choice may cost at the first call of a kind, in actions of the plans that are timed: less than a millisecond.
-/// Counted, not clocked, so that all ranks decide alike.
+/// What a choice may cost at the first call of a kind, in actions of the plans that are timed: less than a millisecond,
+/// or two on nodes of several ranks. Counted, not clocked, so that all ranks decide alike.
 inline constexpr Count actions_per_choice = 1800;
 
 /// The segment with which the call is fastest, of the powers of two from 4 KiB (or one element) up and of the whole
