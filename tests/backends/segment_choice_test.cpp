@@ -87,7 +87,7 @@ class EveryPipeline : public testing::TestWithParam<const AlgorithmInfo*> {
     }
     /// How much longer the chosen segment takes than the best one.
     static double regret(const SharedFacts& facts, const CostModel& costs) {
-        const SegmentChoice choice = best_segment(*GetParam(), facts, GetParam()->open_settings(), costs);
+        const SegmentTime choice = best_segment(*GetParam(), facts, GetParam()->open_settings(), costs);
         double best = std::numeric_limits<double>::max();
         for (const Count segment : candidate_segments(*GetParam(), facts)) {
             best = std::min(best, whole_time(*GetParam(), facts, segment, costs));
@@ -117,7 +117,7 @@ TEST_P(EveryPipeline, is_extrapolated_from_its_first_segments) {
                 const SharedFacts facts =
                     facts_of(size, segment * segments * (GetParam()->has_segments_of_parts ? size : 1));
                 const auto settings = GetParam()->open_settings();
-                const SegmentChoice timed = time_of_segment(*GetParam(), facts, settings, segment, costs, 1 << 20);
+                const SegmentTime timed = time_of_segment(*GetParam(), facts, settings, segment, costs, 1 << 20);
                 EXPECT_EQ(timed.basis, Basis::extrapolated);
                 EXPECT_EQ(timed.segments, segments);
                 const double whole = whole_time(*GetParam(), facts, segment, costs);
@@ -197,7 +197,7 @@ TEST(SegmentChoice, leaves_the_standard_only_for_a_gain) {
     for (costs.overhead = 1e-6; costs.overhead < 1e-2; costs.overhead *= 1.05) {
         for (const double alpha : {1e-4, 1e-2}) {
             costs.alpha = alpha;
-            const SegmentChoice choice = best_segment(pipeline(), facts, pipeline().open_settings(), costs, enough);
+            const SegmentTime choice = best_segment(pipeline(), facts, pipeline().open_settings(), costs, enough);
             const double standard = time_of(segment_parameter.standard);
             if (choice.segment != segment_parameter.standard) {
                 EXPECT_LE(choice.seconds, standard / 1.05) << costs.overhead << " " << costs.alpha;
@@ -278,7 +278,7 @@ TEST(SegmentChoice, does_not_ask_for_the_impossible) {
 
 TEST(SegmentChoice, is_shorter_than_lock_step_says) {
     // 4 MiB on 8 nodes, 2 ms, 200 Mbit/s: 22 segments by the formula, 128 where measured.
-    const SegmentChoice choice = best_segment(pipeline(), facts_of(8, 4 << 20), pipeline().open_settings(), slow);
+    const SegmentTime choice = best_segment(pipeline(), facts_of(8, 4 << 20), pipeline().open_settings(), slow);
     EXPECT_GE(choice.segments, 64);
     EXPECT_LT(choice.seconds, 0.2);
 }
@@ -290,7 +290,7 @@ TEST(SegmentChoice, leaves_what_is_set_alone) {
 
 TEST(SegmentChoice, is_the_standard_one_without_a_budget) {
     const auto settings = pipeline().open_settings();
-    const SegmentChoice choice = best_segment(pipeline(), facts_of(8, 1 << 20), settings, slow, 0);
+    const SegmentTime choice = best_segment(pipeline(), facts_of(8, 1 << 20), settings, slow, 0);
     EXPECT_EQ(choice.basis, Basis::standard);
     EXPECT_EQ(choice.segment, segment_parameter.standard);
     EXPECT_EQ(best_segment(pipeline(), facts_of(8, 1000), settings, slow, 0).segment, 1000);
@@ -321,7 +321,7 @@ TEST(SegmentChoice, runs_nothing_that_is_refused) {
                                 .parameters = {&segment_parameter, 1},
                                 .requirements = {&never, 1},
                                 .schedule = must_not_be_run};
-    const SegmentChoice choice = best_segment(refuses, facts_of(8, 1 << 20), refuses.open_settings(), slow);
+    const SegmentTime choice = best_segment(refuses, facts_of(8, 1 << 20), refuses.open_settings(), slow);
     EXPECT_EQ(choice.basis, Basis::standard);
 }
 

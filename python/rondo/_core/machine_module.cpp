@@ -90,7 +90,7 @@ nb::dict chosen_segment(std::string_view collective, std::string_view name, Rank
                                              .element_bytes = element_bytes,
                                              .op = {true},
                                              .placement = placement ? &*placement : nullptr});
-    const virtual_machine::SegmentChoice best = virtual_machine::best_segment(
+    const virtual_machine::SegmentTime best = virtual_machine::best_segment(
         *choice.algorithm, facts, choice.settings, costs, budget > 0 ? budget : virtual_machine::actions_per_choice);
     nb::dict description;
     description["segment"] = best.segment;

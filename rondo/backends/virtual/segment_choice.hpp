@@ -2,26 +2,12 @@
 // The best segment of a pipeline for one call on one machine: found by running the schedule in virtual time.
 #pragma once
 
+#include <span>
 #include <vector>
 
-#include "rondo/backends/virtual/problem.hpp"
+#include "rondo/backends/virtual/pipeline_times.hpp"
 
 namespace rondo::virtual_machine {
-
-/// How a time was found.
-enum class Basis : std::uint8_t {
-    whole,         ///< the call itself was run
-    extrapolated,  ///< its first segments were run; once full, a pipeline takes the same time for every further one
-    fewer_ranks,   ///< so they were on a few ranks, which stand for all
-    standard,      ///< nothing was run: the budget is too small, or there is nothing to choose
-};
-
-struct SegmentChoice {
-    Count segment;   ///< bytes
-    Count segments;  ///< of the vector, of a rank's part of it, or of what a lane carries
-    double seconds;  ///< until the slowest rank has finished; 0 if nothing was run
-    Basis basis;
-};
 
 /// What a choice may cost at the first call of a kind, in actions of the plans that are timed: less than a millisecond,
 /// or two on nodes of several ranks. Counted, not clocked, so that all ranks decide alike.
@@ -38,13 +24,12 @@ inline constexpr Count actions_per_choice = 1800;
 /// among them. What `settings` says of the segment does not count.
 ///
 /// The search begins at the standard segment; where that is beyond `costs.eager`, at the longest that is not.
-SegmentChoice best_segment(const AlgorithmInfo& algorithm, const SharedFacts& facts, std::span<const Setting> settings,
-                           const CostModel& costs, Count budget = actions_per_choice);
+SegmentTime best_segment(const AlgorithmInfo& algorithm, const SharedFacts& facts, std::span<const Setting> settings,
+                         const CostModel& costs, Count budget = actions_per_choice);
 
 /// The time of a given segment, found as for `best_segment`.
-SegmentChoice time_of_segment(const AlgorithmInfo& algorithm, const SharedFacts& facts,
-                              std::span<const Setting> settings, Count segment, const CostModel& costs,
-                              Count budget = actions_per_choice);
+SegmentTime time_of_segment(const AlgorithmInfo& algorithm, const SharedFacts& facts, std::span<const Setting> settings,
+                            Count segment, const CostModel& costs, Count budget = actions_per_choice);
 
 /// The segments that `best_segment` considers, from the shortest to the whole vector.
 std::vector<Count> candidate_segments(const AlgorithmInfo& algorithm, const SharedFacts& facts);
