@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from mpi_libraries import MpiLibrary
+from mpi_libraries import ROOT, MpiLibrary
 
 from rondo import _core
 
@@ -58,6 +58,18 @@ def test_algorithm_gives_the_native_results_wherever_ranks_are(
     needs = next(each["requirements"] for each in _core.algorithms(collective) if each["name"] == algorithm)
     refused = f"{algorithm} needs {IN_RANK_ORDER}" in run.report.native_reasons(collective)
     assert refused == (IN_RANK_ORDER in needs and 1 < nodes < ranks)
+
+
+# 160 KB of the longer types.
+@pytest.mark.parametrize("collective", sorted(each["name"] for each in _core.collectives()))
+def test_the_default_rules_serve_long_vectors_on_nodes(mpi: MpiLibrary, collective: str) -> None:
+    program = "results_of_parts.cpp" if collective in ("allgather", "reduce_scatter") else "results.cpp"
+    command = [mpi.compile(program), collective, "20011", "brief", "tame"]
+    where = {"RONDO_NODES": "2x2", "RONDO_RULES": str(ROOT / "tuning" / "default.rules")}
+    native = mpi.run(command, 4, timeout=200).check()
+    run = mpi.run_under_rondo(command, 4, environment=where, timeout=200).check()
+    assert results(run.stdout) == results(native.stdout)
+    assert (run.report.calls(collective).get("full_lane", 0) > 0) == (collective != "allgather")
 
 
 @pytest.mark.parametrize(("nodes", "served"), [(1, False), (2, True), (3, True)])
