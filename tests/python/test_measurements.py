@@ -48,6 +48,7 @@ def test_the_file_of_a_page_asks_for_what_was_measured(path: Path) -> None:
         assert {(each.type, each.operator) for each in found} == {(run.plan.type, run.plan.operator)}
         assert (results.environment.ranks, results.environment.nodes) == (run.shape.ranks, run.shape.nodes)
         assert run.library in results.environment.launcher
+        assert not Path(results.environment.launcher).is_absolute()  # scripts/benchmark_page.py takes the checkout off
         assert f"--cluster {run.cluster} " in results.environment.command
 
 
