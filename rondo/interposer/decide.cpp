@@ -180,7 +180,11 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
         chosen = choose();
     }
     const Choice* const choice = chosen.value_or(nullptr);
-    if (!is_served(choice)) return left_to_library(runtime, subject, choice == nullptr ? "no rule" : "chosen", lengths);
+    if (!is_served(choice)) {
+        Decision decision = left_to_library(runtime, subject, choice == nullptr ? "no rule" : "chosen", lengths);
+        decision.holds_on_any = !communicator.is_found();  // all that is known of the ranks is their number
+        return decision;
+    }
     std::optional<Placement> placement;
     if (choice->algorithm->uses_nodes) placement = communicator.placement();
     SharedFacts facts = subject.facts({.size = communicator.size(),

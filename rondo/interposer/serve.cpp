@@ -13,6 +13,7 @@
 
 #include "rondo/interposer/decide.hpp"
 #include "rondo/interposer/gathered_parts.hpp"
+#include "rondo/interposer/left_on_any.hpp"
 #include "rondo/interposer/reduced_parts.hpp"
 #include "rondo/interposer/service.hpp"
 #include "rondo/interposer/whole_vector.hpp"
@@ -89,6 +90,8 @@ void serve_again_from_now(LastCall& last, const SeenCall& seen, bool in_place) {
     last.served_in = mpi::era();
 }
 
+RONDO_THREAD_LOCAL LeftOnAny left_on_any;
+
 /// What has been decided for such calls, or is now.
 template <class Kind>
 const Decision& decision_for(const Kind& kind, const CallKey& key, const Runtime& runtime, Communicator& communicator,
@@ -133,6 +136,7 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     const Decision& decision = decision_for(kind, key, runtime, communicator, call.comm);
     if (decision.plan == nullptr) {
         const Interval counts = handed_on_counts(decision, call, kind.bytes_to_a_count());
+        if (decision.holds_on_any) left_on_any.remember(key, communicator.size(), decision);
         const Rank ranks = counts.lowest < 0 ? 0 : communicator.size();  // any sum will do
         service.hand_on_from_now(last, seen.type, predefined_operator, decision.reason, counts, ranks);
         return service.leave_to_library(decision, bytes);
@@ -180,11 +184,16 @@ int serve_as(const Wrapped& function, const UserCall& call, const void* caller, 
             return service.leave_to_library(reduction->objection(), std::max<Count>(0, call.count) * type->size);
     }
     try {
-        Communicator* const communicator = Communicator::of(call.comm);
-        if (communicator == nullptr) return service.leave_to_library("no attributes", 0);
-        const SeenCall seen = {function,      call,
-                               *type,         reduction ? &*reduction : nullptr,
-                               *communicator, here->instructions.choice_number(function.collective)};
+        const std::optional<Communicator*> known = Communicator::of(call.comm);
+        if (!known) return service.leave_to_library("no attributes", 0);
+        const mpi::Reduction* const reduces = reduction ? &*reduction : nullptr;
+        const std::uint16_t choice = here->instructions.choice_number(function.collective);
+        if (*known == nullptr && !here->reporting) {
+            const char* const reason = left_on_any.reason(function, call, *type, reduces, choice);
+            if (reason != nullptr) return service.leave_to_library(reason, 0);
+        }
+        Communicator& communicator = *known != nullptr ? **known : *Communicator::make(call.comm);
+        const SeenCall seen = {function, call, *type, reduces, communicator, choice};
         return serve_seen<Kind>(seen, service, *here, last);
     } catch (...) {
         const int error = code_of_exception();

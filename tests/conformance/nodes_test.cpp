@@ -38,9 +38,9 @@ std::vector<Placement> regular_placements() {
     return all;
 }
 
-/// How many cases of a placement are tried: in `make soak`, all with every root up to 32 ranks.
+/// How many cases of a placement are tried: in `make soak`, so many that every root is among them up to 32 ranks.
 std::size_t cases(const Placement& placement, std::size_t everyday) {
-    if (is_full()) return placement.size() <= 32 ? std::size_t(-1) : 100;
+    if (is_full()) return everyday * (placement.size() <= 32 ? 20 : 2);
     if (is_brief()) return everyday / 4;
     return placement.size() <= 32 ? everyday : everyday / 4;
 }

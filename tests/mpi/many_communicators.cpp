@@ -4,7 +4,10 @@
 //   many_communicators churn N      N communicators, one after the other: created, used, freed
 //   many_communicators alive N      N communicators at a time
 //   many_communicators exhausted N  up to N communicators at a time, or as many as the library has, before the first
-//   scan many_communicators attributes   how often the user's attribute callbacks are called, up to the end of MPI
+//   many_communicators fleeting N   N communicators of all sizes, one after the other; how many calls went to the
+//   library scan many_communicators attributes   how often the user's attribute callbacks are called, up to the end of
+//   MPI
+#include <dlfcn.h>
 #include <mpi.h>
 #include <unistd.h>
 
@@ -117,6 +120,38 @@ void exhaust(int limit) {
     MPI_Errhandler_free(&handler);
 }
 
+/// Scans of one element and of a thousand, on communicators of one rank, of two and of all, whose handles come again.
+/// Prints how many of them went to the library since the last choice, which is for none.
+void fleeting(int count) {
+    const auto choose =
+        reinterpret_cast<int (*)(const char*, const char*, char*, int)>(dlsym(RTLD_DEFAULT, "rondo_choose"));
+    const auto left =
+        reinterpret_cast<long long (*)(const char*, char*, int)>(dlsym(RTLD_DEFAULT, "rondo_left_to_library"));
+    if (choose == nullptr || left == nullptr) return;
+    char message[256] = "";
+    choose("scan", "", message, sizeof message);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    std::vector<int> input(1000), output(1000);
+    const auto scan = [&](MPI_Comm communicator, int length) {
+        int own = 0;
+        MPI_Comm_rank(communicator, &own);
+        for (int index = 0; index < length; ++index) input[index] = own + 1;
+        MPI_Scan(input.data(), output.data(), length, MPI_INT, MPI_SUM, communicator);
+        for (int index = 0; index < length; ++index) failures += output[index] != (own + 1) * (own + 2) / 2 ? 1 : 0;
+    };
+    for (int index = 0; index < count; ++index) {
+        const int ranks = 1 + index % 3;
+        MPI_Comm communicator;
+        MPI_Comm_split(MPI_COMM_WORLD, rank < ranks ? 0 : 1, rank, &communicator);
+        for (int call = 0; call < 1 + index % 5; ++call) scan(communicator, (index + call) % 4 == 3 ? 1000 : 1);
+        MPI_Comm_free(&communicator);
+        scan(MPI_COMM_WORLD, index % 7 == 0 ? 1000 : 1);
+    }
+    std::printf("rank %d: %lld of %d left\n", rank, left("scan", message, sizeof message), count);
+    std::fflush(stdout);
+}
+
 int copies = 0;
 int deletions = 0;
 
@@ -186,6 +221,7 @@ int main(int argc, char** argv) {
     if (mode == "churn") churn(count);
     if (mode == "alive") alive(count);
     if (mode == "exhausted") exhaust(count);
+    if (mode == "fleeting") fleeting(count);
     if (mode == "attributes") attributes();
     int total = 0;
     MPI_Reduce(&failures, &total, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);

@@ -47,7 +47,7 @@ def test_ranks_share_memory_whatever_the_program_does(mpi: MpiLibrary, what: str
 
 @ALL
 def test_ten_thousand_communicators_leave_no_shared_memory_behind(mpi: MpiLibrary) -> None:
-    command = [mpi.compile("many_communicators.cpp"), "churn", "10000"]
+    command = [mpi.compile("many_communicators.cpp", "-ldl"), "churn", "10000"]
     run = mpi.run_under_rondo(command, 2, environment={"RONDO_SHARED_MEMORY": "on"}, timeout=150, **FORCED).check()
     assert int(re.search(r"growth (-?\d+)", run.stdout)[1]) < 1024
 

@@ -57,7 +57,7 @@ bool prepare_communicators() {
 
 /// The library takes over a hundred instructions to find an attribute; this thread's last one holds until some state is
 /// deleted, when a handle may come to mean another communicator.
-Communicator* Communicator::of(MPI_Comm comm) {
+std::optional<Communicator*> Communicator::of(MPI_Comm comm) {
     struct Found {
         MPI_Comm comm{};
         std::uint64_t era = 0;
@@ -66,16 +66,15 @@ Communicator* Communicator::of(MPI_Comm comm) {
     static RONDO_THREAD_LOCAL Found last;
     if (last.comm == comm && last.era == era()) return last.state;
     const std::uint64_t now = era();
-    Communicator* const found = find_or_make(comm);
-    if (found != nullptr) last = {comm, now, found};
-    return found;
-}
-
-Communicator* Communicator::find_or_make(MPI_Comm comm) {
     void* state = nullptr;
     int found = 0;
-    if (library().Comm_get_attr(comm, state_key, static_cast<void*>(&state), &found) != MPI_SUCCESS) return nullptr;
-    if (found != 0) return static_cast<Communicator*>(state);
+    if (library().Comm_get_attr(comm, state_key, static_cast<void*>(&state), &found) != MPI_SUCCESS) return {};
+    if (found == 0) return nullptr;
+    last = {comm, now, static_cast<Communicator*>(state)};
+    return last.state;
+}
+
+Communicator* Communicator::make(MPI_Comm comm) {
     std::unique_ptr<Communicator> fresh(new Communicator);
     fresh->set_up(comm);
     // Other ranks may go on with Rondo. This one has no memory left for a few bytes: its call fails, as any may then.
@@ -110,7 +109,7 @@ void Communicator::set_up(MPI_Comm comm) {
 /// Ranks that were spawned, or joined from another program, may not have Rondo: they would not take part. A group that
 /// spans two worlds has an outsider for everybody, so all members see it alike.
 bool Communicator::find_in_world(MPI_Comm comm) {
-    if (world_ranks_.empty()) {
+    if (!is_found()) {
         if (!translate_ranks(comm)) {
             world_ranks_.clear();
             native_reason_ = "processes of several programs";

@@ -50,6 +50,7 @@ struct Decision {
     /// The lengths in bytes for which this holds, whatever else is different in calls of the collective with as
     /// commutative an operator: of calls that the rules leave to the library. Usually none.
     Count lowest = 0, highest = -1;
+    bool holds_on_any = false;  ///< also on all communicators of as many ranks, for these lengths
 
     [[nodiscard]] bool holds_whatever_the_parts() const { return lowest <= highest; }
 };
@@ -63,9 +64,10 @@ struct Lengths {
 
 class Communicator {
   public:
-    /// The state kept with `comm`. Made at the first call, without a word to other ranks. nullptr if the library would
-    /// not keep it. Throws std::bad_alloc.
-    static Communicator* of(MPI_Comm comm);
+    /// The state kept with `comm`: nullptr if none was made yet. Nothing if the library keeps none.
+    static std::optional<Communicator*> of(MPI_Comm comm);
+    /// Makes one, where there is none, without a word to other ranks. Throws std::bad_alloc.
+    static Communicator* make(MPI_Comm comm);
 
     Communicator(const Communicator&) = delete;
     Communicator& operator=(const Communicator&) = delete;
@@ -76,6 +78,8 @@ class Communicator {
     [[nodiscard]] Rank size() const { return size_; }
     /// Of the ranks over the nodes, by what is known yet.
     [[nodiscard]] const Spread& spread() const { return spread_; }
+    /// The ranks have been found in the world.
+    [[nodiscard]] bool is_found() const { return !world_ranks_.empty(); }
     /// Finds out where the ranks of `comm`, the communicator of this state, are. False if some are of another program;
     /// then there is a `native_reason`.
     bool find_in_world(MPI_Comm comm);
@@ -120,7 +124,6 @@ class Communicator {
 
   private:
     Communicator() = default;
-    static Communicator* find_or_make(MPI_Comm comm);
     void set_up(MPI_Comm comm);
     bool translate_ranks(MPI_Comm comm);
     void count_call() { ++calls_; }

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls that go to the library on every communicator of as many ranks, whoever these are. A communicator that lives for
+// a moment does without a state of its own for them: to make one and to delete it again takes 3000 instructions.
+#pragma once
+
+#include <array>
+
+#include "rondo/algorithms/registry.hpp"
+#include "rondo/backends/mpi/era.hpp"
+#include "rondo/interposer/seen_call.hpp"
+
+namespace rondo::interposer {
+
+class LeftOnAny {
+  public:
+    /// Why such a call on a communicator that has no state yet goes to the library, if that need not be decided;
+    /// else nullptr. Now and then it says nothing, so that communicators that stay get a state, which knows more.
+    const char* reason(const Wrapped& function, const UserCall& call, const mpi::Datatype& type,
+                       const mpi::Reduction* reduction, std::uint16_t choice) {
+        const Kind& kind = kinds_[function.collective];
+        if (kind.reason == nullptr || kind.choice != choice || call.counts.is_argument() || call.count <= 0 ||
+            kind.commutative != (reduction != nullptr && reduction->commutative()) || ++asked_ % patience == 0) {
+            return nullptr;
+        }
+        Rank size = 0;
+        if (mpi::library().Comm_size(call.comm, &size) != MPI_SUCCESS || size != kind.size) return nullptr;
+        const Count bytes = call.count * type.size * (function.has.parts() ? size : 1);
+        return kind.lowest <= bytes && bytes <= kind.highest ? kind.reason : nullptr;
+    }
+
+    void remember(const mpi::CallKey& key, Rank size, const mpi::Decision& decision) {
+        kinds_[key.collective] = {decision.reason, decision.lowest, decision.highest, size,
+                                  key.choice,      key.commutative};
+    }
+
+  private:
+    static constexpr unsigned patience = 32;
+
+    /// The last one that was decided.
+    struct Kind {
+        const char* reason = nullptr;
+        Count lowest = 0, highest = -1;
+        Rank size = 0;
+        std::uint16_t choice = 0;
+        bool commutative = false;
+    };
+    std::array<Kind, number_of_collectives> kinds_{};
+    unsigned asked_ = 0;
+};
+
+}  // namespace rondo::interposer
