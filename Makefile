@@ -40,7 +40,7 @@ install: environment $(installed)  ## build everything and install the package i
 
 define build
 	@mkdir -p build && { cmake --preset $(1) > build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }; }
-	cmake --build --preset $(1)
+	cmake --build --preset $(or $(2),$(1))
 endef
 
 test: install debian  ## C++ tests, the same under sanitizers, Python and MPI tests
@@ -66,8 +66,8 @@ lint: environment  ## formatting and static checks of C++ and Python
 	@python scripts/lint.py
 
 bench: install  ## build and run the benchmarks
-	$(call build,bench)
-	@set -e; for program in build/bench/benchmarks/*_benchmark; do \
+	$(call build,release,bench)
+	@set -e; for program in build/release/benchmarks/*_benchmark; do \
 	   [ -x "$$program" ] || continue; echo "== $${program##*/}"; "$$program"; done
 	@set -e; for script in tests/benchmarks/*.py; do \
 	   [ -f "$$script" ] || continue; echo "== $${script##*/}"; python "$$script"; done

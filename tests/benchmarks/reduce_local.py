@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-KERNELS = ROOT / "build/bench/librondo_kernels.a"  # that of `make bench`
+KERNELS = ROOT / "build/release/librondo_kernels.a"  # that of `make bench`
 SOURCE = Path(__file__).with_suffix(".cpp")
 LIBRARIES = {"mpich": [], "openmpi": ["--oversubscribe"]}
 PAIRS = ("maxloc", "minloc")

@@ -61,8 +61,8 @@ class Side {
             relax(polls);
     }
 
-    std::unique_ptr<Neighbours> connect(const Options& options) {
-        auto neighbours = std::make_unique<Neighbours>(self_, 2, options);
+    std::unique_ptr<Neighbours> connect() {
+        auto neighbours = std::make_unique<Neighbours>(self_, 2);
         meeting_.addresses[self_] = neighbours->address();
         meet();
         neighbours->connect(other(), meeting_.addresses[other()]);
@@ -157,41 +157,32 @@ class Messages {
     int other_;
 };
 
-void measure_form(Side& side, const char* name, const Options& options, bool in_region) {
-    const auto neighbours = side.connect(options);
+void run(Side& side) {
+    const auto neighbours = side.connect();
     Messages messages(*neighbours, side.other());
-    std::vector<Number> own(longest / sizeof(Number)), theirs(own.size());
-    auto* const data = in_region ? static_cast<Number*>(neighbours->take(longest)) : own.data();
-    std::fill_n(data, own.size(), 1U);
+    std::vector<Number> own(longest / sizeof(Number), 1U), theirs(own.size());
+    Number* const data = own.data();
     side.measure("allreduce, bare lines", 8, [&] { (void)side.exchange_lines(1); });
     for (const std::size_t bytes : {std::size_t{8}, std::size_t{4096}, segment, longest}) {
-        const std::string forms = bytes <= most_inline ? "" : std::string(", ") + name;
-        side.measure("round trip" + forms, bytes, [&] {
+        side.measure("round trip", bytes, [&] {
             if (side.self() == 0) messages.send(data, bytes);
             messages.receive(data, bytes);
             if (side.self() == 1) messages.send(data, bytes);
         });
         const std::size_t count = bytes / sizeof(Number);
         if (bytes <= segment) {
-            side.measure("allreduce" + forms, bytes, [&] {
+            side.measure("allreduce", bytes, [&] {
                 messages.swap(data, theirs.data(), bytes);
                 for (std::size_t i = 0; i < count; ++i) data[i] += theirs[i];
             });
             continue;
         }
-        side.measure("allreduce by halves" + forms, bytes, [&] {
+        side.measure("allreduce by halves", bytes, [&] {
             const std::size_t half = count / 2, mine = side.self() == 0 ? 0 : half, yours = half - mine;
             messages.swap_and_add(data + yours, theirs.data(), data + mine, half * sizeof(Number));
             messages.swap(data + mine, data + yours, half * sizeof(Number));
         });
     }
-    side.meet();
-}
-
-void run(Side& side) {
-    measure_form(side, "read in the process", {.reads_processes_from = 0}, false);
-    measure_form(side, "in pieces", {.reads_processes = false}, false);
-    measure_form(side, "in the region", {}, true);
     std::vector<char> from(longest, 1), into(longest);
     for (const std::size_t bytes : {std::size_t{4096}, segment, longest}) {
         side.measure("memcpy", bytes, [&] { std::memcpy(into.data(), from.data(), bytes); });

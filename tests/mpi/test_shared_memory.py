@@ -172,19 +172,6 @@ def test_a_rank_whose_memory_is_hidden_is_sent_messages(
     assert all(messages > 0 for messages, _ in carried(run))
 
 
-# Open MPI itself reads in other processes unless told not to.
-@TWO_LIBRARIES
-@pytest.mark.parametrize("refused", [[1], [0, 1, 2]])
-@pytest.mark.parametrize("error", ["EPERM", "ENOSYS"])
-def test_where_reading_processes_is_forbidden_memory_is_shared_all_the_same(
-    mpi: MpiLibrary, error: str, refused: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OMPI_MCA_smsc", "^cma")
-    run = refused_to(mpi, f"process_vm_readv:{error}", refused)
-    assert complaints(run) == []
-    assert carried(run) == [(0, 3)] * 3
-
-
 @TWO_LIBRARIES
 def test_ranks_that_differ_about_it_are_left_to_the_library(mpi: MpiLibrary, tmp_path: Path) -> None:
     differing = tmp_path / "differing.sh"

@@ -32,10 +32,10 @@ class Node {
 
   private:
     Node(int self, int count, Rank world_rank, Rank world_size)
-        : neighbours_(self, count, {.reads_processes = false}), world_rank_(world_rank),
+        : neighbours_(self, count), world_rank_(world_rank),
           neighbour_of_(static_cast<std::size_t>(world_size), -1) {}
 
-    shared_memory::Neighbours neighbours_;  // what it copies past caches is there sooner than by system calls
+    shared_memory::Neighbours neighbours_;
     Rank world_rank_;
     std::vector<int> neighbour_of_;
     bool is_crowded_ = false;

@@ -71,10 +71,9 @@ bool Channel::push(const Header& header, const void* bytes) {
     return is_pushed;
 }
 
-/// Pieces are parts of one message; what was refused and is sent again has been counted.
+/// Pieces are parts of one message.
 void Channel::note_sent(const Header& header, const void* bytes) {
     constexpr auto relaxed = std::memory_order_relaxed;
-    if (header.again) return;
     std::uint64_t more = header.bytes;
     if (header.place != Place::lines)
         std::memcpy(&more, static_cast<const char*>(bytes) + offsetof(Reference, bytes), 8);
@@ -103,15 +102,15 @@ void Channel::consume(const Header& header) {
     next_.store(reader_.next(), std::memory_order_relaxed);
 }
 
-bool Channel::take(const Match& match, Arrival& arrival, void* into, std::size_t room) {
+bool Channel::take(std::uint32_t tag, Arrival& arrival, void* into, std::size_t room) {
     if (looks_empty()) return false;
     const std::unique_lock guard(receiving_, std::try_to_lock);
     if (!guard) return false;
-    if (!kept_.empty() && take_kept(match, arrival, into, room)) return true;
+    if (!kept_.empty() && take_kept(tag, arrival, into, room)) return true;
     while (reader_.has_message(in_)) {
         Header header;
         std::memcpy(&header, in_.lines[reader_.slot(0)].content, sizeof header);
-        const bool matches = match(header);
+        const bool matches = header.tag == tag;
         if (matches) {
             const Target target = target_of(header, arrival, into, room);
             copy_behind_header(header, target.into, target.room);
@@ -124,8 +123,9 @@ bool Channel::take(const Match& match, Arrival& arrival, void* into, std::size_t
     return false;
 }
 
-bool Channel::take_kept(const Match& match, Arrival& arrival, void* into, std::size_t room) {
-    const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& each) { return match(each.header); });
+bool Channel::take_kept(std::uint32_t tag, Arrival& arrival, void* into, std::size_t room) {
+    const auto found =
+        std::find_if(kept_.begin(), kept_.end(), [&](const Kept& each) { return each.header.tag == tag; });
     if (found == kept_.end()) return false;
     const Target target = target_of(found->header, arrival, into, room);
     const std::size_t bytes = std::min(target.room, found->bytes.size());

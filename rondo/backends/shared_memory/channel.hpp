@@ -2,12 +2,9 @@
 // Both ways between this process and one neighbour, for all threads and communicators.
 #pragma once
 
-#include <sys/types.h>
-
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <list>
 #include <vector>
 
@@ -16,35 +13,25 @@
 
 namespace rondo::shared_memory {
 
-/// Where the data of a message are: behind its header, in the sender's region, or in the rest of its memory.
-enum class Place : std::uint8_t { lines, region, process };
+/// Where the data of a message are: behind its header, or in the sender's region.
+enum class Place : std::uint8_t { lines, region };
 
 struct Header {
     std::uint32_t tag;
     std::uint16_t bytes;  ///< behind the header
     Place place;
-    bool last : 1;   ///< piece of what was sent
-    bool again : 1;  ///< after a refusal; the tag is the number of the parcel that was refused
+    bool last;  ///< piece of what was sent
 };
 static_assert(sizeof(Header) == 8);
 
 /// Stands behind the header of a message whose data lie elsewhere.
 struct Reference {
-    std::uint64_t place;  ///< offset in the region, or address
+    std::uint64_t parcel;  ///< offset in the region; its data are read
     std::uint64_t bytes;
-    std::uint64_t parcel;  ///< takes the verdict
 };
 
 /// The most bytes behind a header: less than a third of the queue.
 inline constexpr std::size_t most_inline = 1024;
-
-/// What a receive may take.
-struct Match {
-    std::uint32_t tag;
-    bool again;
-
-    [[nodiscard]] bool operator()(const Header& header) const { return header.tag == tag && header.again == again; }
-};
 
 /// Messages, and their bytes.
 struct Traffic {
@@ -53,8 +40,6 @@ struct Traffic {
 
 class Channel {
   public:
-    static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
-
     /// `region`, with its address, and `notice` (what the neighbour says to us) are the neighbour's, the others are
     /// this process's. Both queues have been committed.
     struct Ends {
@@ -65,7 +50,6 @@ class Channel {
         Line* queue = nullptr;
         Notice* notice = nullptr;
         RegionAddress address{};
-        std::size_t reads_us_from = never;
     };
     void open(Ends ends);
     [[nodiscard]] bool is_open() const { return ends_.notice != nullptr; }
@@ -77,18 +61,15 @@ class Channel {
         Header header;
         Reference reference;  ///< if the data are elsewhere
     };
-    /// Takes the oldest message that matches. Data behind its header go to `into`, up to `room` bytes. False if there
+    /// Takes the oldest message with this tag. Data behind its header go to `into`, up to `room` bytes. False if there
     /// is none now. Those in front of it are kept for others to take.
-    bool take(const Match& match, Arrival& arrival, void* into, std::size_t room);
+    bool take(std::uint32_t tag, Arrival& arrival, void* into, std::size_t room);
 
     /// What has been sent. By any thread.
     [[nodiscard]] Traffic sent() const {
         return {messages_.load(std::memory_order_relaxed), bytes_.load(std::memory_order_relaxed)};
     }
 
-    /// The neighbour can read all of our memory, and does so for messages from this length on; else `never`.
-    [[nodiscard]] std::size_t reads_us_from() const { return ends_.reads_us_from; }
-    [[nodiscard]] pid_t process() const { return ends_.address.process; }
     [[nodiscard]] bool neighbour_has_ended() const { return has_ended(ends_.address); }
     /// So many bytes at an offset of the neighbour's region; nullptr if they are not there.
     [[nodiscard]] std::byte* memory(std::uint64_t offset, std::uint64_t bytes) const;
@@ -101,7 +82,7 @@ class Channel {
 
     [[nodiscard]] bool looks_empty();
     void copy_behind_header(const Header& header, std::byte* into, std::size_t room) const;
-    bool take_kept(const Match& match, Arrival& arrival, void* into, std::size_t room);
+    bool take_kept(std::uint32_t tag, Arrival& arrival, void* into, std::size_t room);
     bool keep(const Header& header);
     void consume(const Header& header);
     void note_sent(const Header& header, const void* bytes);

@@ -19,8 +19,7 @@ inline constexpr std::size_t line_bytes = 64;
 enum class Reach : std::uint32_t {
     unknown,
     refused,  ///< has not got its region
-    region,   ///< has
-    process,  ///< and can read the rest of its memory
+    granted,  ///< has
 };
 
 struct alignas(line_bytes) Front {
@@ -53,18 +52,15 @@ struct Queue {
 
 /// Before the data of a parcel.
 struct alignas(line_bytes) ParcelHead {
-    std::atomic<Verdict> verdict;  ///< written by the reader, once for each time that a message refers to the parcel
+    std::atomic<std::uint32_t> read;  ///< written by the reader, once for each time that a message refers to the parcel
     std::uint32_t size_class;
     std::uint64_t next;      ///< in the list that it is in: of those that are free, or that readers may still read
     std::int32_t neighbour;  ///< who reads this piece, and of which message
     std::uint32_t tag;
 };
 
-/// By which messages name a parcel.
-constexpr std::uint32_t parcel_number(std::uint64_t parcel) { return static_cast<std::uint32_t>(parcel / line_bytes); }
-
 static_assert(sizeof(Line) == line_bytes && sizeof(Notice) == line_bytes && sizeof(ParcelHead) == line_bytes);
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<Verdict>::is_always_lock_free);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
 
 class Layout {
   public:

@@ -8,7 +8,7 @@
 namespace rondo::shared_memory {
 
 Neighbours::Neighbours(int self, int count, const Options& options)
-    : self_(self), count_(count), options_(options), layout_(count, options.parcel_bytes), region_(layout_.bytes()),
+    : self_(self), count_(count), layout_(count, options.parcel_bytes), region_(layout_.bytes()),
       parcels_(region_, layout_.parcels(), options.parcel_bytes), found_(static_cast<std::size_t>(count)),
       channels_(std::make_unique<Channel[]>(static_cast<std::size_t>(count))),
       reasons_(static_cast<std::size_t>(count)) {
@@ -32,9 +32,7 @@ void Neighbours::connect(int neighbour, const RegionAddress& address) {
     }
     if (found.region) {
         found.address = address;
-        if (options_.reads_processes) reason = why_unreadable(address);
-        else reason = "reading in other processes is turned off";
-        reach = reason.empty() ? Reach::process : Reach::region;
+        reach = Reach::granted;
     }
     notice_to(neighbour).reach.store(reach, std::memory_order_release);
 }
@@ -45,21 +43,18 @@ void Neighbours::settle() {
         if (each == self_ || !found.region) continue;
         std::byte* const data = found.region.data();
         auto* const notice = at<Notice>(data, layout_.notice(self_));
-        const Reach reach = notice->reach.load(std::memory_order_acquire);
-        if (reach != Reach::region && reach != Reach::process) {
+        if (notice->reach.load(std::memory_order_acquire) != Reach::granted) {
             reasons_[static_cast<std::size_t>(each)] =
                 "process " + std::to_string(found.address.process) + " cannot reach the shared memory of this one";
             continue;
         }
-        const bool reads_us = reach == Reach::process && options_.reads_processes;
         channel(each).open({.own = &region_,
                             .own_queue = layout_.queue(each),
                             .own_notice = &notice_to(each),
                             .region = std::move(found.region),
                             .queue = at<Line>(data, layout_.queue(self_)),
                             .notice = notice,
-                            .address = found.address,
-                            .reads_us_from = reads_us ? options_.reads_processes_from : Channel::never});
+                            .address = found.address});
     }
     found_.clear();
     region_.close();

@@ -18,10 +18,6 @@ namespace rondo::shared_memory {
 struct Options {
     /// Of parcels, at most; taken when they are needed.
     std::size_t parcel_bytes = std::size_t{256} << 20;
-    /// Long messages are read in the sender's own memory, where the system lets us. Else they are copied twice.
-    bool reads_processes = true;
-    /// From this length on that pays.
-    std::size_t reads_processes_from = std::size_t{64} << 10;
 };
 
 /// Set up in three steps, each by all processes of the node: make; `connect` to every address; when all have done so,
@@ -42,7 +38,7 @@ class Neighbours {
 
     /// Both ways; the neighbour has the same answer.
     [[nodiscard]] bool reaches(int neighbour) const { return channel(neighbour).is_open(); }
-    /// Why not, or why the neighbour's own memory cannot be read from here; empty if all is well.
+    /// Why not; empty if all is well.
     [[nodiscard]] const std::string& reason(int neighbour) const {
         return reasons_[static_cast<std::size_t>(neighbour)];
     }
@@ -65,7 +61,6 @@ class Neighbours {
     }
 
     int self_, count_;
-    Options options_;
     ForkSign sign_;
     Layout layout_;
     Region region_;

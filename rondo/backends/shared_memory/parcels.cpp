@@ -42,7 +42,7 @@ std::uint64_t Parcels::take(std::size_t bytes) {
         free_left();
         parcel = take_of(size_class);
     }
-    if (parcel != 0) head(parcel).verdict.store(Verdict::none, std::memory_order_relaxed);
+    if (parcel != 0) head(parcel).read.store(0, std::memory_order_relaxed);
     return parcel;
 }
 
@@ -91,7 +91,7 @@ void Parcels::leave(std::uint64_t parcel) {
 void Parcels::free_left() {
     for (std::uint64_t* link = &left_; *link != 0;) {
         const std::uint64_t parcel = *link;
-        if (verdict(head(parcel).verdict) == Verdict::none) {
+        if (!is_read(head(parcel).read)) {
             link = &head(parcel).next;
         } else {
             *link = head(parcel).next;

@@ -10,14 +10,15 @@
 
 namespace rondo::shared_memory {
 
-/// Memory of this process's region for messages that refer to it: a line for the reader's verdict, then data. Four
-/// sizes to a power of two; what was given back serves for its size again. Safe with any number of threads.
+/// Memory of this process's region for messages that refer to it: a line in which the reader says that it has read,
+/// then data. Four sizes to a power of two; what was given back serves for its size again. Safe with any number of
+/// threads.
 class Parcels {
   public:
     /// In the `bytes` from `first` on; borrows the region.
     Parcels(const Region& region, std::size_t first, std::size_t bytes);
 
-    /// The offset of the head of a parcel with room for so many bytes, without a verdict; 0 if there is none.
+    /// The offset of the head of a parcel with room for so many bytes, not read; 0 if there is none.
     [[nodiscard]] std::uint64_t take(std::size_t bytes);
     void give_back(std::uint64_t parcel);
     /// Given back when its reader has read it.

@@ -61,21 +61,16 @@ class QueueReader {
     std::uint64_t next_ = 0;  // line to read
 };
 
-/// What the reader of memory that a message refers to says to its writer, in a word of that memory.
-enum class Verdict : std::uint32_t {
-    none,    ///< may still read
-    read,    ///< the memory is the writer's again
-    refused  ///< cannot read it; send it another way
-};
-
+/// The reader of memory that a message refers to says to its writer, in a word of that memory, that it has read it:
+/// the memory is the writer's again.
 template <class Word>
-void tell(Word&& word, Verdict verdict) {
-    word.store(verdict, std::memory_order_release);
+void tell_read(Word&& word) {
+    word.store(1, std::memory_order_release);
 }
 
 template <class Word>
-[[nodiscard]] Verdict verdict(Word&& word) {
-    return word.load(std::memory_order_acquire);
+[[nodiscard]] bool is_read(Word&& word) {
+    return word.load(std::memory_order_acquire) != 0;
 }
 
 }  // namespace rondo::shared_memory

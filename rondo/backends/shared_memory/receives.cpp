@@ -2,7 +2,6 @@
 #include "rondo/backends/shared_memory/receives.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
 namespace rondo::shared_memory {
@@ -10,8 +9,6 @@ namespace {
 
 /// What one poll copies at most, so that other messages need not wait long.
 constexpr std::size_t poll_bytes = std::size_t{256} << 10;
-/// Read in another process at once: well within a core's own cache.
-constexpr std::size_t read_bytes = std::size_t{64} << 10;
 
 }  // namespace
 
@@ -26,10 +23,10 @@ void Receives::post(int from, std::uint32_t tag, void* into, std::size_t bytes, 
 
 bool Receives::receive_now(int from, std::uint32_t tag, void* into, std::size_t bytes) {
     Channel::Arrival arrival;
-    if (!channel(from).take({tag, false}, arrival, into, bytes)) return false;
+    if (!channel(from).take(tag, arrival, into, bytes)) return false;
     const Header& header = arrival.header;
     if (header.place == Place::lines && header.bytes <= bytes) return true;
-    if (header.place != Place::lines) tell_sender(from, arrival.reference.parcel, Verdict::read);
+    if (header.place != Place::lines) tell_sender(from, arrival.reference.parcel);
     return fail(too_long);
 }
 
@@ -46,7 +43,7 @@ int Receives::ended_neighbour() const {
 
 void Receives::let_go() {
     for (const Receive& each : posts_) {
-        if (each.place != Place::lines) tell_sender(each.neighbour, each.source.parcel, Verdict::read);
+        if (each.source.parcel != 0) tell_sender(each.neighbour, each.source.parcel);
     }
 }
 
@@ -63,17 +60,15 @@ bool Receives::fail(const char* why) {
 /// True when it is complete.
 bool Receives::advance(Receive& receive) {
     while (budget_ > 0) {
-        if (receive.place == Place::lines) {
+        if (receive.source.parcel == 0) {
             if (!take(receive)) return false;
-            if (receive.place != Place::lines) continue;
+            if (receive.source.parcel != 0) continue;
         } else {
             if (!read(receive)) return false;
-            tell_sender(receive.neighbour, receive.source.parcel, Verdict::read);
-            receive.place = Place::lines;
+            tell_sender(receive.neighbour, receive.source.parcel);
+            receive.source = {};
         }
-        if (!receive.is_last) continue;
-        if (receive.refused != 0) tell_sender(receive.neighbour, receive.refused, Verdict::read);
-        return true;
+        if (receive.is_last) return true;
     }
     return false;
 }
@@ -81,9 +76,9 @@ bool Receives::advance(Receive& receive) {
 /// The next piece, if it is there.
 bool Receives::take(Receive& receive) {
     const std::size_t room = receive.bytes - receive.filled;
+    std::byte* const into = receive.into + receive.filled;
     Channel::Arrival arrival;
-    const Match match = receive.refused != 0 ? Match{parcel_number(receive.refused), true} : Match{receive.tag, false};
-    if (!channel(receive.neighbour).take(match, arrival, receive.into + receive.filled, room)) return false;
+    if (!channel(receive.neighbour).take(receive.tag, arrival, into, room)) return false;
     moved_ = true;
     const Header& header = arrival.header;
     receive.is_last = header.last;
@@ -91,23 +86,19 @@ bool Receives::take(Receive& receive) {
     const bool is_here = header.place == Place::lines;
     const std::uint64_t bytes = is_here ? header.bytes : arrival.reference.bytes;
     if (bytes > room) {
-        if (!is_here) tell_sender(receive.neighbour, arrival.reference.parcel, Verdict::read);
+        if (!is_here) tell_sender(receive.neighbour, arrival.reference.parcel);
         return fail(too_long);
     }
-    // What the system may refuse to read, having read half of it, would be consumed twice.
-    if (consumer_ != nullptr && receive.filled == 0 && receive.refused == 0 && header.place != Place::process) {
-        if (consumer_->wants(receive.index)) receive.consumer = consumer_;
-    }
+    const bool is_first = receive.filled == 0;
+    if (consumer_ != nullptr && is_first && consumer_->wants(receive.index)) receive.consumer = consumer_;
     if (is_here) {
-        std::byte* const into = receive.into + receive.filled;
         if (receive.consumer != nullptr) receive.consumer->consume(receive.index, into, receive.filled, bytes);
         receive.filled += bytes;
         return true;
     }
-    if (header.place == Place::region && channel(receive.neighbour).memory(arrival.reference.place, bytes) == nullptr) {
+    if (channel(receive.neighbour).memory(arrival.reference.parcel, sizeof(ParcelHead) + bytes) == nullptr) {
         return fail("a process of this node refers to memory that it does not share");
     }
-    receive.place = header.place;
     receive.source = arrival.reference;
     receive.source_read = 0;
     return true;
@@ -116,26 +107,15 @@ bool Receives::take(Receive& receive) {
 /// More of what a message refers to. True when all is read.
 bool Receives::read(Receive& receive) {
     const Reference& source = receive.source;
-    const Channel& peer = channel(receive.neighbour);
+    const std::byte* const data =
+        channel(receive.neighbour).memory(source.parcel, sizeof(ParcelHead) + source.bytes) + sizeof(ParcelHead);
     while (receive.source_read < source.bytes && budget_ > 0) {
         const std::size_t most = (budget_ + Consumer::granule - 1) / Consumer::granule * Consumer::granule;
-        std::size_t bytes = std::min<std::size_t>(source.bytes - receive.source_read, most);
-        std::byte* const into = receive.into + receive.filled + receive.source_read;
-        const std::uint64_t from = source.place + receive.source_read;
-        if (receive.place == Place::region) {
-            const std::byte* const data = peer.memory(from, bytes);
-            const std::size_t first = receive.filled + receive.source_read;
-            if (receive.consumer != nullptr) receive.consumer->consume(receive.index, data, first, bytes);
-            else std::memcpy(into, data, bytes);
-        } else {
-            const ssize_t count = read_process(peer.process(), from, into, std::min(bytes, read_bytes));
-            if (count < 0 && errno == ESRCH) return fail("a process of this node has ended");
-            if (count <= 0) {
-                refuse(receive);
-                return false;
-            }
-            bytes = static_cast<std::size_t>(count);
-        }
+        const std::size_t bytes = std::min<std::size_t>(source.bytes - receive.source_read, most);
+        const std::size_t first = receive.filled + receive.source_read;
+        const std::byte* const from = data + receive.source_read;
+        if (receive.consumer != nullptr) receive.consumer->consume(receive.index, from, first, bytes);
+        else std::memcpy(receive.into + first, from, bytes);
         receive.source_read += bytes;
         budget_ -= std::min(budget_, bytes);
         moved_ = true;
@@ -145,18 +125,9 @@ bool Receives::read(Receive& receive) {
     return true;
 }
 
-/// Memory of a device, or the system has changed its mind.
-void Receives::refuse(Receive& receive) {
-    receive.refused = receive.source.parcel;
-    receive.place = Place::lines;
-    receive.is_last = false;
-    tell_sender(receive.neighbour, receive.refused, Verdict::refused);
-    moved_ = true;
-}
-
-void Receives::tell_sender(int neighbour, std::uint64_t parcel, Verdict verdict) const {
+void Receives::tell_sender(int neighbour, std::uint64_t parcel) const {
     std::byte* const head = channel(neighbour).memory(parcel, sizeof(ParcelHead));
-    if (head != nullptr) tell(reinterpret_cast<ParcelHead*>(head)->verdict, verdict);
+    if (head != nullptr) tell_read(reinterpret_cast<ParcelHead*>(head)->read);
 }
 
 }  // namespace rondo::shared_memory

@@ -14,8 +14,7 @@ namespace rondo::shared_memory {
 /// What one operation receives from its neighbours: the half of `Transfers` that reads.
 ///
 /// The pieces of a message come one after another, in the queue or as references. Data that are referred to are copied,
-/// or consumed where they lie; then the sender is told. Where the system refuses to read in the sender's memory, the
-/// sender is told that instead, and what it sends again is known by the parcel of the reference.
+/// or consumed where they lie; then the sender is told.
 class Receives {
   public:
     /// From neighbour i through `channels[i]`. Borrows both; without a consumer all data are copied.
@@ -49,11 +48,9 @@ class Receives {
         std::size_t bytes = 0;
         Consumer* consumer = nullptr;  // of this message; else it is copied
         bool is_last = false;          // of the pieces
-        Place place = Place::lines;    // of what is being read now; `lines`: of nothing
         std::size_t filled = 0;        // bytes
-        Reference source{};
+        Reference source{};            // of what is being read now; no parcel: of nothing
         std::size_t source_read = 0;
-        std::uint64_t refused = 0;  // the parcel that could not be read
     };
 
     [[nodiscard]] Channel& channel(int neighbour) const { return channels_[static_cast<std::size_t>(neighbour)]; }
@@ -61,9 +58,7 @@ class Receives {
     bool advance(Receive& receive);
     bool take(Receive& receive);
     bool read(Receive& receive);
-    void refuse(Receive& receive);
-    bool finish(const Receive& receive) const;
-    void tell_sender(int neighbour, std::uint64_t parcel, Verdict verdict) const;
+    void tell_sender(int neighbour, std::uint64_t parcel) const;
 
     Channel* channels_;
     Consumer* consumer_;

@@ -6,7 +6,6 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -130,9 +129,8 @@ ForkSign::ForkSign() {
     *page_.data() = std::byte{1};
 }
 
-Region::Region(std::size_t bytes) : key_(std::make_unique<Key>()) {
+Region::Region(std::size_t bytes) {
     require_file_size(bytes);
-    *key_ = make_key(key_.get());
     descriptor_ = open_memory();
     if (descriptor_ < 0) throw Error(system_reason("no memory to share to be had (memfd_create)"));
     struct stat status{};
@@ -147,12 +145,11 @@ Region::Region(std::size_t bytes) : key_(std::make_unique<Key>()) {
         close();
         throw Error(reason);
     }
-    address_ = {.key = *key_,
+    address_ = {.key = make_key(this),
                 .device = status.st_dev,
                 .inode = status.st_ino,
                 .bytes = bytes,
                 .process_namespace = process_namespace(),
-                .private_key = reinterpret_cast<std::uintptr_t>(key_.get()),
                 .process = ::getpid(),
                 .process_in_proc = number_in_proc(),
                 .descriptor = descriptor_};
@@ -221,21 +218,6 @@ Mapping map_region(const RegionAddress& address, std::string& reason) {
     }
     ::close(descriptor);
     return mapping;
-}
-
-ssize_t read_process(pid_t process, std::uint64_t from, void* into, std::size_t bytes) {
-    const iovec local{into, bytes};
-    const iovec remote{reinterpret_cast<void*>(from), bytes};  // NOLINT(performance-no-int-to-ptr): not ours
-    return ::process_vm_readv(process, &local, 1, &remote, 1, 0);
-}
-
-std::string why_unreadable(const RegionAddress& address) {
-    Key key{};
-    const std::string process = "process " + std::to_string(address.process);
-    if (read_process(address.process, address.private_key, key.data(), sizeof key) < 0) {
-        return system_reason("the system does not let us read in " + process);
-    }
-    return key == address.key ? "" : "what is read in " + process + " is not what is there";
 }
 
 bool has_ended(const RegionAddress& address) {

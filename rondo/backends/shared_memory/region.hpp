@@ -8,7 +8,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -17,7 +16,7 @@ namespace rondo::shared_memory {
 /// "cannot do this: Permission denied", for the error that a system call has just left.
 std::string system_reason(const std::string& what);
 
-/// A number that no other region has. A copy lies in the region, and one in its maker's own memory.
+/// A number that no other region has. A copy lies in the region.
 using Key = std::array<std::uint64_t, 2>;
 
 /// What another process must know in order to map a region, and to know it again. Plain data, to be exchanged.
@@ -25,7 +24,6 @@ struct RegionAddress {
     Key key;
     std::uint64_t device, inode, bytes;
     std::uint64_t process_namespace;  ///< in which `process` counts; 0 if unknown
-    std::uint64_t private_key;        ///< address of the key in memory that is not shared
     std::int32_t process;
     std::int32_t process_in_proc;  ///< its number in /proc, which may be that of another namespace
     std::int32_t descriptor;
@@ -92,18 +90,11 @@ class Region {
   private:
     int descriptor_ = -1;
     Mapping mapping_;
-    std::unique_ptr<Key> key_;
     RegionAddress address_{};
 };
 
 /// Another process's region. Nothing, and the reason, if it cannot be had.
 Mapping map_region(const RegionAddress& address, std::string& reason);
-
-/// Copies out of another process's own memory, as much as can be read; -1 and errno if nothing.
-ssize_t read_process(pid_t process, std::uint64_t from, void* into, std::size_t bytes);
-
-/// Empty if `read_process` works there; else why not.
-std::string why_unreadable(const RegionAddress& address);
 
 /// The process that made the region is no more, or has only its ending to be taken note of. False where the system does
 /// not tell. Some system calls.

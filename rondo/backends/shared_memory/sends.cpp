@@ -30,14 +30,13 @@ bool Sends::send(int to, std::uint32_t tag, const void* data, std::size_t bytes,
 }
 
 bool Sends::send_now(int to, std::uint32_t tag, const void* data, std::size_t bytes) {
-    const Header header{
-        .tag = tag, .bytes = static_cast<std::uint16_t>(bytes), .place = Place::lines, .last = true, .again = false};
+    const Header header{.tag = tag, .bytes = static_cast<std::uint16_t>(bytes), .place = Place::lines, .last = true};
     return channel(to).push(header, data);
 }
 
 bool Sends::poll(std::vector<std::uint32_t>& completed) {
     moved_ = false;
-    posts_.advance(completed, [this](Send& each) { return advance(each); });
+    posts_.advance(completed, [this](Send& each) { return push(each); });
     return moved_;
 }
 
@@ -48,56 +47,15 @@ int Sends::ended_neighbour() const {
 void Sends::let_go() {
     for (const Send& each : posts_) {
         if (each.piece != 0) parcels_.give_back(each.piece);
-        if (each.awaits_verdict || each.again) parcels_.leave(each.parcel);
-        else if (each.parcel != 0) parcels_.give_back(each.parcel);
     }
-}
-
-/// True when it is complete.
-bool Sends::advance(Send& send) {
-    if (send.awaits_verdict) {
-        std::atomic<Verdict>& word = parcels_.head(send.parcel).verdict;
-        const Verdict said = verdict(word);
-        if (said == Verdict::none) return false;
-        moved_ = true;
-        if (said == Verdict::read) {
-            parcels_.give_back(send.parcel);
-            return true;
-        }
-        word.store(Verdict::none, std::memory_order_relaxed);  // nobody looks before the next message
-        send.awaits_verdict = false;
-        send.again = true;
-    }
-    return push(send);
 }
 
 /// As much as there is room for. True when it is complete.
 bool Sends::push(Send& send) {
-    if (refers(send)) {
-        if (send.parcel == 0) send.parcel = parcels_.take(0);
-        if (send.parcel != 0) {
-            push_reference(send);
-            return false;
-        }
-    }
     do {
         if (!push_piece(send)) return false;
     } while (send.pushed < send.bytes);
-    send.lets_pass = true;
-    send.awaits_verdict = send.again;  // the parcel gives the pieces their name until the last one is read
-    return !send.again;
-}
-
-bool Sends::refers(const Send& send) const {
-    if (send.again || send.pushed > 0 || send.piece != 0 || send.bytes <= most_inline) return false;
-    return send.bytes >= channel(send.neighbour).reads_us_from();
-}
-
-void Sends::push_reference(Send& send) {
-    const Reference reference{
-        .place = reinterpret_cast<std::uintptr_t>(send.data), .bytes = send.bytes, .parcel = send.parcel};
-    send.awaits_verdict = push_message(send, Place::process, &reference, sizeof reference, true);
-    send.lets_pass = send.awaits_verdict;
+    return true;
 }
 
 /// The next bytes.
@@ -122,8 +80,7 @@ bool Sends::push_lines(Send& send) {
 
 bool Sends::push_parcel(Send& send) {
     const bool last = send.piece_bytes == send.bytes - send.pushed;
-    const Reference reference{
-        .place = send.piece + sizeof(ParcelHead), .bytes = send.piece_bytes, .parcel = send.piece};
+    const Reference reference{.parcel = send.piece, .bytes = send.piece_bytes};
     if (!push_message(send, Place::region, &reference, sizeof reference, last)) return false;
     send.pushed += send.piece_bytes;
     unread_.add(send.piece, send.neighbour, send.tag);
@@ -140,11 +97,7 @@ void Sends::fill_piece(Send& send, std::size_t bytes) {
 }
 
 bool Sends::push_message(const Send& send, Place place, const void* bytes, std::size_t count, bool last) {
-    const Header header{.tag = send.again ? parcel_number(send.parcel) : send.tag,
-                        .bytes = static_cast<std::uint16_t>(count),
-                        .place = place,
-                        .last = last,
-                        .again = send.again};
+    const Header header{.tag = send.tag, .bytes = static_cast<std::uint16_t>(count), .place = place, .last = last};
     const bool is_pushed = channel(send.neighbour).push(header, bytes);
     moved_ = moved_ || is_pushed;
     return is_pushed;

@@ -14,9 +14,8 @@ namespace rondo::shared_memory {
 /// What one operation sends to its neighbours: the half of `Transfers` that writes.
 ///
 /// Up to `most_inline` bytes go into the queue. More are copied into parcels, piece by piece, and the queue gets
-/// references; a message is complete when its last piece is on its way. Where the reader reads in this process's
-/// memory, one reference goes for all, and the message is complete when the reader says so; it may also refuse, and
-/// then gets pieces. Where there is no memory for parcels, all bytes go through the queue.
+/// references; a message is complete when its last piece is on its way. Where there is no memory for parcels, all bytes
+/// go through the queue.
 class Sends {
   public:
     /// To neighbour i through `channels[i]`. Borrows both.
@@ -49,19 +48,13 @@ class Sends {
     struct Send : Post {
         const std::byte* data = nullptr;
         std::size_t bytes = 0;
-        bool awaits_verdict = false;  // the reader reads
-        bool again = false;           // it could not: now in pieces
-        std::size_t pushed = 0;       // bytes
-        std::uint64_t parcel = 0;     // of a reference to the data
-        std::uint64_t piece = 0;      // a parcel with a copy of the next bytes, not yet pushed
+        std::size_t pushed = 0;   // bytes
+        std::uint64_t piece = 0;  // a parcel with a copy of the next bytes, not yet pushed
         std::size_t piece_bytes = 0;
     };
 
     [[nodiscard]] Channel& channel(int neighbour) const { return channels_[static_cast<std::size_t>(neighbour)]; }
-    bool advance(Send& send);
     bool push(Send& send);
-    [[nodiscard]] bool refers(const Send& send) const;
-    void push_reference(Send& send);
     bool push_piece(Send& send);
     bool push_lines(Send& send);
     bool push_parcel(Send& send);

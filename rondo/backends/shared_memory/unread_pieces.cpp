@@ -23,7 +23,7 @@ UnreadPieces::Form UnreadPieces::next_form(int neighbour, std::uint32_t tag) {
     for (std::uint64_t* link = &first_; *link != 0;) {
         const std::uint64_t parcel = *link;
         ParcelHead& head = parcels_.head(parcel);
-        if (head.neighbour == neighbour && verdict(head.verdict) != Verdict::none) {
+        if (head.neighbour == neighbour && is_read(head.read)) {
             *link = head.next;
             parcels_.give_back(parcel);
             continue;

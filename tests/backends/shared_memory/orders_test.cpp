@@ -2,14 +2,10 @@
 // Transfers between two neighbours in every order in which these may post, poll and abandon.
 //
 // queue_test.cpp tries every order of accesses to memory; here a step is one call, and the text is all of it: lines,
-// pieces, references to memory of the sender, refusals. Both neighbours live in this process, which
-// maps its own regions and reads its own memory by system calls as it would another's. Memory that the reader cannot
-// read is without access while it polls. What a poll in vain leaves as it was is not tried again, so the orders are
-// finite; each is played from the beginning. Those are tried in which the turn goes to the other side, where it need
-// not, at most as often as `most_switches` says: few faults need more than two (Musuvathi and Qadeer, Iterative context
-// bounding, PLDI 2007).
-#include <sys/mman.h>
-
+// pieces. Both neighbours live in this process, which maps its own regions as it would another's. What a poll in vain
+// leaves as it was is not tried again, so the orders are finite; each is played from the beginning. Those are tried in
+// which the turn goes to the other side, where it need not, at most as often as `most_switches` says: few faults need
+// more than two (Musuvathi and Qadeer, Iterative context bounding, PLDI 2007).
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -32,17 +28,10 @@ constexpr int most_switches = 1;
 const int most_switches = std::getenv("RONDO_SOAK") != nullptr ? 3 : 2;
 #endif
 
-enum class Memory : std::uint8_t {
-    plain,
-    hidden,       ///< from the reader
-    half_hidden,  ///< its second half
-};
-
 struct Message {
     int from;
     std::uint32_t tag;
     std::size_t bytes;
-    Memory memory = Memory::plain;
     bool is_consumed = false;  ///< where it lies
 };
 
@@ -53,26 +42,18 @@ struct Script {
     bool receives_backwards = false;
 };
 
-constexpr Options by_reference{.parcel_bytes = kibibyte * kibibyte, .reads_processes_from = 2 * kibibyte};
-constexpr Options in_pieces{.parcel_bytes = kibibyte * kibibyte, .reads_processes = false};
-constexpr Options in_lines{.parcel_bytes = 0, .reads_processes = false};
+constexpr Options in_pieces{.parcel_bytes = kibibyte * kibibyte};
+constexpr Options in_lines{.parcel_bytes = 0};
 
 std::vector<Script> scripts() {
     return {
         {"lines", in_lines, {{0, 1, 8}, {0, 1, 1024}, {1, 1, 105}}},
         {"more_than_the_queue_holds", in_lines, {{0, 1, 6 * kibibyte}, {0, 1, 8}}},
-        {"tags_out_of_order", by_reference, {{0, 1, 8}, {0, 2, 4 * kibibyte}, {0, 3, 8}}, true},
-        {"references_both_ways", by_reference, {{0, 1, 4 * kibibyte}, {1, 1, 8 * kibibyte}, {0, 1, 8}}},
-        {"longer_than_one_poll_reads", by_reference, {{0, 1, 600 * kibibyte}, {0, 1, 8}}},
+        {"tags_out_of_order", in_pieces, {{0, 1, 8}, {0, 2, 4 * kibibyte}, {0, 3, 8}}, true},
+        {"pieces_both_ways", in_pieces, {{0, 1, 4 * kibibyte}, {1, 1, 8 * kibibyte}, {0, 1, 8}}},
         {"pieces", in_pieces, {{0, 1, 150 * kibibyte}, {1, 2, 2 * kibibyte}, {0, 1, 8}}},
         {"more_pieces_than_may_be_under_way", in_pieces, {{0, 1, 700 * kibibyte}}},
-        {"refused", by_reference, {{0, 1, 12 * kibibyte, Memory::hidden}, {0, 1, 8}}},
-        {"refused_in_the_midst", by_reference, {{0, 1, 200 * kibibyte, Memory::half_hidden}, {0, 1, 4 * kibibyte}}},
-        {"refused_twice", by_reference, {{0, 1, 8 * kibibyte, Memory::hidden}, {0, 1, 12 * kibibyte, Memory::hidden}}},
-        {"refused_both_ways",
-         by_reference,
-         {{0, 1, 8 * kibibyte, Memory::hidden}, {1, 1, 8 * kibibyte, Memory::hidden}}},
-        {"consumed", in_pieces, {{0, 1, 150 * kibibyte, Memory::plain, true}, {0, 1, 8, Memory::plain, true}}},
+        {"consumed", in_pieces, {{0, 1, 150 * kibibyte, true}, {0, 1, 8, true}}},
     };
 }
 
@@ -100,30 +81,6 @@ class Choices {
     std::size_t at_ = 0;
 };
 
-/// Whole pages.
-class Pages {
-  public:
-    explicit Pages(std::size_t bytes) : bytes_((bytes + 4095) / 4096 * 4096) {
-        void* const data = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (data == MAP_FAILED) std::abort();
-        data_ = static_cast<std::byte*>(data);
-    }
-    Pages(const Pages&) = delete;
-    Pages& operator=(const Pages&) = delete;
-    ~Pages() { ::munmap(data_, bytes_); }
-
-    [[nodiscard]] std::byte* data() const { return data_; }
-    void hide(Memory which, bool hidden) const {
-        if (which != Memory::hidden && which != Memory::half_hidden) return;
-        const std::size_t first = which == Memory::hidden ? 0 : bytes_ / 2 / 4096 * 4096;
-        ::mprotect(data_ + first, bytes_ - first, hidden ? PROT_NONE : PROT_READ | PROT_WRITE);
-    }
-
-  private:
-    std::size_t bytes_;
-    std::byte* data_;
-};
-
 /// What a message has in each order.
 struct Store {
     explicit Store(const Message& message, std::uint64_t seed)
@@ -131,14 +88,13 @@ struct Store {
         fill(expected, seed);
     }
 
-    Pages sent, received;
-    std::vector<std::byte> expected;
+    std::vector<std::byte> sent, received, expected;
 };
 
 constexpr std::byte overwritten{0x5a};
 
-bool is_full_of(const Pages& pages, std::size_t bytes, std::byte content) {
-    return std::all_of(pages.data(), pages.data() + bytes, [&](std::byte each) { return each == content; });
+bool is_full_of(const std::vector<std::byte>& memory, std::byte content) {
+    return std::all_of(memory.begin(), memory.end(), [&](std::byte each) { return each == content; });
 }
 
 /// Keeps what it consumes.
@@ -233,17 +189,9 @@ class Play {
         if (transfers_[side].send(other(side), message.tag, data, message.bytes, index)) complete(side, index);
     }
 
-    /// The other side's memory cannot be read meanwhile, where the script says so.
     void poll(std::size_t side) {
-        const auto hide = [&](bool hidden) {
-            for (std::size_t i = 0; i < stores_.size(); ++i) {
-                if (from(script_.messages[i]) != side) stores_[i]->sent.hide(script_.messages[i].memory, hidden);
-            }
-        };
-        hide(true);
         const Transfers::Progress progress = transfers_[side].poll();
         const std::vector<std::uint32_t> completed(progress.completed.begin(), progress.completed.end());
-        hide(false);
         if (transfers_[side].failure() != nullptr) wrong_ = transfers_[side].failure();
         is_new_[side] = progress.moved;
         is_new_[1 - side] = is_new_[1 - side] || progress.moved;
@@ -254,15 +202,15 @@ class Play {
     void complete(std::size_t side, std::uint32_t index) {
         ++done_[side];
         const Message& message = script_.messages[index];
-        const Store& store = *stores_[index];
+        Store& store = *stores_[index];
         if (from(message) == side) {
-            std::fill_n(store.sent.data(), message.bytes, overwritten);
+            std::ranges::fill(store.sent, overwritten);
         } else if (message.is_consumed) {
             const std::vector<std::byte>& kept = keepers_[side].kept(index);
             if (kept.size() != message.bytes) wrong_ = "not all has been consumed";
             else check(index, kept.data());
             const bool is_in_pieces = message.bytes > most_inline;
-            if (is_in_pieces && !has_abandoned_ && !is_full_of(store.received, message.bytes, std::byte{0})) {
+            if (is_in_pieces && !has_abandoned_ && !is_full_of(store.received, std::byte{0})) {
                 wrong_ = "copied before it was consumed";
             }
         } else {
@@ -284,8 +232,7 @@ class Play {
         posted_[side] = posts_[side].size();
         is_new_ = {true, true};
         for (std::size_t i = 0; i < stores_.size(); ++i) {
-            if (from(script_.messages[i]) != side)
-                std::fill_n(stores_[i]->received.data(), script_.messages[i].bytes, overwritten);
+            if (from(script_.messages[i]) != side) std::ranges::fill(stores_[i]->received, overwritten);
         }
     }
 
@@ -312,7 +259,7 @@ class Play {
         if (received[0] != sent[1] || received[1] != sent[0]) wrong_ = "wrong data in the call after";
         for (std::size_t i = 0; i < stores_.size(); ++i) {
             if (script_.messages[i].from == abandoning) continue;
-            const bool is_untouched = is_full_of(stores_[i]->received, script_.messages[i].bytes, overwritten);
+            const bool is_untouched = is_full_of(stores_[i]->received, overwritten);
             if (!is_untouched) wrong_ = "memory of a call that was abandoned has been written";
         }
     }

@@ -45,16 +45,16 @@ struct Cell {
     auto operator<=>(const Cell&) const = default;
 };
 
-/// Cells: numbers of the lines, lines, consumed, verdict, memory that a message refers to.
-constexpr std::size_t number_cell = 0, line_cell = slots, consumed_cell = 2 * slots, verdict_cell = consumed_cell + 1,
-                      parcel_cell = verdict_cell + 1, cells = parcel_cell + 1;
+/// Cells: numbers of the lines, lines, consumed, whether it is read, memory that a message refers to.
+constexpr std::size_t number_cell = 0, line_cell = slots, consumed_cell = 2 * slots, read_cell = consumed_cell + 1,
+                      parcel_cell = read_cell + 1, cells = parcel_cell + 1;
 
 /// The atomics, by what they are for.
-enum class Use { number, consumed, verdict, nothing };
+enum class Use { number, consumed, read, nothing };
 
 constexpr Use use_of(std::size_t cell) {
     if (cell < line_cell) return Use::number;
-    return cell == consumed_cell ? Use::consumed : Use::verdict;
+    return cell == consumed_cell ? Use::consumed : Use::read;
 }
 
 /// Where the model takes an acquire or a release of the text for less than that: then there must be a race.
@@ -90,23 +90,9 @@ class View {
         View& view_;
         std::size_t cell_;
     };
-    class VerdictWord {
-      public:
-        explicit VerdictWord(View& view) : view_(view) {}
-        [[nodiscard]] Verdict load(std::memory_order order) const {
-            return static_cast<Verdict>(view_.load(verdict_cell, order));
-        }
-        void store(Verdict value, std::memory_order order) {
-            view_.store(verdict_cell, static_cast<std::uint64_t>(value), order);
-        }
-
-      private:
-        View& view_;
-    };
-
     [[nodiscard]] Word number(std::uint64_t slot) { return {*this, number_cell + slot}; }
     [[nodiscard]] Word consumed() { return {*this, consumed_cell}; }
-    [[nodiscard]] VerdictWord verdict_word() { return VerdictWord(*this); }
+    [[nodiscard]] Word read_word() { return {*this, read_cell}; }
 
     std::uint64_t load(std::size_t cell, std::memory_order order) {
         return step([&] {
@@ -262,7 +248,7 @@ class Model {
             return true;
         }
         if (!script_.refers || state.has_back) return false;
-        if (verdict(view.verdict_word()) != Verdict::none) {
+        if (is_read(view.read_word())) {
             view.write(parcel_cell, 0);
             state.has_back = true;
         }
@@ -279,7 +265,7 @@ class Model {
         state.in.consume(view, script_.lines[message]);
         if (script_.refers == message) {
             EXPECT_EQ(view.read(parcel_cell), parcel_value);
-            tell(view.verdict_word(), Verdict::read);
+            tell_read(view.read_word());
         }
         ++state.taken;
         return true;
@@ -317,7 +303,7 @@ TEST(shared_memory_model, needs_every_acquire_and_release) {
         });
     };
     EXPECT_FALSE(races({}));
-    for (const Use use : {Use::number, Use::consumed, Use::verdict}) {
+    for (const Use use : {Use::number, Use::consumed, Use::read}) {
         EXPECT_TRUE(races({.load = use})) << static_cast<int>(use);
         EXPECT_TRUE(races({.store = use})) << static_cast<int>(use);
     }
@@ -329,7 +315,7 @@ TEST(shared_memory_queue, passes_messages_between_threads) {
     constexpr auto lines_of = [](std::uint64_t message) { return 1 + message % 7; };
     const auto lines = std::make_unique<Line[]>(queue_lines);
     Notice notice{};
-    std::atomic<Verdict> said{Verdict::none};
+    std::atomic<std::uint32_t> said{0};
     std::uint64_t parcel = 0;
     std::thread sending([&, queue = Queue{lines.get(), &notice}]() mutable {
         Writer out;
@@ -337,14 +323,14 @@ TEST(shared_memory_queue, passes_messages_between_threads) {
             const bool refers = message % 64 == 0;
             if (refers) {
                 parcel = message;
-                said.store(Verdict::none, std::memory_order_relaxed);
+                said.store(0, std::memory_order_relaxed);
             }
             const auto fill = [&](std::uint64_t slot, std::uint64_t line) {
                 const std::uint64_t value = message + line;
                 std::memcpy(lines[slot].content, &value, sizeof value);
             };
             while (!out.push(queue, lines_of(message), fill)) std::this_thread::yield();
-            while (refers && verdict(said) == Verdict::none) std::this_thread::yield();
+            while (refers && !is_read(said)) std::this_thread::yield();
         }
     });
     Queue queue{lines.get(), &notice};
@@ -360,7 +346,7 @@ TEST(shared_memory_queue, passes_messages_between_threads) {
         in.consume(queue, lines_of(message));
         if (message % 64 != 0) continue;
         wrong += parcel == message ? 0U : 1U;
-        tell(said, Verdict::read);
+        tell_read(said);
     }
     sending.join();
     EXPECT_EQ(wrong, 0U);

@@ -61,8 +61,6 @@ void forbid(unsigned call, unsigned error, std::optional<unsigned> third = {}) {
     }
 }
 
-void forbid_reading_processes(unsigned error = EPERM) { forbid(SYS_process_vm_readv, error); }
-
 std::size_t open_descriptors() {
     const std::filesystem::directory_iterator all("/proc/self/fd");
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
@@ -139,7 +137,7 @@ TEST(shared_memory_refusals, of_memory_that_is_shared_are_told) {
 
 TEST(shared_memory_refusals, of_descriptors_are_none_of_pages) {
     const Cast cast(2, Role([](Process& process) {
-                        const auto neighbours = process.meet({.reads_processes = false});
+                        const auto neighbours = process.meet();
                         const Region region(mebibyte);
                         if (::madvise(nullptr, 0, MADV_POPULATE_WRITE) != 0) return;  // before Linux 5.14
                         const Limit limit(RLIMIT_NOFILE, 0);
@@ -155,54 +153,9 @@ TEST(shared_memory_refusals, of_the_newer_way_to_make_pages_are_gone_around) {
                         forbid(SYS_madvise, EINVAL, MADV_POPULATE_WRITE);
                         const Region region(mebibyte);
                         process.require(region.commit(0, mebibyte), "no memory");
-                        const auto neighbours = process.meet({.reads_processes = false});
-                        Transfers transfers(*neighbours);
-                        swap_data(process, transfers, 3 * mebibyte);
-                        process.wait_for_all();
-                    }));
-}
-
-void swap_without_reading(unsigned error, const char* reason) {
-    const Cast cast(2, Role([&](Process& process) {
-                        if (process.self() == 1) forbid_reading_processes(error);
-                        const auto neighbours = process.meet();
-                        process.require(neighbours->reaches(1 - process.self()), "out of reach");
-                        if (process.self() == 1) {
-                            require_reason(process, neighbours->reason(0), "does not let us read in process");
-                            require_reason(process, neighbours->reason(0), reason);
-                        }
-                        Transfers transfers(*neighbours);
-                        swap_data(process, transfers, 3 * mebibyte);
-                        process.wait_for_all();
-                    }));
-}
-
-TEST(shared_memory_refusals, of_reading_processes_are_noticed_before_and_go_around) {
-    swap_without_reading(EPERM, "Operation not permitted");
-    swap_without_reading(ENOSYS, "Function not implemented");
-}
-
-TEST(shared_memory_refusals, of_reading_processes_in_the_midst_are_gone_around) {
-    const Cast cast(2, Role([](Process& process) {
                         const auto neighbours = process.meet();
                         Transfers transfers(*neighbours);
                         swap_data(process, transfers, 3 * mebibyte);
-                        if (process.self() == 1) forbid_reading_processes();
-                        for (const std::size_t bytes : {20000 * std::size_t{1}, 3 * mebibyte, 3 * mebibyte})
-                            swap_data(process, transfers, bytes);
-                        // Later messages of the tag may be found before the pieces of an earlier one.
-                        std::vector<std::byte> mine(mebibyte), theirs[3];
-                        fill(mine, 7);
-                        for (std::uint32_t i = 0; i < 3; ++i) {
-                            theirs[i].resize(mebibyte);
-                            transfers.receive(1 - process.self(), 0, theirs[i].data(), mebibyte - i, i);
-                            transfers.send(1 - process.self(), 0, mine.data() + i, mebibyte - i, 3 + i);
-                        }
-                        process.poll_until_idle(transfers);
-                        for (std::size_t i = 0; i < 3; ++i) {
-                            process.require(std::memcmp(theirs[i].data(), mine.data() + i, mebibyte - i) == 0,
-                                            "wrong data");
-                        }
                         process.wait_for_all();
                     }));
 }
@@ -312,7 +265,7 @@ TEST(shared_memory, is_not_for_children) {
 
 TEST(shared_memory, leaves_nothing_when_its_processes_are_killed) {
     Cast cast(2, Role([](Process& process) {
-                  const auto neighbours = process.meet({.reads_processes = process.self() == 1});
+                  const auto neighbours = process.meet();
                   Transfers transfers(*neighbours);
                   std::vector<std::byte> mine(mebibyte), theirs(mebibyte);
                   for (;;) {  // until killed, or the other one is
@@ -386,45 +339,20 @@ TEST(shared_memory, names_a_process_that_has_ended_while_something_is_under_way_
 }
 
 TEST(shared_memory, takes_back_what_short_lived_transfers_have_left) {
-    const Cast cast(2, Role([](Process& process) {
-                        int region = -1;
-                        const auto neighbours = process.meet({.reads_processes = false}, [&] {
-                            region = ::dup(process.board().addresses[process.self()].descriptor);
-                        });
-                        for (int i = 0; i < 60; ++i) {
-                            Transfers transfers(*neighbours);
-                            swap_data(process, transfers, mebibyte / 4);
-                        }
-                        process.wait_for_all();
-                        struct stat status{};
-                        process.require(::fstat(region, &status) == 0, "no region");
-                        process.require(status.st_blocks * 512 < 4 * static_cast<std::ptrdiff_t>(mebibyte),
-                                        "takes ever more");
-                    }));
-}
-
-TEST(shared_memory, tells_that_a_process_has_ended_where_its_memory_is_to_be_read) {
-    Cast cast(2, Role([](Process& process) {
-                  const auto neighbours = process.meet();
-                  process.require(neighbours->reason(1 - process.self()).empty(),
-                                  neighbours->reason(1 - process.self()));
-                  Transfers transfers(*neighbours);
-                  std::vector<std::byte> data(mebibyte);
-                  if (process.self() == 0) {
-                      transfers.send(1, 0, data.data(), data.size(), 0);
-                      process.board().signal = 1;
-                      for (;;) ::pause();
-                  }
-                  process.wait_until([&] { return process.board().signal == 2; });
-                  transfers.receive(0, 0, data.data(), data.size(), 0);
-                  (void)transfers.poll();
-                  process.require(transfers.failure() != nullptr, "no failure");
-                  require_reason(process, transfers.failure(), "has ended");
-              }));
-    while (cast.board().signal == 0) std::this_thread::yield();
-    ::kill(cast.process(0), SIGKILL);
-    EXPECT_EQ(cast.wait(0), SIGKILL);
-    cast.board().signal = 2;
+    const Cast cast(
+        2, Role([](Process& process) {
+            int region = -1;
+            const auto neighbours =
+                process.meet({}, [&] { region = ::dup(process.board().addresses[process.self()].descriptor); });
+            for (int i = 0; i < 60; ++i) {
+                Transfers transfers(*neighbours);
+                swap_data(process, transfers, mebibyte / 4);
+            }
+            process.wait_for_all();
+            struct stat status{};
+            process.require(::fstat(region, &status) == 0, "no region");
+            process.require(status.st_blocks * 512 < 4 * static_cast<std::ptrdiff_t>(mebibyte), "takes ever more");
+        }));
 }
 
 }  // namespace

@@ -13,17 +13,14 @@
 namespace rondo::shared_memory {
 namespace {
 
-/// What is read in other processes, and what is copied twice.
 struct Form {
     const char* name;
     Options options;
 };
 const Form forms[] = {
-    {"process", {.reads_processes_from = 0}},
-    {"pieces", {.reads_processes = false}},
-    {"pieces_without_memory", {.parcel_bytes = 0, .reads_processes = false}},
+    {"pieces", {}},
+    {"pieces_without_memory", {.parcel_bytes = 0}},
     {"little_memory", {.parcel_bytes = std::size_t{100} << 10}},
-    {"automatic", {}},
 };
 
 constexpr std::size_t sizes[] = {0,    1,     8,     48,    49,    104,    105,    1024,    1025,
@@ -245,7 +242,7 @@ TEST(shared_memory_processes, receive_in_another_order_than_messages_were_sent) 
 /// A sender runs ahead of its receiver, but not without end.
 TEST(shared_memory_processes, send_only_so_much_that_nobody_has_asked_for) {
     const Cast cast(2, Role([](Process& process) {
-                        const auto neighbours = process.meet({.reads_processes = false});
+                        const auto neighbours = process.meet();
                         Transfers transfers(*neighbours);
                         std::vector<std::byte> data(10000);
                         std::uint32_t posted = 0;
