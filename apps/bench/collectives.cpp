@@ -48,6 +48,8 @@ void call_bcast(Function function, const Arguments& a) {
     reinterpret_cast<Function>(function)(a.output, a.count, a.type, 0, a.comm);
 }
 
+void call_barrier(Function function, const Arguments& a) { reinterpret_cast<int (*)(MPI_Comm)>(function)(a.comm); }
+
 /// Rank 0 and the last: there and back.
 void ping_pong(Function, const Arguments& a) {
     const int last = ranks_of(a.comm) - 1, rank = rank_of(a.comm);
@@ -96,6 +98,7 @@ void stream(Function, const Arguments& a) {
 /// Every rank by itself: what the operator takes.
 void reduce_local(Function, const Arguments& a) { MPI_Reduce_local(a.input, a.output, a.count, a.type, a.op); }
 
+int none(int, int) { return 0; }
 int one_vector(int, int) { return 1; }
 int one_of_each(int, int ranks) { return ranks; }
 int one_of_each_other_on_root(int rank, int ranks) { return rank == 0 ? ranks - 1 : 0; }
@@ -134,6 +137,7 @@ const Collective table[] = {
     {"allgather", RONDO_FUNCTION(MPI_Allgather), false, false, 1, false, call_allgather, Counts::part_of_output, one_of_each, each_by_itself, the_others},
     {"reduce", RONDO_FUNCTION(MPI_Reduce), true, false, 1, false, call_reduce, Counts::whole, one_vector, all_on_root, one},
     {"bcast", RONDO_FUNCTION(MPI_Bcast), false, true, 1, false, call_bcast, Counts::whole, one_vector, root, one},
+    {"barrier", RONDO_FUNCTION(MPI_Barrier), false, false, 1, false, call_barrier, Counts::whole, none, nobody, undefined},
     {"ping_pong", RONDO_PATTERN, false, false, 0.5, true, ping_pong, Counts::whole, one_vector, partner, one},
     {"incast", RONDO_PATTERN, false, false, 1, false, incast, Counts::whole, one_of_each_other_on_root, one_of_the_others, undefined},
     {"ring_shift", RONDO_PATTERN, false, false, 1, false, ring_shift, Counts::whole, one_vector, previous, undefined},

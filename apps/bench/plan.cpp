@@ -25,7 +25,7 @@ Value required(std::optional<Value> found, const char* expected) {
 
 std::int64_t count_of(const std::string& text) {
     const double value = number(text);
-    if (value < 1 || value > INT_MAX) throw std::runtime_error("expected 1 to 2147483647 elements");
+    if (value > INT_MAX) throw std::runtime_error("expected at most 2147483647 elements");
     return static_cast<std::int64_t>(value);
 }
 

@@ -21,7 +21,13 @@ inline constexpr Reference bibliography[] = {
     {"chan2007collective",
      "E. Chan, M. Heimlich, A. Purkayastha, R. van de Geijn: Collective communication: theory, practice, and "
      "experience. Concurrency and Computation: Practice and Experience 19(13), 2007."},
+    {"hensgen1988two",
+     "D. Hensgen, R. Finkel, U. Manber: Two algorithms for barrier synchronization. International Journal of Parallel "
+     "Programming 17(1), 1988."},
     {"hillis1986data", "W. D. Hillis, G. L. Steele Jr.: Data parallel algorithms. CACM 29(12), 1986."},
+    {"mellorcrummey1991algorithms",
+     "J. M. Mellor-Crummey, M. L. Scott: Algorithms for scalable synchronization on shared-memory multiprocessors. ACM "
+     "TOCS 9(1), 1991."},
     {"pjesivac2007performance",
      "J. Pjesivac-Grbovic et al.: Performance analysis of MPI collective operations. Cluster Computing 10(2), 2007."},
     {"rabenseifner2004collective",

@@ -5,6 +5,7 @@
 
 #include "rondo/algorithms/allgather/allgather.hpp"
 #include "rondo/algorithms/allreduce/allreduce.hpp"
+#include "rondo/algorithms/barrier/barrier.hpp"
 #include "rondo/algorithms/bcast/bcast.hpp"
 #include "rondo/algorithms/exscan/exscan.hpp"
 #include "rondo/algorithms/reduce/reduce.hpp"
@@ -17,6 +18,10 @@ namespace {
 constexpr Collective all[] = {
     {"allgather", allgather::summary, allgather::algorithms, {.root = false, .operation = false, .input = Share::part}},
     {"allreduce", allreduce::summary, allreduce::algorithms, {.root = false, .operation = true}},
+    {"barrier",
+     barrier::summary,
+     barrier::algorithms,
+     {.root = false, .operation = false, .input = Share::part, .data = false}},
     {"bcast", bcast::summary, bcast::algorithms, {.root = true, .operation = false}},
     {"exscan", exscan::summary, exscan::algorithms, {.root = false, .operation = true}},
     {"reduce", reduce::summary, reduce::algorithms, {.root = true, .operation = true}},

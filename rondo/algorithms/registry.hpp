@@ -16,9 +16,12 @@ struct Traits {
     bool operation;  ///< false: data are moved, nothing is combined
     /// Of the vector, what each rank gives and gets.
     Share input = Share::whole, output = Share::whole;
+    /// False: the vector has one element of no bytes for each rank, and ranks may have them in any order. That messages
+    /// arrive is all that matters.
+    bool data = true;
 
     /// True if the vector has a part for each rank, which may differ in length.
-    [[nodiscard]] constexpr bool parts() const { return input == Share::part || output == Share::part; }
+    [[nodiscard]] constexpr bool parts() const { return data && (input == Share::part || output == Share::part); }
 };
 
 struct Collective {
@@ -32,12 +35,16 @@ struct Collective {
     [[nodiscard]] SharedFacts facts(SharedFacts facts) const {
         facts.input = has.input;
         facts.output = has.output;
+        if (!has.data) {
+            facts.count = facts.size;
+            facts.element_bytes = 0;
+        }
         return facts;
     }
 };
 
 /// How many there are: for tables by the index of a collective.
-inline constexpr std::size_t number_of_collectives = 7;
+inline constexpr std::size_t number_of_collectives = 8;
 
 /// In alphabetical order.
 std::span<const Collective> collectives();

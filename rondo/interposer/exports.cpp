@@ -92,10 +92,14 @@ int again(LastCall& last, const Words& words) {
 #define RONDO_EXPORT_LARGE(name, serve, SHAPE)
 #endif
 
+#define RONDO_EXPORTS_WITHOUT_COUNT(function, collective, SHAPE, output) \
+    RONDO_EXPORT(MPI_##function, serve_##function, RONDO_##SHAPE, int)   \
+    RONDO_EXPORT(PMPI_##function, serve_##function, RONDO_##SHAPE, int)
+
 #define RONDO_EXPORTS(function, collective, SHAPE, output)                      \
-    RONDO_EXPORT(MPI_##function, serve_##function, RONDO_##SHAPE, int)          \
-    RONDO_EXPORT(PMPI_##function, serve_##function, RONDO_##SHAPE, int)         \
+    RONDO_EXPORTS_WITHOUT_COUNT(function, collective, SHAPE, output)            \
     RONDO_EXPORT_LARGE(MPI_##function##_c, serve_##function##_c, RONDO_##SHAPE) \
     RONDO_EXPORT_LARGE(PMPI_##function##_c, serve_##function##_c, RONDO_##SHAPE)
 
 RONDO_WRAPPED_FUNCTIONS(RONDO_EXPORTS)
+RONDO_FUNCTIONS_WITHOUT_COUNT(RONDO_EXPORTS_WITHOUT_COUNT)

@@ -24,6 +24,7 @@ struct Words {
     int serve_##function(const Words& words, const void* caller, LastCall& last); \
     int serve_##function##_c(const Words& words, const void* caller, LastCall& last);
 RONDO_WRAPPED_FUNCTIONS(RONDO_SERVING)
+RONDO_FUNCTIONS_WITHOUT_COUNT(RONDO_SERVING)
 #undef RONDO_SERVING
 
 /// Who must have calls of this exported name instead, with the same arguments; nullptr if Rondo serves them:

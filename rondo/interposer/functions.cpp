@@ -122,6 +122,7 @@ int call_small(const mpi::Library& library, const UserCall& call, Wrapped::Nativ
         return serve_words<int>(wrapped, words, caller, last);                                                        \
     }
 RONDO_WRAPPED_FUNCTIONS(RONDO_SERVE)
+RONDO_FUNCTIONS_WITHOUT_COUNT(RONDO_SERVE)
 
 #ifdef RONDO_HAVE_LARGE_COUNT_API
 #define RONDO_SERVE_LARGE(function, collective, SHAPE, where)                                           \

@@ -14,6 +14,7 @@
 #include "rondo/interposer/decide.hpp"
 #include "rondo/interposer/gathered_parts.hpp"
 #include "rondo/interposer/left_on_any.hpp"
+#include "rondo/interposer/meeting.hpp"
 #include "rondo/interposer/reduced_parts.hpp"
 #include "rondo/interposer/service.hpp"
 #include "rondo/interposer/whole_vector.hpp"
@@ -50,6 +51,19 @@ void remember_buffers(const void* input, const void* output, Served& served) {
     served.output = is_short ? output : &served;
 }
 
+/// Runs the plan that was last used for a collective, as `run` says, and tells the error handler what went wrong.
+template <class Run>
+int run_again(Communicator& communicator, std::size_t collective, MPI_Comm comm, Run&& run) {
+    int error = MPI_SUCCESS;
+    try {
+        error = run(*communicator.last_decision(collective).plan);
+    } catch (...) {
+        error = code_of_exception();
+    }
+    if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(comm, error);
+    return error;
+}
+
 /// The same again, if nothing but buffers is different and these are no matter for doubt.
 int serve_again(LastCall& last, const void* input, void* output) {
     auto& known = *std::launder(reinterpret_cast<Served*>(last.served));
@@ -66,17 +80,10 @@ int serve_again(LastCall& last, const void* input, void* output) {
         mpi::notice_device_runtimes();
         remember_buffers(input, output, known);
     }
-    const MPI_Comm comm = known.comm;
-    int error = MPI_SUCCESS;
-    try {
+    return run_again(communicator, function.collective, known.comm, [&](const Plan& plan) {
         const mpi::Reduction* const reduction = function.has.operation ? &known.reduction : nullptr;
-        error = WholeVector::run(function.output, communicator, call, *known.type, reduction,
-                                 *communicator.last_decision(function.collective).plan);
-    } catch (...) {
-        error = code_of_exception();
-    }
-    if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(comm, error);
-    return error;
+        return WholeVector::run(function.output, communicator, call, *known.type, reduction, plan);
+    });
 }
 
 void serve_again_from_now(LastCall& last, const SeenCall& seen, bool in_place) {
@@ -87,6 +94,30 @@ void serve_again_from_now(LastCall& last, const SeenCall& seen, bool in_place) {
                seen.call.root, decision,           in_place,   nullptr,   nullptr};
     remember_buffers(seen.call.input, seen.call.output, *served);
     last.again = serve_again;
+    last.served_in = mpi::era();
+}
+
+/// The same of a call without data.
+struct Met {
+    Communicator* communicator;
+    MPI_Comm comm;
+    std::size_t collective;
+    std::uint32_t decision;  // its number
+};
+static_assert(sizeof(Met) <= sizeof(LastCall::served) && std::is_trivially_copyable_v<Met>);
+
+int meet_again(LastCall& last, const void* /*input*/, void* /*output*/) {
+    const Met known = *std::launder(reinterpret_cast<Met*>(last.served));
+    if (known.communicator->number_of_decision(known.collective) != known.decision) return LastCall::not_again;
+    return run_again(*known.communicator, known.collective, known.comm,
+                     [&](const Plan& plan) { return Meeting::run(*known.communicator, plan); });
+}
+
+void meet_again_from_now(LastCall& last, const SeenCall& seen) {
+    const std::size_t collective = seen.function.collective;
+    new (last.served)
+        Met{&seen.communicator, seen.call.comm, collective, seen.communicator.number_of_decision(collective)};
+    last.again = meet_again;
     last.served_in = mpi::era();
 }
 
@@ -131,7 +162,7 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     }
     const Kind kind(seen);
     const Count bytes = kind.bytes();
-    if (bytes <= 0) return service.leave_to_library("empty", 0);
+    if (bytes <= 0 && !std::is_same_v<Kind, Meeting>) return service.leave_to_library("empty", 0);
     const CallKey key = kind.key();
     const Decision& decision = decision_for(kind, key, runtime, communicator, call.comm);
     if (decision.plan == nullptr) {
@@ -153,6 +184,9 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
             serve_again_from_now(last, seen, key.in_place);
         }
     }
+    if constexpr (std::is_same_v<Kind, Meeting>) {
+        if (!runtime.reporting) meet_again_from_now(last, seen);
+    }
     const int error = kind.run(*decision.plan, wrong != nullptr);
     service.stop(decision.tally, bytes);
     if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(call.comm, error);
@@ -171,7 +205,7 @@ int serve_as(const Wrapped& function, const UserCall& call, const void* caller, 
         return service.leave_to_library("empty", 0);
     }
     mpi::Datatype derived;
-    const mpi::Datatype* type = mpi::describe(call.datatype, derived);
+    const mpi::Datatype* type = function.has.data ? mpi::describe(call.datatype, derived) : &mpi::empty_type();
     if (type == nullptr) {
         if (!Kind::takes_empty_type || call.datatype == library.datatype_null)
             return service.leave_to_library("unusual datatype", 0);
@@ -232,6 +266,7 @@ int code_of_exception() {
 }
 
 int serve(const Wrapped& function, const UserCall& call, const void* caller, LastCall& last) {
+    if (!function.has.data) return serve_as<Meeting>(function, call, caller, last);
     if (!function.has.parts()) return serve_as<WholeVector>(function, call, caller, last);
     if (function.has.operation) return serve_as<ReducedParts>(function, call, caller, last);
     return serve_as<GatheredParts>(function, call, caller, last);

@@ -24,7 +24,7 @@ LIBRARIES = {
     "openmpi": (["--oversubscribe"], lambda name, value: ["-x", f"{name}={value}"]),
 }
 MOST_OF_NATIVE = 1.05
-COLLECTIVES = ("allreduce", "bcast", "reduce", "scan", "exscan", "allgather", "reduce_scatter")
+COLLECTIVES = ("allreduce", "bcast", "reduce", "scan", "exscan", "allgather", "reduce_scatter", "barrier")
 
 
 def command(

@@ -74,6 +74,10 @@ static const int counts[2] = {1, 1}, displacements[2] = {0, 1};
 
 static void call_allreduce(void) { MPI_Allreduce(&own, &result, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); }
 static void call_scan(void) { MPI_Scan(&own, &result, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); }
+static void call_barrier(void) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    result = own;
+}
 static void call_allgather(void) {
     MPI_Allgather(&own, 1, MPI_LONG, many, 1, MPI_LONG, MPI_COMM_WORLD);
     result = many[0] + many[1];
@@ -106,6 +110,7 @@ static const struct Subject {
     {"allgather", prepare_nothing, call_allgather, NULL, 2},
     {"allgatherv", prepare_nothing, call_allgatherv, NULL, 2},
     {"allreduce", prepare_nothing, call_allreduce, NULL, 2},
+    {"barrier", prepare_nothing, call_barrier, NULL, 1},
     {"reduce_scatter", prepare_nothing, call_reduce_scatter, NULL, 2},
     {"reduce_scatter_block", prepare_nothing, call_reduce_scatter_block, NULL, 2},
     {"scan", prepare_nothing, call_scan, NULL, 2},

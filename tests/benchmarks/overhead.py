@@ -30,6 +30,7 @@ HANDED_ON = [
     "allgather",
     "allgatherv",
     "allreduce",
+    "barrier",
     "bcast",
     "exscan",
     "reduce",
@@ -40,7 +41,7 @@ HANDED_ON = [
 MOST_INSTRUCTIONS_HANDED_ON = 60
 MOST_INSTRUCTIONS_TO_ADD_A_COUNT = 10
 WITH_COUNTS_OF_EACH_RANK = {"allgatherv", "reduce_scatter"}
-COLLECTIVES = ("allgather", "allreduce", "bcast", "exscan", "reduce", "reduce_scatter", "scan")
+COLLECTIVES = ("allgather", "allreduce", "barrier", "bcast", "exscan", "reduce", "reduce_scatter", "scan")
 RULES = {
     "any length": "\n".join(f"{collective} processes <= 2 -> native" for collective in COLLECTIVES),
     "some lengths": "\n".join(f"{collective} processes <= 2, bytes < 1Gi -> native" for collective in COLLECTIVES),

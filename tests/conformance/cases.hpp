@@ -57,7 +57,8 @@ struct Width {
 inline constexpr Count element_bytes = 8;
 inline constexpr Rank thorough_size = 40;  // up to so many ranks everything is tried, beyond it a choice that changes
 
-inline std::vector<Count> counts_for(Rank size) {
+inline std::vector<Count> counts_for(const AlgorithmInfo& algorithm, Rank size) {
+    if (!find_collective(algorithm.collective)->has.data) return {size};
     if (size > thorough_size) return {1, size - 1, size + 1, 1000};
     return {0, 1, 2, 7, size - 1, size, size + 1, 1000};
 }
@@ -168,7 +169,7 @@ void for_each_case(const AlgorithmInfo& algorithm, Rank size, std::size_t most, 
     };
     std::vector<Case> cases;
     std::list<std::vector<std::vector<Count>>> starts;  // borrowed by the facts
-    for (const Count count : counts_for(size)) {
+    for (const Count count : counts_for(algorithm, size)) {
         starts.push_back(divisions(size, count));
         for (const auto& settings : settings_for(algorithm, size, count)) {
             for (const Form& form : forms_of(algorithm, size)) {

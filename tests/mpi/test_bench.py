@@ -112,6 +112,14 @@ def test_everything_that_can_be_measured_is_right(mpi: MpiLibrary, tmp_path: Pat
 
 
 @MPICH
+def test_barriers_have_no_bytes(mpi: MpiLibrary, tmp_path: Path) -> None:
+    bench(mpi, tmp_path / "out", "barrier", "--start", "barrier", *BRIEF).check()
+    found = measured(tmp_path / "out").configurations
+    assert {each.label for each in found} == {"native", "dissemination", "leaders", "tree"}
+    assert {(each.count, each.bytes, each.wrong()) for each in found} == {(0, 0, 0)}
+
+
+@MPICH
 def test_wrong_results_are_counted_and_end_with_3(mpi: MpiLibrary, tmp_path: Path) -> None:
     tool = mpi.compile("corrupting_tool.c", "-shared", "-fPIC")
     words = ["--algorithms", "native,doubling_123", "--counts", "1,1000", "--start", "barrier", *BRIEF]

@@ -63,14 +63,15 @@ def check(mpi: MpiLibrary, mpi4py: Path, ranks: int, *arguments: str, **more: st
         "MPI4PY_LIBMPI": str(mpi.prefix.parent / "lib" / SONAMES[mpi.name]),
         **more,
     }
-    run = mpi.run_under_rondo(command, ranks, **FORCED, **FORCED_ALL_TO_ALL, environment=variables, timeout=400)
+    forced = {**FORCED, **FORCED_ALL_TO_ALL, "barrier": "dissemination"}
+    run = mpi.run_under_rondo(command, ranks, **forced, environment=variables, timeout=400)
     failed = failures(run)
     if failed:
         failed -= failures(mpi.run(command, ranks, environment=variables, timeout=400))
     assert not failed, run.stderr[-4000:]
     tests = re.search(r"Ran (\d+) tests", run.stderr)
     assert tests is not None and int(tests[1]) > 0
-    for collective, algorithm in {**FORCED, **FORCED_ALL_TO_ALL}.items():
+    for collective, algorithm in forced.items():
         assert run.report.calls(collective)[algorithm] > 0
         left = run.report.native_reasons(collective)
         assert {reason for reason in left if not reason.startswith(f"{algorithm} needs ")} <= LEFT

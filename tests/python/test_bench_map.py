@@ -212,6 +212,7 @@ def test_numbers_of_processes_that_cannot_be_read_are_refused(text):
     ("words", "expected"),
     [
         (["ping_pong"], "--map compares algorithms, and ping_pong has none"),
+        (["barrier"], "--map compares lengths, and barrier has none"),
         (["scan", "--start", "both"], "--map takes one way to start"),
         (["scan", "--cluster", "mine"], "starts an emulated cluster for each number of processes"),
         (["scan", "--cluster", "4x2:1ms:1Gbit", "--processes", "3"], "3 do not fill whole nodes of 4x2:1ms:1Gbit"),

@@ -226,6 +226,13 @@ def test_an_empty_vector_moves_nothing(rondo):
     assert counted(names_in("a.svg"), r"message-\d+") == 0
 
 
+def test_a_barrier_has_an_element_of_no_bytes_for_each_rank(rondo):
+    told = json.loads(rondo("draw", "barrier/dissemination", "-p", 6, "--json").stdout)
+    assert (told["count"], told["element_bytes"], len(told["messages"])) == (6, 0, 18)
+    assert rondo("draw", "barrier/leaders", "--nodes", "3,2", "--output", "a.svg").exit_code == 0
+    assert "5 elements of 0 bytes, 5 blocks, " in Path("a.svg").read_text()
+
+
 def test_the_suffix_is_the_format_and_equal_calls_give_equal_files(rondo):
     for name in ("a.svg", "b.svg", "c.png", "d.PDF"):
         assert rondo("draw", "bcast/binomial", "-p", 4, "--output", name).exit_code == 0

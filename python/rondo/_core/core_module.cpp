@@ -66,6 +66,7 @@ nb::list described_collectives() {
         description["summary"] = collective.summary;
         description["has_root"] = collective.has.root;
         description["has_operation"] = collective.has.operation;
+        description["has_data"] = collective.has.data;
         descriptions.append(description);
     }
     return descriptions;
@@ -167,6 +168,7 @@ SharedFacts checked_facts(const Collective& collective, Count processes, Count c
                     std::to_string(processes - 1));
     }
     if (root != 0 && !collective.has.root) throw Error(std::string(collective.name) + " has no root");
+    if (!collective.has.data) element_bytes = count = 1;  // `facts` knows
     if (element_bytes < 1 || count < 0 || count > most_bytes / element_bytes) {
         throw Error(std::to_string(count) + " elements of " + std::to_string(element_bytes) +
                     " bytes: expected at least one byte each, and at most " + quantity_text(most_bytes) +
@@ -283,7 +285,8 @@ NB_MODULE(_core, module) {
     module.doc() =
         "Rondo's algorithms and the checks of what users write. Every refusal is a ValueError that says why.";
     module.def("collectives", &rondo::described_collectives,
-               "All collectives in alphabetical order: dictionaries with name, summary, has_root and has_operation.");
+               "All collectives in alphabetical order: dictionaries with name, summary, has_root, "
+               "has_operation and has_data.");
     module.def(
         "algorithms", &rondo::described_algorithms, "collective"_a,
         "The algorithms of a collective: dictionaries with name, summary, citation (a key), reference (its text), "

@@ -121,6 +121,8 @@ def question(plan: Plan, *, cluster: str | None, launcher: Sequence[str], mpi: s
     """What the parts of a map have in common. Error for what a map cannot have."""
     if plan.collective in plans.PATTERNS:
         raise Error(f"--map compares algorithms, and {plan.collective} has none; expected a collective")
+    if plan.collective in plans.WITHOUT_DATA:
+        raise Error(f"--map compares lengths, and {plan.collective} has none; expected another collective")
     if len(plan.starts) != 1:
         raise Error("--map takes one way to start; expected --start clock or --start barrier")
     if cluster is not None and ":" not in cluster:

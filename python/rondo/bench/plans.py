@@ -20,7 +20,10 @@ COLLECTIVES = {
     "allgather": False,
     "reduce": True,
     "bcast": False,
+    "barrier": False,
 }
+WITHOUT_DATA = ("barrier",)
+"""Of no elements, whatever counts are asked for."""
 DIVIDED = ("reduce_scatter", "allgather")
 """Where a call's count is of the part of one rank; the whole vector has as many parts as there are ranks."""
 PATTERNS = ("ping_pong", "incast", "ring_shift", "stream", "reduce_local")
@@ -125,7 +128,7 @@ def make(
     return Plan(
         collective,
         candidates_of(collective, algorithms),
-        counts_of(counts),
+        counts_of(counts) if collective not in WITHOUT_DATA else (0,),
         type_name,
         operator if reduces else "",
         STARTS[start],

@@ -101,7 +101,8 @@ def tables(results: Results) -> Iterable[tuple[str, Any]]:
 
 
 def _title(configuration: Configuration, environment: Environment) -> str:
-    what = " ".join(filter(None, [configuration.collective, configuration.type, configuration.operator]))
+    of_data = [configuration.type, configuration.operator] if configuration.bytes else []
+    what = " ".join(filter(None, [configuration.collective, *of_data]))
     where = f"{environment.ranks} ranks on {environment.nodes} node{'s' if environment.nodes != 1 else ''}"
     return (
         f"{what}, {where}, {environment.library}, start by {configuration.start}\n"

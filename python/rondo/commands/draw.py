@@ -123,7 +123,11 @@ def command(
     ranks_on = _ranks_on(nodes, processes)
     processes = processes if processes is not None else sum(ranks_on) or RANKS
     seconds = _costs(time, bool(ranks_on), lanes, **costs)
-    elements, choice = _count_and_segment(collective, choice, count, element_bytes)
+    has_data = next(each["has_data"] for each in _core.collectives() if each["name"] == collective)
+    if has_data:
+        elements, choice = _count_and_segment(collective, choice, count, element_bytes)
+    else:
+        elements, element_bytes = processes, 0
     problem = Problem(
         collective, choice, processes, elements, element_bytes, root, commutative, in_place, time, seconds, ranks_on
     )
@@ -134,7 +138,7 @@ def command(
             return
     if output is None:
         output = Path(f"{collective}-{choice.partition(':')[0]}-p{processes}.svg")
-    _draw(trace.of(problem, answer), picture, output, may_lengthen=count is None)
+    _draw(trace.of(problem, answer), picture, output, may_lengthen=has_data and count is None)
     click.echo(f"wrote {output}", err=as_json)
 
 

@@ -120,7 +120,7 @@ class Communicator {
     /// as well as it can. Where Rondo has messages of its own.
     [[nodiscard]] bool library_checks_arguments() const;
 
-    static constexpr std::size_t most_collectives = 8;  ///< numbers of collectives are below
+    static constexpr std::size_t most_collectives = 12;  ///< numbers of collectives are below
 
   private:
     Communicator() = default;

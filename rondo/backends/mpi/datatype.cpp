@@ -162,4 +162,9 @@ const Datatype& byte_type() {
     return type;
 }
 
+const Datatype& empty_type() {
+    static const Datatype type{.handle = library().byte, .predefined = true, .contiguous = true};
+    return type;
+}
+
 }  // namespace rondo::mpi

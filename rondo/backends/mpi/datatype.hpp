@@ -41,4 +41,7 @@ const Datatype* describe(MPI_Datatype handle, Datatype& derived);
 /// MPI_BYTE.
 const Datatype& byte_type();
 
+/// Elements of no bytes, of which no type of the library is needed: a message of them is empty.
+const Datatype& empty_type();
+
 }  // namespace rondo::mpi

@@ -24,7 +24,7 @@ int LibraryMessages::send(Rank to, const void* elements, Count count, std::uint3
     MPI_Request request;
     int error = MPI_ERR_COUNT;  // without large counts such calls go to the library's collective
     if (count <= most_now) {
-        error = library().Isend(elements, static_cast<int>(count), type_->handle, to, tag_, comm_, &request);
+        error = library().Isend(elements, static_cast<int>(count & counted_), type_->handle, to, tag_, comm_, &request);
     } else {
 #ifdef RONDO_HAVE_LARGE_COUNT_API
         error = library().Isend_c(elements, count, type_->handle, to, tag_, comm_, &request);
@@ -39,7 +39,8 @@ int LibraryMessages::receive(Rank from, void* elements, Count count, std::uint32
     MPI_Request request;
     int error = MPI_ERR_COUNT;
     if (count <= most_now) {
-        error = library().Irecv(elements, static_cast<int>(count), type_->handle, from, tag_, comm_, &request);
+        error =
+            library().Irecv(elements, static_cast<int>(count & counted_), type_->handle, from, tag_, comm_, &request);
     } else {
 #ifdef RONDO_HAVE_LARGE_COUNT_API
         error = library().Irecv_c(elements, count, type_->handle, from, tag_, comm_, &request);

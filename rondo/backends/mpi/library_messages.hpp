@@ -16,6 +16,7 @@ class LibraryMessages {
     /// A call with elements of that type, which is borrowed. `comm`: Rondo's own.
     void begin(const Datatype& type, int tag, MPI_Comm comm) {
         type_ = &type;
+        counted_ = type.size > 0 ? ~Count{0} : 0;
         tag_ = tag;
         comm_ = comm;
     }
@@ -25,10 +26,11 @@ class LibraryMessages {
 
     /// The same for at most `most_now` elements, by who has nothing else under way: no request is needed. They wait.
     int send_now(Rank to, const void* elements, Count count) {
-        return library().Send(elements, static_cast<int>(count), type_->handle, to, tag_, comm_);
+        return library().Send(elements, static_cast<int>(count & counted_), type_->handle, to, tag_, comm_);
     }
     int receive_now(Rank from, void* elements, Count count) {
-        return library().Recv(elements, static_cast<int>(count), type_->handle, from, tag_, comm_, MPI_STATUS_IGNORE);
+        return library().Recv(elements, static_cast<int>(count & counted_), type_->handle, from, tag_, comm_,
+                              MPI_STATUS_IGNORE);
     }
     static constexpr Count most_now = std::numeric_limits<int>::max();
 
@@ -75,6 +77,7 @@ class LibraryMessages {
     void forget_completed();
 
     const Datatype* type_ = nullptr;
+    Count counted_ = ~Count{0};  // mask of counts: elements of no bytes are not counted
     MPI_Comm comm_{};
     int tag_ = 0;
     std::vector<MPI_Request> requests_;  // under way

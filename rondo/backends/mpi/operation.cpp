@@ -184,7 +184,7 @@ int Operation::advance_local() {
         local_done_ = 0;
     }
     const Action& action = plan_->actions()[local_];
-    const Count piece = std::max<Count>(1, piece_bytes / type_->size);
+    const Count piece = std::max<Count>(1, piece_bytes / std::max<Count>(1, type_->size));
     const Count count = std::min(piece, action.block.count - local_done_);
     const int error = run_piece(action, local_done_, count);
     local_done_ += count;

@@ -16,6 +16,9 @@
     FUNCTION(Reduce_scatter_block, reduce_scatter, REDUCING, everywhere) \
     FUNCTION(Scan, scan, REDUCING, everywhere)
 
+// Those without a count, which have no such forms.
+#define RONDO_FUNCTIONS_WITHOUT_COUNT(FUNCTION) FUNCTION(Barrier, barrier, MEETING, everywhere)
+
 // Wrapped, too, by code of their own.
 #define RONDO_STARTING_FUNCTIONS(FUNCTION) \
     FUNCTION(Init)                         \
@@ -23,6 +26,7 @@
 
 // The arguments in their order. `counts` and `displacements` are arrays with a number for each rank; without `counts`,
 // each rank's part has `count` elements where the vector has parts. `buffer` is input and output.
+#define RONDO_MEETING(EACH) EACH(comm)
 #define RONDO_MOVING(EACH) EACH(buffer), EACH(count), EACH(datatype), EACH(root), EACH(comm)
 #define RONDO_REDUCING(EACH) EACH(input), EACH(output), EACH(count), EACH(datatype), EACH(op), EACH(comm)
 #define RONDO_REDUCING_TO_A_ROOT(EACH) \

@@ -13,6 +13,7 @@ bool only_the_root(const SharedFacts& facts, Rank rank) { return rank == facts.r
 
 bool if_wanted(const Problem& problem, Rank /*rank*/) { return problem.in_place; }
 bool if_wanted_at_the_root(const Problem& problem, Rank rank) { return problem.in_place && rank == problem.facts.root; }
+bool never(const Problem& /*problem*/, Rank /*rank*/) { return false; }
 bool always(const Problem& /*problem*/, Rank /*rank*/) { return true; }
 
 Symbol the_roots_input(const SharedFacts& facts, Rank /*rank*/, Rank /*part*/) { return Symbol::input_of(facts.root); }
@@ -32,6 +33,7 @@ Symbol all_at_the_root(const SharedFacts& facts, Rank rank, Rank /*part*/) {
 constexpr Promise promises[] = {
     {"allgather", everyone, if_wanted, the_parts_input},
     {"allreduce", everyone, if_wanted, all},
+    {"barrier", everyone, never, the_parts_input, true},
     {"bcast", only_the_root, always, the_roots_input},
     {"exscan", everyone, if_wanted, all_before},
     {"reduce", everyone, if_wanted_at_the_root, all_at_the_root},

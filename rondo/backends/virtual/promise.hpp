@@ -17,6 +17,8 @@ struct Promise {
     /// What every element of the output holds in the end, seen from the first one; an undefined symbol: what it held
     /// before. Where parts are gathered: of the part of rank `part`.
     Symbol (*output)(const SharedFacts& facts, Rank rank, Rank part);
+    /// The parts, of one element each, may stand in any order.
+    bool in_any_order = false;
 };
 
 /// Throws Error for a collective about which nothing is known here.

@@ -29,6 +29,11 @@ class Symbol {
     }
 
     [[nodiscard]] bool defined() const { return !runs_.empty(); }
+    /// The rank whose input this is, the very element; no_rank if it is of none, or of several.
+    [[nodiscard]] Rank origin() const {
+        const bool is_one = runs_.size() == 1 && runs_.front().first == runs_.front().last && shift_ == 0;
+        return is_one ? runs_.front().first : no_rank;
+    }
 
     /// left (+) right. With a commutative operator the runs are sorted, so that equal sets are equal symbols. Throws
     /// Error if an operand is undefined, speaks of another element, or (always) if an input would count twice.
