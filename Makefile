@@ -6,6 +6,7 @@ JOBS ?= $(shell nproc)
 
 venv := $(CURDIR)/.venv
 setup := $(PYTHON) scripts/setup.py
+applications := hpcc lammps
 export PATH := $(venv)/bin:$(PATH)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 export CTEST_PARALLEL_LEVEL := $(JOBS)
@@ -59,6 +60,7 @@ soak: install debian  ## the same at full width, before a release: every number 
 	ctest --preset soak-sanitize
 	$(call build,threads)
 	ctest --preset threads
+	@$(setup) debian $(applications)
 	RONDO_SOAK=1 python -m pytest tests -m ''
 
 lint: environment  ## formatting and static checks of C++ and Python

@@ -59,6 +59,12 @@ DEBIAN_PACKAGES = {
     "openmpi-bin": ("mpiexec.openmpi", "the Fortran tests with Open MPI"),
     "libopenmpi-dev": ("mpifort.openmpi", "the Fortran tests with Open MPI"),
 }
+# Only if they are named: `make soak` does.
+DEBIAN_APPLICATIONS = {
+    "hpcc": ("hpcc", "the HPC Challenge under Rondo"),
+    "lammps": ("lmp", "LAMMPS under Rondo"),
+}
+KNOWN_DEBIAN_PACKAGES = {**DEBIAN_PACKAGES, **DEBIAN_APPLICATIONS}
 
 
 class SetupError(Exception):
@@ -195,13 +201,13 @@ def missing_debian_packages(packages: list[str]) -> list[str]:
     def is_there(proof: str) -> bool:
         return Path(proof).exists() if proof.startswith("/") else shutil.which(proof) is not None
 
-    return [package for package in packages if not is_there(DEBIAN_PACKAGES[package][0])]
+    return [package for package in packages if not is_there(KNOWN_DEBIAN_PACKAGES[package][0])]
 
 
 def debian_step(packages: list[str]) -> None:
     for package in packages:
-        if package not in DEBIAN_PACKAGES:
-            raise SetupError(f"no Debian package {package} is needed; known: {', '.join(DEBIAN_PACKAGES)}")
+        if package not in KNOWN_DEBIAN_PACKAGES:
+            raise SetupError(f"no Debian package {package} is needed; known: {', '.join(KNOWN_DEBIAN_PACKAGES)}")
     missing = missing_debian_packages(packages)
     # What failed once is not tried again by every make.
     stamp = VENV / ".stamps" / "debian"
@@ -211,7 +217,7 @@ def debian_step(packages: list[str]) -> None:
         missing = missing_debian_packages(packages)
         mark_done(stamp, "\n".join(sorted({*missing, *lines(stamp)})))
     if missing:
-        skipped = sorted({DEBIAN_PACKAGES[package][1] for package in missing})
+        skipped = sorted({KNOWN_DEBIAN_PACKAGES[package][1] for package in missing})
         say(f"skipping {', '.join(skipped)}; they need: apt-get install {' '.join(missing)}")
 
 
@@ -276,7 +282,7 @@ def main() -> int:
     steps.add_parser("lint")
     demo = steps.add_parser("demo")
     demo.add_argument("--mpicc", help="of the MPI library that it runs, instead of MPICH's")
-    steps.add_parser("debian").add_argument("names", nargs="*", metavar="name", help=", ".join(DEBIAN_PACKAGES))
+    steps.add_parser("debian").add_argument("names", nargs="*", metavar="name", help=", ".join(KNOWN_DEBIAN_PACKAGES))
     steps.add_parser("mpi").add_argument("names", nargs="*", metavar="name", help=", ".join(MPI_LIBRARIES))
     for building in (demo, steps.add_parser("install")):
         building.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
