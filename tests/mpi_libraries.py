@@ -24,7 +24,15 @@ PROGRAMS = ROOT / "tests" / "mpi"
 BUILD = ROOT / "build" / "tests" / "mpi"
 # An algorithm for each collective, for tests that leave none to the rules. All ranks have the results of the latter.
 FORCED = {"bcast": "binomial", "exscan": "doubling_123", "reduce": "binomial", "scan": "doubling"}
-FORCED_ALL_TO_ALL = {"allgather": "ring", "allreduce": "ring", "reduce_scatter": "ring"}
+FORCED_ALL_TO_ALL = {
+    "allgather": "ring",
+    "allreduce": "ring",
+    "alltoall": "pairwise",
+    "alltoallv": "pairwise",
+    "reduce_scatter": "ring",
+}
+# Collectives whose vectors have a part for each rank.
+OF_PARTS = {"allgather", "alltoall", "alltoallv", "reduce_scatter"}
 COMPILER_FLAGS = {
     ".c": ["-std=gnu11", "-O1", "-g", "-Wall"],
     ".cpp": ["-std=c++20", "-O1", "-g", "-Wall", "-DOMPI_SKIP_MPICXX=1", "-DMPICH_SKIP_MPICXX=1"],

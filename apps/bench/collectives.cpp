@@ -33,7 +33,8 @@ void call_without_root(Function function, const Arguments& a) {
     reinterpret_cast<Function>(function)(a.input, a.output, a.count, a.type, a.op, a.comm);
 }
 
-void call_allgather(Function function, const Arguments& a) {
+/// MPI_Allgather and MPI_Alltoall have one signature.
+void call_with_two_types(Function function, const Arguments& a) {
     using Function = int (*)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
     reinterpret_cast<Function>(function)(a.input, a.count, a.type, a.output, a.count, a.type, a.comm);
 }
@@ -134,7 +135,8 @@ const Collective table[] = {
     {"scan", RONDO_FUNCTION(MPI_Scan), true, false, 1, false, call_without_root, Counts::whole, one_vector, ranks_up_to, undefined},
     {"allreduce", RONDO_FUNCTION(MPI_Allreduce), true, false, 1, false, call_without_root, Counts::whole, one_vector, all, twice_the_others},
     {"reduce_scatter", RONDO_FUNCTION(MPI_Reduce_scatter_block), true, false, 1, false, call_without_root, Counts::part_of_input, one_vector, all, the_others},
-    {"allgather", RONDO_FUNCTION(MPI_Allgather), false, false, 1, false, call_allgather, Counts::part_of_output, one_of_each, each_by_itself, the_others},
+    {"allgather", RONDO_FUNCTION(MPI_Allgather), false, false, 1, false, call_with_two_types, Counts::part_of_output, one_of_each, each_by_itself, the_others},
+    {"alltoall", RONDO_FUNCTION(MPI_Alltoall), false, false, 1, false, call_with_two_types, Counts::part_of_both, one_of_each, each_by_itself, the_others},
     {"reduce", RONDO_FUNCTION(MPI_Reduce), true, false, 1, false, call_reduce, Counts::whole, one_vector, all_on_root, one},
     {"bcast", RONDO_FUNCTION(MPI_Bcast), false, true, 1, false, call_bcast, Counts::whole, one_vector, root, one},
     {"barrier", RONDO_FUNCTION(MPI_Barrier), false, false, 1, false, call_barrier, Counts::whole, none, nobody, undefined},

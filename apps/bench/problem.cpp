@@ -26,8 +26,12 @@ std::int64_t whole_bytes(const Collective& collective, Type type, std::int64_t c
 Problem::Problem(const Collective& collective, Type type, Operator op, std::int64_t count, int rank, int ranks)
     : collective_(&collective), type_(type), op_(op), count_(count), rank_(rank), ranks_(ranks),
       vectors_(collective.vectors(rank, ranks)), vector_bytes_(static_cast<std::size_t>(count) * bytes_of(type)),
-      input_(vector_bytes_ * static_cast<std::size_t>(collective.counts == Counts::part_of_input ? ranks : 1)),
+      input_(vector_bytes_ * static_cast<std::size_t>(puts_in_all_parts() ? ranks : 1)),
       output_(vector_bytes_ * static_cast<std::size_t>(vectors_) + guard_bytes) {}
+
+bool Problem::puts_in_all_parts() const {
+    return collective_->counts == Counts::part_of_input || collective_->counts == Counts::part_of_both;
+}
 
 void Problem::prepare(std::uint64_t repetition) {
     repetition_ = repetition;
@@ -40,8 +44,7 @@ void Problem::prepare(std::uint64_t repetition) {
 bool Problem::right() const {
     const Columns own(type_, op_, {rank_, rank_ + 1}, ranks_, repetition_);
     if (!own.equal(input_.data(), input_.size())) return false;
-    const std::size_t first =
-        collective_->counts == Counts::part_of_input ? static_cast<std::size_t>(rank_ * count_) : 0;
+    const std::size_t first = puts_in_all_parts() ? static_cast<std::size_t>(rank_ * count_) : 0;
     for (int vector = 0; vector < vectors_; ++vector) {
         const RankRange contributors = collective_->contributors(vector, rank_, ranks_);
         if (contributors.empty()) continue;

@@ -30,6 +30,7 @@ enum class Counts : std::uint8_t {
     whole,
     part_of_input,   ///< a rank puts in the whole vector, and gets one part
     part_of_output,  ///< a rank puts in one part, and gets the whole vector
+    part_of_both,    ///< a rank puts in a vector of its own, and gets one with a part from each
 };
 
 struct Collective {
@@ -74,6 +75,8 @@ class Problem {
     [[nodiscard]] std::int64_t bytes() const { return whole_bytes(*collective_, type_, count_, ranks_); }
 
   private:
+    [[nodiscard]] bool puts_in_all_parts() const;
+
     const Collective* collective_;
     Type type_;
     Operator op_;

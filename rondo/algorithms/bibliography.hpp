@@ -51,6 +51,8 @@ inline constexpr Reference bibliography[] = {
     {"traff2020decomposing",
      "J. L. Traeff, S. Hunold: Decomposing MPI collectives for exploiting multi-lane communication. IEEE CLUSTER, "
      "2020."},
+    {"traff2020kported",
+     "J. L. Traeff: k-ported vs. k-lane broadcast, scatter, and alltoall algorithms. arXiv:2008.12144, 2020."},
     {"traff2024nonpipelined",
      "J. L. Traeff: Optimal, non-pipelined reduce-scatter and allreduce algorithms. arXiv:2410.14234, 2024."},
     {"traff2024optimal",

@@ -5,6 +5,8 @@
 
 #include "rondo/algorithms/allgather/allgather.hpp"
 #include "rondo/algorithms/allreduce/allreduce.hpp"
+#include "rondo/algorithms/alltoall/alltoall.hpp"
+#include "rondo/algorithms/alltoallv/alltoallv.hpp"
 #include "rondo/algorithms/barrier/barrier.hpp"
 #include "rondo/algorithms/bcast/bcast.hpp"
 #include "rondo/algorithms/exscan/exscan.hpp"
@@ -18,6 +20,14 @@ namespace {
 constexpr Collective all[] = {
     {"allgather", allgather::summary, allgather::algorithms, {.root = false, .operation = false, .input = Share::part}},
     {"allreduce", allreduce::summary, allreduce::algorithms, {.root = false, .operation = true}},
+    {"alltoall",
+     alltoall::summary,
+     alltoall::algorithms,
+     {.root = false, .operation = false, .input = Share::own, .output = Share::own}},
+    {"alltoallv",
+     alltoallv::summary,
+     alltoallv::algorithms,
+     {.root = false, .operation = false, .input = Share::own, .output = Share::own, .local_lengths = true}},
     {"barrier",
      barrier::summary,
      barrier::algorithms,

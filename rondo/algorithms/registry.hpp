@@ -19,9 +19,13 @@ struct Traits {
     /// False: the vector has one element of no bytes for each rank, and ranks may have them in any order. That messages
     /// arrive is all that matters.
     bool data = true;
+    /// Nobody knows how long the vectors of the others are: rules know no bytes, and a call has none of its own.
+    bool local_lengths = false;
 
     /// True if the vector has a part for each rank, which may differ in length.
     [[nodiscard]] constexpr bool parts() const { return data && (input == Share::part || output == Share::part); }
+    /// True if each rank has a vector of its own, with a part for each.
+    [[nodiscard]] constexpr bool all_to_all() const { return input == Share::own; }
 };
 
 struct Collective {
@@ -31,7 +35,8 @@ struct Collective {
     Traits has;
 
     [[nodiscard]] const AlgorithmInfo* algorithm(std::string_view algorithm_name) const;
-    /// The same facts, of a call of this collective.
+    /// The same facts, of a call of this collective. Where all parts are equal, the vector is so much longer as it
+    /// takes.
     [[nodiscard]] SharedFacts facts(SharedFacts facts) const {
         facts.input = has.input;
         facts.output = has.output;
@@ -39,12 +44,14 @@ struct Collective {
             facts.count = facts.size;
             facts.element_bytes = 0;
         }
+        if (has.all_to_all()) facts.count = (facts.count + facts.size - 1) / facts.size * facts.size;
+        if (has.local_lengths) facts.count = 0;
         return facts;
     }
 };
 
 /// How many there are: for tables by the index of a collective.
-inline constexpr std::size_t number_of_collectives = 8;
+inline constexpr std::size_t number_of_collectives = 10;
 
 /// In alphabetical order.
 std::span<const Collective> collectives();

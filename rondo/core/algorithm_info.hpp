@@ -50,8 +50,13 @@ struct AlgorithmInfo {
     bool has_segments_of_parts = false;
     /// True if it asks where ranks are. Only then does a call of it know, and only then do plans depend on it.
     bool uses_nodes = false;
+    /// How many messages one exchange may send, and receive; nullptr: one.
+    Count (*ports)(std::span<const Setting> settings) = nullptr;
     Schedule (*schedule)(const Call& call);
 
+    [[nodiscard]] Count ports_of(std::span<const Setting> settings) const {
+        return ports == nullptr ? 1 : ports(settings);
+    }
     [[nodiscard]] const Parameter* parameter(std::string_view parameter_name) const;
     /// Every parameter at its standard value; nothing is open.
     [[nodiscard]] std::vector<Setting> standard_settings() const;

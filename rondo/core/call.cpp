@@ -27,6 +27,10 @@ Count Call::segment_count() const {
     return std::max<Count>(1, bytes / std::max<Count>(1, facts_.element_bytes));
 }
 
+void Call::refuse_unequal_parts() {
+    throw Error("in an all-to-all, every rank has as many elements for each: the count is no multiple of the ranks");
+}
+
 Call Call::on_node(Block input, Block output, const Within& within) const {
     const auto [node, number] = place(local_.rank);
     const Placement* placement = facts_.placement;

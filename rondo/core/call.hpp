@@ -27,14 +27,15 @@ struct Operator {
     bool commutative = false;
 };
 
-/// What a rank's buffer holds of the vector that a call is about: all of it, or the part that is the rank's.
-enum class Share : std::uint8_t { whole, part };
+/// What a rank's buffer holds of the vector that a call is about: all of it, or the part that is the rank's. Or each
+/// rank has a vector of its own, cut into a part for each rank (input) or from each (output): an all-to-all.
+enum class Share : std::uint8_t { whole, part, own };
 
 /// What all ranks of a communicator know alike about a call. Only such facts may decide anything: who decides takes
 /// them, and nothing else of a call.
 struct SharedFacts {
     Rank size = 1;            ///< ranks of the communicator
-    Count count = 0;          ///< elements of the whole vector
+    Count count = 0;          ///< elements of the whole vector; 0 if each rank knows only those of its own
     Count element_bytes = 1;  ///< size of the data of one element; turns a segment in bytes into elements
     Rank root = 0;
     Operator op;
@@ -57,6 +58,9 @@ struct LocalFacts {
     /// The input stands in the output buffer (MPI_IN_PLACE): a whole vector from its beginning, a part where it belongs
     /// in the whole. MPI lets only the root of a reduction say so.
     bool in_place = false;
+    /// Of an all-to-all whose parts differ (MPI_Alltoallv): where the part for each rank stands in the input, and where
+    /// the part from each belongs in the output; borrowed. Empty: all parts are equal and stand one after the other.
+    std::span<const Block> outgoing = {}, incoming = {};
 };
 
 class Call {
@@ -70,8 +74,9 @@ class Call {
     /// `settings` is borrowed.
     Call(const SharedFacts& facts, const LocalFacts& local, std::span<const Setting> settings = {})
         : facts_(facts), local_(local), group_(RankMap::everyone(facts.size)), settings_(settings),
-          input_(held(facts.input, Buffer::input)), output_(held(facts.output, Buffer::output)),
-          scratch_(&own_scratch_) {
+          input_(held(facts.input, Buffer::input, local.outgoing)),
+          output_(held(facts.output, Buffer::output, local.incoming)), scratch_(&own_scratch_) {
+        if (facts.input == Share::own && facts.count % facts.size != 0) refuse_unequal_parts();
         if (!local.in_place) return;
         const bool gathers = facts.input == Share::part && facts.output == Share::whole;
         input_ = gathers ? parts(output_)[local.rank] : Block(0, input_.count, Buffer::output);
@@ -99,6 +104,11 @@ class Call {
     [[nodiscard]] Block input() const { return input_; }
     /// Where the result goes.
     [[nodiscard]] Block output() const { return output_; }
+    /// Of an all-to-all, the part of the input for a rank, and where the part from a rank goes.
+    [[nodiscard]] Block outgoing(Rank to) const { return part(input_, local_.outgoing, to); }
+    [[nodiscard]] Block incoming(Rank from) const { return part(output_, local_.incoming, from); }
+    /// True if these are equal, one after the other.
+    [[nodiscard]] bool has_equal_parts() const { return local_.outgoing.empty(); }
     /// A fresh block of scratch memory, disjoint from all others of this call; as long as the whole vector unless said.
     [[nodiscard]] Block scratch(Count count) const {
         const Block block(scratch_->next, count, Buffer::scratch);
@@ -180,10 +190,18 @@ class Call {
         facts_.placement = placement;
     }
 
-    [[nodiscard]] Block held(Share share, Buffer buffer) const {
-        const Block whole(0, facts_.count, buffer);
-        return share == Share::whole ? whole : Block(0, parts(whole)[local_.rank].count, buffer);
+    [[nodiscard]] Block held(Share share, Buffer buffer, std::span<const Block> placed) const {
+        Count end = facts_.count;
+        for (const Block& part : placed) end = std::max(end, part.last());
+        const Block whole(0, end, buffer);
+        return share == Share::part ? Block(0, parts(whole)[local_.rank].count, buffer) : whole;
     }
+    [[nodiscard]] Block part(Block whole, std::span<const Block> placed, Rank of) const {
+        if (placed.empty()) return parts(whole)[of];
+        const Block& place = placed[static_cast<std::size_t>(of)];
+        return whole.part(place.first, place.count);
+    }
+    [[noreturn]] static void refuse_unequal_parts();
 
     SharedFacts facts_;
     LocalFacts local_;

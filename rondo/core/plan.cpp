@@ -104,10 +104,15 @@ class PlanBuilder {
     }
 
     void add_copy(const Step& step) {
-        if (step.into.empty() || step.left == step.into) return;
+        const BlockRow from = step.pieces.from(step.left), into = step.pieces.into(step.into);
+        if (into.empty() || step.left == step.into) return;
         const std::uint32_t index = append_local(ActionKind::copy, step);
-        read(step.left, index);
-        write(step.into, index);
+        if (step.pieces.number > 1) {
+            actions_[index].peer = static_cast<Rank>(plan_.pieces_.size());
+            plan_.pieces_.push_back(step.pieces);
+        }
+        read(from.bounds(), index);
+        write(into.bounds(), index);
     }
 
     std::uint32_t append(ActionKind kind) {

@@ -20,9 +20,9 @@ inline constexpr int step_bits = 30;  ///< of the number of a step
 /// memory that every call reads: two actions to a cache line. What only some need, or what changes while a plan runs,
 /// stands beside them in the plan.
 struct Action {
-    Block block;  ///< what is sent or received; the left operand of a combine; the source of a copy
-    Rank peer = no_rank;
-    std::uint32_t link = none;           ///< of a transfer: Plan::next_to_peer; of local work: Plan::local_work
+    Block block;                ///< what is sent or received; the left operand of a combine; the source of a copy
+    Rank peer = no_rank;        ///< of local work: for Plan::pieces
+    std::uint32_t link = none;  ///< of a transfer: Plan::next_to_peer; of local work: Plan::local_work
     std::uint32_t first_dependent = 0;   ///< into Plan::dependents, up to that of the next action
     std::uint32_t step : step_bits = 0;  ///< the number of the step that it came from
     ActionKind kind : 32 - step_bits = ActionKind::copy;
@@ -67,6 +67,10 @@ class Plan {
     [[nodiscard]] std::uint32_t next_to_peer(std::uint32_t transfer) const { return actions_[transfer].link; }
     /// Of a combine or a copy.
     [[nodiscard]] const LocalWork& local_work(const Action& action) const { return local_work_[action.link]; }
+    /// Of a copy: how it goes on behind its blocks.
+    [[nodiscard]] Pieces pieces(const Action& copy) const {
+        return copy.peer == no_rank ? Pieces() : pieces_[static_cast<std::size_t>(copy.peer)];
+    }
     /// The one combine that needs what this receive brings, and needs all of it; Action::none where more, or less, is
     /// needed. Then whoever receives may combine on the way.
     [[nodiscard]] std::uint32_t sole_combine(std::uint32_t receive) const;
@@ -77,7 +81,7 @@ class Plan {
     [[nodiscard]] std::size_t bytes() const {
         const std::size_t links = waits_for_.capacity() + dependents_.capacity() + ready_at_once_.capacity();
         return sizeof(*this) + actions_.capacity() * sizeof(Action) + local_work_.capacity() * sizeof(LocalWork) +
-               links * sizeof(std::uint32_t);
+               pieces_.capacity() * sizeof(Pieces) + links * sizeof(std::uint32_t);
     }
 
     /// For tests of the checkers: the plan without the condition that `dependent` waits for `action`.
@@ -89,6 +93,7 @@ class Plan {
 
     std::vector<Action> actions_;  // and one more, which ends the dependents of the last
     std::vector<LocalWork> local_work_;
+    std::vector<Pieces> pieces_;
     std::vector<std::uint32_t> waits_for_;
     std::vector<std::uint32_t> dependents_;
     std::vector<std::uint32_t> ready_at_once_;

@@ -107,8 +107,10 @@ class Schedule::promise_type {
     }
     std::suspend_always yield_value(const Copy& copy) {
         step_.kind = StepKind::copy;
-        step_.left = copy.from;
-        step_.into = copy.target;
+        step_.left = copy.from.first;
+        step_.into = copy.target.first;
+        if (copy.from.number != copy.target.number) throw Error("copies a row to another of other length");
+        step_.pieces = {copy.from.number, copy.from.distance, copy.target.distance};
         return {};
     }
 

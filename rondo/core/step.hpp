@@ -6,6 +6,7 @@
 //   co_yield copy(mine).into(yours);
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -53,9 +54,34 @@ struct Combine {
     Block left, right, target;
 };
 
-/// into = from. Equal counts; the same block (then nothing happens) or no overlap.
+/// `number` blocks of equal length: `first`, and each other one `distance` elements behind the one before it (before
+/// it, if negative). A block is one of them.
+struct BlockRow {
+    Block first;
+    Count number = 1;
+    Count distance = 0;
+
+    constexpr BlockRow(Block block)
+        : first(block) {}  // NOLINT(google-explicit-constructor): a block may stand for a row
+    constexpr BlockRow(Block first_block, Count blocks, Count between)
+        : first(first_block), number(blocks), distance(between) {}
+
+    [[nodiscard]] constexpr Block operator[](Count index) const {
+        return {first.first + index * distance, first.count, first.buffer};
+    }
+    [[nodiscard]] constexpr bool empty() const { return number == 0 || first.empty(); }
+    /// From the first element of any of them to the last.
+    [[nodiscard]] constexpr Block bounds() const {
+        if (empty()) return {first.first, 0, first.buffer};
+        const Count beyond = (number - 1) * distance;
+        return {first.first + std::min<Count>(0, beyond), first.count + std::max(beyond, -beyond), first.buffer};
+    }
+};
+
+/// into = from. Equal counts; the same block (then nothing happens) or no overlap. Rows have as many blocks, and
+/// their bounds do not overlap; for dependencies, all between the bounds counts as copied.
 struct Copy {
-    Block from, target;
+    BlockRow from, target;
 };
 
 struct CombineOperands {
@@ -64,12 +90,21 @@ struct CombineOperands {
 };
 
 struct CopySource {
-    Block from;
-    [[nodiscard]] constexpr Copy into(Block target) const { return {from, target}; }
+    BlockRow from;
+    [[nodiscard]] constexpr Copy into(BlockRow target) const { return {from, target}; }
 };
 
 [[nodiscard]] constexpr CombineOperands combine(Block left, Block right) { return {left, right}; }
-[[nodiscard]] constexpr CopySource copy(Block from) { return {from}; }
+[[nodiscard]] constexpr CopySource copy(BlockRow from) { return {from}; }
+
+/// How a copy goes on behind its first blocks: see BlockRow.
+struct Pieces {
+    Count number = 1;
+    Count from_distance = 0, into_distance = 0;
+
+    [[nodiscard]] constexpr BlockRow from(Block first) const { return {first, number, from_distance}; }
+    [[nodiscard]] constexpr BlockRow into(Block first) const { return {first, number, into_distance}; }
+};
 
 enum class StepKind : std::uint8_t { exchange, combine, copy };
 
@@ -78,6 +113,7 @@ struct Step {
     StepKind kind = StepKind::exchange;
     std::span<const Transfer> transfers;  ///< of an exchange; peers in the numbering of `group`
     Block left, right, into;              ///< of a combine; a copy goes from `left` to `into`
+    Pieces pieces;                        ///< of a copy, whose blocks are the first ones
     const RankMap* group = nullptr;
 
     /// The peer in the numbering of the whole communicator, or `no_rank` if this transfer does not happen.

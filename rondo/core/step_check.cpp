@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/core/step_check.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "rondo/core/error.hpp"
@@ -30,6 +31,22 @@ void check_operand(const Block& operand, const Block& target, const Call& call) 
     }
 }
 
+void check_rows(const Step& step, const Call& call) {
+    const BlockRow from = step.pieces.from(step.left), into = step.pieces.into(step.into);
+    if (from.empty() && into.empty()) return;
+    if (from.first.count != into.first.count) {
+        throw Error(to_string(from.first) + " and the target " + to_string(into.first) + " have unequal counts");
+    }
+    check_inside(from.bounds(), call);
+    check_target(into.bounds(), call);
+    if (overlap(from.bounds(), into.bounds())) {
+        throw Error("the target row in " + to_string(into.bounds()) + " overlaps its source");
+    }
+    if (std::max(into.distance, -into.distance) < into.first.count) {
+        throw Error("blocks of the target row in " + to_string(into.bounds()) + " overlap");
+    }
+}
+
 }  // namespace
 
 void check(const Step& step, const Call& call) {
@@ -39,6 +56,10 @@ void check(const Step& step, const Call& call) {
             if (transfer.direction == Direction::receive) check_target(transfer.block, call);
             else check_inside(transfer.block, call);
         }
+        return;
+    }
+    if (step.kind == StepKind::copy && step.pieces.number != 1) {
+        check_rows(step, call);
         return;
     }
     check_operand(step.left, step.into, call);

@@ -152,6 +152,19 @@ std::vector<Setting> settings_for(const Choice& choice, const SharedFacts& facts
     return settings;
 }
 
+/// As Exchanging::places has them.
+struct LocalParts {
+    LocalParts() = default;
+    explicit LocalParts(std::span<const Count> places) {
+        for (std::size_t at = 0; at < places.size(); at += 2) {
+            const bool goes_out = at < places.size() / 2;
+            (goes_out ? outgoing : incoming)
+                .emplace_back(places[at], places[at + 1], goes_out ? Buffer::input : Buffer::output);
+        }
+    }
+    std::vector<Block> outgoing, incoming;
+};
+
 }  // namespace
 
 Decision decide(const Runtime& runtime, const CallKey& key, Communicator& communicator, MPI_Comm comm,
@@ -203,12 +216,17 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
     }
     try {
         const Starts uneven = starts();
-        if (uneven) facts.starts = *uneven;
+        const LocalParts parts = subject.has.local_lengths ? LocalParts(*uneven) : LocalParts();
+        if (uneven && !subject.has.local_lengths) facts.starts = *uneven;
         if (!placement && has_open_segment(choice->settings)) placement = communicator.placement();
         SharedFacts timed = facts;  // messages inside a node cost less, whether the algorithm asks or not
         timed.placement = placement ? &*placement : nullptr;
         const std::vector<Setting> settings = settings_for(*choice, timed, runtime.instructions.machine());
-        const Call call(facts, {.rank = communicator.rank(), .in_place = key.in_place}, settings);
+        const LocalFacts local{.rank = communicator.rank(),
+                               .in_place = key.in_place,
+                               .outgoing = parts.outgoing,
+                               .incoming = parts.incoming};
+        const Call call(facts, local, settings);
         return {.plan = mpi::plan_of(call, *choice->algorithm, settings),
                 .tally = runtime.reporting ? tally_of(subject.name, choice->algorithm->name, "") : nullptr,
                 .starts = uneven};

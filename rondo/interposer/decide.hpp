@@ -9,7 +9,7 @@
 
 namespace rondo::interposer {
 
-/// Of uneven parts, as SharedFacts has them; nullptr if they are even.
+/// Of uneven parts, as SharedFacts has them; nullptr if they are even. In an all-to-all, their places.
 using Starts = std::shared_ptr<const std::vector<Count>>;
 
 /// What shall be done with calls of this kind on `comm`, whose state `communicator` is. Collective over `comm`: it may

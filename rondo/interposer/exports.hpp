@@ -13,7 +13,9 @@ namespace rondo::interposer {
 
 /// The arguments of a call by their names in wrapped_functions.hpp.
 struct Words {
-    Word input = 0, input_count = 0, input_type = 0, buffer = 0, output = 0, count = 0;
+    Word input = 0, input_count = 0;
+    std::optional<Word> input_counts = {}, input_displacements = {};
+    Word input_type = 0, buffer = 0, output = 0, count = 0;
     std::optional<Word> counts = {}, displacements = {};
     Word datatype = 0, op = 0, root = 0, comm = 0;
 };

@@ -37,7 +37,9 @@ UserCall call_of(const Words& words) {
             .comm = handle<MPI_Comm>(words.comm),
             .input_count = static_cast<Integer>(words.input_count),
             .input_type = handle<MPI_Datatype>(words.input_type),
-            .displacements = numbers<Integer>(words.displacements)};
+            .displacements = numbers<Integer>(words.displacements),
+            .input_counts = numbers<Integer>(words.input_counts),
+            .input_displacements = numbers<Integer>(words.input_displacements)};
 }
 
 /// Rondo may find no memory for what it keeps of itself (instructions, the report), before it knows a communicator.
@@ -57,14 +59,18 @@ struct Arguments {
     using Displacement = std::conditional_t<std::is_same_v<Integer, int>, int, MPI_Aint>;
 
     explicit Arguments(const UserCall& call)
-        : input(call.input), input_count(static_cast<Integer>(call.input_count)), input_type(call.input_type),
-          buffer(call.output), output(call.output), count(static_cast<Integer>(call.count)),
-          counts(static_cast<const Integer*>(call.counts.array())),
+        : input(call.input), input_count(static_cast<Integer>(call.input_count)),
+          input_counts(static_cast<const Integer*>(call.input_counts.array())),
+          input_displacements(static_cast<const Displacement*>(call.input_displacements.array())),
+          input_type(call.input_type), buffer(call.output), output(call.output),
+          count(static_cast<Integer>(call.count)), counts(static_cast<const Integer*>(call.counts.array())),
           displacements(static_cast<const Displacement*>(call.displacements.array())), datatype(call.datatype),
           op(call.op), root(call.root), comm(call.comm) {}
 
     const void* input;
     Integer input_count;
+    const Integer* input_counts;
+    const Displacement* input_displacements;
     MPI_Datatype input_type;
     void* buffer;
     void* output;
@@ -94,13 +100,18 @@ int call_small(const mpi::Library& library, const UserCall& call, Wrapped::Nativ
     if (call.count > INT_MAX || call.input_count > INT_MAX) return MPI_ERR_COUNT;
     if (!call.counts.is_argument()) return native(library, call);
     UserCall small = call;
-    // Of an inter-communicator, what is gathered comes from the other group.
+    // Of an inter-communicator, what has a place for each rank is from, or for, the other group.
     int inter = 0, size = 0;
     library.Comm_test_inter(call.comm, &inter);
     (inter != 0 && call.displacements.is_argument() ? library.Comm_remote_size : library.Comm_size)(call.comm, &size);
-    std::vector<int> counts, displacements;
+    std::vector<int> counts, displacements, input_counts, input_displacements;
     if (!as_ints(call.counts, size, counts, small.counts) ||
         !as_ints(call.displacements, size, displacements, small.displacements)) {
+        return MPI_ERR_COUNT;
+    }
+    if (call.input != MPI_IN_PLACE &&
+        (!as_ints(call.input_counts, size, input_counts, small.input_counts) ||
+         !as_ints(call.input_displacements, size, input_displacements, small.input_displacements))) {
         return MPI_ERR_COUNT;
     }
     return native(library, small);

@@ -24,7 +24,7 @@ class LeftOnAny {
         }
         Rank size = 0;
         if (mpi::library().Comm_size(call.comm, &size) != MPI_SUCCESS || size != kind.size) return nullptr;
-        const Count bytes = call.count * type.size * (function.has.parts() ? size : 1);
+        const Count bytes = call.count * type.size * (function.has.parts() || function.has.all_to_all() ? size : 1);
         return kind.lowest <= bytes && bytes <= kind.highest ? kind.reason : nullptr;
     }
 

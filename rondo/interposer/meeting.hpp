@@ -14,6 +14,7 @@ class Meeting {
 
     explicit Meeting(const SeenCall& seen) : seen_(seen) {}
 
+    [[nodiscard]] static bool is_nothing() { return false; }
     [[nodiscard]] static Count bytes() { return 0; }
     [[nodiscard]] static Count bytes_to_a_count() { return 1; }  // none are counted
     [[nodiscard]] mpi::CallKey key() const { return seen_.key(seen_.communicator.size(), 0, false); }

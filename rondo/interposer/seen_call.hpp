@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What Rondo makes of a call before anything is decided. How the ranks share the vector makes the difference: a class
-// for each way (whole_vector.hpp, reduced_parts.hpp, gathered_parts.hpp, meeting.hpp), which `serve` asks in turn for
-// - bytes(), of the whole vector; 0 or less: nothing to do. bytes_of(seen) before anything else is looked at
+// for each way (whole_vector.hpp, reduced_parts.hpp, gathered_parts.hpp, own_vectors.hpp, meeting.hpp), which `serve` asks
+// in turn for
+// - is_nothing(), nothing to do. bytes(), of the whole vector. bytes_of(seen) before anything else is looked at
 // - key(), the facts that choice and plan depend on
 // - bytes_to_a_count(), of the vector for each of its call's count, or of those of all ranks
-// - has_starts(starts), starts(): how the vector is cut, where key().division is not 0
+// - has_starts(starts), starts(): how the vector is cut, or where its parts are, where key().division is not 0
 // - wrong(), refused_by_library(), run(plan): when a plan is there
 #pragma once
 
@@ -70,6 +71,7 @@ class SeenParts {
 
     /// In elements of the vector.
     [[nodiscard]] Count whole() const { return division_.count; }
+    [[nodiscard]] bool is_nothing() const { return whole() * seen_.type.size <= 0; }
     /// Without an array, the call's count stands for all ranks.
     [[nodiscard]] Count bytes_to_a_count() const {
         return seen_.type.size * (counts_.plainly_equal() ? counts_.size() : 1);

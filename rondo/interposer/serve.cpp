@@ -15,6 +15,7 @@
 #include "rondo/interposer/gathered_parts.hpp"
 #include "rondo/interposer/left_on_any.hpp"
 #include "rondo/interposer/meeting.hpp"
+#include "rondo/interposer/own_vectors.hpp"
 #include "rondo/interposer/reduced_parts.hpp"
 #include "rondo/interposer/service.hpp"
 #include "rondo/interposer/whole_vector.hpp"
@@ -162,7 +163,7 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     }
     const Kind kind(seen);
     const Count bytes = kind.bytes();
-    if (bytes <= 0 && !std::is_same_v<Kind, Meeting>) return service.leave_to_library("empty", 0);
+    if (kind.is_nothing()) return service.leave_to_library("empty", 0);
     const CallKey key = kind.key();
     const Decision& decision = decision_for(kind, key, runtime, communicator, call.comm);
     if (decision.plan == nullptr) {
@@ -267,6 +268,7 @@ int code_of_exception() {
 
 int serve(const Wrapped& function, const UserCall& call, const void* caller, LastCall& last) {
     if (!function.has.data) return serve_as<Meeting>(function, call, caller, last);
+    if (function.has.all_to_all()) return serve_as<OwnVectors>(function, call, caller, last);
     if (!function.has.parts()) return serve_as<WholeVector>(function, call, caller, last);
     if (function.has.operation) return serve_as<ReducedParts>(function, call, caller, last);
     return serve_as<GatheredParts>(function, call, caller, last);

@@ -16,10 +16,11 @@ struct UserCall {
     MPI_Op op;
     Rank root;
     MPI_Comm comm;
-    // Of gathers.
+    // Of gathers and all-to-alls.
     Count input_count;
     MPI_Datatype input_type;
     mpi::Numbers displacements;
+    mpi::Numbers input_counts, input_displacements;
 };
 
 /// Where the output of a function means something.

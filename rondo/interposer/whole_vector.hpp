@@ -17,6 +17,7 @@ class WholeVector {
     explicit WholeVector(const SeenCall& seen) : seen_(seen) {}
 
     [[nodiscard]] Count bytes() const { return count() * seen_.type.size; }
+    [[nodiscard]] bool is_nothing() const { return bytes() <= 0; }
     [[nodiscard]] Count bytes_to_a_count() const { return seen_.type.size; }
 
     [[nodiscard]] mpi::CallKey key() const {

@@ -49,6 +49,11 @@ class RuleReader {
         for (bool more = !conditions.empty(); more;) {
             more = conditions.find(',') != std::string_view::npos;
             apply(trimmed(take_until(conditions, ",")), rule);
+            if (collective.has.local_lengths &&
+                (rule.bounds[bytes].lowest > whole.lowest || rule.bounds[bytes].highest < whole.highest)) {
+                throw Error("a condition on the bytes of " + std::string(collective.name) +
+                            ", of which ranks know only their own; expected other conditions");
+            }
         }
         rule.choice = parse_choice(collective, choice);
         return rule;

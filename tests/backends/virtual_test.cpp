@@ -187,6 +187,34 @@ TEST(virtual_machine, finds_a_second_port_in_use) {
     EXPECT_THAT(fault_of(two_ports, with_two_ports, three_ranks, 2), HasSubstr("should hold V0..V1, holds V0"));
 }
 
+/// A right all-to-all, but for the order of two parts on one rank.
+Schedule swaps_parts(const Call& call) {
+    const auto [r, p] = call.ranks();
+    co_yield copy(call.outgoing(r)).into(call.incoming(r));
+    for (Rank distance = 1; distance < p; ++distance) {
+        const Rank to = (r + distance) % p, from = (r + p - distance) % p;
+        const Block part = r == 1 ? call.outgoing(to == 0 ? 2 : 0) : call.outgoing(to);
+        co_yield exchange(send(part, to), receive(call.incoming(from), from));
+    }
+}
+
+TEST(virtual_machine, finds_a_part_that_was_for_another_rank) {
+    const AlgorithmInfo faulty{.collective = "alltoall", .name = "faulty", .schedule = swaps_parts};
+    const Problem problem{faulty, find_collective("alltoall")->facts({.size = 3, .count = 6}), {}};
+    const auto wrong =
+        AllOf(HasSubstr("rank 0: output[2, 4) should hold V1"), HasSubstr("holds V1 (of the element 4 further on)"));
+    const auto fault = [](auto&& run) -> std::string {
+        try {
+            run();
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "none";
+    };
+    EXPECT_THAT(fault([&] { run_lock_step(problem); }), wrong);
+    EXPECT_THAT(fault([&] { run_dataflow(problem); }), wrong);
+}
+
 Schedule reads_nothing(const Call& call) { co_yield copy(call.scratch()).into(call.output()); }
 
 TEST(virtual_machine, finds_a_read_of_what_was_never_written) {

@@ -95,6 +95,19 @@ static void call_reduce_scatter_block(void) {
     MPI_Reduce_scatter_block(many, &result, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
 }
 
+static long both[2];
+
+static void call_alltoall(void) {
+    many[0] = many[1] = own;
+    MPI_Alltoall(many, 1, MPI_LONG, both, 1, MPI_LONG, MPI_COMM_WORLD);
+    result = both[0] + both[1];
+}
+static void call_alltoallv(void) {
+    many[0] = many[1] = own;
+    MPI_Alltoallv(many, counts, displacements, MPI_LONG, both, counts, displacements, MPI_LONG, MPI_COMM_WORLD);
+    result = both[0] + both[1];
+}
+
 static void prepare_nothing(void) {}
 
 static const struct Subject {
@@ -110,6 +123,8 @@ static const struct Subject {
     {"allgather", prepare_nothing, call_allgather, NULL, 2},
     {"allgatherv", prepare_nothing, call_allgatherv, NULL, 2},
     {"allreduce", prepare_nothing, call_allreduce, NULL, 2},
+    {"alltoall", prepare_nothing, call_alltoall, NULL, 2},
+    {"alltoallv", prepare_nothing, call_alltoallv, NULL, 2},
     {"barrier", prepare_nothing, call_barrier, NULL, 1},
     {"reduce_scatter", prepare_nothing, call_reduce_scatter, NULL, 2},
     {"reduce_scatter_block", prepare_nothing, call_reduce_scatter_block, NULL, 2},

@@ -30,6 +30,8 @@ HANDED_ON = [
     "allgather",
     "allgatherv",
     "allreduce",
+    "alltoall",
+    "alltoallv",
     "barrier",
     "bcast",
     "exscan",
@@ -41,9 +43,9 @@ HANDED_ON = [
 MOST_INSTRUCTIONS_HANDED_ON = 60
 MOST_INSTRUCTIONS_TO_ADD_A_COUNT = 10
 WITH_COUNTS_OF_EACH_RANK = {"allgatherv", "reduce_scatter"}
-COLLECTIVES = ("allgather", "allreduce", "barrier", "bcast", "exscan", "reduce", "reduce_scatter", "scan")
+COLLECTIVES = ("allgather", "allreduce", "alltoall", "barrier", "bcast", "exscan", "reduce", "reduce_scatter", "scan")
 RULES = {
-    "any length": "\n".join(f"{collective} processes <= 2 -> native" for collective in COLLECTIVES),
+    "any length": "\n".join(f"{each} processes <= 2 -> native" for each in (*COLLECTIVES, "alltoallv")),
     "some lengths": "\n".join(f"{collective} processes <= 2, bytes < 1Gi -> native" for collective in COLLECTIVES),
 }
 

@@ -9,7 +9,9 @@
 #include <cstdlib>
 #include <list>
 #include <numeric>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rondo/algorithms/registry.hpp"
@@ -63,6 +65,16 @@ inline std::vector<Count> counts_for(const AlgorithmInfo& algorithm, Rank size) 
     return {0, 1, 2, 7, size - 1, size, size + 1, 1000};
 }
 
+/// In an all-to-all every rank has as many elements for each.
+inline std::vector<Count> counts_for(const AlgorithmInfo& algorithm, Rank size) {
+    std::vector<Count> counts = counts_for(size);
+    if (!find_collective(algorithm.collective)->has.all_to_all()) return counts;
+    for (Count& count : counts) count = (count + size - 1) / size * size;
+    std::ranges::sort(counts);
+    counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+    return counts;
+}
+
 /// The settings to try for a call: all combinations of a few values of each parameter. A segment is one element, a few,
 /// or the whole vector; one element where that would only repeat the same pipeline a thousand times is left out.
 inline std::vector<std::vector<Setting>> settings_for(const AlgorithmInfo& algorithm, Rank size, Count count) {
@@ -109,6 +121,26 @@ inline std::vector<std::vector<Count>> divisions(Rank size, Count count) {
     return {{}, mixed, skewed, one_has_all};
 }
 
+/// Elements from each rank to each, where nobody knows all of them: as many for all; of all lengths, some empty; most
+/// of them to and from one rank; all of them between two.
+inline Count count_between(Rank size, Count count, std::size_t division, Rank first, Rank last) {
+    switch (division) {
+        case 0: return (count + size - 1) / size;
+        case 1: return (first * 7 + last * 3) % 5 == 0 ? 0 : (first * 5 + last * 11) % (2 * count / size + 2);
+        case 2: return first == size / 3 || last == size / 3 ? count : first % 3;
+        default: return first == 0 && last == size - 1 ? count : 0;
+    }
+}
+
+/// In place, two ranks have as much for each other.
+inline virtual_machine::PartTable parts_between(Rank size, Count count, std::size_t division, bool in_place) {
+    const auto between = [&](Rank from, Rank to) {
+        if (in_place && from > to) std::swap(from, to);
+        return count_between(size, count, division, from, to);
+    };
+    return {size, between, division % 2 == 0 ? 0 : 2, division >= 2};
+}
+
 /// Of a call, besides its vector.
 struct Form {
     Rank root = 0;
@@ -131,11 +163,12 @@ inline std::vector<Form> forms_of(const AlgorithmInfo& algorithm, Rank size) {
     for (const Rank root : has.root ? roots(size) : std::vector<Rank>{0}) {
         for (const bool commutative : {false, true}) {
             for (const bool in_place : {false, true}) {
-                const bool can_be_in_place = has.operation || has.parts();
+                const bool can_be_in_place = has.operation || has.parts() || has.all_to_all();
                 if ((!has.operation && commutative) || (!can_be_in_place && in_place)) continue;
                 if (size > thorough_size && in_place != (size / 4 % 2 == 0) && can_be_in_place) continue;
                 for (const std::size_t division : {0, 1, 2, 3}) {
-                    if (division == 0 || has.parts()) forms.push_back({root, commutative, in_place, division});
+                    if (division == 0 || has.parts() || has.local_lengths)
+                        forms.push_back({root, commutative, in_place, division});
                 }
             }
         }
@@ -166,7 +199,10 @@ void for_each_case(const AlgorithmInfo& algorithm, Rank size, std::size_t most, 
         SharedFacts facts;
         std::vector<Setting> settings;
         bool in_place;
+        Count count;
+        std::size_t division;
     };
+    const bool has_local_lengths = find_collective(algorithm.collective)->has.local_lengths;
     std::vector<Case> cases;
     std::list<std::vector<std::vector<Count>>> starts;  // borrowed by the facts
     for (const Count count : counts_for(algorithm, size)) {
@@ -181,7 +217,9 @@ void for_each_case(const AlgorithmInfo& algorithm, Rank size, std::size_t most, 
                                                        .op = {form.commutative},
                                                        .starts = starts.back()[form.division],
                                                        .placement = placement});
-                if (!algorithm.refusal(facts, settings)) cases.push_back({facts, settings, form.in_place});
+                if (!algorithm.refusal(facts, settings)) {
+                    cases.push_back({facts, settings, form.in_place, count, form.division});
+                }
             }
         }
     }
@@ -189,9 +227,14 @@ void for_each_case(const AlgorithmInfo& algorithm, Rank size, std::size_t most, 
     for (std::size_t run = 0; run < runs; ++run) {
         // Another offset for every size, so that together they meet everything.
         const std::size_t at = (run * cases.size() / runs + static_cast<std::size_t>(size) * 7) % cases.size();
-        const virtual_machine::Problem problem{algorithm, cases[at].facts, cases[at].settings, cases[at].in_place};
+        virtual_machine::Problem problem{algorithm, cases[at].facts, cases[at].settings, cases[at].in_place};
+        std::optional<virtual_machine::PartTable> parts;
+        if (has_local_lengths) {
+            parts = parts_between(size, cases[at].count, cases[at].division, cases[at].in_place);
+            problem.parts = &*parts;
+        }
         SCOPED_TRACE(describe(problem));
-        body(problem);
+        body(std::as_const(problem));
         if (testing::Test::HasFailure()) return;
     }
 }

@@ -23,29 +23,36 @@ class EveryAlgorithm : public testing::TestWithParam<const AlgorithmInfo*> {
     /// Those that use nodes are tried on nodes besides (nodes_test.cpp); here every rank is a node.
     static std::size_t all_cases() {
         if (is_full()) return std::size_t(-1);
+        if (is_all_to_all()) return cases(120);
         return GetParam()->uses_nodes ? 30 : 1000;  // fewer make a difference where there are roots and segments
     }
     static std::size_t cases(std::size_t everyday) {
-        return GetParam()->uses_nodes && !is_full() ? everyday / 4 : everyday;
+        if (is_full()) return everyday;
+        if (is_all_to_all()) return std::max<std::size_t>(1, everyday / 12);
+        return GetParam()->uses_nodes ? everyday / 4 : everyday;
     }
+    /// Every rank has something from every other: results as long as all vectors together.
+    static bool is_all_to_all() { return find_collective(GetParam()->collective)->has.all_to_all(); }
 };
 
 TEST_P(EveryAlgorithm, is_right_in_lock_step_for_every_p) {
     for (const Rank size : sizes()) {
+        if (is_all_to_all() && size > 129 && !is_full()) return;
         for_each_case(*GetParam(), size,
                       size <= 32    ? all_cases()
                       : size <= 100 ? cases(20)
                       : is_full()   ? 8
-                                    : 4,
+                                    : cases(4),
                       [](const auto& problem) { EXPECT_NO_THROW(virtual_machine::run_lock_step(problem)); });
         if (HasFailure()) return;
     }
 }
 
 TEST_P(EveryAlgorithm, is_right_in_lock_step_on_many_ranks) {
-    const Rank largest_size = Width{.brief = 0, .everyday = 512, .full = 2047}();
+    const Width width = is_all_to_all() ? Width{.brief = 0, .everyday = 257, .full = 512}
+                                        : Width{.brief = 0, .everyday = 512, .full = 2047};
     for (const Rank size : {257, 512, 1000, 2047}) {
-        if (size > largest_size) return;
+        if (size > width()) return;
         for_each_case(*GetParam(), size, is_full() && size <= 512 ? 3 : 1,
                       [](const auto& problem) { EXPECT_NO_THROW(virtual_machine::run_lock_step(problem)); });
         if (HasFailure()) return;

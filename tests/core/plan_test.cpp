@@ -99,6 +99,49 @@ TEST(plan, keeps_the_blocks_of_local_work) {
     EXPECT_EQ(plan.local_work(copy).into, Block(0, 5, Buffer::output));
 }
 
+/// Every second element of the output goes to scratch, backwards, and from there to a peer.
+Schedule copies_a_row(const Call& call) {
+    const Block packed = call.scratch(4);
+    co_yield exchange(receive(call.output().part(1, 1), 0));                                                 // 0
+    co_yield exchange(receive(call.output().part(9, 1), 0));                                                 // 1
+    co_yield copy(BlockRow(call.output().part(0, 1), 4, 2)).into(BlockRow(packed.part(3, 1), 4, -1));        // 2
+    co_yield exchange(send(packed, 2));                                                                      // 3
+    co_yield copy(BlockRow(call.input().part(0, 1), 0, 2)).into(BlockRow(call.output().part(0, 1), 0, -1));  // nothing
+}
+
+TEST(plan, takes_a_row_of_blocks_for_one_action_on_all_between_its_bounds) {
+    const Plan plan = plan_of(copies_a_row);
+    ASSERT_EQ(plan.actions().size(), 4U);
+    const Action& copy = plan.actions()[2];
+    EXPECT_EQ(plan.pieces(copy).from(copy.block)[3], Block(6, 1, Buffer::output));
+    EXPECT_EQ(plan.pieces(copy).into(plan.local_work(copy).into)[3], Block(0, 1, Buffer::scratch));
+    EXPECT_EQ(plan.pieces(copy).into(plan.local_work(copy).into).bounds(), Block(0, 4, Buffer::scratch));
+    EXPECT_TRUE(depends(plan, 2, 0));  // between its blocks
+    EXPECT_FALSE(depends(plan, 2, 1));
+    EXPECT_TRUE(depends(plan, 3, 2));
+}
+
+Schedule copies_rows_of_other_lengths(const Call& call) {
+    co_yield copy(BlockRow(call.input().part(0, 1), 3, 2)).into(BlockRow(call.output().part(0, 1), 2, 2));
+}
+Schedule copies_a_row_beyond_the_buffer(const Call& call) {
+    co_yield copy(BlockRow(call.input().part(0, 1), 4, 3)).into(BlockRow(call.output().part(9, 1), 4, -3));
+    co_yield copy(BlockRow(call.input().part(0, 1), 4, 3)).into(BlockRow(call.output().part(8, 1), 4, -3));
+}
+Schedule copies_blocks_over_each_other(const Call& call) {
+    co_yield copy(BlockRow(call.input().part(0, 3), 2, 3)).into(BlockRow(call.output().part(0, 3), 2, 2));
+}
+Schedule copies_a_row_over_itself(const Call& call) {
+    co_yield copy(BlockRow(call.output().part(0, 1), 2, 2)).into(BlockRow(call.output().part(1, 1), 2, 2));
+}
+
+TEST(plan, refuses_rows_that_contradict_their_contract) {
+    EXPECT_THAT(fault_of(copies_rows_of_other_lengths), HasSubstr("a row to another of other length"));
+    EXPECT_THAT(fault_of(copies_a_row_beyond_the_buffer), HasSubstr("step 1: output[-1, 9) is outside its buffer"));
+    EXPECT_THAT(fault_of(copies_blocks_over_each_other), HasSubstr("blocks of the target row"));
+    EXPECT_THAT(fault_of(copies_a_row_over_itself), HasSubstr("overlaps its source"));
+}
+
 TEST(plan, knows_what_may_start_at_once) {
     const Plan plan = plan_of(chain);
     EXPECT_THAT(plan.ready_at_once(), testing::ElementsAre(0U));

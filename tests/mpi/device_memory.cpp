@@ -157,6 +157,29 @@ void call_all(std::size_t count) {
         return MPI_Allgatherv(in, n, MPI_LONG, out, counts.data(), displacements.data(), MPI_LONG, all);
     });
 
+    Vector outgoing;
+    Vector incoming;
+    Vector incoming_with_gaps;
+    for (std::size_t each = 0; each < p; ++each) {
+        const auto number = static_cast<long>(each) + 1;
+        const Vector sent = values(count, 100 * own + number);
+        const Vector received = values(count, 100 * number + own);
+        const Vector received_and_gap = values(count, 100 * number + own, 1, -1);
+        outgoing.insert(outgoing.end(), sent.begin(), sent.end());
+        incoming.insert(incoming.end(), received.begin(), received.end());
+        incoming_with_gaps.insert(incoming_with_gaps.end(), received_and_gap.begin(), received_and_gap.end());
+    }
+    expect("alltoall", outgoing, values(p * count, -1), incoming,
+           [&](long* in, long* out) { return MPI_Alltoall(in, n, MPI_LONG, out, n, MPI_LONG, all); });
+    expect("alltoall in place", {0}, outgoing, incoming,
+           [&](long*, long* out) { return MPI_Alltoall(MPI_IN_PLACE, 0, MPI_LONG, out, n, MPI_LONG, all); });
+    std::vector<int> one_after_the_other;
+    for (int each = 0; each < size; ++each) one_after_the_other.push_back(each * n);
+    expect("alltoallv", outgoing, values(p * (count + 1), -1), incoming_with_gaps, [&](long* in, long* out) {
+        return MPI_Alltoallv(in, counts.data(), one_after_the_other.data(), MPI_LONG, out, counts.data(),
+                             displacements.data(), MPI_LONG, all);
+    });
+
     // Every second element: what lies between stays.
     MPI_Datatype sparse;
     MPI_Type_create_resized(MPI_LONG, 0, 2 * sizeof(long), &sparse);
@@ -187,6 +210,11 @@ void call_without_copies() {
     report("allreduce", [&](long* in) { return MPI_Allreduce(in, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); });
     report("bcast from there", [](long* data) { return MPI_Bcast(data, 1, MPI_LONG, size - 1, MPI_COMM_WORLD); });
     report("bcast to there", [](long* data) { return MPI_Bcast(data, 1, MPI_LONG, 0, MPI_COMM_WORLD); });
+    report("alltoall", [&](long* in) {
+        Vector mine(static_cast<std::size_t>(size), rank);
+        return MPI_Alltoall(device.memory != nullptr ? in : mine.data(), 1, MPI_LONG, all.data(), 1, MPI_LONG,
+                            MPI_COMM_WORLD);
+    });
     report("allgather",
            [&](long* in) { return MPI_Allgather(in, 1, MPI_LONG, all.data(), 1, MPI_LONG, MPI_COMM_WORLD); });
 }

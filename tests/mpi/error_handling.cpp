@@ -135,9 +135,19 @@ std::vector<Function> functions_of_all_to_all() {
          [](const Arguments& a) {
              return MPI_Allgather(a.send, a.count, a.type, a.receive, a.count, a.type, a.communicator);
          }},
-        {"allgatherv", true, [](const Arguments& a) {
+        {"allgatherv", true,
+         [](const Arguments& a) {
              return MPI_Allgatherv(a.send, a.count, a.type, a.receive, each<int>(a.count).data(),
                                    behind<int>(a.count).data(), a.type, a.communicator);
+         }},
+        {"alltoall", true,
+         [](const Arguments& a) {
+             return MPI_Alltoall(a.send, a.count, a.type, a.receive, a.count, a.type, a.communicator);
+         }},
+        {"alltoallv", true, [](const Arguments& a) {
+             const auto counts = each<int>(a.count), places = behind<int>(a.count);
+             return MPI_Alltoallv(a.send, counts.data(), places.data(), a.type, a.receive, counts.data(), places.data(),
+                                  a.type, a.communicator);
          }}};
 #if MPI_VERSION >= 4
     all.push_back({"allreduce_c", false, [](const Arguments& a) {
@@ -156,6 +166,15 @@ std::vector<Function> functions_of_all_to_all() {
     all.push_back({"allgatherv_c", true, [](const Arguments& a) {
                        return MPI_Allgatherv_c(a.send, a.count, a.type, a.receive, each<MPI_Count>(a.count).data(),
                                                behind<MPI_Aint>(a.count).data(), a.type, a.communicator);
+                   }});
+    all.push_back({"alltoall_c", true, [](const Arguments& a) {
+                       return MPI_Alltoall_c(a.send, a.count, a.type, a.receive, a.count, a.type, a.communicator);
+                   }});
+    all.push_back({"alltoallv_c", true, [](const Arguments& a) {
+                       const auto counts = each<MPI_Count>(a.count);
+                       const auto places = behind<MPI_Aint>(a.count);
+                       return MPI_Alltoallv_c(a.send, counts.data(), places.data(), a.type, a.receive, counts.data(),
+                                              places.data(), a.type, a.communicator);
                    }});
 #endif
     return all;

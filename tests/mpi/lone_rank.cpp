@@ -120,6 +120,12 @@ const std::map<std::string, Case> cases = {
           return MPI_Allgather(pair, odd() ? 2 : 1, MPI_LONG, all, 1, MPI_LONG, comm);
       },
       [] { return all[0] == 1 && all[1] == 2; }}},
+    {"alltoall, too much",
+     {[](MPI_Comm comm) {
+          const long many[2 * ranks] = {own, own, own, own, own, own};
+          return MPI_Alltoall(many, odd() ? 2 : 1, MPI_LONG, all, 1, MPI_LONG, comm);
+      },
+      [] { return all[0] == 1 && all[1] == 2; }}},
     {"reduce_scatter_block, one buffer",
      {[](MPI_Comm comm) {
           long numbers[ranks] = {own, own, own};

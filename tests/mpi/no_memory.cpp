@@ -72,6 +72,12 @@ const std::map<std::string, Case> cases = {
           return MPI_Allgatherv(&own, rank == 0 ? 1 : 0, MPI_LONG, all, counts, displacements, MPI_LONG, comm);
       },
       shared_right}},
+    {"served, parts of each for each",
+     {[](MPI_Comm comm) {
+          const int none[ranks] = {}, mine[ranks] = {0, rank == 0 ? 1 : 0}, yours[ranks] = {rank == 1 ? 1 : 0, 0};
+          return MPI_Alltoallv(&own, mine, none, MPI_LONG, all, yours, none, MPI_LONG, comm);
+      },
+      [] { return rank == 0 || all[0] == 1; }}},
     {"left to the library",
      {[](MPI_Comm comm) { return MPI_Allreduce(&own, &result, 1, MPI_LONG, MPI_SUM, comm); },
       [] { return result == 3; }}},

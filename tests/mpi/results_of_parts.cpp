@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Results of one collective whose vector has a part for each rank, as results.cpp of the others: counts, displacements,
-// types, operators, communicators, in place. Arguments: allgather or reduce_scatter (with and without counts), then
-// those of Material.
+// types, operators, communicators, in place. Arguments: allgather or reduce_scatter (with and without counts), alltoall
+// or alltoallv, then those of Material.
 #include "allgather_checks.hpp"
+#include "alltoall_checks.hpp"
 #include "material.hpp"
 #include "reduce_scatter_checks.hpp"
 
@@ -86,6 +87,31 @@ void check_gathers(AllgatherChecker& checker, MPI_Comm communicator, const Mater
     if (ranks == 5 && !material.brief) gather_predefined_types(checker, communicator, material);
 }
 
+void check_exchanges(AlltoallChecker& checker, MPI_Comm communicator, const Material& material, bool parts_differ) {
+    const Problem& numbers = material.named("MPI_LONG MPI_SUM");
+    const int size = size_of(communicator);
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{300}}) {
+        const auto all = AlltoallChecker::lengths(size, count);
+        for (std::size_t i = 0; i < (parts_differ ? all.size() : 1); ++i) checker.run(numbers, communicator, all[i]);
+    }
+    const std::size_t large = material.large_count / static_cast<std::size_t>(size);
+    checker.run(numbers, communicator, AlltoallChecker::lengths(size, large)[0]);
+    std::vector<Layout> layouts = layouts_to_mix(material.types);
+    // Six words fill an element of every layout.
+    checker.run_mixed(layouts, communicator, [](int, int) { return 6; });
+    if (parts_differ)
+        checker.run_mixed(layouts, communicator, [](int from, int to) { return (from + 2 * to) % 3 * 6; });
+    for (std::size_t index = material.types.size(); index < layouts.size(); ++index) {
+        MPI_Type_free(&layouts[index].type);
+    }
+    if (size != 5 || material.brief) return;
+    MPI_Datatype last = MPI_DATATYPE_NULL;
+    for (const Problem& problem : material.predefined) {
+        if (problem.type != last) checker.run(problem, communicator, [](int, int) { return 3; });
+        last = problem.type;
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -98,6 +124,13 @@ int main(int argc, char** argv) {
             AllgatherChecker checker;
             checker.tame = material.tame;
             check_sizes(checker, material, check_gathers);
+            status = print_results(checker, material);
+        } else if (subject == "alltoall" || subject == "alltoallv") {
+            const bool parts_differ = subject == "alltoallv";
+            AlltoallChecker checker(parts_differ);
+            check_sizes(checker, material, [parts_differ](auto& each, MPI_Comm communicator, const Material& with) {
+                check_exchanges(each, communicator, with, parts_differ);
+            });
             status = print_results(checker, material);
         } else {
             ReduceScatterChecker checker;

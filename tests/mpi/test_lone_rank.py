@@ -66,9 +66,10 @@ def test_negative_count_of_one_rank_ends_as_natively(mpi: MpiLibrary) -> None:
     assert all(re.search("class 0, right" if "good call" in line else "class [1-9]", line) for line in said[-3:])
 
 
-def test_allgather_of_too_much_fails_on_that_rank_alone(mpi: MpiLibrary) -> None:
-    command = [mpi.compile("lone_rank.cpp"), "allgather, too much"]
-    run = mpi.run_under_rondo(command, RANKS, allgather="ring", timeout=20).check()
-    assert len(re.findall("rank [01], allgather.* class 0, right", run.stdout)) == 2 * 2
-    assert len(re.findall("rank 2, allgather.* class [1-9]", run.stdout)) == 2
+@pytest.mark.parametrize("collective", ["allgather", "alltoall"])
+def test_too_much_from_a_rank_fails_there_alone(mpi: MpiLibrary, collective: str) -> None:
+    command = [mpi.compile("lone_rank.cpp"), f"{collective}, too much"]
+    run = mpi.run_under_rondo(command, RANKS, timeout=20, **{collective: FORCED_ALL_TO_ALL[collective]}).check()
+    assert len(re.findall(f"rank [01], {collective}.* class 0, right", run.stdout)) == 2 * 2
+    assert len(re.findall(f"rank 2, {collective}.* class [1-9]", run.stdout)) == 2
     assert run.stdout.count("good call: class 0, right") == RANKS

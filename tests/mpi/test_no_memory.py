@@ -12,6 +12,7 @@ RULES = """
 bcast           ranks_per_node >= 1 -> binomial
 reduce_scatter                      -> pairwise
 allgather                           -> ring
+alltoallv                           -> linear
 reduce                              -> ring
 """
 # Each on a communicator of its own that Rondo knows: whether the rank without memory can carry the call out.
@@ -19,6 +20,7 @@ CASES = {
     "served, for ranks on a node": False,
     "served, to parts": False,
     "served, from parts": False,
+    "served, parts of each for each": False,
     "left to the library": True,
     "refused by the algorithm": True,
 }

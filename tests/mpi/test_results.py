@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, LIBRARIES, ROOT, MpiLibrary
+from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, LIBRARIES, OF_PARTS, ROOT, MpiLibrary
 
 from rondo import _core
 
@@ -26,8 +26,6 @@ REFUSED = {
     "the first or the last rank as root, or a commutative operator": {"ordered", "inner"},
 }
 COLLECTIVES = FORCED | FORCED_ALL_TO_ALL
-# Collectives whose vector has a part for each rank.
-OF_PARTS = {"allgather", "reduce_scatter"}
 # Intel MPI's own collectives crash, or give other results than those of a sequential loop: reductions for MPI_REAL16
 # and for some datatypes with gaps, allgathers from and to MPI_BOTTOM and with types mixed among the ranks.
 NATIVELY_WRONG = {"impi": {"allgather", "allreduce", "reduce"}}

@@ -215,6 +215,9 @@ TEST(Rules, errors_name_file_and_line) {
 
 TEST(Rules, unknown_words_come_with_the_nearest) {
     EXPECT_THAT(complaint("exscn -> native"), AllOf(StartsWith("my.rules:1: "), HasSubstr("did you mean 'exscan'")));
+    EXPECT_THAT(complaint("alltoallv bytes < 3 -> native"),
+                HasSubstr("a condition on the bytes of alltoallv, of which ranks know only their own"));
+    EXPECT_EQ(complaint("alltoallv processes < 3 -> native"), "accepted");
     EXPECT_THAT(complaint("exscan byte < 3 -> native"), HasSubstr("unknown condition 'byte'; did you mean 'bytes'?"));
     EXPECT_THAT(complaint("exscan size < 3 -> native"), HasSubstr("expected one of: bytes, processes, "));
     EXPECT_THAT(complaint("exscan -> linear_pipeline:segmnt=3"), HasSubstr("did you mean 'segment'?"));

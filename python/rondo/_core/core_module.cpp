@@ -67,6 +67,7 @@ nb::list described_collectives() {
         description["has_root"] = collective.has.root;
         description["has_operation"] = collective.has.operation;
         description["has_data"] = collective.has.data;
+        description["all_to_all"] = collective.has.all_to_all();
         descriptions.append(description);
     }
     return descriptions;
@@ -174,6 +175,10 @@ SharedFacts checked_facts(const Collective& collective, Count processes, Count c
                     " bytes: expected at least one byte each, and at most " + quantity_text(most_bytes) +
                     " bytes together");
     }
+    if (collective.has.all_to_all() && count % processes != 0) {
+        throw Error(std::to_string(count) + " elements for " + std::to_string(processes) +
+                    " processes: expected as many for each");
+    }
     return collective.facts({.size = static_cast<Rank>(processes),
                              .count = count,
                              .element_bytes = element_bytes,
@@ -220,7 +225,13 @@ nb::dict traced(std::string_view collective_name, std::string_view choice_text, 
                                      .rendezvous = rendezvous};
     costs.inside = InsideCosts{alpha_inside, beta_inside, overhead_inside}.of(costs);
     const auto settings = virtual_machine::closed_settings(*choice.algorithm, facts, choice.settings, costs);
-    const virtual_machine::Problem problem{*choice.algorithm, facts, settings, in_place};
+    virtual_machine::Problem problem{*choice.algorithm, facts, settings, in_place};
+    const auto equal_parts = [&](Rank, Rank) { return count / processes; };
+    std::optional<virtual_machine::PartTable> parts;
+    if (collective.has.local_lengths) {
+        parts.emplace(facts.size, equal_parts, 0, false);
+        problem.parts = &*parts;
+    }
     const virtual_machine::TraceOptions options{execution_of(mode), costs, most_messages};
     const virtual_machine::Trace trace = virtual_machine::trace(problem, options);
 
@@ -286,7 +297,7 @@ NB_MODULE(_core, module) {
         "Rondo's algorithms and the checks of what users write. Every refusal is a ValueError that says why.";
     module.def("collectives", &rondo::described_collectives,
                "All collectives in alphabetical order: dictionaries with name, summary, has_root, "
-               "has_operation and has_data.");
+               "has_operation, has_data and all_to_all: has each rank a vector of its own?");
     module.def(
         "algorithms", &rondo::described_algorithms, "collective"_a,
         "The algorithms of a collective: dictionaries with name, summary, citation (a key), reference (its text), "

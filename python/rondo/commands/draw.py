@@ -125,7 +125,7 @@ def command(
     seconds = _costs(time, bool(ranks_on), lanes, **costs)
     has_data = next(each["has_data"] for each in _core.collectives() if each["name"] == collective)
     if has_data:
-        elements, choice = _count_and_segment(collective, choice, count, element_bytes)
+        elements, choice = _count_and_segment(collective, choice, count, element_bytes, processes)
     else:
         elements, element_bytes = processes, 0
     problem = Problem(
@@ -235,14 +235,22 @@ def _costs(time: str, has_nodes: bool, lanes: int | None, **texts: str | None) -
     )
 
 
-def _count_and_segment(collective: str, choice: str, count: str | None, element_bytes: int) -> tuple[int, str]:
+def _unsegmented(collective: str, processes: int) -> int:
+    """Elements; where each rank has a vector of its own, as many for each other."""
+    is_all_to_all = next(each["all_to_all"] for each in _core.collectives() if each["name"] == collective)
+    return -(-UNSEGMENTED // processes) * processes if is_all_to_all else UNSEGMENTED
+
+
+def _count_and_segment(
+    collective: str, choice: str, count: str | None, element_bytes: int, processes: int
+) -> tuple[int, str]:
     """Elements, and a choice with a segment, if there is such a parameter: a picture has few blocks, but some."""
     elements = _quantity(count, "--count") if count is not None else None
     name, _, written = choice.partition(":")
     parameters = next(each["parameters"] for each in _core.algorithms(collective) if each["name"] == name)
     segment = next((each for each in parameters if each["name"] == "segment"), None)
     if segment is None:
-        return UNSEGMENTED if elements is None else elements, choice
+        return _unsegmented(collective, processes) if elements is None else elements, choice
     settings = dict(each.partition("=")[::2] for each in written.split(",")) if written else {}
     per_segment = segment["standard"]
     if settings.get("segment", "auto") == "auto":

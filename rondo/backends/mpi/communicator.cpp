@@ -14,6 +14,10 @@ namespace rondo::mpi {
 namespace {
 
 constexpr std::size_t most_decisions = 256;
+constexpr std::size_t most_numbers = std::size_t{1} << 18;  // 2 MiB
+
+/// What tells apart calls that are divided in another way.
+std::size_t numbers_in(const Decision& decision) { return decision.starts != nullptr ? decision.starts->size() : 0; }
 
 int state_key = MPI_KEYVAL_INVALID;
 
@@ -176,16 +180,28 @@ const Decision* Communicator::remember(const CallKey& key, Decision decision) {
             left_to_library_.push_back({key, made});
             return &made;
         }
-        if (decisions_.find(key) != nullptr) decisions_.forget(key);
-        if (decisions_.size() >= most_decisions) decisions_.forget_oldest();
+        make_room(key, numbers_in(made));
         Kept kept{made, made.plan, made.plan == nullptr};
         kept.decision.plan = nullptr;
         decisions_.add(key, std::move(kept));
+        numbers_ += numbers_in(made);
     } catch (const std::bad_alloc&) {
         // This call can be carried out all the same; the next one thinks again.
         return &made;
     }
     return &made;
+}
+
+/// For a decision with so many numbers, in place of what is known for the key.
+void Communicator::make_room(const CallKey& key, std::size_t numbers) {
+    if (const auto* known = decisions_.find(key)) {
+        numbers_ -= numbers_in(known->second.decision);
+        decisions_.forget(key);
+    }
+    while (decisions_.size() >= most_decisions || (decisions_.size() > 0 && numbers_ + numbers > most_numbers)) {
+        numbers_ -= numbers_in(decisions_.oldest().second.decision);
+        decisions_.forget_oldest();
+    }
 }
 
 int Communicator::run(const Plan& plan, const Operands& operands) {
@@ -236,6 +252,30 @@ int Communicator::run_on_parts(const Plan& plan, const Gathering& data, Count by
     if (error != MPI_SUCCESS) return error;
     const int left = data.leave(whole, world().messages());
     packed.give_back();
+    return first_error(entered, left);
+}
+
+int Communicator::run_all_to_all(const Plan& plan, const Exchanging& data) {
+    count_call();
+    const ExchangedParts &outgoing = data.outgoing(), &incoming = data.incoming();
+    const bool packs_input = !data.in_place() && outgoing.place() == nullptr;
+    char *input = outgoing.place(), *output = incoming.place();
+    Scratch packed_input, packed_output;
+    if (packs_input) {
+        packed_input.take(static_cast<std::size_t>(outgoing.bytes()));
+        input = packed_input.bytes();
+    }
+    if (output == nullptr) {
+        packed_output.take(static_cast<std::size_t>(incoming.bytes()));
+        output = packed_output.bytes();
+    }
+    int entered = packs_input ? outgoing.pack(input, world().messages()) : MPI_SUCCESS;
+    if (data.in_place() && incoming.place() == nullptr) entered = incoming.pack(output, world().messages());
+    const int error = execute(plan, {input, output, byte_type(), nullptr});
+    if (error != MPI_SUCCESS) return error;
+    const int left = incoming.place() == nullptr ? incoming.unpack(output, world().messages()) : MPI_SUCCESS;
+    packed_input.give_back();
+    packed_output.give_back();
     return first_error(entered, left);
 }
 

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "rondo/backends/mpi/exchanging.hpp"
 #include "rondo/backends/mpi/gathering.hpp"
 #include "rondo/backends/mpi/least_recent.hpp"
 #include "rondo/backends/mpi/operation.hpp"
@@ -19,7 +20,7 @@
 namespace rondo::mpi {
 
 /// What tells calls on one communicator apart, as far as choice and plan depend on it. Equal on all ranks, but for
-/// `in_place`, which changes no message.
+/// `in_place`, which changes no message, and where the parts of an all-to-all are that differ.
 struct CallKey {
     std::uint16_t collective = 0;  ///< index in the registry
     std::uint16_t choice = 0;      ///< number of what the program has chosen while it runs
@@ -29,7 +30,9 @@ struct CallKey {
     Count count = 0;
     Count element_bytes = 0;  ///< size of the data of one element
     Rank root = 0;
-    std::uint32_t division = 0;  ///< Division::hash: the exact one is kept with the decision
+    /// Division::hash, or Exchanging::hash_of_places, which this rank alone knows: what exactly it stands for is kept
+    /// with the decision.
+    std::uint32_t division = 0;
 
     friend bool operator==(const CallKey&, const CallKey&) = default;
 };
@@ -45,7 +48,7 @@ struct Decision {
     std::shared_ptr<const Plan> plan;  ///< nullptr: the library's own collective
     Tally* tally = nullptr;            ///< where such calls are counted, nullptr if they are not
     const char* reason = "";           ///< why they go to the library; lives for ever
-    /// Of the parts of the vector; nullptr if they are even, or make no difference.
+    /// Of the parts of the vector, or their places; nullptr if they are even, or make no difference.
     std::shared_ptr<const std::vector<Count>> starts = nullptr;
     /// The lengths in bytes for which this holds, whatever else is different in calls of the collective with as
     /// commutative an operator: of calls that the rules leave to the library. Usually none.
@@ -112,6 +115,8 @@ class Communicator {
     int run_on_bytes(const Plan& plan, const UserData& data, bool is_source);
     /// Runs a plan whose elements are the bytes of all parts. Returns an MPI error code; throws std::bad_alloc.
     int run_on_parts(const Plan& plan, const Gathering& data, Count bytes);
+    /// Runs a plan of an all-to-all. Returns an MPI error code; throws std::bad_alloc.
+    int run_all_to_all(const Plan& plan, const Exchanging& data);
     /// Instead of running a plan that the other ranks may run.
     void skip_call() { count_call(); }
     /// True if the library takes data of this type for a message. Where Rondo has messages of its own.
@@ -120,12 +125,13 @@ class Communicator {
     /// as well as it can. Where Rondo has messages of its own.
     [[nodiscard]] bool library_checks_arguments() const;
 
-    static constexpr std::size_t most_collectives = 12;  ///< numbers of collectives are below
+    static constexpr std::size_t most_collectives = 16;  ///< numbers of collectives are below
 
   private:
     Communicator() = default;
     void set_up(MPI_Comm comm);
     bool translate_ranks(MPI_Comm comm);
+    void make_room(const CallKey& key, std::size_t numbers);
     void count_call() { ++calls_; }
     std::uint32_t next_number() { return ++decisions_so_far_ == 0 ? ++decisions_so_far_ : decisions_so_far_; }
     int execute(const Plan& plan, const Operands& operands);
@@ -146,6 +152,7 @@ class Communicator {
         bool is_native;
     };
     LeastRecent<CallKey, Kept, CallKeyHash> decisions_;
+    std::size_t numbers_ = 0;  // in all of these
     /// Calls of some collective that the rules leave to the library.
     struct LeftToLibrary {
         CallKey key;  // of one of them

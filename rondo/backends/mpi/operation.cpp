@@ -172,9 +172,25 @@ int Operation::run_alone(const Action& action) {
 int Operation::run_piece(const Action& action, Count first, Count count) {
     const auto piece = [&](const Block& block) { return address(block) + first * type_->extent; };
     const LocalWork& work = plan_->local_work(action);
-    if (action.kind == ActionKind::copy) return copy(piece(action.block), piece(work.into), count);
+    if (action.kind == ActionKind::copy) {
+        const Pieces pieces = plan_->pieces(action);
+        if (pieces.number != 1) return copy_row(pieces.from(action.block), pieces.into(work.into), first, count);
+        return copy(piece(action.block), piece(work.into), count);
+    }
     return reduction_->apply(piece(action.block), piece(work.right), piece(work.into), count,
                              [this](const void* from, void* into, Count each) { return copy(from, into, each); });
+}
+
+/// `count` elements of a row, of which `first` are copied already.
+int Operation::copy_row(const BlockRow& from, const BlockRow& into, Count first, Count count) const {
+    const Count each = from.first.count;
+    int error = MPI_SUCCESS;
+    for (Count index = first / each, offset = first % each; count > 0 && error == MPI_SUCCESS; ++index, offset = 0) {
+        const Count piece = std::min(count, each - offset);
+        error = copy(address(from[index].part(offset, piece)), address(into[index].part(offset, piece)), piece);
+        count -= piece;
+    }
+    return error;
 }
 
 /// So much of the local work that messages need not wait long.
@@ -185,10 +201,10 @@ int Operation::advance_local() {
     }
     const Action& action = plan_->actions()[local_];
     const Count piece = std::max<Count>(1, piece_bytes / std::max<Count>(1, type_->size));
-    const Count count = std::min(piece, action.block.count - local_done_);
+    const Count whole = length_of(action), count = std::min(piece, whole - local_done_);
     const int error = run_piece(action, local_done_, count);
     local_done_ += count;
-    if (local_done_ == action.block.count) scoreboard_.complete(std::exchange(local_, Action::none));
+    if (local_done_ == whole) scoreboard_.complete(std::exchange(local_, Action::none));
     return error;
 }
 

@@ -61,9 +61,15 @@ class Operation : private shared_memory::Consumer {
     int start_transfers(bool may_wait);
     int start_transfer(const Action& action, std::uint32_t index);
     int run_alone(const Action& action);
-    int run_local(const Action& action) { return run_piece(action, 0, action.block.count); }
+    int run_local(const Action& action) { return run_piece(action, 0, length_of(action)); }
     int run_piece(const Action& action, Count first, Count count);
+    int copy_row(const BlockRow& from, const BlockRow& into, Count first, Count count) const;
     int advance_local();
+    /// Of local work, in elements.
+    [[nodiscard]] Count length_of(const Action& action) const {
+        return action.kind == ActionKind::copy ? action.block.count * plan_->pieces(action).number
+                                               : Count{action.block.count};
+    }
     int complete_only();
     int complete_some(bool wait);
     [[nodiscard]] bool waits_in_node() const { return route_->node != nullptr && !in_node_->idle(); }

@@ -50,6 +50,12 @@ PlanKey key_of(const Call& call, const AlgorithmInfo& algorithm, std::span<const
     for (const Setting& setting : settings) key.push_back(setting.value);
     add_placement(facts.placement, key);
     key.insert(key.end(), facts.starts.begin(), facts.starts.end());
+    for (const std::span<const Block> blocks : {local.outgoing, local.incoming}) {
+        for (const Block& block : blocks) {
+            key.push_back(block.first);
+            key.push_back(block.count);
+        }
+    }
     return key;
 }
 

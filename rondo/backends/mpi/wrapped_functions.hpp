@@ -9,6 +9,8 @@
     FUNCTION(Allgather, allgather, GATHERING, everywhere)                \
     FUNCTION(Allgatherv, allgather, GATHERING_PARTS, everywhere)         \
     FUNCTION(Allreduce, allreduce, REDUCING, everywhere)                 \
+    FUNCTION(Alltoall, alltoall, EXCHANGING, everywhere)                 \
+    FUNCTION(Alltoallv, alltoallv, EXCHANGING_PARTS, everywhere)         \
     FUNCTION(Bcast, bcast, MOVING, is_the_input)                         \
     FUNCTION(Exscan, exscan, REDUCING, after_rank_0)                     \
     FUNCTION(Reduce, reduce, REDUCING_TO_A_ROOT, at_the_root)            \
@@ -24,8 +26,9 @@
     FUNCTION(Init)                         \
     FUNCTION(Init_thread)
 
-// The arguments in their order. `counts` and `displacements` are arrays with a number for each rank; without `counts`,
-// each rank's part has `count` elements where the vector has parts. `buffer` is input and output.
+// The arguments in their order. `counts` and `displacements` are arrays with a number for each rank, as `input_counts`
+// and `input_displacements`; without `counts`, each rank's part has `count` elements where the vector has parts.
+// `buffer` is input and output.
 #define RONDO_MEETING(EACH) EACH(comm)
 #define RONDO_MOVING(EACH) EACH(buffer), EACH(count), EACH(datatype), EACH(root), EACH(comm)
 #define RONDO_REDUCING(EACH) EACH(input), EACH(output), EACH(count), EACH(datatype), EACH(op), EACH(comm)
@@ -37,3 +40,7 @@
 #define RONDO_GATHERING_PARTS(EACH)                                                                                    \
     EACH(input), EACH(input_count), EACH(input_type), EACH(output), EACH(counts), EACH(displacements), EACH(datatype), \
         EACH(comm)
+#define RONDO_EXCHANGING(EACH) RONDO_GATHERING(EACH)
+#define RONDO_EXCHANGING_PARTS(EACH)                                                                          \
+    EACH(input), EACH(input_counts), EACH(input_displacements), EACH(input_type), EACH(output), EACH(counts), \
+        EACH(displacements), EACH(datatype), EACH(comm)

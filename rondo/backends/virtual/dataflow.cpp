@@ -146,7 +146,7 @@ class Dataflow {
                 break;
             }
             case ActionKind::copy:
-                begin_read(rank, action.block);
+                begin_read(rank, state.plan.pieces(action).from(action.block).bounds());
                 time_.work(state, 0, delay(), index);
                 break;
         }
@@ -182,7 +182,7 @@ class Dataflow {
                 break;
             case ActionKind::send: end_read(rank, action.block); break;
             case ActionKind::combine: finish_combine(rank, action, plan.local_work(action)); break;
-            case ActionKind::copy: finish_copy(rank, action, plan.local_work(action)); break;
+            case ActionKind::copy: finish_copy(rank, action, plan.local_work(action), plan.pieces(action)); break;
         }
     }
 
@@ -199,26 +199,26 @@ class Dataflow {
         observe(rank, action, work, time_.now() - time_.seconds_of_combine(work.into));
     }
 
-    void finish_copy(Rank rank, const Action& action, const LocalWork& work) {
-        Memory& memory = contents(rank).memory;
-        end_read(rank, action.block);
-        begin_write(rank, work.into);
-        end_write(rank, work.into);
-        memory.write(work.into, memory.read(action.block));
-        observe(rank, action, work, time_.now());
+    void finish_copy(Rank rank, const Action& action, const LocalWork& work, const Pieces& pieces) {
+        const BlockRow from = pieces.from(action.block), into = pieces.into(work.into);
+        end_read(rank, from.bounds());
+        begin_write(rank, into.bounds());
+        end_write(rank, into.bounds());
+        contents(rank).memory.copy(from, into);
+        observe(rank, action, work, time_.now(), pieces);
     }
 
-    void observe(Rank rank, const Action& action, const LocalWork& work, double start) {
+    void observe(Rank rank, const Action& action, const LocalWork& work, double start, const Pieces& pieces = {}) {
         if (options_.observer == nullptr) return;
         options_.observer->local({.rank = rank,
                                   .step = action.step,
                                   .kind = action.kind,
-                                  .left = action.block,
+                                  .left = pieces.from(action.block).bounds(),
                                   .right = work.right,
-                                  .into = work.into,
+                                  .into = pieces.into(work.into).bounds(),
                                   .start = start,
                                   .end = time_.now(),
-                                  .data = contents(rank).memory.read(work.into)});
+                                  .data = contents(rank).memory.read(pieces.into(work.into))});
     }
 
     template <class Change>

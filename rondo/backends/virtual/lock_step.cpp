@@ -16,7 +16,8 @@ namespace {
 class LockStep {
   public:
     LockStep(const Problem& problem, const CostModel& costs, Observer* observer)
-        : problem_(problem), costs_(costs), observer_(observer) {
+        : problem_(problem), costs_(costs), observer_(observer),
+          ports_(std::max<Count>(problem.ports, problem.algorithm.ports_of(problem.settings))) {
         for (Rank rank = 0; rank < problem.facts.size; ++rank) {
             calls_.push_back(problem.call(rank));
             schedules_.push_back(schedule_of(*calls_.back(), problem.algorithm));
@@ -81,12 +82,13 @@ class LockStep {
     }
 
     void execute(Rank rank, const Step& step) {
-        if (step.into.empty()) return;
+        if (step.into.empty() || step.pieces.number == 0) return;
         Memory& memory = memories_[index(rank)];
         const double start = states_[index(rank)].clock;
         if (step.kind == StepKind::copy) {
-            memory.write(step.into, memory.read(step.left));
-            observe(rank, ActionKind::copy, step, start);
+            const BlockRow from = step.pieces.from(step.left), into = step.pieces.into(step.into);
+            memory.copy(from, into);
+            observe(rank, ActionKind::copy, from.bounds(), into, start);
             return;
         }
         memory.write(step.into,
@@ -96,21 +98,22 @@ class LockStep {
         counts.combined += step.into.count;
         states_[index(rank)].clock +=
             costs_.gamma * static_cast<double>(step.into.count * problem_.facts.element_bytes);
-        observe(rank, ActionKind::combine, step, start);
+        observe(rank, ActionKind::combine, step.left, step.into, start, step.right);
     }
 
-    void observe(Rank rank, ActionKind kind, const Step& step, double start) {
+    void observe(Rank rank, ActionKind kind, const Block& left, const BlockRow& into, double start,
+                 const Block& right = {}) {
         if (observer_ == nullptr) return;
         const State& state = states_[index(rank)];
         observer_->local({.rank = rank,
                           .step = state.number,
                           .kind = kind,
-                          .left = step.left,
-                          .right = kind == ActionKind::combine ? step.right : Block(),
-                          .into = step.into,
+                          .left = left,
+                          .right = right,
+                          .into = into.bounds(),
                           .start = start,
                           .end = state.clock,
-                          .data = memories_[index(rank)].read(step.into)});
+                          .data = memories_[index(rank)].read(into)});
     }
 
     /// True if the rank has to wait.
@@ -141,9 +144,8 @@ class LockStep {
                 }
             }
         }
-        if (std::max(sends, receives) > problem_.ports) {
-            throw Error("uses " + std::to_string(std::max(sends, receives)) + " ports, has " +
-                        std::to_string(problem_.ports));
+        if (std::max(sends, receives) > ports_) {
+            throw Error("uses " + std::to_string(std::max(sends, receives)) + " ports, has " + std::to_string(ports_));
         }
     }
 
@@ -204,6 +206,7 @@ class LockStep {
     const Problem& problem_;
     const CostModel costs_;
     Observer* const observer_;
+    const Count ports_;
     std::vector<std::unique_ptr<Call>> calls_;
     std::vector<Schedule> schedules_;
     std::vector<Memory> memories_;

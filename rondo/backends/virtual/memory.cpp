@@ -41,6 +41,22 @@ void Memory::write(const Block& block, const Data& data) {
     }
 }
 
+Data Memory::read(const BlockRow& row) {
+    Data data;
+    for (Count index = 0; index < row.number; ++index) {
+        const Block block = row[row.distance < 0 ? row.number - 1 - index : index];
+        const Count offset = block.first - row.bounds().first;
+        for (const Piece& piece : read(block)) {
+            data.push_back({piece.offset + offset, piece.count, piece.symbol.moved(offset)});
+        }
+    }
+    return data;
+}
+
+void Memory::copy(const BlockRow& from, const BlockRow& into) {
+    for (Count index = 0; index < into.number; ++index) write(into[index], read(from[index]));
+}
+
 Data combined(const Data& left, const Data& right, bool commutative) {
     Data result;
     for (std::size_t i = 0, j = 0; i < left.size() && j < right.size();) {

@@ -6,6 +6,7 @@
 
 #include "rondo/backends/virtual/symbol.hpp"
 #include "rondo/core/range_map.hpp"
+#include "rondo/core/step.hpp"
 
 namespace rondo::virtual_machine {
 
@@ -25,6 +26,9 @@ class Memory {
     /// Throws Error if any element is undefined.
     [[nodiscard]] Data read(const Block& block);
     void write(const Block& block, const Data& data);
+    /// The same for rows: relative to the start of their bounds.
+    [[nodiscard]] Data read(const BlockRow& row);
+    void copy(const BlockRow& from, const BlockRow& into);
 
     /// The symbols without the check, for looking at results.
     [[nodiscard]] Data peek(const Block& block);

@@ -51,8 +51,33 @@ std::string place(Rank rank, std::int64_t step, const std::string& what) {
 
 }  // namespace
 
+PartTable::PartTable(Rank size, const std::function<Count(Rank from, Rank to)>& count, Count gap, bool reverse)
+    : size_(static_cast<std::size_t>(size)) {
+    for (Rank rank = 0; rank < size; ++rank) {
+        Count next = 0;
+        for (Rank to = 0; to < size; ++to) {
+            const Block& block = outgoing_.emplace_back(next, count(rank, to), Buffer::input);
+            next = block.last() + gap;
+        }
+    }
+    incoming_.resize(outgoing_.size());
+    for (Rank rank = 0; rank < size; ++rank) {
+        Count next = 0;
+        for (Rank i = 0; i < size; ++i) {
+            const Rank from = reverse ? size - 1 - i : i;
+            Block& block = incoming_[static_cast<std::size_t>(rank) * size_ + static_cast<std::size_t>(from)];
+            block = {next, count(from, rank), Buffer::output};
+            next = block.last() + gap;
+        }
+    }
+}
+
 std::unique_ptr<Call> Problem::call(Rank rank) const {
-    const LocalFacts local{.rank = rank, .in_place = promise_of(algorithm.collective).in_place(*this, rank)};
+    LocalFacts local{.rank = rank, .in_place = promise_of(algorithm.collective).in_place(*this, rank)};
+    if (parts != nullptr) {
+        local.incoming = parts->incoming(rank);
+        local.outgoing = local.in_place ? local.incoming : parts->outgoing(rank);
+    }
     return std::make_unique<Call>(facts, local, settings);
 }
 
@@ -64,6 +89,8 @@ Memory Problem::memory(Rank rank) const {
 void check_result(const Problem& problem, std::span<Memory> memories) {
     const Promise& promise = promise_of(problem.algorithm.collective);
     const SharedFacts& facts = problem.facts;
+    std::vector<std::unique_ptr<Call>> origins;  // where each has a part for each
+    for (Rank rank = 0; facts.input == Share::own && rank < facts.size; ++rank) origins.push_back(problem.call(rank));
     for (Rank rank = 0; rank < facts.size; ++rank) {
         Memory& memory = memories[static_cast<std::size_t>(rank)];
         const auto call = problem.call(rank);
@@ -81,6 +108,11 @@ void check_result(const Problem& problem, std::span<Memory> memories) {
             expect_every_input(rank, memory, output);
         } else if (facts.input == Share::part && facts.output == Share::whole) {
             for (Rank part = 0; part < facts.size; ++part) expect_output(facts.parts(output)[part], part);
+        } else if (facts.input == Share::own) {
+            for (Rank from = 0; from < facts.size; ++from) {
+                const Count start = origins[static_cast<std::size_t>(from)]->outgoing(rank).first;
+                expect(rank, memory, call->incoming(from), promise.output(facts, rank, from).moved(-start));
+            }
         } else {
             expect_output(output, rank);
         }

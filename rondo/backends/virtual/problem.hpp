@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -15,12 +16,32 @@
 
 namespace rondo::virtual_machine {
 
+/// Where the parts of an all-to-all stand, of any lengths.
+class PartTable {
+  public:
+    /// `count(from, to)`: elements. Parts follow one another with `gap` elements in between; those that come do so in
+    /// reverse order if wanted.
+    PartTable(Rank size, const std::function<Count(Rank from, Rank to)>& count, Count gap, bool reverse);
+
+    [[nodiscard]] std::span<const Block> outgoing(Rank rank) const { return of(outgoing_, rank); }
+    [[nodiscard]] std::span<const Block> incoming(Rank rank) const { return of(incoming_, rank); }
+
+  private:
+    [[nodiscard]] std::span<const Block> of(const std::vector<Block>& blocks, Rank rank) const {
+        return std::span(blocks).subspan(static_cast<std::size_t>(rank) * size_, size_);
+    }
+
+    std::size_t size_;
+    std::vector<Block> outgoing_, incoming_;  // of all ranks
+};
+
 struct Problem {
     const AlgorithmInfo& algorithm;
     SharedFacts facts;  ///< by whose placement messages are inside a node or between nodes, whatever the algorithm asks
     std::span<const Setting> settings;  ///< borrowed; see AlgorithmInfo::standard_settings
     bool in_place = false;              ///< on the ranks that can be (see promise.hpp)
-    int ports = 1;                      ///< how many sends, and how many receives, one exchange may hold
+    int ports = 1;  ///< how many sends, and how many receives, one exchange may hold, if the algorithm says nothing
+    const PartTable* parts = nullptr;  ///< of an all-to-all whose parts differ
 
     [[nodiscard]] std::unique_ptr<Call> call(Rank rank) const;
     /// What the buffers of a rank hold before the call.

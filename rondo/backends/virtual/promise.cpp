@@ -33,6 +33,8 @@ Symbol all_at_the_root(const SharedFacts& facts, Rank rank, Rank /*part*/) {
 constexpr Promise promises[] = {
     {"allgather", everyone, if_wanted, the_parts_input},
     {"allreduce", everyone, if_wanted, all},
+    {"alltoall", everyone, if_wanted, the_parts_input},
+    {"alltoallv", everyone, if_wanted, the_parts_input},
     {"barrier", everyone, never, the_parts_input, true},
     {"bcast", only_the_root, always, the_roots_input},
     {"exscan", everyone, if_wanted, all_before},

@@ -15,7 +15,8 @@ struct Promise {
     /// True: this rank's input stands in its output buffer, or there is only one buffer.
     bool (*in_place)(const Problem& problem, Rank rank);
     /// What every element of the output holds in the end, seen from the first one; an undefined symbol: what it held
-    /// before. Where parts are gathered: of the part of rank `part`.
+    /// before. Where parts are gathered: of the part of rank `part`. In an all-to-all: of the part from that rank, seen
+    /// from where it starts there.
     Symbol (*output)(const SharedFacts& facts, Rank rank, Rank part);
     /// The parts, of one element each, may stand in any order.
     bool in_any_order = false;

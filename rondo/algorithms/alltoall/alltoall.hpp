@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// All-to-all (MPI_Alltoall): part i of the output of rank j becomes part j of the input of rank i. Every rank has as
+// many elements for each: all vectors have a count, and that many p-ths of it are a part. In place, the input stands in
+// the output.
+#pragma once
+
+#include "rondo/algorithms/list.hpp"
+
+namespace rondo::alltoall {
+
+inline constexpr std::string_view summary = "every rank gets a part of its own from every rank";
+
+#define RONDO_ALLTOALL_ALGORITHMS(ALGORITHM) \
+    ALGORITHM(bruck)                         \
+    ALGORITHM(full_lane)                     \
+    ALGORITHM(k_lane)                        \
+    ALGORITHM(k_ported)                      \
+    ALGORITHM(linear)                        \
+    ALGORITHM(pairwise)
+
+RONDO_ALLTOALL_ALGORITHMS(RONDO_DECLARE_ALGORITHM)
+
+inline constexpr const AlgorithmInfo* algorithms[] = {RONDO_ALLTOALL_ALGORITHMS(RONDO_ALGORITHM_ADDRESS)};
+
+}  // namespace rondo::alltoall

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/backends/mpi/exchanging.hpp"
+
+#include <algorithm>
+
+#include "rondo/backends/mpi/device_memory.hpp"
+
+namespace rondo::mpi {
+namespace {
+
+constexpr Count piece_bytes = Count{1} << 30;
+
+}  // namespace
+
+ExchangedParts::ExchangedParts(const PlacedParts& parts)
+    : parts_(parts), plain_(lies_as_packed(parts.type)), direct_(plain_), first_(parts.buffer) {
+    if (!parts.displacements.is_argument()) {
+        bytes_ = bytes_of(0) * parts.counts.size();
+    } else {
+        bool found = false;
+        Count lowest = 0;
+        for (Rank rank = 0; rank < parts.counts.size(); ++rank) {
+            if (count_of(rank) == 0) continue;
+            const Count displacement = parts.displacement(rank);
+            lowest = found ? std::min(lowest, displacement) : displacement;
+            found = true;
+            bytes_ += bytes_of(rank);
+        }
+        first_ += lowest * parts.type.extent;
+    }
+    if (on_device(first_)) direct_ = false;
+}
+
+template <class Move>
+int ExchangedParts::for_each_piece(Move&& move) const {
+    const Count most = std::max<Count>(1, piece_bytes / std::max<Count>(1, parts_.type.size));
+    Count packed = 0;
+    for (Rank rank = 0; rank < parts_.counts.size(); ++rank) {
+        const UserData part = parts_[rank];
+        for (Count done = 0, count = count_of(rank); done < count;) {
+            const Count piece = std::min(most, count - done);
+            // At MPI_BOTTOM only what starts there is recognised as being there.
+            char* const start = static_cast<char*>(part.buffer) + done * parts_.type.extent;
+            const UserData data{start, piece, parts_.type};
+            if (const int error = move(data, packed); error != MPI_SUCCESS) return error;
+            packed += data.bytes();
+            done += piece;
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+int ExchangedParts::pack(char* into, MPI_Comm comm) const {
+    return for_each_piece(
+        [&](const UserData& data, Count packed) { return mpi::pack(data, plain_, into + packed, comm); });
+}
+
+int ExchangedParts::unpack(const char* from, MPI_Comm comm) const {
+    return for_each_piece(
+        [&](const UserData& data, Count packed) { return mpi::unpack(from + packed, data, plain_, comm); });
+}
+
+std::vector<Count> Exchanging::places() const {
+    std::vector<Count> places;
+    const auto add = [&](Count first, Count bytes) {
+        places.push_back(first);
+        places.push_back(bytes);
+    };
+    outgoing_.visit(add);
+    incoming_.visit(add);
+    return places;
+}
+
+bool Exchanging::has_places(std::span<const Count> places) const {
+    std::size_t at = 0;
+    bool equal = true;
+    const auto compare = [&](Count first, Count bytes) {
+        equal = equal && at + 1 < places.size() && places[at] == first && places[at + 1] == bytes;
+        at += 2;
+    };
+    outgoing_.visit(compare);
+    incoming_.visit(compare);
+    return equal && at == places.size();
+}
+
+std::uint32_t Exchanging::hash_of_places() const {
+    std::uint64_t hash = 0x9E3779B97F4A7C15U;
+    const auto add = [&](Count first, Count bytes) {
+        for (const Count number : {first, bytes}) {
+            hash = (hash ^ static_cast<std::uint64_t>(number)) * 0xBF58476D1CE4E5B9U;
+            hash ^= hash >> 29;
+        }
+    };
+    outgoing_.visit(add);
+    incoming_.visit(add);
+    return static_cast<std::uint32_t>(hash) | 1U;
+}
+
+}  // namespace rondo::mpi

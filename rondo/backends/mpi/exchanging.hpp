@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How the data of an all-to-all come into the bytes that a plan works on, and out of them again, on one rank. Where
+// possible these bytes are the user's own.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "rondo/backends/mpi/gathering.hpp"
+
+namespace rondo::mpi {
+
+/// What a rank sends, or what it receives: a part for each rank.
+class ExchangedParts {
+  public:
+    /// Borrows. Counts below 0 are taken for 0.
+    explicit ExchangedParts(const PlacedParts& parts);
+
+    /// The user's memory, where all parts are as packed, each for itself; nullptr if they need a place of their own,
+    /// one after the other.
+    [[nodiscard]] char* place() const { return direct_ ? first_ : nullptr; }
+    /// Of all parts together.
+    [[nodiscard]] Count bytes() const { return bytes_; }
+    /// Calls `visit(first, bytes)` for the part of each rank: where it is, from that place on.
+    template <class Visitor>
+    void visit(Visitor&& visitor) const {
+        Count next = 0;
+        for (Rank rank = 0; rank < parts_.counts.size(); ++rank) {
+            const Count bytes = bytes_of(rank);
+            const char* const user = parts_.buffer + parts_.displacement(rank) * parts_.type.extent;
+            visitor(bytes == 0 ? 0 : direct_ ? user - first_ : next, bytes);
+            next += bytes;
+        }
+    }
+
+    /// To and from a place of their own. Both return an MPI error code.
+    int pack(char* into, MPI_Comm comm) const;
+    int unpack(const char* from, MPI_Comm comm) const;
+
+  private:
+    [[nodiscard]] Count count_of(Rank rank) const { return std::max<Count>(0, parts_.counts[rank]); }
+    [[nodiscard]] Count bytes_of(Rank rank) const { return count_of(rank) * parts_.type.size; }
+    /// Calls `move(data, packed)` for pieces of all parts that an int counts, as long as it returns MPI_SUCCESS.
+    template <class Move>
+    int for_each_piece(Move&& move) const;
+
+    PlacedParts parts_;
+    Count bytes_ = 0;
+    bool plain_;
+    bool direct_;  // and in the host's memory
+    char* first_;
+};
+
+/// Both sides. In place there is one: what is sent stands where what is received goes.
+class Exchanging {
+  public:
+    Exchanging(const PlacedParts& outgoing, const PlacedParts& incoming, bool in_place)
+        : outgoing_(in_place ? incoming : outgoing), incoming_(incoming), in_place_(in_place) {}
+
+    [[nodiscard]] bool in_place() const { return in_place_; }
+    [[nodiscard]] const ExchangedParts& outgoing() const { return outgoing_; }
+    [[nodiscard]] const ExchangedParts& incoming() const { return incoming_; }
+
+    /// What tells plans for such parts apart: where each is that goes out, and its length; then those that come in.
+    [[nodiscard]] std::vector<Count> places() const;
+    [[nodiscard]] bool has_places(std::span<const Count> places) const;
+    /// A hash of them, not 0.
+    [[nodiscard]] std::uint32_t hash_of_places() const;
+
+  private:
+    ExchangedParts outgoing_, incoming_;
+    bool in_place_;
+};
+
+}  // namespace rondo::mpi

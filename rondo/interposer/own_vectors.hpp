@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include "rondo/backends/mpi/exchanging.hpp"
+#include "rondo/interposer/seen_call.hpp"
+
+namespace rondo::interposer {
+
+/// A call from a vector of each rank with a part for each to one with a part from each. Counted in bytes: ranks may
+/// describe them by different datatypes. Where the parts differ, all that others know alike is that there is such a
+/// call: so it is never empty, and nothing about its lengths may decide.
+class OwnVectors {
+  public:
+    static constexpr bool takes_empty_type = true;
+    /// An array is missing.
+    static bool is_empty(const UserCall& call) {
+        const auto is_missing = [](const mpi::Numbers& numbers) {
+            return numbers.is_argument() && numbers.array() == nullptr;
+        };
+        if (is_missing(call.counts) || is_missing(call.displacements)) return true;
+        return call.input != MPI_IN_PLACE && (is_missing(call.input_counts) || is_missing(call.input_displacements));
+    }
+    static Count bytes_of(const SeenCall& seen) {
+        return seen.call.counts.is_argument() ? 0 : seen.call.count * seen.type.size * seen.communicator.size();
+    }
+
+    explicit OwnVectors(const SeenCall& seen)
+        : seen_(seen), input_type_(described(seen.call.input_type)), outgoing_{outgoing()}, incoming_{incoming()},
+          fits_(parts_differ() || is_in_place() || outgoing_[0].bytes() == incoming_[0].bytes()), data_(exchanging()) {}
+
+    OwnVectors(const OwnVectors&) = delete;  // `input_type_` may refer to `derived_`
+    OwnVectors& operator=(const OwnVectors&) = delete;
+    ~OwnVectors() = default;
+
+    /// Of the vector of each rank; where parts differ, of what this one gets.
+    [[nodiscard]] Count bytes() const { return data_.incoming().bytes(); }
+    [[nodiscard]] bool is_nothing() const { return !parts_differ() && seen_.call.count * seen_.type.size <= 0; }
+    [[nodiscard]] Count bytes_to_a_count() const { return seen_.type.size * seen_.communicator.size(); }
+
+    [[nodiscard]] mpi::CallKey key() const {
+        mpi::CallKey key = seen_.key(parts_differ() ? 0 : bytes(), 1, data_.in_place());
+        if (parts_differ()) key.division = data_.hash_of_places();
+        return key;
+    }
+    [[nodiscard]] bool has_starts(std::span<const Count> starts) const { return data_.has_places(starts); }
+    [[nodiscard]] std::vector<Count> starts() const { return data_.places(); }
+
+    /// What MPI forbids and the library reports. What it does not report must not be among it.
+    [[nodiscard]] const char* wrong() const {
+        const UserCall& call = seen_.call;
+        constexpr const char* doubtful = "doubtful buffers";
+        if (call.output == MPI_IN_PLACE) return doubtful;
+        if (!is_in_place() && call.input_type == mpi::library().datatype_null) return doubtful;
+        if (has_negative_count()) return "negative count";
+#ifndef RONDO_ABI_OPENMPI
+        const bool sends = !is_in_place() && data_.outgoing().bytes() > 0, receives = data_.incoming().bytes() > 0;
+        if (seen_.type.predefined && receives && call.output == nullptr) return doubtful;
+        if (input_type_.predefined && sends && call.input == nullptr) return doubtful;
+        const bool alike = parts_differ()
+                               ? call.input_type == call.datatype && call.input_counts.array() == call.counts.array()
+                               : call.input_type == call.datatype && call.input_count == call.count;
+        if (seen_.type.predefined && sends && alike && call.input == call.output) return doubtful;
+#endif
+        return nullptr;
+    }
+    [[nodiscard]] bool refused_by_library() const {
+        const auto is_refused = [&](const mpi::PlacedParts& parts, Count bytes) {
+            return !parts.type.predefined && bytes > 0 && !seen_.communicator.can_send(parts.buffer, parts.type);
+        };
+        return has_negative_count() || is_refused(incoming_, data_.incoming().bytes()) ||
+               (!is_in_place() && is_refused(outgoing_, data_.outgoing().bytes()));
+    }
+
+    /// Where this rank would send other lengths than it gets, that is an error of its own, for which the others must
+    /// not wait: they get what stands in its output.
+    int run(const Plan& plan, bool /*is_wrong*/) const {
+        const int error = seen_.communicator.run_all_to_all(plan, data_);
+        if (error != MPI_SUCCESS || fits_) return error;
+        return outgoing_[0].bytes() > incoming_[0].bytes() ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
+    }
+
+  private:
+    [[nodiscard]] bool parts_differ() const { return seen_.call.counts.is_argument(); }
+    [[nodiscard]] bool is_in_place() const { return seen_.call.input == MPI_IN_PLACE; }
+    [[nodiscard]] bool has_negative_count() const {
+        const auto is_negative = [this](const mpi::PartCounts& counts) {
+            if (counts.plainly_equal()) return counts[0] < 0;
+            for (Rank rank = 0; rank < seen_.communicator.size(); ++rank) {
+                if (counts[rank] < 0) return true;
+            }
+            return false;
+        };
+        return is_negative(incoming_.counts) || (!is_in_place() && is_negative(outgoing_.counts));
+    }
+    mpi::Exchanging exchanging() const {
+        mpi::notice_device_runtimes();  // memory of a device has to be packed
+        return {outgoing_, incoming_, is_in_place() || !fits_};
+    }
+    [[nodiscard]] mpi::PlacedParts incoming() const {
+        const UserCall& call = seen_.call;
+        return {static_cast<char*>(call.output), seen_.type, counts(call.counts, call.count), call.displacements};
+    }
+    [[nodiscard]] mpi::PlacedParts outgoing() const {
+        const UserCall& call = seen_.call;
+        if (is_in_place()) return incoming();
+        return {static_cast<char*>(const_cast<void*>(call.input)), input_type_,
+                counts(call.input_counts, call.input_count), call.input_displacements};
+    }
+    [[nodiscard]] mpi::PartCounts counts(const mpi::Numbers& of_each, Count each) const {
+        const Rank size = seen_.communicator.size();
+        return of_each.is_argument() ? mpi::PartCounts(of_each, size) : mpi::PartCounts(each, size);
+    }
+    const mpi::Datatype& described(MPI_Datatype handle) {
+        if (seen_.call.input == MPI_IN_PLACE) return seen_.type;
+        const mpi::Datatype* const type = mpi::describe(handle, derived_);
+        return type != nullptr ? *type : derived_ = {};  // of no size
+    }
+
+    const SeenCall& seen_;
+    mpi::Datatype derived_;
+    const mpi::Datatype& input_type_;
+    const mpi::PlacedParts outgoing_, incoming_;
+    const bool fits_;
+    const mpi::Exchanging data_;
+};
+
+}  // namespace rondo::interposer

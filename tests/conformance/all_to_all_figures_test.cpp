@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Rounds, messages and volume of all-to-alls, counted by execution and held against the papers' formulas; and what
+// their plans take.
+#include <numeric>
+
+#include "rondo/backends/virtual/lock_step.hpp"
+#include "rondo/core/plan.hpp"
+#include "tests/conformance/cases.hpp"
+
+namespace rondo::conformance {
+namespace {
+
+using virtual_machine::Outcome;
+
+const Rank largest_size = Width{.brief = 20, .everyday = 50, .full = 200}();
+
+constexpr Count per_part = 3;
+
+Outcome outcome_of(std::string_view name, Rank p, const std::vector<Setting>& settings = {},
+                   const Placement* placement = nullptr) {
+    const AlgorithmInfo& algorithm = *find_collective("alltoall")->algorithm(name);
+    const SharedFacts facts =
+        find_collective("alltoall")
+            ->facts({.size = p, .count = p * per_part, .element_bytes = element_bytes, .placement = placement});
+    return virtual_machine::run_lock_step({algorithm, facts, settings});
+}
+
+void expect_on_every_rank(const Outcome& outcome, Count rounds, Count messages, Count parts) {
+    EXPECT_EQ(outcome.time, static_cast<double>(rounds));
+    for (const auto& rank : outcome.ranks) {
+        EXPECT_EQ(rank.sent, messages);
+        EXPECT_EQ(rank.received, messages);
+        EXPECT_EQ(rank.volume, parts * per_part);
+    }
+}
+
+TEST(alltoall, sends_every_part_once_in_rounds_of_as_many_messages_as_there_are_ports) {
+    for (Rank p = 2; p <= largest_size; ++p) {
+        SCOPED_TRACE(p);
+        expect_on_every_rank(outcome_of("pairwise", p), p - 1, p - 1, p - 1);
+        expect_on_every_rank(outcome_of("linear", p), (p + 62) / 64, p - 1, p - 1);
+        for (const Count ports : {1, 2, 3, 7, 32}) {
+            const Count rounds = (p - 1 + ports - 1) / ports;
+            expect_on_every_rank(outcome_of("k_ported", p, {{"ports", ports}}), rounds, p - 1, p - 1);
+        }
+    }
+}
+
+/// The numbers below `p` that have another digit than 0 at each place, counted for every place.
+Count digits_other_than_0(Count p, Count radix) {
+    Count digits = 0;
+    for (Count number = 1; number < p; ++number) {
+        for (Count rest = number; rest > 0; rest /= radix) digits += rest % radix != 0 ? 1 : 0;
+    }
+    return digits;
+}
+
+TEST(alltoall_bruck, takes_a_round_for_every_digit_and_a_message_for_every_value_of_it) {
+    for (Rank p = 2; p <= largest_size; ++p) {
+        for (const Count radix : {2, 3, 4, 8, 64}) {
+            SCOPED_TRACE(testing::Message() << p << " ranks, radix " << radix);
+            Count messages = 0;
+            for (Count weight = 1; weight < p; weight *= radix) {
+                messages += std::min<Count>(radix - 1, (p - 1) / weight);
+            }
+            const Outcome outcome = outcome_of("bruck", p, {{"radix", radix}});
+            expect_on_every_rank(outcome, messages, messages, digits_other_than_0(p, radix));
+            if (radix == 2) EXPECT_EQ(outcome.time, ceil_log2(p));
+        }
+    }
+}
+
+TEST(alltoall_full_lane, takes_a_round_for_every_other_node_and_every_other_rank_of_the_node) {
+    for (const Rank nodes : {1, 2, 3, 5, 8}) {
+        for (const Rank ranks : {1, 2, 4, 7}) {
+            SCOPED_TRACE(testing::Message() << nodes << " nodes of " << ranks);
+            const Placement placement = Placement::regular(nodes, ranks);
+            const Count rounds = nodes - 1 + ranks - 1;
+            expect_on_every_rank(outcome_of("full_lane", nodes * ranks, {}, &placement), rounds, rounds,
+                                 (nodes - 1) * ranks + (ranks - 1) * nodes);
+        }
+    }
+}
+
+TEST(alltoall_k_lane, takes_a_step_for_every_rank_of_every_other_node) {
+    for (const Rank nodes : {1, 2, 3, 5, 8}) {
+        for (const Rank ranks : {1, 2, 4, 7}) {
+            SCOPED_TRACE(testing::Message() << nodes << " nodes of " << ranks);
+            const Placement placement = Placement::regular(nodes, ranks);
+            const Count rounds = nodes * ranks - 1;
+            expect_on_every_rank(outcome_of("k_lane", nodes * ranks, {}, &placement), rounds, rounds, rounds);
+        }
+    }
+}
+
+TEST(alltoall, has_plans_of_less_than_1_MiB_on_4096_ranks) {
+    constexpr Rank p = 4096;
+    const Placement placement = Placement::regular(64, 64);
+    for (const AlgorithmInfo* algorithm : find_collective("alltoall")->algorithms) {
+        const SharedFacts facts =
+            find_collective("alltoall")
+                ->facts({.size = p, .count = p * per_part, .placement = algorithm->uses_nodes ? &placement : nullptr});
+        const std::vector<Setting> settings = algorithm->standard_settings();
+        const Call call(facts, {.rank = p / 3}, settings);
+        const Plan plan = Plan::of(call, *algorithm);
+        EXPECT_LT(plan.bytes(), std::size_t{1} << 20) << algorithm->name;
+        EXPECT_LE(plan.actions().size(), std::size_t{2} * p) << algorithm->name;
+    }
+}
+
+}  // namespace
+}  // namespace rondo::conformance
