@@ -60,15 +60,12 @@ inline constexpr Count element_bytes = 8;
 inline constexpr Rank thorough_size = 40;  // up to so many ranks everything is tried, beyond it a choice that changes
 
 inline std::vector<Count> counts_for(const AlgorithmInfo& algorithm, Rank size) {
-    if (!find_collective(algorithm.collective)->has.data) return {size};
-    if (size > thorough_size) return {1, size - 1, size + 1, 1000};
-    return {0, 1, 2, 7, size - 1, size, size + 1, 1000};
-}
-
-/// In an all-to-all every rank has as many elements for each.
-inline std::vector<Count> counts_for(const AlgorithmInfo& algorithm, Rank size) {
-    std::vector<Count> counts = counts_for(size);
-    if (!find_collective(algorithm.collective)->has.all_to_all()) return counts;
+    const Traits has = find_collective(algorithm.collective)->has;
+    if (!has.data) return {size};
+    std::vector<Count> counts = {0, 1, 2, 7, size - 1, size, size + 1, 1000};
+    if (size > thorough_size) counts = {1, size - 1, size + 1, 1000};
+    if (!has.all_to_all()) return counts;
+    // Every rank has as many elements for each.
     for (Count& count : counts) count = (count + size - 1) / size * size;
     std::ranges::sort(counts);
     counts.erase(std::unique(counts.begin(), counts.end()), counts.end());

@@ -64,6 +64,12 @@ def test_blocks_are_numbered_and_coloured(rondo):
     assert {"0", "1", "2", "3", "4"} <= texts_in("scan-linear_pipeline-p4.svg")
 
 
+@pytest.mark.parametrize("collective", ["alltoall", "alltoallv"])
+def test_an_all_to_all_has_as_many_elements_for_every_rank(rondo, collective):
+    assert rondo("draw", f"{collective}/pairwise", "-p", 5, "--output", "a.svg").exit_code == 0
+    assert "8195 elements of 8 bytes, 5 blocks, 4 rounds, 20 messages" in texts_in("a.svg")
+
+
 @pytest.mark.parametrize("time", ["lockstep", "overlapped"])
 def test_seconds_come_from_latency_and_rate(rondo, time):
     words = ["-p", 3, "--time", time, "--count", 1000, "--alpha", "2ms", "--rate", "8Mbit", "--output", "a.svg"]
@@ -326,6 +332,7 @@ def test_costs_of_nodes_reach_the_core():
         (["exscan/doubling_123", "--element-bytes", 0], "8192 elements of 0 bytes: expected at least one byte each"),
         (["exscan/doubling_123", "--set", "segment=4"], "doubling_123 has no parameters, but 'segment' was set"),
         (["scan/linear_pipeline", "--set", "segment=x"], "segment=x is not a number; expected "),
+        (["alltoall/bruck", "-p", 5, "--count", 7], "7 elements for 5 processes: expected as many for each"),
         (["scan/linear_pipeline", "--count", 1, "--set", "segment=9"], "linear_pipeline refuses: segment=9 is larger"),
         (["exscan/doubling_123", "--output", "a.gif"], "--output a.gif: expected a name that ends in .png, .svg, .pdf"),
         (["exscan/doubling_123", "--output", "no/a.svg"], "cannot write no/a.svg: No such file or directory"),

@@ -32,8 +32,7 @@ class Node {
 
   private:
     Node(int self, int count, Rank world_rank, Rank world_size)
-        : neighbours_(self, count), world_rank_(world_rank),
-          neighbour_of_(static_cast<std::size_t>(world_size), -1) {}
+        : neighbours_(self, count), world_rank_(world_rank), neighbour_of_(static_cast<std::size_t>(world_size), -1) {}
 
     shared_memory::Neighbours neighbours_;
     Rank world_rank_;
