@@ -18,7 +18,8 @@ class LeftOnAny {
     const char* reason(const Wrapped& function, const UserCall& call, const mpi::Datatype& type,
                        const mpi::Reduction* reduction, std::uint16_t choice) {
         const Kind& kind = kinds_[function.collective];
-        if (kind.reason == nullptr || kind.choice != choice || call.counts.is_argument() || call.count <= 0 ||
+        const bool is_odd = function.has.data && (call.counts.is_argument() || call.count <= 0);
+        if (kind.reason == nullptr || kind.choice != choice || is_odd ||
             kind.commutative != (reduction != nullptr && reduction->commutative()) || ++asked_ % patience == 0) {
             return nullptr;
         }
