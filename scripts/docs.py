@@ -24,6 +24,7 @@ from typing import Any
 try:
     import click
     from rondo.commands import main as rondo
+    from rondo.commands.list import values_of
 
     from rondo import _core
 except ImportError as problem:
@@ -89,12 +90,8 @@ def plain(text: str) -> str:
 
 def parameter_text(parameter: dict[str, Any]) -> str:
     """One parameter with its range and what it is for."""
-    lowest, highest, standard = (_core.quantity_text(parameter[key]) for key in ("minimum", "maximum", "standard"))
-    unit = f" {parameter['unit']}" if parameter["unit"] else ""
-    value, range_text = standard, f"{lowest} to {highest}{unit}"
-    if parameter["automatic"]:
-        value, range_text = "auto", f"{range_text}, or auto: the best for the call on this machine"
-    return f"`{parameter['name']}={value}` ({range_text}): {plain(parameter['summary'])}"
+    value, others = values_of(parameter)
+    return f"`{parameter['name']}={value}` ({others}): {plain(parameter['summary'])}"
 
 
 def with_link(text: str) -> str:

@@ -16,6 +16,12 @@ namespace rondo {
 
 enum class Unit : std::uint8_t { number, bytes };
 
+/// An algorithm that may serve a part of a composition.
+struct Alternative {
+    std::string_view name;
+    Schedule (*schedule)(const Call& call);
+};
+
 /// A whole number that tunes an algorithm. Values outside [minimum, maximum] are refused.
 struct Parameter {
     std::string_view name;
@@ -27,7 +33,26 @@ struct Parameter {
     /// True: who sets nothing leaves the value open, to be chosen for the call and the machine. `minimum` is above
     /// `rondo::automatic` then.
     bool automatic = false;
+    /// Not empty: users name one of these; the number is its position. See `part_parameter`.
+    std::span<const Alternative> alternatives = {};
+
+    /// The alternative that a call names, for a call on some of its ranks.
+    [[nodiscard]] Schedule part(const Call& call) const {
+        return alternatives[static_cast<std::size_t>(call.setting(name))].schedule(call);
+    }
 };
+
+/// Which algorithm serves a part of a composition; the standard is the first. They read no settings but those that the
+/// composition declares, and have no requirements but its own.
+[[nodiscard]] constexpr Parameter part_parameter(std::string_view name, std::string_view summary,
+                                                 std::span<const Alternative> alternatives) {
+    return {.name = name,
+            .summary = summary,
+            .minimum = 0,
+            .maximum = static_cast<Count>(alternatives.size()) - 1,
+            .standard = 0,
+            .alternatives = alternatives};
+}
 
 /// A condition that a call must meet. `unmet` returns the reason for refusing, or nothing. It does not look at
 /// `facts.starts`, which are not there yet, and takes memory for a reason only.

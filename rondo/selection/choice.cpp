@@ -32,6 +32,20 @@ const Parameter& require_parameter(const AlgorithmInfo& info, std::string_view n
     throw Error(std::string(info.name) + " has no parameter " + quoted(name) + "; " + suggestion(name, known));
 }
 
+std::vector<std::string_view> names_of(std::span<const Alternative> alternatives) {
+    std::vector<std::string_view> names;
+    for (const Alternative& each : alternatives) names.push_back(each.name);
+    return names;
+}
+
+Count named_value(const Parameter& parameter, std::string_view text) {
+    const std::vector<std::string_view> names = names_of(parameter.alternatives);
+    const auto found = std::find(names.begin(), names.end(), text);
+    if (found != names.end()) return found - names.begin();
+    throw Error(std::string(parameter.name) + "=" + std::string(text) + " names no algorithm that can serve there; " +
+                suggestion(text, names));
+}
+
 std::string range_text(const Parameter& parameter) {
     return quantity_text(parameter.minimum) + " to " + quantity_text(parameter.maximum) +
            (parameter.unit == Unit::bytes ? " bytes" : "") +
@@ -39,6 +53,7 @@ std::string range_text(const Parameter& parameter) {
 }
 
 Count value_of(const Parameter& parameter, std::string_view text) {
+    if (!parameter.alternatives.empty()) return named_value(parameter, text);
     if (parameter.automatic && text == automatic_text) return automatic;
     const auto value = parse_quantity(text);
     const std::string what = std::string(parameter.name) + "=" + std::string(text);
@@ -52,7 +67,11 @@ Count value_of(const Parameter& parameter, std::string_view text) {
 }
 
 std::string value_text(const AlgorithmInfo& info, const Setting& setting) {
-    const bool is_open = info.parameter(setting.name)->automatic && setting.value == automatic;
+    const Parameter& parameter = *info.parameter(setting.name);
+    if (!parameter.alternatives.empty()) {
+        return std::string(parameter.alternatives[static_cast<std::size_t>(setting.value)].name);
+    }
+    const bool is_open = parameter.automatic && setting.value == automatic;
     return is_open ? std::string(automatic_text) : quantity_text(setting.value);
 }
 

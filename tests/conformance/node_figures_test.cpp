@@ -3,6 +3,7 @@
 #include <bit>
 #include <functional>
 
+#include "rondo/backends/virtual/dataflow.hpp"
 #include "rondo/backends/virtual/trace.hpp"
 #include "rondo/core/placement.hpp"
 #include "tests/conformance/cases.hpp"
@@ -34,7 +35,9 @@ struct OnNodes {
         const Collective* of = find_collective(collective);
         const AlgorithmInfo* algorithm = of->algorithm(name);
         std::vector<Setting> settings = algorithm->standard_settings();
-        for (Setting& setting : settings) setting.value = Count{shape.nodes} * element_bytes;
+        for (Setting& setting : settings) {
+            if (setting.name == "segment") setting.value = Count{shape.nodes} * element_bytes;
+        }
         const Placement placement = shape.placement();
         return virtual_machine::trace({*algorithm,
                                        of->facts({.size = shape.size(),
@@ -157,6 +160,23 @@ TEST_P(Figures, leaders_take_a_logarithm_of_rounds_within_and_between_nodes) {
     EXPECT_LE(rounds("allreduce", 0, false), between + 2 * within + (power_of_two ? 0 : 1));
     EXPECT_LE(rounds("scan", 0, false), between + 2 * within);
     EXPECT_LE(rounds("exscan", 0, false), between + 2 * within);
+}
+
+/// Messages between four leaders that go at once take one latency; by doubling, one waits for the other.
+TEST(allreduce_leaders, take_one_latency_between_four_nodes_by_recursive_multiplying) {
+    const AlgorithmInfo& algorithm = *find_collective("allreduce")->algorithm("leaders");
+    const Placement placement = Placement::regular(4, 4);
+    const SharedFacts facts{
+        .size = 16, .count = 1, .element_bytes = element_bytes, .op = {true}, .placement = &placement};
+    constexpr double within = 1.0 / 64;
+    const auto time = [&](Count lane, Count radix) {
+        const std::vector<Setting> settings = {{"lane", lane}, {"radix", radix}};
+        const virtual_machine::CostModel costs{.alpha = 1, .inside = virtual_machine::LinkCosts{.alpha = within}};
+        return virtual_machine::run_dataflow({algorithm, facts, settings}, {.costs = costs}).time;
+    };
+    EXPECT_DOUBLE_EQ(time(0, 4), 2 + 4 * within);  // two rounds to the leader, and two back
+    EXPECT_DOUBLE_EQ(time(1, 4), 1 + 4 * within);
+    EXPECT_DOUBLE_EQ(time(1, 2), time(0, 4));
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, Figures, testing::ValuesIn(shapes), [](const auto& shape) {

@@ -25,9 +25,12 @@ SHAPES = [(7, 3), (6, 2), (5, 2), (6, 1), (4, 4)]
 IN_RANK_ORDER = "nodes in rank order, or a commutative operator"
 
 
+# Of barriers, test_barriers.py knows what is right.
+COLLECTIVES = [each["name"] for each in _core.collectives() if each["has_data"]]
+
+
 def algorithms_on_nodes() -> list[tuple[str, dict]]:
-    collectives = [each["name"] for each in _core.collectives()]
-    return [(name, each) for name in collectives for each in _core.algorithms(name) if each["uses_nodes"]]
+    return [(name, each) for name in COLLECTIVES for each in _core.algorithms(name) if each["uses_nodes"]]
 
 
 # In turn; all of them in `make soak`.
@@ -60,8 +63,29 @@ def test_algorithm_gives_the_native_results_wherever_ranks_are(
     assert refused == (IN_RANK_ORDER in needs and 1 < nodes < ranks)
 
 
+@pytest.mark.parametrize(
+    ("collective", "lane"),
+    [
+        ("allgather", "bruck"),
+        ("allreduce", "recursive_multiplying"),
+        ("exscan", "doubling_123"),
+        pytest.param("allgather", "recursive_doubling", marks=pytest.mark.soak),
+        pytest.param("exscan", "one_doubling", marks=pytest.mark.soak),
+        pytest.param("scan", "two_op_doubling", marks=pytest.mark.soak),
+    ],
+)
+def test_leaders_take_the_algorithm_that_is_named(mpi: MpiLibrary, collective: str, lane: str) -> None:
+    program = "results_of_parts.cpp" if collective == "allgather" else "results.cpp"
+    command = [mpi.compile(program), collective, "1501", "brief"]
+    native = mpi.run(command, 5, timeout=200).check()
+    choice = {"RONDO_NODES": "2,1,2", f"RONDO_{collective.upper()}": f"leaders:lane={lane}"}
+    run = mpi.run_under_rondo(command, 5, environment=choice, timeout=200).check()
+    assert results(run.stdout) == results(native.stdout)
+    assert run.report.calls(collective)["leaders"] > 0
+
+
 # 160 KB of the longer types.
-@pytest.mark.parametrize("collective", sorted(each["name"] for each in _core.collectives()))
+@pytest.mark.parametrize("collective", COLLECTIVES)
 def test_the_default_rules_serve_long_vectors_on_nodes(mpi: MpiLibrary, collective: str) -> None:
     program = "results_of_parts.cpp" if collective in OF_PARTS else "results.cpp"
     command = [mpi.compile(program), collective, "20011", "brief", "tame"]

@@ -76,6 +76,12 @@ def test_one_collective_comes_with_papers_and_parameters(rondo):
     assert "native the MPI library's own" in text
 
 
+def test_parts_of_a_composition_come_with_the_names_that_can_serve_there(rondo):
+    text = " ".join(rondo("list", "allreduce").stdout.split())
+    assert "lane=recursive_doubling (or recursive_multiplying): the allreduce of the leaders" in text
+    assert _core.check_choice("exscan", "leaders:lane=doubling_123") == "leaders:lane=doubling_123"
+
+
 def test_an_unknown_collective_is_refused_with_the_nearest(rondo):
     result = rondo("list", "exscn")
     assert (result.exit_code, result.stdout) == (2, "")
@@ -98,6 +104,7 @@ def test_json_holds_what_the_registry_knows(rondo):
             "standard": 32768,
             "automatic": True,
             "unit": "bytes",
+            "names": [],
         }
     ]
 

@@ -64,6 +64,43 @@ TEST(Choice, a_segment_can_be_left_open_in_so_many_words) {
     EXPECT_THAT(complaint("prefix_family:inclusive_rounds=auto"), HasSubstr("is not a number"));
 }
 
+TEST(Choice, an_algorithm_can_be_named_for_a_part_of_a_composition) {
+    const Collective& allreduce = *find_collective("allreduce");
+    const Choice standard = parse_choice(allreduce, "leaders");
+    EXPECT_EQ(to_string(standard), "leaders:lane=recursive_doubling,radix=4");
+    const Choice choice = parse_choice(allreduce, "leaders: lane = recursive_multiplying, radix=8");
+    EXPECT_EQ(choice.settings[0].value, 1);
+    EXPECT_EQ(to_string(choice), "leaders:lane=recursive_multiplying,radix=8");
+    const auto complaint_of = [&](std::string_view text) -> std::string {
+        try {
+            parse_choice(allreduce, text);
+        } catch (const Error& error) {
+            return error.what();
+        }
+        return "accepted";
+    };
+    EXPECT_EQ(complaint_of("leaders:lane=recursive_doublin"),
+              "lane=recursive_doublin names no algorithm that can serve there; did you mean 'recursive_doubling'?");
+    EXPECT_THAT(complaint_of("leaders:lane=1"),
+                HasSubstr("expected one of: recursive_doubling, recursive_multiplying"));
+    EXPECT_THAT(complaint_of("leaders:lane=two_tree"), HasSubstr("names no algorithm"));
+}
+
+TEST(Choice, names_for_parts_are_names_of_algorithms) {
+    const auto is_algorithm = [](std::string_view name) {
+        return std::ranges::any_of(collectives(),
+                                   [&](const Collective& each) { return each.algorithm(name) != nullptr; });
+    };
+    for (const Collective& collective : collectives()) {
+        for (const AlgorithmInfo* info : collective.algorithms) {
+            for (const Parameter& parameter : info->parameters) {
+                for (const Alternative& each : parameter.alternatives)
+                    EXPECT_TRUE(is_algorithm(each.name)) << each.name;
+            }
+        }
+    }
+}
+
 TEST(Choice, a_segment_must_fit_the_vector) {
     const AlgorithmInfo& pipeline = *exscan().algorithm("linear_pipeline");
     const auto refusal = [&](Count segment, Count count) {

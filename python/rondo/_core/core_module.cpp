@@ -38,6 +38,9 @@ nb::dict described(const Parameter& parameter) {
     description["standard"] = parameter.standard;
     description["automatic"] = parameter.automatic;
     description["unit"] = parameter.unit == Unit::bytes ? "bytes" : "";
+    nb::list names;
+    for (const Alternative& each : parameter.alternatives) names.append(each.name);
+    description["names"] = names;
     return description;
 }
 
@@ -302,7 +305,8 @@ NB_MODULE(_core, module) {
         "algorithms", &rondo::described_algorithms, "collective"_a,
         "The algorithms of a collective: dictionaries with name, summary, citation (a key), reference (its text), "
         "requirements (one line each) and parameters (dictionaries with name, summary, minimum, maximum, "
-        "standard, unit: 'bytes' or ''), uses_nodes.\n\nRaises ValueError for an unknown collective.");
+        "standard, unit: 'bytes' or '', names: of the values from 0 on, or none), uses_nodes.\n\nRaises ValueError for "
+        "an unknown collective.");
     module.def("check_choice", &rondo::checked_choice, "collective"_a, "text"_a,
                "The choice, such as 'linear_pipeline:segment=4Ki', with every setting written out.\n\n"
                "Raises ValueError if there is no such algorithm, parameter or value.");

@@ -68,13 +68,20 @@ def details_of(algorithm: dict[str, Any]) -> list[str]:
     lines = [f"paper: {algorithm['reference'] or algorithm['citation']}"]
     lines += [f"needs: {requirement}" for requirement in algorithm["requirements"]]
     for parameter in algorithm["parameters"]:
-        lowest, highest, standard = (_core.quantity_text(parameter[key]) for key in ("minimum", "maximum", "standard"))
-        unit = f" {parameter['unit']}" if parameter["unit"] else ""
-        value, range_text = standard, f"{lowest} to {highest}{unit}"
-        if parameter["automatic"]:
-            value, range_text = "auto", f"{range_text}, or auto: the best for the call on this machine"
-        lines.append(f"{parameter['name']}={value} ({range_text}): {parameter['summary']}")
+        value, others = values_of(parameter)
+        lines.append(f"{parameter['name']}={value} ({others}): {parameter['summary']}")
     return lines
+
+
+def values_of(parameter: dict[str, Any]) -> tuple[str, str]:
+    """The value of who sets nothing, and what can be set."""
+    if names := parameter["names"]:
+        return names[parameter["standard"]], f"or {', '.join(names[1:])}"
+    lowest, highest, standard = (_core.quantity_text(parameter[key]) for key in ("minimum", "maximum", "standard"))
+    unit = f" {parameter['unit']}" if parameter["unit"] else ""
+    if parameter["automatic"]:
+        return "auto", f"{lowest} to {highest}{unit}, or auto: the best for the call on this machine"
+    return standard, f"{lowest} to {highest}{unit}"
 
 
 def _show_row(name: str, lines: list[str], indent: int) -> None:

@@ -28,4 +28,13 @@ inline constexpr const AlgorithmInfo* algorithms[] = {RONDO_ALLREDUCE_ALGORITHMS
 /// Whole vectors, exchanged in groups of at most `radix` ranks; see recursive_multiplying.cpp.
 Schedule multiply(const Call& call, Rank radix);
 
+inline constexpr Rank largest_radix = 8;
+
+/// Of recursive_multiplying, and of compositions with it.
+inline constexpr Parameter multiplying_radix = {.name = "radix",
+                                                .summary = "the most ranks that exchange in a round",
+                                                .minimum = 2,
+                                                .maximum = largest_radix,
+                                                .standard = 4};
+
 }  // namespace rondo::allreduce

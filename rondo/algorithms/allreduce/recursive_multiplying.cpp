@@ -14,8 +14,6 @@ namespace rondo::allreduce {
 
 namespace {
 
-constexpr Rank largest_radix = 8;
-
 /// The largest product of primes up to `largest_prime` that does not exceed `limit`.
 Rank largest_product(Rank limit, Rank largest_prime) {
     Rank best = 1;
@@ -73,14 +71,6 @@ Schedule multiply_all(const Call& call, const Fold& fold, Block partial, Rank ra
     }
 }
 
-constexpr Parameter parameters[] = {
-    {.name = "radix",
-     .summary = "the most ranks that exchange in a round",
-     .minimum = 2,
-     .maximum = largest_radix,
-     .standard = 4},
-};
-
 }  // namespace
 
 Schedule multiply(const Call& call, Rank radix) {
@@ -113,7 +103,7 @@ const AlgorithmInfo recursive_multiplying_info = {
     .summary =
         "groups exchange whole sums, all with all: fewer rounds, more messages, for short vectors, in rank order",
     .citation = "ruefenacht2017generalisation",
-    .parameters = parameters,
+    .parameters = {&multiplying_radix, 1},
     .tolerates_in_place = true,
     .schedule = recursive_multiplying,
 };

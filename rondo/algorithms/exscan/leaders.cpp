@@ -14,6 +14,7 @@ const AlgorithmInfo leaders_info = {
     .name = "leaders",
     .summary = "a scan on nodes, then of one rank of each: for short vectors on nodes of many ranks",
     .citation = "traff2020decomposing",
+    .parameters = {&leaders_scan_lane, 1},
     .uses_nodes = true,
     .schedule = leaders,
 };

@@ -37,7 +37,14 @@ Schedule put_before(const Call& call, ScanKind kind, Block before, Block result)
     else co_yield combine(before, result).into(result);
 }
 
+constexpr Alternative lanes[] = {{"cyclic_doubling", exscan::cyclic_doubling},
+                                 {"doubling_123", exscan::doubling_123},
+                                 {"one_doubling", exscan::one_doubling},
+                                 {"two_op_doubling", exscan::two_op_doubling}};
+
 }  // namespace
+
+constexpr Parameter leaders_scan_lane = part_parameter("lane", "the exclusive scan of the leaders", lanes);
 
 Schedule leaders_scan(const Call& whole, ScanKind kind) {
     const InRankOrder in_order(whole);
@@ -57,7 +64,7 @@ Schedule leaders_scan(const Call& whole, ScanKind kind) {
             co_yield combine(result, call.input()).into(sum);
         }
         const Call across = leaders.on(call, sum, before, {});
-        Schedule between_nodes = exscan::cyclic_doubling(across);
+        Schedule between_nodes = leaders_scan_lane.part(across);
         co_yield steps_of(between_nodes);
     }
     if (node == 0) co_return;

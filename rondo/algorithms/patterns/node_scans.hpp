@@ -9,6 +9,9 @@
 
 namespace rondo {
 
+/// Of `leaders_scan`.
+extern const Parameter leaders_scan_lane;
+
 /// A scan on each node; an exclusive scan of the last ranks of the nodes, which have the sums of theirs; each tells its
 /// node what comes before it. Whole vectors: for short ones.
 Schedule leaders_scan(const Call& whole, ScanKind kind);
