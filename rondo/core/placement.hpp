@@ -63,16 +63,21 @@ struct Spread {
         [[nodiscard]] constexpr bool is_certain() const { return least == most; }
     };
     Range nodes;                 ///< that have some of them; 0: nobody knows
-    Range ranks_per_node;        ///< the same number for every node; 0 if nodes differ or nobody knows
-    bool may_differ = false;     ///< or nodes differ
+    Range fewest_on_node;        ///< of them, on the node with the fewest; 0: nobody knows
+    Range most_on_node;          ///< on the node with the most
     bool in_rank_order = false;  ///< those of a node follow one another for sure
 
-    /// Of any `ranks` ranks on some of so many nodes.
-    [[nodiscard]] static constexpr Spread possible(Rank ranks, Rank all_nodes, Rank most_on_node) {
+    /// Every node has as many.
+    [[nodiscard]] constexpr bool is_even() const {
+        return fewest_on_node.is_certain() && most_on_node.is_certain() && fewest_on_node.most == most_on_node.most;
+    }
+    /// Of any `ranks` ranks on some of so many nodes, with so many on each at most.
+    [[nodiscard]] static constexpr Spread possible(Rank ranks, Rank all_nodes, Rank most) {
         const auto least = [ranks](Rank of_each) { return (ranks + of_each - 1) / of_each; };
-        return {.nodes = {least(most_on_node), std::min(ranks, all_nodes)},
-                .ranks_per_node = {least(all_nodes), std::min(ranks, most_on_node)},
-                .may_differ = all_nodes > 1 && most_on_node > 1};
+        const Range nodes = {least(most), std::min(ranks, all_nodes)};
+        return {.nodes = nodes,
+                .fewest_on_node = {nodes.most == 1 ? ranks : 1, ranks / nodes.least},
+                .most_on_node = {least(all_nodes), std::min(ranks, most)}};
     }
 };
 

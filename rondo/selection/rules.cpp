@@ -14,10 +14,9 @@
 namespace rondo {
 namespace {
 
-enum Fact : std::size_t { bytes, processes, ranks_per_node, commutative, library, eager, nodes, shared_memory };
-
-constexpr std::string_view fact_names[] = {"bytes",   "processes", "ranks_per_node", "commutative",
-                                           "library", "eager",     "nodes",          "shared_memory"};
+// As Rules::Fact. Of ranks per node, what is asked is asked of all nodes: of the fewest and of the most.
+constexpr std::string_view fact_names[] = {"bytes", "processes", "commutative",   "library",
+                                           "eager", "nodes",     "shared_memory", "ranks_per_node"};
 constexpr std::string_view library_names[] = {"mpich", "openmpi", "impi"};  // as MpiLibrary, from 1 on
 constexpr std::string_view signs[] = {"<", "<=", ">", ">=", "=", "in"};
 
@@ -61,14 +60,17 @@ class RuleReader {
 
   private:
     using Bounds = Rules::Bounds;
-    using AllBounds = std::array<Bounds, Rules::facts>;
+    using enum Rules::Fact;
+    using AllBounds = std::array<Bounds, facts>;
+    static constexpr Rules::Fact ranks_per_node = fewest_on_node;
 
     static constexpr Count most_ranks = std::numeric_limits<Rank>::max();
     static constexpr Bounds whole = {0, unbounded};
-    static constexpr AllBounds anything = {whole, whole, whole, whole, whole, whole, whole, whole};
+    static constexpr AllBounds anything = {whole, whole, whole, whole, whole, whole, whole, whole, whole};
+    static constexpr Bounds some_ranks = {1, most_ranks};
     // A rule that asks for nodes or ranks per node is not met where that is unknown (0).
-    static constexpr AllBounds possible = {whole, Bounds{1, most_ranks}, Bounds{1, most_ranks}, Bounds{0, 1}, whole,
-                                           whole, Bounds{1, most_ranks}, Bounds{0, 1}};
+    static constexpr AllBounds possible = {whole,      some_ranks,   Bounds{0, 1}, whole,     whole,
+                                           some_ranks, Bounds{0, 1}, some_ranks,   some_ranks};
 
     /// Takes characters that are (not) of the kind off the front, and the blanks behind them.
     static std::string_view take_run(std::string_view& text, std::string_view kind, bool of_kind = true) {
@@ -93,10 +95,11 @@ class RuleReader {
                              : fact == library ? named_library(condition, rest)
                                                : interval(condition, rest);
 
-        Bounds& bounds = rule.bounds[fact];
-        bounds.lowest = std::max({bounds.lowest, asked.lowest, possible[fact].lowest});
-        bounds.highest = std::min({bounds.highest, asked.highest, possible[fact].highest});
-        if (bounds.lowest > bounds.highest) {
+        Bounds& of_lowest = rule.bounds[fact];
+        Bounds& of_highest = rule.bounds[fact == ranks_per_node ? most_on_node : fact];
+        of_lowest.lowest = std::max({of_lowest.lowest, asked.lowest, possible[fact].lowest});
+        of_highest.highest = std::min({of_highest.highest, asked.highest, possible[fact].highest});
+        if (of_lowest.lowest > of_highest.highest) {
             throw Error("no call can meet " + quoted(condition) + " here; expected conditions on " + std::string(name) +
                         " that some call meets");
         }
@@ -193,24 +196,20 @@ Rules::Share Rules::share_of(const Bounds& asked, const Spread::Range& possible)
 }
 
 Rules::Share Rules::share_of(const Rule& rule, const Spread& spread) noexcept {
-    Share of_numbers = share_of(rule.bounds[ranks_per_node], spread.ranks_per_node);
-    if (of_numbers == Share::none) return Share::none;
-    if (spread.may_differ && of_numbers == Share::all && rule.bounds[ranks_per_node].lowest > 0) {
-        of_numbers = Share::some;
-    }
-    return std::min(of_numbers, share_of(rule.bounds[nodes], spread.nodes));
+    return std::min({share_of(rule.bounds[fewest_on_node], spread.fewest_on_node),
+                     share_of(rule.bounds[most_on_node], spread.most_on_node),
+                     share_of(rule.bounds[nodes], spread.nodes)});
 }
 
 std::optional<const Choice*> Rules::match(const Situation& situation, const Spread& spread,
                                           Interval& lengths) const noexcept {
-    const std::array<Count, facts> values = {situation.bytes,
-                                             situation.processes,
-                                             0,
-                                             situation.commutative ? 1 : 0,
-                                             static_cast<Count>(situation.library),
-                                             situation.eager,
-                                             0,
-                                             situation.shared_memory ? 1 : 0};
+    const std::array<Count, shared_memory + 1> values = {situation.bytes,
+                                                         situation.processes,
+                                                         situation.commutative ? 1 : 0,
+                                                         static_cast<Count>(situation.library),
+                                                         situation.eager,
+                                                         0,
+                                                         situation.shared_memory ? 1 : 0};
     const auto meets = [&](const Rule& rule, Fact fact) {
         return rule.bounds[fact].lowest <= values[fact] && values[fact] <= rule.bounds[fact].highest;
     };
@@ -237,15 +236,15 @@ std::optional<const Choice*> Rules::match(const Situation& situation, const Spre
 }
 
 const Choice* Rules::match(const Situation& situation) const noexcept {
-    const Rank each = situation.ranks_per_node;
-    const Rank all = situation.nodes;
+    const Spread::Range each = {situation.ranks_per_node, situation.ranks_per_node};
+    const Spread::Range all = {situation.nodes, situation.nodes};
     Interval lengths;
-    return match(situation, {.nodes = {all, all}, .ranks_per_node = {each, each}}, lengths).value_or(nullptr);
+    return match(situation, {.nodes = all, .fewest_on_node = each, .most_on_node = each}, lengths).value_or(nullptr);
 }
 
 bool Rules::ask_nodes() const noexcept {
     return std::any_of(rules_.begin(), rules_.end(), [](const Rule& rule) {
-        return rule.bounds[ranks_per_node].lowest > 0 || rule.bounds[nodes].lowest > 0 || rule.choice.uses_nodes();
+        return rule.bounds[fewest_on_node].lowest > 0 || rule.bounds[nodes].lowest > 0 || rule.choice.uses_nodes();
     });
 }
 

@@ -30,7 +30,7 @@ struct Situation {
     std::string_view collective;
     Count bytes = 0;          ///< count * size of the datatype: the data, without gaps
     Rank processes = 1;       ///< size of the communicator
-    Rank ranks_per_node = 0;  ///< as in Spread, where it is certain
+    Rank ranks_per_node = 0;  ///< on every node; 0: nobody knows
     Rank nodes = 0;
     bool commutative = false;
     bool shared_memory = false;  ///< messages inside nodes go through it, of all pairs of ranks
@@ -73,9 +73,19 @@ class Rules {
   private:
     /// A rule's conditions on one fact, all together.
     using Bounds = Interval;
-    /// Which of a situation's facts: bytes, processes, ranks_per_node, commutative (0 or 1), library, eager,
-    /// nodes, shared_memory (0 or 1).
-    static constexpr std::size_t facts = 8;
+    /// What a rule may have bounds on. Of yes and no: 1 and 0. The last two are of a Spread.
+    enum Fact : std::size_t {
+        bytes,
+        processes,
+        commutative,
+        library,
+        eager,
+        nodes,
+        shared_memory,
+        fewest_on_node,
+        most_on_node,
+        facts  ///< how many
+    };
 
     struct Rule {
         std::string_view collective;

@@ -38,10 +38,11 @@ class RuleCoverage {
 
     static constexpr Count most_ranks = std::numeric_limits<Rank>::max();
     static constexpr Bounds any_count = {0, std::numeric_limits<Count>::max()};
-    // As Situation says; nobody knows the ranks per node: 0.
+    // As Situation and Spread say; nobody knows the nodes, and the ranks there: 0.
+    static constexpr Bounds any_ranks = {0, most_ranks};
     static constexpr auto every_call = std::to_array<Bounds>(
-        {any_count, Bounds{1, most_ranks}, Bounds{0, most_ranks}, Bounds{0, 1},
-         Bounds{0, static_cast<Count>(MpiLibrary::impi)}, any_count, Bounds{0, most_ranks}, Bounds{0, 1}});
+        {any_count, Bounds{1, most_ranks}, Bounds{0, 1}, Bounds{0, static_cast<Count>(MpiLibrary::impi)}, any_count,
+         any_ranks, Bounds{0, 1}, any_ranks, any_ranks});
     static_assert(every_call.size() == Rules::facts);
 
     static Box intersection(const Box& a, const Box& b) {
@@ -53,7 +54,10 @@ class RuleCoverage {
         return both;
     }
 
+    /// Of no call: no node has fewer ranks than the one with the fewest, and who knows that one knows all.
     static bool empty(const Box& box) {
+        const Bounds fewest = box[Rules::fewest_on_node], most = box[Rules::most_on_node];
+        if (fewest.lowest > most.highest || (fewest.highest == 0 && most.lowest > 0)) return true;
         return std::any_of(box.begin(), box.end(), [](Bounds side) { return side.lowest > side.highest; });
     }
 
@@ -73,13 +77,15 @@ class RuleCoverage {
         for (std::size_t fact = 0; fact < rest.size(); ++fact) {
             const Bounds taken = other[fact];
             if (rest[fact].lowest < taken.lowest) {
-                left.push_back(rest);
-                left.back()[fact].highest = taken.lowest - 1;
+                Box piece = rest;
+                piece[fact].highest = taken.lowest - 1;
+                if (!empty(piece)) left.push_back(piece);
                 rest[fact].lowest = taken.lowest;
             }
             if (taken.highest < rest[fact].highest) {
-                left.push_back(rest);
-                left.back()[fact].lowest = taken.highest + 1;
+                Box piece = rest;
+                piece[fact].lowest = taken.highest + 1;
+                if (!empty(piece)) left.push_back(piece);
                 rest[fact].highest = taken.highest;
             }
         }

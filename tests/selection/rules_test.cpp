@@ -65,7 +65,8 @@ TEST(Rules, can_be_asked_before_it_is_known_where_ranks_are) {
     EXPECT_EQ(choice_wherever("exscan nodes = 2 -> doubling_123", lengths), "?");
     EXPECT_EQ(choice_wherever("exscan ranks_per_node = 3 -> native", lengths), "?");
     // They may differ.
-    EXPECT_EQ(choice_wherever("exscan ranks_per_node in 1..4 -> doubling_123", lengths), "?");
+    EXPECT_EQ(choice_wherever("exscan ranks_per_node in 1..4 -> doubling_123", lengths), "doubling_123");
+    EXPECT_EQ(choice_wherever("exscan ranks_per_node in 2..4 -> doubling_123", lengths), "?");
     // What is in doubt does not matter for this length, but bounds those for which that is so.
     EXPECT_EQ(choice_wherever("exscan nodes = 2, bytes > 300 -> doubling_123\n exscan bytes > 50 -> native", lengths),
               "native");
@@ -155,6 +156,22 @@ TEST(Rules, a_condition_on_ranks_per_node_is_not_met_where_that_is_unknown) {
     unknown.ranks_per_node = 0;
     EXPECT_FALSE(matches("ranks_per_node <= 64", unknown));
     EXPECT_TRUE(matches("bytes = 8", unknown));
+}
+
+TEST(Rules, ask_for_ranks_on_every_node_where_nodes_differ) {
+    const auto holds = [](const char* condition) {
+        const Spread four_four_three = {
+            .nodes = {3, 3}, .fewest_on_node = {3, 3}, .most_on_node = {4, 4}, .in_rank_order = true};
+        Interval lengths;
+        const Rules rules = Rules::parse(std::string("exscan ") + condition + " -> doubling_123", "test");
+        return *rules.match({.collective = "exscan", .processes = 11}, four_four_three, lengths) != nullptr;
+    };
+    EXPECT_TRUE(holds("ranks_per_node in 3..4"));
+    EXPECT_TRUE(holds("ranks_per_node > 1, ranks_per_node < 8"));
+    for (const char* condition :
+         {"ranks_per_node = 4", "ranks_per_node = 3", "ranks_per_node > 3", "ranks_per_node < 4"}) {
+        EXPECT_FALSE(holds(condition)) << condition;
+    }
 }
 
 TEST(Rules, ask_for_a_range_of_nodes) {
@@ -287,6 +304,8 @@ TEST(Rules, several_rules_may_take_all_calls_of_another_together) {
     EXPECT_THAT(unreachable("exscan bytes < 8 -> native\nscan -> native\nexscan bytes >= 8 -> one_doubling\n"
                             "exscan processes = 3 -> doubling_123"),
                 ElementsAre("4: 1, 3"));
+    EXPECT_THAT(unreachable("exscan ranks_per_node in 2..8 -> native\nexscan ranks_per_node in 3..5 -> doubling_123"),
+                ElementsAre("2: 1"));
     EXPECT_THAT(unreachable("exscan commutative = yes -> native\nexscan commutative = no, bytes < 8 -> native\n"
                             "exscan bytes >= 8 -> native\nexscan -> native"),
                 ElementsAre("4: 1, 2, 3"));
@@ -298,6 +317,8 @@ TEST(Rules, a_rule_with_any_call_of_its_own_decides) {
           "exscan ranks_per_node >= 1 -> native\nexscan -> native",  // of 0: nobody knows
           ("exscan library = mpich -> native\nexscan library = impi -> native\nexscan library = openmpi -> native\n"
            "exscan -> native"),
+          // Of nodes that differ, on both sides.
+          "exscan ranks_per_node <= 4 -> native\nexscan ranks_per_node > 4 -> native\nexscan nodes >= 1 -> native",
           "exscan eager <= 16Ki -> native\nexscan -> native", "exscan eager > 16Ki -> native\nexscan -> native",
           "exscan bytes < 8 -> native\nexscan bytes > 8 -> native\nexscan -> native"}) {
         EXPECT_THAT(unreachable(text), IsEmpty()) << text;

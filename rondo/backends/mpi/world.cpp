@@ -132,8 +132,8 @@ void World::take_nodes(std::vector<Rank> node_of) {
 std::optional<Placement> World::placement(std::span<const Rank> ranks) const {
     const Spread spread = this->spread(ranks);
     if (spread.nodes.most == 0) return std::nullopt;
-    if (spread.ranks_per_node.most > 0 && spread.in_rank_order) {
-        return Placement::regular(spread.nodes.most, spread.ranks_per_node.most);
+    if (spread.is_even() && spread.in_rank_order) {
+        return Placement::regular(spread.nodes.most, spread.most_on_node.most);
     }
     std::vector<Rank> nodes(ranks.size());
     std::transform(ranks.begin(), ranks.end(), nodes.begin(),
@@ -156,12 +156,16 @@ Spread World::spread(std::span<const Rank> ranks) const {
         else if (node != last) in_rank_order = false;
         last = node;
     }
-    Rank each = ranks_on_[last];
+    Rank fewest = ranks_on_[last], most = fewest;
     for (const Rank rank : ranks) {
-        if (ranks_on_[node_of(rank)] != ranks_on_[last]) each = 0;
+        fewest = std::min(fewest, ranks_on_[node_of(rank)]);
+        most = std::max(most, ranks_on_[node_of(rank)]);
     }
     for (const Rank rank : ranks) ranks_on_[node_of(rank)] = 0;
-    return {.nodes = {nodes, nodes}, .ranks_per_node = {each, each}, .in_rank_order = in_rank_order};
+    return {.nodes = {nodes, nodes},
+            .fewest_on_node = {fewest, fewest},
+            .most_on_node = {most, most},
+            .in_rank_order = in_rank_order};
 }
 
 Spread World::possible_spread(Rank ranks) const {
