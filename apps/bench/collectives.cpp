@@ -39,6 +39,12 @@ void call_with_two_types(Function function, const Arguments& a) {
     reinterpret_cast<Function>(function)(a.input, a.count, a.type, a.output, a.count, a.type, a.comm);
 }
 
+/// MPI_Gather and MPI_Scatter have one signature.
+void call_with_parts_of_the_root(Function function, const Arguments& a) {
+    using Function = int (*)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm);
+    reinterpret_cast<Function>(function)(a.input, a.count, a.type, a.output, a.count, a.type, 0, a.comm);
+}
+
 void call_reduce(Function function, const Arguments& a) {
     using Function = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
     reinterpret_cast<Function>(function)(a.input, a.output, a.count, a.type, a.op, 0, a.comm);
@@ -102,6 +108,7 @@ void reduce_local(Function, const Arguments& a) { MPI_Reduce_local(a.input, a.ou
 int none(int, int) { return 0; }
 int one_vector(int, int) { return 1; }
 int one_of_each(int, int ranks) { return ranks; }
+int one_of_each_on_root(int rank, int ranks) { return rank == 0 ? ranks : 0; }
 int one_of_each_other_on_root(int rank, int ranks) { return rank == 0 ? ranks - 1 : 0; }
 
 RankRange ranks_before(int, int rank, int) { return {0, rank}; }
@@ -137,6 +144,8 @@ const Collective table[] = {
     {"reduce_scatter", RONDO_FUNCTION(MPI_Reduce_scatter_block), true, false, 1, false, call_without_root, Counts::part_of_input, one_vector, all, the_others},
     {"allgather", RONDO_FUNCTION(MPI_Allgather), false, false, 1, false, call_with_two_types, Counts::part_of_output, one_of_each, each_by_itself, the_others},
     {"alltoall", RONDO_FUNCTION(MPI_Alltoall), false, false, 1, false, call_with_two_types, Counts::part_of_both, one_of_each, each_by_itself, the_others},
+    {"gather", RONDO_FUNCTION(MPI_Gather), false, false, 1, false, call_with_parts_of_the_root, Counts::part_of_output, one_of_each_on_root, each_by_itself, the_others},
+    {"scatter", RONDO_FUNCTION(MPI_Scatter), false, false, 1, false, call_with_parts_of_the_root, Counts::part_of_input, one_vector, root, the_others},
     {"reduce", RONDO_FUNCTION(MPI_Reduce), true, false, 1, false, call_reduce, Counts::whole, one_vector, all_on_root, one},
     {"bcast", RONDO_FUNCTION(MPI_Bcast), false, true, 1, false, call_bcast, Counts::whole, one_vector, root, one},
     {"barrier", RONDO_FUNCTION(MPI_Barrier), false, false, 1, false, call_barrier, Counts::whole, none, nobody, undefined},

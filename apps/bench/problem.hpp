@@ -28,8 +28,8 @@ struct Arguments {
 /// What a call's count is of. Where it is of a part, the whole vector has as many parts as there are ranks.
 enum class Counts : std::uint8_t {
     whole,
-    part_of_input,   ///< a rank puts in the whole vector, and gets one part
-    part_of_output,  ///< a rank puts in one part, and gets the whole vector
+    part_of_input,   ///< a rank (the root) puts in the whole vector, and gets one part
+    part_of_output,  ///< a rank puts in one part, and gets (the root does) the whole vector
     part_of_both,    ///< a rank puts in a vector of its own, and gets one with a part from each
 };
 

@@ -10,9 +10,11 @@
 #include "rondo/algorithms/barrier/barrier.hpp"
 #include "rondo/algorithms/bcast/bcast.hpp"
 #include "rondo/algorithms/exscan/exscan.hpp"
+#include "rondo/algorithms/gather/gather.hpp"
 #include "rondo/algorithms/reduce/reduce.hpp"
 #include "rondo/algorithms/reduce_scatter/reduce_scatter.hpp"
 #include "rondo/algorithms/scan/scan.hpp"
+#include "rondo/algorithms/scatter/scatter.hpp"
 
 namespace rondo {
 namespace {
@@ -32,14 +34,22 @@ constexpr Collective all[] = {
      barrier::summary,
      barrier::algorithms,
      {.root = false, .operation = false, .input = Share::part, .data = false}},
-    {"bcast", bcast::summary, bcast::algorithms, {.root = true, .operation = false}},
+    {"bcast", bcast::summary, bcast::algorithms, {.root = true, .operation = false, .input = Share::whole_at_root}},
     {"exscan", exscan::summary, exscan::algorithms, {.root = false, .operation = true}},
-    {"reduce", reduce::summary, reduce::algorithms, {.root = true, .operation = true}},
+    {"gather",
+     gather::summary,
+     gather::algorithms,
+     {.root = true, .operation = false, .input = Share::part, .output = Share::whole_at_root}},
+    {"reduce", reduce::summary, reduce::algorithms, {.root = true, .operation = true, .output = Share::whole_at_root}},
     {"reduce_scatter",
      reduce_scatter::summary,
      reduce_scatter::algorithms,
      {.root = false, .operation = true, .output = Share::part}},
     {"scan", scan::summary, scan::algorithms, {.root = false, .operation = true}},
+    {"scatter",
+     scatter::summary,
+     scatter::algorithms,
+     {.root = true, .operation = false, .input = Share::whole_at_root, .output = Share::part}},
 };
 
 static_assert(std::size(all) == number_of_collectives,

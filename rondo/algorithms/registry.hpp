@@ -26,6 +26,8 @@ struct Traits {
     [[nodiscard]] constexpr bool parts() const { return data && (input == Share::part || output == Share::part); }
     /// True if each rank has a vector of its own, with a part for each.
     [[nodiscard]] constexpr bool all_to_all() const { return input == Share::own; }
+    /// True if the vector with these parts stands on the root alone.
+    [[nodiscard]] constexpr bool parts_of_the_root() const { return root && parts(); }
 };
 
 struct Collective {
@@ -51,7 +53,7 @@ struct Collective {
 };
 
 /// How many there are: for tables by the index of a collective.
-inline constexpr std::size_t number_of_collectives = 10;
+inline constexpr std::size_t number_of_collectives = 12;
 
 /// In alphabetical order.
 std::span<const Collective> collectives();

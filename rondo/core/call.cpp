@@ -18,7 +18,7 @@ Count Call::setting(std::string_view name) const {
 Count Call::size_of(Buffer buffer) const {
     if (buffer == Buffer::scratch) return scratch_used();
     if (buffer == Buffer::input) return in_place() ? 0 : input_.count;
-    return in_place() ? std::max(input_.last(), output_.count) : output_.count;
+    return in_place() ? std::max(input_.last(), output_.last()) : output_.count;
 }
 
 Count Call::segment_count() const {

@@ -27,9 +27,10 @@ struct Operator {
     bool commutative = false;
 };
 
-/// What a rank's buffer holds of the vector that a call is about: all of it, or the part that is the rank's. Or each
-/// rank has a vector of its own, cut into a part for each rank (input) or from each (output): an all-to-all.
-enum class Share : std::uint8_t { whole, part, own };
+/// What a rank's buffer holds of the vector that a call is about: all of it, or the part that is the rank's. The whole
+/// at the root means nothing on other ranks, where its block is as long: nobody reads or writes it there. Or each rank
+/// has a vector of its own, cut into a part for each rank (input) or from each (output): an all-to-all.
+enum class Share : std::uint8_t { whole, part, whole_at_root, own };
 
 /// What all ranks of a communicator know alike about a call. Only such facts may decide anything: who decides takes
 /// them, and nothing else of a call.
@@ -56,7 +57,8 @@ struct SharedFacts {
 struct LocalFacts {
     Rank rank = 0;
     /// The input stands in the output buffer (MPI_IN_PLACE): a whole vector from its beginning, a part where it belongs
-    /// in the whole. MPI lets only the root of a reduction say so.
+    /// in the whole; the part that a scatter leaves on its root stands there, too. Where there is a root, MPI lets only
+    /// the root say so.
     bool in_place = false;
     /// Of an all-to-all whose parts differ (MPI_Alltoallv): where the part for each rank stands in the input, and where
     /// the part from each belongs in the output; borrowed. Empty: all parts are equal and stand one after the other.
@@ -78,8 +80,9 @@ class Call {
           output_(held(facts.output, Buffer::output, local.incoming)), scratch_(&own_scratch_) {
         if (facts.input == Share::own && facts.count % facts.size != 0) refuse_unequal_parts();
         if (!local.in_place) return;
-        const bool gathers = facts.input == Share::part && facts.output == Share::whole;
-        input_ = gathers ? parts(output_)[local.rank] : Block(0, input_.count, Buffer::output);
+        const Block own = parts(Block(0, facts.count, Buffer::output))[local.rank];
+        input_ = facts.input == Share::part ? own : Block(0, input_.count, Buffer::output);
+        if (facts.input == Share::whole_at_root && facts.output == Share::part) output_ = own;
     }
 
     Call(const Call&) = delete;  // schedules hold on to the address

@@ -16,11 +16,15 @@ using rondo::interposer::Words;
 
 namespace {
 
-/// Without the bits that mean nothing. `Integer`: the type of the function's count.
+/// Without the bits that mean nothing. `Integer`: the type of the function's count; `rank`: see LastCall.
 template <class Integer>
-CallWords words_of(const Words& words) {
-    return {static_cast<HandleWord>(words.comm), static_cast<Integer>(words.count),
-            static_cast<HandleWord>(words.datatype), static_cast<HandleWord>(words.op), static_cast<int>(words.root)};
+CallWords words_of(const Words& words, int rank) {
+    const int root = static_cast<int>(words.root.value_or(0));
+    const bool by_part = words.is_whole_at_root() && root != rank;
+    const Word count = by_part ? words.part_count : words.count;
+    const Word datatype = by_part ? words.part_type.value_or(0) : words.datatype;
+    return {static_cast<HandleWord>(words.comm), static_cast<Integer>(count), static_cast<HandleWord>(datatype),
+            static_cast<HandleWord>(words.op), root};
 }
 
 /// Its address is not worked out again.
@@ -32,8 +36,8 @@ const LastCall& kept_in_a_register(const LastCall& last) {
 
 /// As LastCall::hands_on takes it: the call's count, or the sum of those of `ranks` ranks.
 template <class Integer>
-std::int64_t count_of(const Words& words, int ranks) {
-    if (!words.counts) return static_cast<Integer>(words.count);
+std::int64_t count_of(const Words& words, const CallWords& deciding, int ranks) {
+    if (!words.counts) return deciding.count;
     if (ranks == 0) return 0;  // any sum will do
     const auto* const counts = std::bit_cast<const Integer*>(*words.counts);
     if (counts == nullptr) return -1;
@@ -58,32 +62,40 @@ int again(LastCall& last, const Words& words) {
 // instructions, without a frame on the stack; all else is in a function of its own.
 #define RONDO_PARAMETER(argument) Word argument
 #define RONDO_ARGUMENT(argument) argument
-#define RONDO_WORD(argument) .argument = argument
-#define RONDO_EXPORT(name, serve, SHAPE, Integer)                                                                 \
-    static RONDO_THREAD_LOCAL constinit LastCall name##_known[places];                                            \
-    __attribute__((noinline)) static int name##_carefully(SHAPE(RONDO_PARAMETER), const void* caller) {           \
-        using Function = int (*)(SHAPE(RONDO_PARAMETER));                                                         \
-        static const auto other = reinterpret_cast<Function>(rondo::interposer::detour(#name, caller));           \
-        if (other != nullptr) return other(SHAPE(RONDO_ARGUMENT));                                                \
-        LastCall& last = name##_known[place_of(static_cast<HandleWord>(comm))];                                   \
-        const CallWords deciding = words_of<Integer>({SHAPE(RONDO_WORD)});                                        \
-        if (last.is_served(deciding)) {                                                                           \
-            const int error = again(last, {SHAPE(RONDO_WORD)});                                                   \
-            if (error != LastCall::not_again) return error;                                                       \
-        }                                                                                                         \
-        last.forget(deciding);                                                                                    \
-        const Words words = {SHAPE(RONDO_WORD)};                                                                  \
-        return rondo::interposer::serve(words, caller, last);                                                     \
-    }                                                                                                             \
-    extern "C" __attribute__((visibility("default"))) int name(SHAPE(RONDO_PARAMETER)) {                          \
-        using Function = int (*)(SHAPE(RONDO_PARAMETER));                                                         \
-        const Words words = {SHAPE(RONDO_WORD)};                                                                  \
-        const LastCall& last = kept_in_a_register(name##_known[place_of(static_cast<HandleWord>(comm))]);         \
-        if (last.is_handed_on(words_of<Integer>(words)) && last.hands_on(count_of<Integer>(words, last.ranks))) { \
-            last.left->note(last.reason);                                                                         \
-            return reinterpret_cast<Function>(last.native)(SHAPE(RONDO_ARGUMENT));                                \
-        }                                                                                                         \
-        return name##_carefully(SHAPE(RONDO_ARGUMENT), __builtin_return_address(0));                              \
+#define RONDO_WORD(argument) made.argument = argument
+// Functions have their arguments in different orders.
+#define RONDO_WORDS(SHAPE) \
+    [&] {                  \
+        Words made;        \
+        SHAPE(RONDO_WORD); \
+        return made;       \
+    }()
+#define RONDO_EXPORT(name, serve, SHAPE, Integer)                                                           \
+    static RONDO_THREAD_LOCAL constinit LastCall name##_known[places];                                      \
+    __attribute__((noinline)) static int name##_carefully(SHAPE(RONDO_PARAMETER), const void* caller) {     \
+        using Function = int (*)(SHAPE(RONDO_PARAMETER));                                                   \
+        static const auto other = reinterpret_cast<Function>(rondo::interposer::detour(#name, caller));     \
+        if (other != nullptr) return other(SHAPE(RONDO_ARGUMENT));                                          \
+        LastCall& last = name##_known[place_of(static_cast<HandleWord>(comm))];                             \
+        const CallWords deciding = words_of<Integer>(RONDO_WORDS(SHAPE), last.rank);                        \
+        if (last.is_served(deciding)) {                                                                     \
+            const int error = again(last, RONDO_WORDS(SHAPE));                                              \
+            if (error != LastCall::not_again) return error;                                                 \
+        }                                                                                                   \
+        last.forget(deciding);                                                                              \
+        const Words words = RONDO_WORDS(SHAPE);                                                             \
+        return rondo::interposer::serve(words, caller, last);                                               \
+    }                                                                                                       \
+    extern "C" __attribute__((visibility("default"))) int name(SHAPE(RONDO_PARAMETER)) {                    \
+        using Function = int (*)(SHAPE(RONDO_PARAMETER));                                                   \
+        const Words words = RONDO_WORDS(SHAPE);                                                             \
+        const LastCall& last = kept_in_a_register(name##_known[place_of(static_cast<HandleWord>(comm))]);   \
+        const CallWords deciding = words_of<Integer>(words, last.rank);                                     \
+        if (last.is_handed_on(deciding) && last.hands_on(count_of<Integer>(words, deciding, last.ranks))) { \
+            last.left->note(last.reason);                                                                   \
+            return reinterpret_cast<Function>(last.native)(SHAPE(RONDO_ARGUMENT));                          \
+        }                                                                                                   \
+        return name##_carefully(SHAPE(RONDO_ARGUMENT), __builtin_return_address(0));                        \
     }
 
 #ifdef RONDO_HAVE_LARGE_COUNT_API

@@ -15,9 +15,14 @@ namespace rondo::interposer {
 struct Words {
     Word input = 0, input_count = 0;
     std::optional<Word> input_counts = {}, input_displacements = {};
-    Word input_type = 0, buffer = 0, output = 0, count = 0;
-    std::optional<Word> counts = {}, displacements = {};
-    Word datatype = 0, op = 0, root = 0, comm = 0;
+    Word input_type = 0, part_count = 0, buffer = 0, output = 0, count = 0;
+    std::optional<Word> part_type = {}, counts = {}, displacements = {};
+    Word datatype = 0, op = 0;
+    std::optional<Word> root = {};
+    Word comm = 0;
+
+    /// True if what the whole vector is made of means something on the root alone.
+    [[nodiscard]] constexpr bool is_whole_at_root() const { return part_type.has_value() && root.has_value(); }
 };
 
 // Serve a call, by Rondo or by the library. `caller`: an address in the code that called. `last`: has the call's words,

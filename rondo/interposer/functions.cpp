@@ -33,10 +33,12 @@ UserCall call_of(const Words& words) {
             .counts = numbers<Integer>(words.counts),
             .datatype = handle<MPI_Datatype>(words.datatype),
             .op = handle<MPI_Op>(words.op),
-            .root = static_cast<Rank>(words.root),
+            .root = static_cast<Rank>(words.root.value_or(0)),
             .comm = handle<MPI_Comm>(words.comm),
             .input_count = static_cast<Integer>(words.input_count),
             .input_type = handle<MPI_Datatype>(words.input_type),
+            .part_count = static_cast<Integer>(words.part_count),
+            .part_type = handle<MPI_Datatype>(words.part_type.value_or(0)),
             .displacements = numbers<Integer>(words.displacements),
             .input_counts = numbers<Integer>(words.input_counts),
             .input_displacements = numbers<Integer>(words.input_displacements)};
@@ -62,8 +64,9 @@ struct Arguments {
         : input(call.input), input_count(static_cast<Integer>(call.input_count)),
           input_counts(static_cast<const Integer*>(call.input_counts.array())),
           input_displacements(static_cast<const Displacement*>(call.input_displacements.array())),
-          input_type(call.input_type), buffer(call.output), output(call.output),
-          count(static_cast<Integer>(call.count)), counts(static_cast<const Integer*>(call.counts.array())),
+          input_type(call.input_type), part_count(static_cast<Integer>(call.part_count)), part_type(call.part_type),
+          buffer(call.output), output(call.output), count(static_cast<Integer>(call.count)),
+          counts(static_cast<const Integer*>(call.counts.array())),
           displacements(static_cast<const Displacement*>(call.displacements.array())), datatype(call.datatype),
           op(call.op), root(call.root), comm(call.comm) {}
 
@@ -72,6 +75,8 @@ struct Arguments {
     const Integer* input_counts;
     const Displacement* input_displacements;
     MPI_Datatype input_type;
+    Integer part_count;
+    MPI_Datatype part_type;
     void* buffer;
     void* output;
     Integer count;
@@ -95,14 +100,19 @@ bool as_ints(const mpi::Numbers& numbers, Rank size, std::vector<int>& ints, mpi
     return true;
 }
 
-/// A large-count call by a library that is older than our headers and lacks that form.
-int call_small(const mpi::Library& library, const UserCall& call, Wrapped::Native native) {
-    if (call.count > INT_MAX || call.input_count > INT_MAX) return MPI_ERR_COUNT;
-    if (!call.counts.is_argument()) return native(library, call);
+/// A large-count call by a library that is older than our headers and lacks that form. What means nothing on this rank
+/// may be anything.
+int call_small(const char* collective, const mpi::Library& library, const UserCall& call, Wrapped::Native native) {
+    int inter = 0, size = 0, rank = 0;
+    library.Comm_test_inter(call.comm, &inter);
+    library.Comm_rank(call.comm, &rank);
+    const bool is_root = inter != 0 ? call.root == MPI_ROOT : call.root == rank;
+    const bool has_whole = is_root || !find_collective(collective)->has.parts_of_the_root();
+    if ((has_whole && call.count > INT_MAX) || call.input_count > INT_MAX || call.part_count > INT_MAX)
+        return MPI_ERR_COUNT;
+    if (!has_whole || !call.counts.is_argument()) return native(library, call);
     UserCall small = call;
     // Of an inter-communicator, what has a place for each rank is from, or for, the other group.
-    int inter = 0, size = 0;
-    library.Comm_test_inter(call.comm, &inter);
     (inter != 0 && call.displacements.is_argument() ? library.Comm_remote_size : library.Comm_size)(call.comm, &size);
     std::vector<int> counts, displacements, input_counts, input_displacements;
     if (!as_ints(call.counts, size, counts, small.counts) ||
@@ -136,17 +146,17 @@ RONDO_WRAPPED_FUNCTIONS(RONDO_SERVE)
 RONDO_FUNCTIONS_WITHOUT_COUNT(RONDO_SERVE)
 
 #ifdef RONDO_HAVE_LARGE_COUNT_API
-#define RONDO_SERVE_LARGE(function, collective, SHAPE, where)                                           \
-    static int native_##function##_c(const mpi::Library& library, const UserCall& call) {               \
-        if (library.function##_c == nullptr) return call_small(library, call, native_##function);       \
-        const Arguments<MPI_Count> arguments(call);                                                     \
-        return library.function##_c(RONDO_##SHAPE(RONDO_ARGUMENT));                                     \
-    }                                                                                                   \
-    int serve_##function##_c(const Words& words, const void* caller, LastCall& last) {                  \
-        static const Wrapped wrapped(                                                                   \
-            #collective, Output::where, native_##function##_c,                                          \
-            [](const mpi::Library& library) { return reinterpret_cast<void*>(library.function##_c); }); \
-        return serve_words<MPI_Count>(wrapped, words, caller, last);                                    \
+#define RONDO_SERVE_LARGE(function, collective, SHAPE, where)                                                  \
+    static int native_##function##_c(const mpi::Library& library, const UserCall& call) {                      \
+        if (library.function##_c == nullptr) return call_small(#collective, library, call, native_##function); \
+        const Arguments<MPI_Count> arguments(call);                                                            \
+        return library.function##_c(RONDO_##SHAPE(RONDO_ARGUMENT));                                            \
+    }                                                                                                          \
+    int serve_##function##_c(const Words& words, const void* caller, LastCall& last) {                         \
+        static const Wrapped wrapped(                                                                          \
+            #collective, Output::where, native_##function##_c,                                                 \
+            [](const mpi::Library& library) { return reinterpret_cast<void*>(library.function##_c); });        \
+        return serve_words<MPI_Count>(wrapped, words, caller, last);                                           \
     }
 RONDO_WRAPPED_FUNCTIONS(RONDO_SERVE_LARGE)
 #endif

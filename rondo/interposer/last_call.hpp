@@ -42,6 +42,8 @@ struct LastCall {
     void* native = nullptr;
     std::int64_t lowest = 0, highest = -1;
     int ranks = 0;
+    /// This process on the communicator, of calls whose whole vector means something on the root alone; -1: not known.
+    int rank = -1;
     LeftCalls* left = nullptr;  ///< of the collective
     const char* reason = "";
     /// The era in which what follows holds, if Rondo carried it out; 0: it did not.

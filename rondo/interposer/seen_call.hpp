@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What Rondo makes of a call before anything is decided. How the ranks share the vector makes the difference: a class
-// for each way (whole_vector.hpp, reduced_parts.hpp, gathered_parts.hpp, own_vectors.hpp, meeting.hpp), which `serve`
-// asks in turn for
+// for each way (whole_vector.hpp, reduced_parts.hpp, gathered_parts.hpp, rooted_parts.hpp, own_vectors.hpp,
+// meeting.hpp), which `serve` asks in turn for
 // - is_nothing(), nothing to do. bytes(), of the whole vector. bytes_of(seen) before anything else is looked at
 // - key(), the facts that choice and plan depend on
 // - bytes_to_a_count(), of the vector for each of its call's count, or of those of all ranks
@@ -39,6 +39,11 @@ struct SeenCall {
         return key;
     }
 };
+
+inline bool is_rank(Rank root, Rank size) { return root >= 0 && root < size; }
+
+/// Whatever is wrong on this rank alone, the others may be about to decide: this rank takes part.
+inline Rank root_within(Rank root, Rank size) { return is_rank(root, size) ? root : (root % size + size) % size; }
 
 /// Runs a plan on the user's elements, or on copies of those in memory of a device. Of the output, `before` elements
 /// mean something before the call if they are the input, and `after` elements after it.

@@ -17,6 +17,7 @@
 #include "rondo/interposer/meeting.hpp"
 #include "rondo/interposer/own_vectors.hpp"
 #include "rondo/interposer/reduced_parts.hpp"
+#include "rondo/interposer/rooted_parts.hpp"
 #include "rondo/interposer/service.hpp"
 #include "rondo/interposer/whole_vector.hpp"
 
@@ -237,6 +238,61 @@ int serve_as(const Wrapped& function, const UserCall& call, const void* caller, 
     }
 }
 
+/// A call of equal parts whose vector stands on the root. What a rank says of what stands elsewhere means nothing, and
+/// may be anything: what the call is about is looked at when its rank is known.
+int serve_rooted_parts(const Wrapped& function, const UserCall& call, const Runtime& here, const Service& service,
+                       LastCall& last) {
+    const std::optional<Communicator*> known = Communicator::of(call.comm);
+    if (!known) return service.leave_to_library("no attributes", 0);
+    const std::uint16_t choice = here.instructions.choice_number(function.collective);
+    mpi::Datatype derived;
+    if (*known == nullptr && !here.reporting) {
+        int inter = 0;
+        Rank rank = 0;
+        mpi::library().Comm_test_inter(call.comm, &inter);
+        mpi::library().Comm_rank(call.comm, &rank);
+        const UserCall deciding = RootedParts::deciding(call, rank);
+        const mpi::Datatype* const type = inter == 0 ? mpi::describe(deciding.datatype, derived) : nullptr;
+        const char* const reason =
+            type != nullptr ? left_on_any.reason(function, deciding, *type, nullptr, choice) : nullptr;
+        if (reason != nullptr) return service.leave_to_library(reason, 0);
+    }
+    Communicator& communicator = *known != nullptr ? **known : *Communicator::make(call.comm);
+    if (const char* const reason = communicator.native_reason()) {
+        warn_of_disagreement(communicator);
+        service.hand_on_from_now(last, mpi::byte_type(), true, reason, any_count, 0);
+        return service.leave_to_library(reason, 0);
+    }
+    const UserCall deciding = RootedParts::deciding(call, communicator.rank());
+    const mpi::Datatype* const type = mpi::describe(deciding.datatype, derived);
+    if (type == nullptr) return service.leave_to_library("unusual datatype", 0);
+    // The words of this call may have been taken without knowing who is the root.
+    LastCall unknown;
+    const bool is_known = std::exchange(last.rank, communicator.rank()) == communicator.rank();
+    return serve_seen<RootedParts>({function, deciding, *type, nullptr, communicator, choice}, service, here,
+                                   is_known ? last : unknown);
+}
+
+int serve_parts_of_the_root(const Wrapped& function, const UserCall& call, const void* caller, LastCall& last) {
+    const Runtime* const here = runtime(caller);
+    if (here == nullptr) return serve_without_rondo(function, call, caller);
+    const mpi::Library& library = mpi::library();
+    const Service service(function, call, *here);
+    if (call.comm == library.comm_null) return service.leave_to_library("empty", 0);
+    if (call.counts.is_argument()) {
+        constexpr const char* reason = "lengths known to the root alone";
+        service.hand_on_from_now(last, mpi::byte_type(), true, reason, any_count, 0);
+        return service.leave_to_library(reason, 0);
+    }
+    try {
+        return serve_rooted_parts(function, call, *here, service, last);
+    } catch (...) {
+        const int error = code_of_exception();
+        library.Comm_call_errhandler(call.comm, error);
+        return error;
+    }
+}
+
 }  // namespace
 
 Wrapped::Wrapped(std::string_view collective_name, Output where, Native library_function, Address address_of_it)
@@ -270,6 +326,7 @@ int serve(const Wrapped& function, const UserCall& call, const void* caller, Las
     if (!function.has.data) return serve_as<Meeting>(function, call, caller, last);
     if (function.has.all_to_all()) return serve_as<OwnVectors>(function, call, caller, last);
     if (!function.has.parts()) return serve_as<WholeVector>(function, call, caller, last);
+    if (function.has.root) return serve_parts_of_the_root(function, call, caller, last);
     if (function.has.operation) return serve_as<ReducedParts>(function, call, caller, last);
     return serve_as<GatheredParts>(function, call, caller, last);
 }

@@ -10,15 +10,18 @@ namespace rondo::interposer {
 struct UserCall {
     const void* input;  ///< or MPI_IN_PLACE; the same as the output where there is one buffer
     void* output;
-    Count count;            ///< of the vector, or of each rank's part
+    Count count;            ///< of the vector, or of each rank's part; means nothing where another rank has the vector
     mpi::Numbers counts;    ///< of each rank's part, instead
-    MPI_Datatype datatype;  ///< of the output
+    MPI_Datatype datatype;  ///< of the vector
     MPI_Op op;
     Rank root;
     MPI_Comm comm;
-    // Of gathers and all-to-alls.
+    // Of gathers to all and all-to-alls.
     Count input_count;
     MPI_Datatype input_type;
+    // Of scatters and gathers to a root.
+    Count part_count;  ///< of this rank's part
+    MPI_Datatype part_type;
     mpi::Numbers displacements;
     mpi::Numbers input_counts, input_displacements;
 };

@@ -101,12 +101,8 @@ class WholeVector {
     [[nodiscard]] Rank rank() const { return seen_.communicator.rank(); }
     /// What the others have where this rank has less than nothing, at a guess: rules speak of lengths.
     [[nodiscard]] Count count() const { return seen_.call.count < 0 ? 1 : seen_.call.count; }
-    [[nodiscard]] bool has_root() const { return seen_.call.root >= 0 && seen_.call.root < seen_.communicator.size(); }
-    /// Whatever is wrong on this rank alone, the others may be about to decide: this rank takes part.
-    [[nodiscard]] Rank root() const {
-        const Rank size = seen_.communicator.size();
-        return has_root() ? seen_.call.root : (seen_.call.root % size + size) % size;
-    }
+    [[nodiscard]] bool has_root() const { return is_rank(seen_.call.root, seen_.communicator.size()); }
+    [[nodiscard]] Rank root() const { return root_within(seen_.call.root, seen_.communicator.size()); }
 
     const SeenCall& seen_;
 };

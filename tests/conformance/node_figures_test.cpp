@@ -84,6 +84,24 @@ class Figures : public testing::TestWithParam<Nodes> {
         }
     }
 
+    /// All but the part of its own node leaves the root's node (or comes there), once; over all lanes alike if they are
+    /// all used.
+    static void expect_root_node(const OnNodes& call, bool sent) {
+        SCOPED_TRACE(testing::Message() << call.collective << "/" << call.name << " from or to " << call.root);
+        const Traffic traffic(call);
+        const Rank root_node = call.root / call.shape.ranks;
+        const Count of_others = call.count() / call.shape.nodes * (call.shape.nodes - 1);
+        Count all = 0;
+        for (Rank number = 0; number < call.shape.ranks; ++number) {
+            const Rank rank = root_node * call.shape.ranks + number;
+            const Count volume = (sent ? traffic.out : traffic.in)[static_cast<std::size_t>(rank)];
+            if (call.name == "full_lane") EXPECT_EQ(volume, of_others / call.shape.ranks) << rank;
+            all += volume;
+        }
+        EXPECT_EQ(all, of_others);
+        EXPECT_TRUE(call.name != "full_lane" || traffic.stays_in_lanes);
+    }
+
     /// One rank of each node carries all of it: `number(node)`.
     static void expect_by_leaders(const OnNodes& call, bool sent, const std::function<Rank(Rank)>& number,
                                   const std::function<double(Rank)>& vectors) {
@@ -107,6 +125,10 @@ TEST_P(Figures, full_lane_brings_every_element_once_to_or_from_each_node) {
         const auto once = [&](Rank node) { return node == root / shape.ranks ? 0.0 : 1.0; };
         expect_in_lanes({"bcast", "full_lane", shape, root}, received, once);
         expect_in_lanes({"reduce", "full_lane", shape, root}, sent, once);
+        expect_root_node({"scatter", "full_lane", shape, root}, sent);
+        expect_root_node({"gather", "full_lane", shape, root}, received);
+        expect_root_node({"scatter", "k_lane", shape, root}, sent);
+        expect_root_node({"gather", "k_lane", shape, root}, received);
         expect_in_lanes({"reduce", "full_lane", shape, root, false}, sent, once);
     }
 }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "division_checks.hpp"
-#include "user_problems.hpp"
+#include "moved_data.hpp"
 
 class AllgatherChecker : public Checker {
   public:
@@ -15,11 +15,7 @@ class AllgatherChecker : public Checker {
 
     /// Elements of one type on all ranks: the inputs of a problem.
     void run(const Problem& problem, MPI_Comm communicator, const Division& division) {
-        const auto fill = [&problem](int owner, Buffer& buffer, std::size_t first, std::size_t count) {
-            for (std::size_t index = 0; index < count; ++index)
-                problem.input(owner, index, buffer.element(first + index));
-        };
-        const Data data = {problem.name, problem.type, 1, fill, problem.compare_values ? &problem : nullptr};
+        const Data data = data_of(problem);
         run_orders(data, data, communicator, division);
     }
 
@@ -72,44 +68,14 @@ class AllgatherChecker : public Checker {
         if (!right) fail("allgather from or to MPI_BOTTOM");
     }
 
-    /// Up to so many elements of the interlocked layout have no word in common; three more may lie before them.
-    static constexpr std::size_t most_interlocked = 32;
-
   private:
-    struct Data {
-        std::string name;
-        MPI_Datatype type;
-        std::size_t words_per_element;
-        /// The data of a rank, from the element `first` on.
-        std::function<void(int owner, Buffer& buffer, std::size_t first, std::size_t count)> fill;
-        const Problem* values;  ///< to compare with; nullptr: byte by byte
-    };
+    using Data = MovedData;
 
     struct Form {
         Order order;
         bool in_place;
         bool large;
     };
-
-    static bool fits(const Layout& layout, std::size_t words) {
-        return words % (2 * layout.maps.size()) == 0 &&
-               (layout.name != "interlocked" || words <= 2 * most_interlocked - 6);
-    }
-
-    static Data words_of(const Layout& layout) {
-        const auto fill = [&layout](int owner, Buffer& buffer, std::size_t first, std::size_t count) {
-            std::uint64_t word = 0;
-            for (std::size_t index = 0; index < count; ++index) {
-                for (const auto& map : layout.maps) {
-                    for (const std::ptrdiff_t offset : map) {
-                        store(buffer.element(first + index) + offset,
-                              noise(static_cast<std::uint64_t>(owner), word++, 9));
-                    }
-                }
-            }
-        };
-        return {layout.name, layout.type, 2 * layout.maps.size(), fill, nullptr};
-    }
 
     /// Each part's first element.
     static Division displacements(Order order, const Division& counts) {
@@ -198,11 +164,7 @@ class AllgatherChecker : public Checker {
         if (code != MPI_SUCCESS) fail(what + ": error code " + std::to_string(code));
         if (send.bytes() != send_before.bytes()) fail(what + ": the send buffer changed");
         if (!receive.guards_are_intact()) fail(what + ": wrote outside of the receive buffer");
-        for (std::size_t index = 0; into.values != nullptr && index < room; ++index) {
-            if (into.values->values(receive.element(index)) != into.values->values(expected.element(index))) break;
-            copy_element(into.type, expected.element(index), receive.element(index));
-        }
-        if (receive.bytes() != expected.bytes()) fail(what + ": wrong data, or bytes between them changed");
+        if (!into.holds(receive, expected, room)) fail(what + ": wrong data, or bytes between them changed");
         record({static_cast<double>(total(words)), static_cast<double>(words[self])});
     }
 

@@ -180,6 +180,28 @@ std::vector<Function> functions_of_all_to_all() {
     return all;
 }
 
+/// And where a part goes to or from the root.
+std::vector<Function> functions_of_parts() {
+    std::vector<Function> all = {
+        {"gather", true,
+         [](const Arguments& a) {
+             return MPI_Gather(a.send, a.count, a.type, a.receive, a.count, a.type, a.root, a.communicator);
+         }},
+        {"scatter", true, [](const Arguments& a) {
+             return MPI_Scatter(a.send, a.count, a.type, a.receive, a.count, a.type, a.root, a.communicator);
+         }}};
+#if MPI_VERSION >= 4
+    all.push_back({"gather_c", true, [](const Arguments& a) {
+                       return MPI_Gather_c(a.send, a.count, a.type, a.receive, a.count, a.type, a.root, a.communicator);
+                   }});
+    all.push_back({"scatter_c", true, [](const Arguments& a) {
+                       return MPI_Scatter_c(a.send, a.count, a.type, a.receive, a.count, a.type, a.root,
+                                            a.communicator);
+                   }});
+#endif
+    return all;
+}
+
 /// A library may wait for ever for a rank that has been told that its arguments are wrong.
 constexpr unsigned seconds_to_judge = 5;
 
@@ -210,7 +232,8 @@ void print(const std::vector<std::string>& lines) {
     text.resize(16384, '\0');
     std::vector<char> all(text.size() * static_cast<std::size_t>(size));
     const int length = static_cast<int>(text.size());
-    MPI_Gather(text.data(), length, MPI_CHAR, all.data(), length, MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Gatherv(text.data(), length, MPI_CHAR, all.data(), each<int>(length).data(), behind<int>(length).data(),
+                MPI_CHAR, 0, MPI_COMM_WORLD);
     for (int other = 0; rank == 0 && other < size; ++other) {
         std::fputs(all.data() + text.size() * static_cast<std::size_t>(other), stdout);
     }
@@ -263,7 +286,7 @@ void wrong_arguments(MPI_Comm communicator, MPI_Errhandler errhandler, const std
         {"MPI_REPLACE", {send, receive, 1, MPI_INT, MPI_REPLACE, communicator}},
         {"MPI_NO_OP", {send, receive, 1, MPI_INT, MPI_NO_OP, communicator}},
         {"receive in place", {send, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, communicator}},
-        // For a reduction, on ranks that are not the root.
+        // Where there is a root, on ranks that are not it.
         {"send in place", {MPI_IN_PLACE, receive, 1, MPI_INT, MPI_SUM, communicator, 1 - rank}},
         {"no communicator", {send, receive, 1, MPI_INT, MPI_SUM, MPI_COMM_NULL}},
         {"intercommunicator", {send, receive, 1, MPI_INT, MPI_SUM, inter, rank == 0 ? MPI_ROOT : 0}},
@@ -277,6 +300,7 @@ void wrong_arguments(MPI_Comm communicator, MPI_Errhandler errhandler, const std
     };
     std::vector<Function> all = functions();
     for (const Function& function : functions_of_all_to_all()) all.push_back(function);
+    for (const Function& function : functions_of_parts()) all.push_back(function);
     for (const Function& function : all) {
         std::vector<std::string> lines;
         for (const auto& [name, arguments] : cases) {
@@ -285,6 +309,10 @@ void wrong_arguments(MPI_Comm communicator, MPI_Errhandler errhandler, const std
             if (function.is("bcast") && name == "send in place") continue;
             // Of an allgather, only rank 0 sends from where it receives.
             if ((function.is("allgather") || function.is("allgatherv")) && name == "one buffer for both") continue;
+            // Of a gather or scatter, wrong on one rank, for which the other waits.
+            static const std::set<std::string> one_waits = {"receive in place", "send in place", "one buffer for both",
+                                                            "no send buffer"};
+            if ((function.is("gather") || function.is("scatter")) && one_waits.count(name) != 0) continue;
             current_case = what.c_str();
             const bool needs_own = function.is_one_sided && arguments.communicator == communicator;
             Arguments own = arguments;

@@ -126,6 +126,39 @@ const std::map<std::string, Case> cases = {
           return MPI_Alltoall(many, odd() ? 2 : 1, MPI_LONG, all, 1, MPI_LONG, comm);
       },
       [] { return all[0] == 1 && all[1] == 2; }}},
+    {"gather, uncommitted datatype for the output",
+     {[](MPI_Comm comm) {
+          return MPI_Gather(&own, 1, MPI_LONG, all, 1, odd() ? uncommitted : committed, odd_one, comm);
+      },
+      [] { return !odd() || gathered(); }}},
+    {"gather, too much at the root",
+     {[](MPI_Comm comm) {
+          const long pair[2] = {own, own};
+          return MPI_Gather(pair, odd() ? 2 : 1, MPI_LONG, all, 1, MPI_LONG, odd_one, comm);
+      },
+      [] { return true; }}},
+    {"scatter, uncommitted datatype for the output",
+     {[](MPI_Comm comm) {
+          const long numbers[ranks] = {1, 2, 3};
+          return MPI_Scatter(numbers, 1, MPI_LONG, &result, 1, odd() ? uncommitted : committed, 0, comm);
+      },
+      [] { return result == own; }}},
+    {"scatter, no such root",
+     {[](MPI_Comm comm) {
+          const long numbers[ranks] = {1, 2, 3};
+          return MPI_Scatter(numbers, 1, MPI_LONG, &result, 1, MPI_LONG, odd() ? ranks : 0, comm);
+      },
+      [] { return odd() || result == own; }}},
+    {"scatter, more room at the root",
+     {[](MPI_Comm comm) {
+          const long numbers[ranks] = {1, 2, 3};
+          long pair[2] = {0, 0};
+          const int code =
+              MPI_Scatter(numbers, 1, MPI_LONG, odd() ? pair : &result, odd() ? 2 : 1, MPI_LONG, odd_one, comm);
+          if (odd()) result = pair[0];
+          return code;
+      },
+      [] { return result == own; }}},
     {"reduce_scatter_block, one buffer",
      {[](MPI_Comm comm) {
           long numbers[ranks] = {own, own, own};

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Results of one collective whose vector has a part for each rank, as results.cpp of the others: counts, displacements,
-// types, operators, communicators, in place. Arguments: allgather or reduce_scatter (with and without counts), alltoall
-// or alltoallv, then those of Material.
+// types, operators, communicators, in place. Arguments: allgather, gather, reduce_scatter or scatter (with and without
+// counts), alltoall or alltoallv, then those of Material.
 #include "allgather_checks.hpp"
 #include "alltoall_checks.hpp"
 #include "material.hpp"
 #include "reduce_scatter_checks.hpp"
+#include "rooted_checks.hpp"
 
 namespace {
 
@@ -39,32 +40,25 @@ void check_reductions(ReduceScatterChecker& checker, MPI_Comm communicator, cons
 }
 
 /// Predefined types, each once.
-void gather_predefined_types(AllgatherChecker& checker, MPI_Comm communicator, const Material& material) {
-    Division uneven(static_cast<std::size_t>(size_of(communicator)), 3);
-    uneven[1] = 5;
+template <class AnyChecker>
+void move_predefined_types(AnyChecker& checker, MPI_Comm communicator, const Material& material,
+                           const Division& division) {
     MPI_Datatype last = MPI_DATATYPE_NULL;
     for (const Problem& problem : material.predefined) {
-        if (problem.type != last) checker.run(problem, communicator, uneven);
+        if (problem.type != last) checker.run(problem, communicator, division);
         last = problem.type;
     }
     Problem letters = material.named("MPI_SIGNED_CHAR MPI_MAX");
     for (const MPI_Datatype type : {MPI_CHAR, MPI_PACKED, MPI_BYTE}) {
         letters.type = type;
-        checker.run(letters, communicator, uneven);
+        checker.run(letters, communicator, division);
     }
 }
 
-void check_gathers(AllgatherChecker& checker, MPI_Comm communicator, const Material& material) {
-    const Problem& numbers = material.named("MPI_LONG MPI_SUM");
+/// Words that each rank describes by a type of its own.
+template <class AnyChecker>
+void move_mixed_types(AnyChecker& checker, MPI_Comm communicator, const Material& material) {
     const auto ranks = static_cast<std::size_t>(size_of(communicator));
-    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{1000}}) {
-        for (const Division& division : divisions(size_of(communicator), count)) {
-            checker.run(numbers, communicator, division);
-        }
-    }
-    checker.run(numbers, communicator, Division(ranks, material.large_count / ranks));
-    checker.run_absolute(communicator);
-#ifndef OPEN_MPI  // whose own allgathers choose an algorithm by what each rank calls the data, and hang
     std::vector<Layout> layouts = layouts_to_mix(material.types);
     // Six words fill an element of every layout. The first part is the longest, then the last; some are empty.
     Division words(ranks, 6);
@@ -83,8 +77,42 @@ void check_gathers(AllgatherChecker& checker, MPI_Comm communicator, const Mater
         checker.run_mixed(layouts, communicator, Division(ranks, 6));
         MPI_Type_free(&layouts.back().type);
     }
+}
+
+void check_gathers(AllgatherChecker& checker, MPI_Comm communicator, const Material& material) {
+    const Problem& numbers = material.named("MPI_LONG MPI_SUM");
+    const auto ranks = static_cast<std::size_t>(size_of(communicator));
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{1000}}) {
+        for (const Division& division : divisions(size_of(communicator), count)) {
+            checker.run(numbers, communicator, division);
+        }
+    }
+    checker.run(numbers, communicator, Division(ranks, material.large_count / ranks));
+    checker.run_absolute(communicator);
+#ifndef OPEN_MPI  // whose own allgathers choose an algorithm by what each rank calls the data, and hang
+    move_mixed_types(checker, communicator, material);
 #endif
-    if (ranks == 5 && !material.brief) gather_predefined_types(checker, communicator, material);
+    if (ranks == 5 && !material.brief) move_predefined_types(checker, communicator, material, {3, 5, 3, 3, 3});
+}
+
+/// To and from a root.
+void check_rooted(RootedChecker& checker, MPI_Comm communicator, const Material& material) {
+    const Problem& numbers = material.named("MPI_LONG MPI_SUM");
+    const auto ranks = static_cast<std::size_t>(size_of(communicator));
+    for (const Division& division : divisions(size_of(communicator), 7)) {
+        checker.run(numbers, communicator, division);
+    }
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{1000}}) {
+        // From and to every rank.
+        for (std::size_t root = 0; root < ranks; ++root) checker.run_equal(numbers, communicator, count);
+    }
+    checker.run_equal(numbers, communicator, material.large_count / ranks);
+    checker.run_absolute(communicator);
+    move_mixed_types(checker, communicator, material);
+    if (ranks != 5 || material.brief) return;
+    for (const Division& division : {Division(ranks, 3), Division{3, 5, 3, 3, 3}}) {
+        move_predefined_types(checker, communicator, material, division);
+    }
 }
 
 void check_exchanges(AlltoallChecker& checker, MPI_Comm communicator, const Material& material, bool parts_differ) {
@@ -131,6 +159,10 @@ int main(int argc, char** argv) {
             check_sizes(checker, material, [parts_differ](auto& each, MPI_Comm communicator, const Material& with) {
                 check_exchanges(each, communicator, with, parts_differ);
             });
+        } else if (subject == "gather" || subject == "scatter") {
+            RootedChecker checker;
+            checker.scatters = subject == "scatter";
+            check_sizes(checker, material, check_rooted);
             status = print_results(checker, material);
         } else {
             ReduceScatterChecker checker;

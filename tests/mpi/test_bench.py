@@ -88,6 +88,8 @@ def test_algorithms_are_measured_beside_the_native_collective(mpi: MpiLibrary, t
         ("reduce_scatter double sum", 2 / 3),
         ("reduce_scatter 2int minloc", 2 / 3),
         ("allgather int", 2 / 3),
+        ("gather int", 2 / 3),
+        ("scatter double", 2 / 3),
         ("scan float_int minloc", 0),
         ("reduce double max", 1),
         ("bcast long", 1),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, MpiLibrary
+from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, FORCED_PARTS_OF_THE_ROOT, MpiLibrary
 
 # Known already, which saves launches to find out.
 NO_TYPE = ["negative count", "no datatype", "no datatype for no elements"]
@@ -52,7 +52,7 @@ def native_arguments(mpi: MpiLibrary) -> tuple[list[str], str]:
 
 def test_wrong_arguments_are_judged_by_the_library(mpi: MpiLibrary) -> None:
     left_out, native = native_arguments(mpi)
-    forced = FORCED | FORCED_ALL_TO_ALL
+    forced = FORCED | FORCED_ALL_TO_ALL | FORCED_PARTS_OF_THE_ROOT
     run = mpi.run_under_rondo([mpi.compile("error_handling.cpp"), "arguments", *left_out], 2, **forced, timeout=30)
     assert judgements(run.check().stdout) == judgements(native)
     # Among the cases is a good call, and another one after all the bad ones.

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, LIBRARIES, OF_PARTS, ROOT, MpiLibrary
+from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, FORCED_PARTS_OF_THE_ROOT, LIBRARIES, OF_PARTS, ROOT, MpiLibrary
 
 from rondo import _core
 
@@ -25,7 +25,7 @@ REFUSED = {
     "a commutative operator": {"ordered"},
     "the first or the last rank as root, or a commutative operator": {"ordered", "inner"},
 }
-COLLECTIVES = FORCED | FORCED_ALL_TO_ALL
+COLLECTIVES = FORCED | FORCED_ALL_TO_ALL | FORCED_PARTS_OF_THE_ROOT
 # Intel MPI's own collectives crash, or give other results than those of a sequential loop: reductions for MPI_REAL16
 # and for some datatypes with gaps, allgathers from and to MPI_BOTTOM and with types mixed among the ranks.
 NATIVELY_WRONG = {"impi": {"allgather", "allreduce", "reduce"}}

@@ -371,6 +371,23 @@ TEST(DefaultRules, choose_few_rounds_for_short_vectors_and_bandwidth_for_long_on
     EXPECT_TRUE(rules.ask_nodes());
 }
 
+TEST(DefaultRules, bring_long_parts_straight_to_the_root_where_the_library_passes_them_on) {
+    const Rules rules = Rules::read("tuning/default.rules");
+    for (const char* collective : {"gather", "scatter"}) {
+        Situation situation{.collective = collective,
+                            .bytes = 1 << 20,
+                            .processes = 8,
+                            .ranks_per_node = 1,
+                            .library = MpiLibrary::mpich};
+        EXPECT_EQ(choice(rules, situation), "linear");
+        situation.library = MpiLibrary::openmpi;
+        EXPECT_EQ(choice(rules, situation), "");
+        situation.library = MpiLibrary::mpich;
+        situation.bytes = 1 << 10;
+        EXPECT_EQ(choice(rules, situation), "");
+    }
+}
+
 TEST(DefaultRules, send_no_long_messages_where_they_would_wait) {
     const Rules rules = Rules::read("tuning/default.rules");
     Situation situation{.processes = 8, .ranks_per_node = 1, .commutative = true, .library = MpiLibrary::mpich};

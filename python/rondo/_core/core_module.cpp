@@ -71,6 +71,7 @@ nb::list described_collectives() {
         description["has_operation"] = collective.has.operation;
         description["has_data"] = collective.has.data;
         description["all_to_all"] = collective.has.all_to_all();
+        description["gathers"] = collective.has.input == Share::part;
         descriptions.append(description);
     }
     return descriptions;
@@ -299,8 +300,9 @@ NB_MODULE(_core, module) {
     module.doc() =
         "Rondo's algorithms and the checks of what users write. Every refusal is a ValueError that says why.";
     module.def("collectives", &rondo::described_collectives,
-               "All collectives in alphabetical order: dictionaries with name, summary, has_root, "
-               "has_operation, has_data and all_to_all: has each rank a vector of its own?");
+               "All collectives in alphabetical order: dictionaries with name, summary, has_root, has_operation, "
+               "has_data, all_to_all: has each rank a vector of its own? and gathers: does every rank put in a part of "
+               "the vector?");
     module.def(
         "algorithms", &rondo::described_algorithms, "collective"_a,
         "The algorithms of a collective: dictionaries with name, summary, citation (a key), reference (its text), "

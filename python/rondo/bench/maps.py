@@ -52,7 +52,7 @@ class Cell(msgspec.Struct, frozen=True):
     count: int
     """Of the whole vector, as asked for."""
     bytes: int
-    """Of the whole vector, as measured: parts are even, so reduce_scatter and allgather round up."""
+    """Of the whole vector, as measured: parts are even, so they are rounded up."""
     seconds: dict[str, float]
     """Median of each candidate that can win, by its label, fastest first."""
     native_tied: bool

@@ -19,13 +19,15 @@ COLLECTIVES = {
     "reduce_scatter": True,
     "allgather": False,
     "alltoall": False,
+    "gather": False,
+    "scatter": False,
     "reduce": True,
     "bcast": False,
     "barrier": False,
 }
 WITHOUT_DATA = ("barrier",)
 """Of no elements, whatever counts are asked for."""
-DIVIDED = ("reduce_scatter", "allgather", "alltoall")
+DIVIDED = ("reduce_scatter", "allgather", "alltoall", "gather", "scatter")
 """Where a call's count is of the part of one rank; the whole vector has as many parts as there are ranks."""
 PATTERNS = ("ping_pong", "incast", "ring_shift", "stream", "reduce_local")
 """Traffic, to see what a network does: no collectives, so there are no algorithms."""

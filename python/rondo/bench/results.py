@@ -47,9 +47,9 @@ class Configuration(msgspec.Struct):
     start: str
     """How ranks start together: "barrier" or "clock"."""
     count: int
-    """Elements, as in the call: of reduce_scatter and allgather those of one rank's part."""
+    """Elements, as in the call: those of one rank's part where the vector has parts."""
     bytes: int
-    """Of the whole vector: of reduce_scatter a rank's input, of allgather its output."""
+    """Of the whole vector: of reduce_scatter a rank's input, of allgather its output, otherwise the root's."""
     type: str
     """Of an element, as the bench names it: "long"."""
     operator: str

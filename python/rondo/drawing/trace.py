@@ -138,8 +138,8 @@ class Problem:
 
     @property
     def gathers(self) -> bool:
-        """Whether every rank has a part of the vector, and nothing is combined."""
-        return not self._description["has_root"] and not self._description["has_operation"]
+        """Whether every rank puts in a part of the vector."""
+        return self._description["gathers"]
 
     @property
     def _description(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@
 // [traff2020decomposing], section 2, with one lane. Where nodes interleave, leaders sort the result by ranks.
 #include "rondo/algorithms/allgather/allgather.hpp"
 #include "rondo/algorithms/bcast/bcast.hpp"
+#include "rondo/algorithms/gather/gather.hpp"
 #include "rondo/algorithms/patterns/node_parts.hpp"
 
 namespace rondo::allgather {
@@ -27,8 +28,8 @@ Schedule leaders(const Call& call) {
     const Block of_node = order.of_node(sorted, own_node);
 
     const Call collecting = call.on_node(call.input(), of_node, {.starts = order.ranks()});
-    Schedule gather = collect_parts(collecting, collecting.parts(of_node), call.input());
-    co_yield steps_of(gather);
+    Schedule gathering = gather::linear(collecting);
+    co_yield steps_of(gathering);
     if (number == 0) {
         const Call across = call.on_leaders(of_node, sorted, {.starts = order.nodes()});
         Schedule between_nodes = lane.part(across);

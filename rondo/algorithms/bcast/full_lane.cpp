@@ -6,7 +6,7 @@
 #include "rondo/algorithms/allgather/allgather.hpp"
 #include "rondo/algorithms/bcast/bcast.hpp"
 #include "rondo/algorithms/patterns/lane_parts.hpp"
-#include "rondo/algorithms/patterns/node_parts.hpp"
+#include "rondo/algorithms/scatter/scatter.hpp"
 #include "rondo/core/pipeline.hpp"
 
 namespace rondo::bcast {
@@ -21,9 +21,9 @@ Schedule full_lane(const Call& call) {
         const Block piece = pieces[i];
         const LaneParts parts(call, piece);
         if (is_on_root_node) {
-            const Call giving = call.on_node(piece, piece, {.root = root_number});
-            Schedule scatter = give_parts(giving, parts.on_node(), parts.own());
-            co_yield steps_of(scatter);
+            const Call giving = call.on_node(piece, parts.own(), {.root = root_number, .starts = parts.starts()});
+            Schedule scattering = scatter::linear(giving);
+            co_yield steps_of(scattering);
         }
         if (parts.takes_part()) {
             const Call across = call.on_lane(parts.own(), parts.own(), {.root = root_node});

@@ -17,28 +17,6 @@ Block moved(const Block& range, const Block& whole, const Block& place) {
 
 }  // namespace
 
-Schedule give_parts(const Call& node, Parts parts, Block own) {
-    const auto [number, ranks] = node.ranks();
-    const Rank root = node.facts().root;
-    if (number != root) co_yield exchange(receive(own, root));
-    if (number != root) co_return;
-    for (Rank each = 0; each < ranks; ++each) {
-        if (each != root) co_yield exchange(send(parts[each], each));
-        else co_yield copy(parts[each]).into(own);
-    }
-}
-
-Schedule collect_parts(const Call& node, Parts parts, Block own) {
-    const auto [number, ranks] = node.ranks();
-    const Rank root = node.facts().root;
-    if (number != root) co_yield exchange(send(own, root));
-    if (number != root) co_return;
-    for (Rank each = 0; each < ranks; ++each) {
-        if (each != root) co_yield exchange(receive(parts[each], each));
-        else co_yield copy(own).into(parts[each]);
-    }
-}
-
 Schedule divide_anew(const Call& node, Parts before, Block held, Parts after, Block wanted) {
     const auto [number, ranks] = node.ranks();
     const Block had = before[number], part = after[number];

@@ -10,13 +10,6 @@
 
 namespace rondo {
 
-/// The root of `node` gives every rank its part, which lands in `own`. One message after the other: they stay within
-/// the node.
-Schedule give_parts(const Call& node, Parts parts, Block own);
-
-/// The root of `node` collects the part of every rank, which stands in `own` there.
-Schedule collect_parts(const Call& node, Parts parts, Block own);
-
 /// From one division of a vector among the ranks of `node` to another. What this rank has stands in `held`, its part of
 /// `before`, and lands in `wanted`, its part of `after`; both divide the same place, which need not exist.
 Schedule divide_anew(const Call& node, Parts before, Block held, Parts after, Block wanted);
@@ -29,9 +22,11 @@ class NodeOrder {
     NodeOrder(const Call& call, const Parts& parts);
 
     /// What belongs to a node, in a vector sorted by nodes.
-    [[nodiscard]] Block of_node(Block sorted, Rank node) const {
-        const auto at = static_cast<std::size_t>(node);
-        return sorted.part(nodes_[at], nodes_[at + 1] - nodes_[at]);
+    [[nodiscard]] Block of_node(Block sorted, Rank node) const { return of_nodes(sorted, node, node + 1); }
+    /// Of the nodes from `first` up to, without, `last`.
+    [[nodiscard]] Block of_nodes(Block sorted, Rank first, Rank last) const {
+        const Count start = nodes_[static_cast<std::size_t>(first)];
+        return sorted.part(start, nodes_[static_cast<std::size_t>(last)] - start);
     }
     /// Where the blocks of the nodes start, as Parts has it.
     [[nodiscard]] std::span<const Count> nodes() const { return nodes_; }

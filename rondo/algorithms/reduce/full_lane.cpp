@@ -3,8 +3,8 @@
 // [traff2020decomposing], section 2. Long vectors, on nodes of several ranks: in pieces, so that these phases overlap.
 // Every part leaves each node once. The pieces cross the lanes as the blocks of one circulant graph reduction, or, if
 // the operator does not commute, from node to node.
+#include "rondo/algorithms/gather/gather.hpp"
 #include "rondo/algorithms/patterns/lane_parts.hpp"
-#include "rondo/algorithms/patterns/node_parts.hpp"
 #include "rondo/algorithms/reduce/reduce.hpp"
 #include "rondo/algorithms/reduce_scatter/reduce_scatter.hpp"
 #include "rondo/algorithms/requirements.hpp"
@@ -40,9 +40,9 @@ Schedule full_lane(const Call& call) {
         if (!is_on_root_node || result.empty()) continue;
         const LaneParts parts(call, result);
         const Block sum = sums[i - pieces_ahead];
-        const Call collecting = call.on_node(sum, result, {.root = root_number});
-        Schedule gather = collect_parts(collecting, parts.on_node(), sum);
-        co_yield steps_of(gather);
+        const Call collecting = call.on_node(sum, result, {.root = root_number, .starts = parts.starts()});
+        Schedule gathering = gather::linear(collecting);
+        co_yield steps_of(gathering);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "rondo/algorithms/reduce/reduce.hpp"
 #include "rondo/algorithms/reduce_scatter/reduce_scatter.hpp"
 #include "rondo/algorithms/requirements.hpp"
+#include "rondo/algorithms/scatter/scatter.hpp"
 
 namespace rondo::reduce_scatter {
 
@@ -34,8 +35,8 @@ Schedule leaders(const Call& call) {
         co_yield steps_of(between_nodes);
     }
     const Call giving = call.on_node(of_node, call.output(), {.starts = order.ranks()});
-    Schedule scatter = give_parts(giving, giving.parts(of_node), call.output());
-    co_yield steps_of(scatter);
+    Schedule scattering = scatter::linear(giving);
+    co_yield steps_of(scattering);
 }
 
 const AlgorithmInfo leaders_info = {

@@ -223,19 +223,24 @@ int Communicator::run_on_copies(const Plan& plan, const Operands& operands, cons
 
 int Communicator::run_on_bytes(const Plan& plan, const UserData& data, bool is_source) {
     count_call();
-    const bool plain = lies_as_packed(data.type);
-    if (plain && !on_device(data.buffer)) return execute(plan, {nullptr, data.buffer, byte_type(), nullptr});
-    return run_packed(plan, data, is_source, plain);
+    PackedSide side(Side::of(data));
+    const int entered = is_source ? side.enter(world().messages()) : MPI_SUCCESS;
+    const int error = execute(plan, {nullptr, side.bytes(), byte_type(), nullptr});
+    if (error != MPI_SUCCESS) return error;
+    const int left = is_source ? MPI_SUCCESS : side.leave(world().messages());
+    side.give_back();
+    return first_error(entered, left);
 }
 
-int Communicator::run_packed(const Plan& plan, const UserData& data, bool is_source, bool plain) {
-    Scratch packed;
-    packed.take(static_cast<std::size_t>(data.bytes()));
-    const int entered = is_source ? pack(data, plain, packed.bytes(), world().messages()) : MPI_SUCCESS;
-    const int error = execute(plan, {nullptr, packed.bytes(), byte_type(), nullptr});
+int Communicator::run_between(const Plan& plan, const Side& input, const Side& output) {
+    count_call();
+    PackedSide from(input), into(output);
+    const int entered = from.enter(world().messages());
+    const int error = execute(plan, {from.bytes(), into.bytes(), byte_type(), nullptr});
     if (error != MPI_SUCCESS) return error;
-    const int left = is_source ? MPI_SUCCESS : unpack(packed.bytes(), data, plain, world().messages());
-    packed.give_back();
+    const int left = into.leave(world().messages());
+    from.give_back();
+    into.give_back();
     return first_error(entered, left);
 }
 

@@ -113,6 +113,9 @@ class Communicator {
     /// Runs a plan whose elements are the bytes of the user's data; the output is all that it knows. The data of a
     /// source are there before, the others' come. Returns an MPI error code; throws std::bad_alloc.
     int run_on_bytes(const Plan& plan, const UserData& data, bool is_source);
+    /// Runs a plan from the bytes of one side to those of another, which have none on some ranks. Returns an MPI error
+    /// code; throws std::bad_alloc.
+    int run_between(const Plan& plan, const Side& input, const Side& output);
     /// Runs a plan whose elements are the bytes of all parts. Returns an MPI error code; throws std::bad_alloc.
     int run_on_parts(const Plan& plan, const Gathering& data, Count bytes);
     /// Runs a plan of an all-to-all. Returns an MPI error code; throws std::bad_alloc.
@@ -135,7 +138,6 @@ class Communicator {
     void count_call() { ++calls_; }
     std::uint32_t next_number() { return ++decisions_so_far_ == 0 ? ++decisions_so_far_ : decisions_so_far_; }
     int execute(const Plan& plan, const Operands& operands);
-    int run_packed(const Plan& plan, const UserData& data, bool is_source, bool plain);
 
     Context context_;
     Route route_{};  // of the calls here, once there is a context

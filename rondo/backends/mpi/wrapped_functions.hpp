@@ -13,10 +13,14 @@
     FUNCTION(Alltoallv, alltoallv, EXCHANGING_PARTS, everywhere)         \
     FUNCTION(Bcast, bcast, MOVING, is_the_input)                         \
     FUNCTION(Exscan, exscan, REDUCING, after_rank_0)                     \
+    FUNCTION(Gather, gather, GATHERING_TO_A_ROOT, at_the_root)           \
+    FUNCTION(Gatherv, gather, GATHERING_PARTS_TO_A_ROOT, at_the_root)    \
     FUNCTION(Reduce, reduce, REDUCING_TO_A_ROOT, at_the_root)            \
     FUNCTION(Reduce_scatter, reduce_scatter, REDUCING_PARTS, everywhere) \
     FUNCTION(Reduce_scatter_block, reduce_scatter, REDUCING, everywhere) \
-    FUNCTION(Scan, scan, REDUCING, everywhere)
+    FUNCTION(Scan, scan, REDUCING, everywhere)                           \
+    FUNCTION(Scatter, scatter, SCATTERING, everywhere)                   \
+    FUNCTION(Scatterv, scatter, SCATTERING_PARTS, everywhere)
 
 // Those without a count, which have no such forms.
 #define RONDO_FUNCTIONS_WITHOUT_COUNT(FUNCTION) FUNCTION(Barrier, barrier, MEETING, everywhere)
@@ -27,8 +31,9 @@
     FUNCTION(Init_thread)
 
 // The arguments in their order. `counts` and `displacements` are arrays with a number for each rank, as `input_counts`
-// and `input_displacements`; without `counts`, each rank's part has `count` elements where the vector has parts.
-// `buffer` is input and output.
+// and `input_displacements`; without `counts`, each rank's part has `count` elements where the vector has parts. They,
+// and `datatype`, are of the whole vector where a part has its own (`part_count`, `part_type`): of a scatter or gather,
+// which looks at them on the root alone. `buffer` is input and output.
 #define RONDO_MEETING(EACH) EACH(comm)
 #define RONDO_MOVING(EACH) EACH(buffer), EACH(count), EACH(datatype), EACH(root), EACH(comm)
 #define RONDO_REDUCING(EACH) EACH(input), EACH(output), EACH(count), EACH(datatype), EACH(op), EACH(comm)
@@ -44,3 +49,13 @@
 #define RONDO_EXCHANGING_PARTS(EACH)                                                                          \
     EACH(input), EACH(input_counts), EACH(input_displacements), EACH(input_type), EACH(output), EACH(counts), \
         EACH(displacements), EACH(datatype), EACH(comm)
+#define RONDO_GATHERING_TO_A_ROOT(EACH) \
+    EACH(input), EACH(part_count), EACH(part_type), EACH(output), EACH(count), EACH(datatype), EACH(root), EACH(comm)
+#define RONDO_GATHERING_PARTS_TO_A_ROOT(EACH)                                                                        \
+    EACH(input), EACH(part_count), EACH(part_type), EACH(output), EACH(counts), EACH(displacements), EACH(datatype), \
+        EACH(root), EACH(comm)
+#define RONDO_SCATTERING(EACH) \
+    EACH(input), EACH(count), EACH(datatype), EACH(output), EACH(part_count), EACH(part_type), EACH(root), EACH(comm)
+#define RONDO_SCATTERING_PARTS(EACH)                                                                                 \
+    EACH(input), EACH(counts), EACH(displacements), EACH(datatype), EACH(output), EACH(part_count), EACH(part_type), \
+        EACH(root), EACH(comm)

@@ -99,6 +99,12 @@ void check_result(const Problem& problem, std::span<Memory> memories) {
             const Symbol before = promise.has_input(facts, rank) ? Symbol::input_of(rank) : Symbol();
             expect(rank, memory, block, before.moved(input.first - block.first));
         };
+        const auto expect_input_around = [&](const Block& result) {
+            const Count before = std::clamp<Count>(result.first - input.first, 0, input.count);
+            const Count behind = std::clamp<Count>(input.last() - result.last(), 0, input.count);
+            expect_input(input.part(0, before));
+            expect_input(input.part(input.count - behind, behind));
+        };
         const auto expect_output = [&](const Block& block, Rank part) {
             const Symbol result = promise.output(facts, rank, part);
             if (!result.defined() && call->in_place()) expect_input(block);
@@ -106,7 +112,7 @@ void check_result(const Problem& problem, std::span<Memory> memories) {
         };
         if (promise.in_any_order) {
             expect_every_input(rank, memory, output);
-        } else if (facts.input == Share::part && facts.output == Share::whole) {
+        } else if (facts.input == Share::part && facts.output != Share::part) {
             for (Rank part = 0; part < facts.size; ++part) expect_output(facts.parts(output)[part], part);
         } else if (facts.input == Share::own) {
             for (Rank from = 0; from < facts.size; ++from) {
@@ -117,7 +123,7 @@ void check_result(const Problem& problem, std::span<Memory> memories) {
             expect_output(output, rank);
         }
         if (!call->in_place()) expect_input(input);
-        else if (input.count > output.count) expect_input(input.part(output.count, input.count - output.count));
+        else expect_input_around(output);
     }
 }
 

@@ -16,15 +16,25 @@ bool if_wanted_at_the_root(const Problem& problem, Rank rank) { return problem.i
 bool never(const Problem& /*problem*/, Rank /*rank*/) { return false; }
 bool always(const Problem& /*problem*/, Rank /*rank*/) { return true; }
 
+Count first_of_part(const SharedFacts& facts, Rank rank) {
+    return facts.parts(Block(0, facts.count, Buffer::input))[rank].first;
+}
+
 Symbol the_roots_input(const SharedFacts& facts, Rank /*rank*/, Rank /*part*/) { return Symbol::input_of(facts.root); }
 Symbol the_parts_input(const SharedFacts& /*facts*/, Rank /*rank*/, Rank part) { return Symbol::input_of(part); }
+Symbol the_roots_input_of_the_own_part(const SharedFacts& facts, Rank rank, Rank /*part*/) {
+    return Symbol::input_of(facts.root).moved(-first_of_part(facts, rank));
+}
+Symbol the_parts_input_at_the_root(const SharedFacts& facts, Rank rank, Rank part) {
+    return rank == facts.root ? Symbol::input_of(part) : Symbol();
+}
 Symbol all_before(const SharedFacts& /*facts*/, Rank rank, Rank /*part*/) {
     return rank > 0 ? Symbol::of_ranks(0, rank - 1) : Symbol();
 }
 Symbol all_up_to(const SharedFacts& /*facts*/, Rank rank, Rank /*part*/) { return Symbol::of_ranks(0, rank); }
 Symbol all(const SharedFacts& facts, Rank /*rank*/, Rank /*part*/) { return Symbol::of_ranks(0, facts.size - 1); }
 Symbol all_of_the_own_part(const SharedFacts& facts, Rank rank, Rank /*part*/) {
-    return Symbol::of_ranks(0, facts.size - 1).moved(-facts.parts(Block(0, facts.count, Buffer::input))[rank].first);
+    return Symbol::of_ranks(0, facts.size - 1).moved(-first_of_part(facts, rank));
 }
 Symbol all_at_the_root(const SharedFacts& facts, Rank rank, Rank /*part*/) {
     return rank == facts.root ? Symbol::of_ranks(0, facts.size - 1) : Symbol();
@@ -38,9 +48,11 @@ constexpr Promise promises[] = {
     {"barrier", everyone, never, the_parts_input, true},
     {"bcast", only_the_root, always, the_roots_input},
     {"exscan", everyone, if_wanted, all_before},
+    {"gather", everyone, if_wanted_at_the_root, the_parts_input_at_the_root},
     {"reduce", everyone, if_wanted_at_the_root, all_at_the_root},
     {"reduce_scatter", everyone, if_wanted, all_of_the_own_part},
     {"scan", everyone, if_wanted, all_up_to},
+    {"scatter", only_the_root, if_wanted_at_the_root, the_roots_input_of_the_own_part},
 };
 
 }  // namespace

@@ -42,7 +42,7 @@ class Symbol {
     /// The symbol of the same data seen from a place `distance` elements further on.
     [[nodiscard]] Symbol moved(Count distance) const {
         Symbol symbol = *this;
-        symbol.shift_ -= distance;
+        if (defined()) symbol.shift_ -= distance;  // nothing is the same everywhere
         return symbol;
     }
 

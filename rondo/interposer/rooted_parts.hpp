@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <utility>
+
+#include "rondo/interposer/seen_call.hpp"
+
+namespace rondo::interposer {
+
+/// A call from or to a vector on the root, of which each rank gets or gives a part: all of one length, since other
+/// ranks do not know of other lengths. Counted in bytes: ranks may describe them by different datatypes.
+class RootedParts {
+  public:
+    static constexpr bool takes_empty_type = false;
+    /// As the others see it, too: by the vector on the root, whatever its own part, and by the part elsewhere.
+    static UserCall deciding(UserCall call, Rank rank) {
+        if (rank == call.root) return call;
+        call.count = call.part_count;
+        call.datatype = call.part_type;
+        return call;
+    }
+    static Count bytes_of(const SeenCall& seen) { return seen.call.count * seen.type.size * seen.communicator.size(); }
+
+    /// `seen.call` is the deciding one.
+    explicit RootedParts(const SeenCall& seen)
+        : seen_(seen), is_root_(rank() == seen.call.root), each_(count() * seen.type.size),
+          scatters_(seen.function.has.output == Share::part),
+          part_buffer_(scatters_ ? seen.call.output : const_cast<void*>(seen.call.input)),
+          whole_buffer_(scatters_ ? const_cast<void*>(seen.call.input) : seen.call.output),
+          whole_{whole_buffer_, is_root_ ? count() * seen.communicator.size() : 0, seen.type}, part_(own_part()),
+          is_in_place_(is_root_ && (part_buffer_ == MPI_IN_PLACE || is_part_of_whole() || !fits())),
+          plan_in_place_(is_in_place_ && stands_as_packed(whole_)) {}
+
+    RootedParts(const RootedParts&) = delete;  // `part_` may refer to `derived_`
+    RootedParts& operator=(const RootedParts&) = delete;
+    ~RootedParts() = default;
+
+    [[nodiscard]] bool is_nothing() const { return each_ <= 0; }
+    [[nodiscard]] Count bytes() const { return each_ * seen_.communicator.size(); }
+    [[nodiscard]] Count bytes_to_a_count() const { return seen_.type.size * seen_.communicator.size(); }
+    [[nodiscard]] mpi::CallKey key() const {
+        mpi::CallKey key = seen_.key(bytes(), 1, plan_in_place_);
+        key.root = root_within(seen_.call.root, seen_.communicator.size());
+        return key;
+    }
+    [[nodiscard]] bool has_starts(std::span<const Count>) const { return true; }  // the parts are even
+    [[nodiscard]] std::vector<Count> starts() const { return {}; }
+
+    /// What MPI forbids and the library reports. What it does not report must not be among it.
+    [[nodiscard]] const char* wrong() const {
+        constexpr const char* doubtful = "doubtful buffers";
+        if (seen_.call.count < 0) return "negative count";
+        if (!is_rank(seen_.call.root, seen_.communicator.size())) return "no such root";
+        const bool says_in_place = part_buffer_ == MPI_IN_PLACE;
+        if (is_root_ ? whole_buffer_ == MPI_IN_PLACE : says_in_place) return doubtful;
+        const bool has_own = is_root_ && !says_in_place;
+        if (has_own && (seen_.call.part_count < 0 || seen_.call.part_type == mpi::library().datatype_null))
+            return doubtful;
+#ifndef RONDO_ABI_OPENMPI
+        // With a derived datatype, nullptr may be MPI_BOTTOM.
+        if (seen_.type.predefined && (is_root_ ? whole_buffer_ : part_buffer_) == nullptr) return doubtful;
+        const bool is_null = part_.type.predefined && part_.bytes() > 0 && part_buffer_ == nullptr;
+        if (has_own && (is_null || is_part_of_whole())) return doubtful;
+#endif
+        return nullptr;
+    }
+    [[nodiscard]] bool refused_by_library() const {
+        if (seen_.call.count < 0) return true;
+        const bool has_part = !is_root_ || part_buffer_ != MPI_IN_PLACE;
+#ifdef RONDO_ABI_OPENMPI  // which looks at what a gather sends, and takes all else, committed or not
+        return !scatters_ && has_part && is_refused(part_);
+#else
+        return (is_root_ && is_refused(whole_)) || (has_part && is_refused(part_));
+#endif
+    }
+
+    /// Where the root's own part differs in length from the others, that is an error of this rank alone, for which they
+    /// must not wait.
+    int run(const Plan& plan, bool /*is_wrong*/) const {
+        mpi::notice_device_runtimes();
+        const mpi::UserData standing = {static_cast<char*>(whole_buffer_) + own_offset(), count(), seen_.type};
+        const mpi::Side whole = is_root_ ? mpi::Side::of(whole_) : mpi::Side();
+        mpi::Side part = mpi::Side::of(part_);
+        if (is_in_place_) part = scatters_ ? mpi::Side{nullptr, each_} : mpi::Side::of(standing);
+        int error = MPI_SUCCESS;
+        if (plan_in_place_) error = seen_.communicator.run_between(plan, {}, whole);
+        else if (scatters_) error = seen_.communicator.run_between(plan, whole, part);
+        else error = seen_.communicator.run_between(plan, part, whole);
+        if (error != MPI_SUCCESS || fits()) return error;
+        return (part_.bytes() > each_) != scatters_ ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
+    }
+
+  private:
+    static bool stands_as_packed(const mpi::UserData& data) {
+        mpi::notice_device_runtimes();
+        return mpi::lies_as_packed(data.type) && !mpi::on_device(data.buffer);
+    }
+    [[nodiscard]] bool is_refused(const mpi::UserData& data) const {
+        return data.bytes() > 0 && !data.type.predefined && !seen_.communicator.can_send(data.buffer, data.type);
+    }
+    [[nodiscard]] Rank rank() const { return seen_.communicator.rank(); }
+    /// Of a part, in the deciding type. What the others have where this rank has less than nothing, at a guess.
+    [[nodiscard]] Count count() const { return seen_.call.count < 0 ? 1 : seen_.call.count; }
+    [[nodiscard]] Count own_offset() const { return rank() * count() * seen_.type.extent; }
+    /// Of this rank: what it says of it, on the root besides the vector.
+    mpi::UserData own_part() {
+        if (!is_root_) return {part_buffer_, count(), seen_.type};
+        if (part_buffer_ == MPI_IN_PLACE) return {nullptr, count(), seen_.type};
+        const mpi::Datatype* type = mpi::describe(seen_.call.part_type, derived_);
+        if (type == nullptr) type = &(derived_ = {});  // of no size
+        // A root may have room for more than what it gets.
+        const bool has_room = scatters_ && type->size > 0 && seen_.call.part_count * type->size > each_;
+        return {part_buffer_, has_room && each_ % type->size == 0 ? each_ / type->size : seen_.call.part_count, *type};
+    }
+    [[nodiscard]] bool fits() const { return part_.bytes() == each_; }
+    /// The same buffer for both. MPI_BOTTOM, for both, says nothing.
+    [[nodiscard]] bool is_part_of_whole() const {
+        return is_root_ && seen_.type.predefined && whole_buffer_ != nullptr &&
+               part_buffer_ == static_cast<char*>(whole_buffer_) + own_offset();
+    }
+
+    const SeenCall& seen_;
+    bool is_root_;
+    Count each_;  // bytes of a part
+    bool scatters_;
+    void* part_buffer_;
+    void* whole_buffer_;
+    mpi::Datatype derived_;
+    mpi::UserData whole_, part_;
+    bool is_in_place_;    // the root's own part stands in the vector
+    bool plan_in_place_;  // where the plan finds it
+};
+
+}  // namespace rondo::interposer
