@@ -103,10 +103,9 @@ void measure_once(const Case& entry, Kernel kernel, const Place& place, const Bu
 }
 
 double nanoseconds_of_short_call(Kernel kernel, const Buffers& buffers) {
-    std::vector<double> seconds;
-    for (int i = 0; i < 9; ++i) {
-        seconds.push_back(
-            seconds_per_run(10000, [&] { kernel(buffers.operand(0), buffers.operand(1), buffers.operand(2), 8); }));
+    std::vector<double> seconds(9);
+    for (double& each : seconds) {
+        each = seconds_per_run(10000, [&] { kernel(buffers.operand(0), buffers.operand(1), buffers.operand(2), 8); });
     }
     return median(seconds) * 1e9;
 }

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "rondo/algorithms/registry.hpp"
@@ -72,18 +73,15 @@ Cost measure(const AlgorithmInfo& algorithm, const SharedFacts& facts, std::span
 }
 
 void print(bool json, const AlgorithmInfo& algorithm, const SharedFacts& facts, const Cost& cost) {
-    const int collective = static_cast<int>(algorithm.collective.size()),
-              name = static_cast<int>(algorithm.name.size());
+    const std::string name = std::string(algorithm.collective) + "/" + std::string(algorithm.name);
     if (json) {
         std::printf(
-            "{\"algorithm\":\"%.*s/%.*s\",\"processes\":%d,\"steps\":%zu,\"generate_ns\":%.2f,\"plan_ns\":%.2f,"
+            "{\"algorithm\":\"%s\",\"processes\":%d,\"steps\":%zu,\"generate_ns\":%.2f,\"plan_ns\":%.2f,"
             "\"score_ns\":%.2f,\"bytes\":%.1f}\n",
-            collective, algorithm.collective.data(), name, algorithm.name.data(), facts.size, cost.steps, cost.generate,
-            cost.plan, cost.score, cost.bytes);
+            name.c_str(), facts.size, cost.steps, cost.generate, cost.plan, cost.score, cost.bytes);
     } else {
-        std::printf("%6.*s/%-16.*s %6d %8zu %14.1f %14.1f %15.1f %12.1f\n", collective, algorithm.collective.data(),
-                    name, algorithm.name.data(), facts.size, cost.steps, cost.generate, cost.plan, cost.score,
-                    cost.bytes);
+        std::printf("%-32s %6d %8zu %14.1f %14.1f %15.1f %12.1f\n", name.c_str(), facts.size, cost.steps, cost.generate,
+                    cost.plan, cost.score, cost.bytes);
     }
 }
 
@@ -92,7 +90,7 @@ void print(bool json, const AlgorithmInfo& algorithm, const SharedFacts& facts, 
 int main(int argc, char** argv) {
     const bool json = argc > 1 && std::strcmp(argv[1], "--json") == 0;
     if (!json) {
-        std::printf("%23s %6s %8s %14s %14s %15s %12s\n", "algorithm", "p", "steps", "generate ns/st", "plan ns/step",
+        std::printf("%-32s %6s %8s %14s %14s %15s %12s\n", "algorithm", "p", "steps", "generate ns/st", "plan ns/step",
                     "score ns/action", "bytes/action");
     }
     for (const Collective& collective : collectives()) {
