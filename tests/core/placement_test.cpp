@@ -110,14 +110,16 @@ TEST(spread, of_any_ranks_is_bounded_by_their_number) {
     const Spread row = Spread::possible(16, 4, 16);
     EXPECT_EQ(row.nodes.least, 1);
     EXPECT_EQ(row.nodes.most, 4);
-    EXPECT_EQ(row.ranks_per_node.least, 4);
-    EXPECT_EQ(row.ranks_per_node.most, 16);
-    EXPECT_TRUE(row.may_differ);
+    EXPECT_EQ(row.fewest_on_node.least, 1);
+    EXPECT_EQ(row.fewest_on_node.most, 16);
+    EXPECT_EQ(row.most_on_node.least, 4);
+    EXPECT_EQ(row.most_on_node.most, 16);
+    EXPECT_FALSE(row.is_even());
     const Spread alone = Spread::possible(3, 1, 8);
-    EXPECT_TRUE(alone.nodes.is_certain() && alone.ranks_per_node.is_certain() && !alone.may_differ);
-    EXPECT_EQ(alone.ranks_per_node.most, 3);
+    EXPECT_TRUE(alone.nodes.is_certain() && alone.is_even());
+    EXPECT_EQ(alone.most_on_node.most, 3);
     const Spread one_each = Spread::possible(5, 8, 1);
-    EXPECT_TRUE(one_each.nodes.is_certain() && one_each.ranks_per_node.is_certain() && !one_each.may_differ);
+    EXPECT_TRUE(one_each.nodes.is_certain() && one_each.is_even());
     EXPECT_EQ(one_each.nodes.most, 5);
 }
 
