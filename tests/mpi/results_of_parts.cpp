@@ -159,6 +159,7 @@ int main(int argc, char** argv) {
             check_sizes(checker, material, [parts_differ](auto& each, MPI_Comm communicator, const Material& with) {
                 check_exchanges(each, communicator, with, parts_differ);
             });
+            status = print_results(checker, material);
         } else if (subject == "gather" || subject == "scatter") {
             RootedChecker checker;
             checker.scatters = subject == "scatter";

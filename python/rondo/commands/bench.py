@@ -161,10 +161,10 @@ def command(
         rondo bench scan -a linear_pipeline:segment=32Ki -a native --cluster 36x1:5ms:100Mbit --mpi openmpi
         rondo bench allreduce -a full_lane -a native --nodes 2x4 -- mpiexec -n 8
 
-    COLLECTIVE is exscan, scan, allreduce, reduce_scatter, allgather, alltoall, gather, scatter, reduce, bcast or barrier;
-    or, to see what a network does, one of the patterns ping_pong (between the first and the last rank, one way), incast
-    (all send to rank 0) and ring_shift. A count is the one of the call: of reduce_scatter, allgather, alltoall, gather
-    and scatter, of one rank's part; a barrier has none. Bytes are those of the whole vector.
+    COLLECTIVE is exscan, scan, allreduce, reduce_scatter, allgather, alltoall, gather, scatter, reduce, bcast or
+    barrier; or, to see what a network does, one of the patterns ping_pong (between the first and the last rank, one
+    way), incast (all send to rank 0) and ring_shift. A count is the one of the call: of reduce_scatter, allgather,
+    alltoall, gather and scatter, of one rank's part; a barrier has none. Bytes are those of the whole vector.
 
     With --map, the same is measured with several numbers of processes, --seconds for each, and written into a directory
     that --output names: the results (`rondo report` shows them), the cells as map.json, and two figures: fastest.png
