@@ -108,6 +108,23 @@ static void call_alltoallv(void) {
     result = both[0] + both[1];
 }
 
+static void call_gather(void) {
+    MPI_Gather(&own, 1, MPI_LONG, many, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+    result = 2 * own;  // rank 1 gets nothing
+}
+static void call_gatherv(void) {
+    MPI_Gatherv(&own, 1, MPI_LONG, many, counts, displacements, MPI_LONG, 0, MPI_COMM_WORLD);
+    result = 2 * own;
+}
+static void call_scatter(void) {
+    many[0] = many[1] = 2 * own;
+    MPI_Scatter(many, 1, MPI_LONG, &result, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+}
+static void call_scatterv(void) {
+    many[0] = many[1] = 2 * own;
+    MPI_Scatterv(many, counts, displacements, MPI_LONG, &result, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+}
+
 static void prepare_nothing(void) {}
 
 static const struct Subject {
@@ -126,9 +143,13 @@ static const struct Subject {
     {"alltoall", prepare_nothing, call_alltoall, NULL, 2},
     {"alltoallv", prepare_nothing, call_alltoallv, NULL, 2},
     {"barrier", prepare_nothing, call_barrier, NULL, 1},
+    {"gather", prepare_nothing, call_gather, NULL, 2},
+    {"gatherv", prepare_nothing, call_gatherv, NULL, 2},
     {"reduce_scatter", prepare_nothing, call_reduce_scatter, NULL, 2},
     {"reduce_scatter_block", prepare_nothing, call_reduce_scatter_block, NULL, 2},
     {"scan", prepare_nothing, call_scan, NULL, 2},
+    {"scatter", prepare_nothing, call_scatter, NULL, 2},
+    {"scatterv", prepare_nothing, call_scatterv, NULL, 2},
 };
 
 static const struct Subject* find_subject(const char* name) {

@@ -35,15 +35,32 @@ HANDED_ON = [
     "barrier",
     "bcast",
     "exscan",
+    "gather",
+    "gatherv",
     "reduce",
     "reduce_scatter",
     "reduce_scatter_block",
     "scan",
+    "scatter",
+    "scatterv",
 ]
 MOST_INSTRUCTIONS_HANDED_ON = 60
 MOST_INSTRUCTIONS_TO_ADD_A_COUNT = 10
 WITH_COUNTS_OF_EACH_RANK = {"allgatherv", "reduce_scatter"}
-COLLECTIVES = ("allgather", "allreduce", "alltoall", "barrier", "bcast", "exscan", "reduce", "reduce_scatter", "scan")
+# Whose lengths all ranks know.
+COLLECTIVES = (
+    "allgather",
+    "allreduce",
+    "alltoall",
+    "barrier",
+    "bcast",
+    "exscan",
+    "gather",
+    "reduce",
+    "reduce_scatter",
+    "scan",
+    "scatter",
+)
 RULES = {
     "any length": "\n".join(f"{each} processes <= 2 -> native" for each in (*COLLECTIVES, "alltoallv")),
     "some lengths": "\n".join(f"{collective} processes <= 2, bytes < 1Gi -> native" for collective in COLLECTIVES),

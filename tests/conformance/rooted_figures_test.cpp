@@ -86,7 +86,7 @@ TEST(scatter_and_gather_full_lane, take_the_rounds_of_a_node_and_of_a_lane) {
         const Placement placement = Placement::regular(nodes, ranks);
         for (const Rank root : {0, nodes * ranks / 3, nodes * ranks - 1}) {
             const SharedFacts facts{.size = nodes * ranks,
-                                    .count = nodes * ranks * per_part,
+                                    .count = Count{nodes} * ranks * per_part,
                                     .element_bytes = element_bytes,
                                     .root = root,
                                     .placement = &placement};

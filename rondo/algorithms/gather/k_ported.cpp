@@ -27,6 +27,7 @@ Schedule along_ranges(const Call& call, Rank k) {
     co_yield copy(call.input()).into(part_of_held(r, r + 1));
     for (const auto& round : std::views::reverse(place.rounds)) {
         std::vector<Transfer> receives;
+        receives.reserve(round.size());
         for (const auto& other : round) receives.push_back(receive(part_of_held(other.first, other.last), other.root));
         co_yield exchange(receives);
     }

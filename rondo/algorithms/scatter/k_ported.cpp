@@ -26,6 +26,7 @@ Schedule along_ranges(const Call& call, Rank k) {
     if (r != root) co_yield exchange(receive(held, place.parent));
     for (const auto& round : place.rounds) {
         std::vector<Transfer> sends;
+        sends.reserve(round.size());
         for (const auto& other : round) sends.push_back(send(part_of_held(other.first, other.last), other.root));
         co_yield exchange(sends);
     }
