@@ -307,7 +307,7 @@ def test_clocks_that_differ_are_learned(mpi: MpiLibrary, tmp_path: Path, monkeyp
     ("line", "expected"),
     [
         ("collective exscn", "no collective of this name"),
-        ("count 0", "expected 1 to 2147483647 elements"),
+        ("count 2147483648", "expected at most 2147483647 elements"),
         ("seconds -1", "not negative"),
         ("colour red", "unknown key"),
     ],

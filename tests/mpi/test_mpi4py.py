@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,9 @@ def failures(run: Run) -> set[str]:
     return names or ({"crash"} if run.returncode != 0 else set())
 
 
-def check(mpi: MpiLibrary, mpi4py: Path, ranks: int, *arguments: str, **more: str) -> Run:
+def check(
+    mpi: MpiLibrary, mpi4py: Path, ranks: int, *arguments: str, not_called: Sequence[str] = (), **more: str
+) -> Run:
     command = [sys.executable, mpi4py / "test" / "main.py", *MODULES, *arguments]
     variables = {
         "PYTHONPATH": str(mpi4py / "site"),
@@ -72,6 +75,8 @@ def check(mpi: MpiLibrary, mpi4py: Path, ranks: int, *arguments: str, **more: st
     tests = re.search(r"Ran (\d+) tests", run.stderr)
     assert tests is not None and int(tests[1]) > 0
     for collective, algorithm in forced.items():
+        if collective in not_called:
+            continue
         assert run.report.calls(collective)[algorithm] > 0
         left = run.report.native_reasons(collective)
         assert {reason for reason in left if not reason.startswith(f"{algorithm} needs ")} <= LEFT
@@ -86,7 +91,8 @@ def test_collectives_of_mpi4py_pass(mpi: MpiLibrary, mpi4py: Path) -> None:
 @pytest.mark.parametrize("mpi", ["mpich", pytest.param("openmpi", marks=pytest.mark.soak)], indirect=True)
 def test_served_collectives_of_mpi4py_pass_on_four_ranks(mpi: MpiLibrary, mpi4py: Path) -> None:
     names = ["*Scan*", "*Exscan*", "*Bcast*", "*Reduce*", "*Allgather*", "*Allreduce*"]
-    check(mpi, mpi4py, 4, *(word for name in names for word in ("-k", name)))
+    words = [word for name in names for word in ("-k", name)]
+    check(mpi, mpi4py, 4, *words, not_called=["alltoall", "alltoallv", "barrier"])
 
 
 @pytest.mark.soak

@@ -27,8 +27,8 @@ REFUSED = {
 }
 COLLECTIVES = FORCED | FORCED_ALL_TO_ALL | FORCED_PARTS_OF_THE_ROOT
 # Intel MPI's own collectives crash, or give other results than those of a sequential loop: reductions for MPI_REAL16
-# and for some datatypes with gaps, allgathers from and to MPI_BOTTOM and with types mixed among the ranks.
-NATIVELY_WRONG = {"impi": {"allgather", "allreduce", "reduce"}}
+# and for some datatypes with gaps, allgathers from and to MPI_BOTTOM and with types mixed among the ranks, gathers.
+NATIVELY_WRONG = {"impi": {"allgather", "allreduce", "gather", "reduce"}}
 # Crash natively, or are wrong, in what mode "tame" leaves out: MPICH's own MPI_Reduce_scatter writes beside elements
 # that do not start at their address; MPI_Allgatherv of MPICH 4.0 on one rank has no displacements.
 TAME = {
