@@ -13,8 +13,6 @@
 
 #include "rondo/algorithms/bibliography.hpp"
 #include "rondo/algorithms/registry.hpp"
-#include "rondo/backends/virtual/segment_choice.hpp"
-#include "rondo/backends/virtual/trace.hpp"
 #include "rondo/core/error.hpp"
 #include "rondo/selection/choice.hpp"
 #include "rondo/selection/nearest.hpp"
@@ -22,6 +20,7 @@
 #include "rondo/selection/quantity.hpp"
 #include "rondo/selection/rules.hpp"
 #include "python/rondo/_core/machine_module.hpp"
+#include "python/rondo/_core/trace_module.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -87,167 +86,6 @@ std::string checked_choice(std::string_view collective, std::string_view text) {
     return to_string(parse_choice(require_collective(collective), text));
 }
 
-std::string_view name_of(Buffer buffer) {
-    switch (buffer) {
-        case Buffer::input: return "input";
-        case Buffer::output: return "output";
-        case Buffer::scratch: break;
-    }
-    return "scratch";
-}
-
-nb::tuple described(const Block& block) {
-    return nb::make_tuple(name_of(block.buffer), block.first, static_cast<Count>(block.count));
-}
-
-nb::list described(const virtual_machine::Data& data) {
-    nb::list pieces;
-    for (const virtual_machine::Piece& piece : data) {
-        const Count shift = piece.symbol.shift();
-        pieces.append(nb::make_tuple(piece.offset + shift, piece.count, piece.symbol.moved(shift).text()));
-    }
-    return pieces;
-}
-
-nb::dict described(const virtual_machine::MessageEvent& event) {
-    nb::dict description;
-    description["from"] = event.from;
-    description["to"] = event.to;
-    description["source"] = described(event.source);
-    description["target"] = described(event.target);
-    description["step_from"] = event.step_from;
-    description["step_to"] = event.step_to;
-    description["start"] = event.start;
-    description["end"] = event.end;
-    description["data"] = described(event.data);
-    return description;
-}
-
-nb::dict described(const virtual_machine::LocalEvent& event) {
-    const bool combines = event.kind == ActionKind::combine;
-    nb::dict description;
-    description["rank"] = event.rank;
-    description["step"] = event.step;
-    description["kind"] = combines ? "combine" : "copy";
-    description["left"] = described(event.left);
-    if (combines) description["right"] = described(event.right);
-    description["into"] = described(event.into);
-    description["start"] = event.start;
-    description["end"] = event.end;
-    description["data"] = described(event.data);
-    return description;
-}
-
-nb::dict described(const virtual_machine::RankCounts& counts) {
-    nb::dict description;
-    description["sent"] = counts.sent;
-    description["received"] = counts.received;
-    description["volume"] = counts.volume;
-    description["operations"] = counts.operations;
-    description["combined"] = counts.combined;
-    description["time"] = counts.time;
-    return description;
-}
-
-template <class Range>
-nb::list described_each(const Range& range) {
-    nb::list descriptions;
-    for (const auto& each : range) descriptions.append(described(each));
-    return descriptions;
-}
-
-virtual_machine::Execution execution_of(std::string_view mode) {
-    if (mode == "lockstep") return virtual_machine::Execution::lock_step;
-    if (mode == "overlapped") return virtual_machine::Execution::overlapped;
-    throw Error("unknown mode '" + std::string(mode) + "'; expected lockstep or overlapped");
-}
-
-SharedFacts checked_facts(const Collective& collective, Count processes, Count count, Count element_bytes, Count root,
-                          bool commutative) {
-    constexpr Count most_processes = 1 << 24, most_bytes = Count{1} << 50;
-    if (processes < 1 || processes > most_processes) {
-        throw Error(std::to_string(processes) + " processes: expected 1 to " + std::to_string(most_processes));
-    }
-    if (root < 0 || root >= processes) {
-        throw Error("root " + std::to_string(root) + " of " + std::to_string(processes) + " processes: expected 0 to " +
-                    std::to_string(processes - 1));
-    }
-    if (root != 0 && !collective.has.root) throw Error(std::string(collective.name) + " has no root");
-    if (!collective.has.data) element_bytes = count = 1;  // `facts` knows
-    if (element_bytes < 1 || count < 0 || count > most_bytes / element_bytes) {
-        throw Error(std::to_string(count) + " elements of " + std::to_string(element_bytes) +
-                    " bytes: expected at least one byte each, and at most " + quantity_text(most_bytes) +
-                    " bytes together");
-    }
-    if (collective.has.all_to_all() && count % processes != 0) {
-        throw Error(std::to_string(count) + " elements for " + std::to_string(processes) +
-                    " processes: expected as many for each");
-    }
-    return collective.facts({.size = static_cast<Rank>(processes),
-                             .count = count,
-                             .element_bytes = element_bytes,
-                             .root = static_cast<Rank>(root),
-                             .op = {commutative}});
-}
-
-/// Of messages inside a node; nothing if nothing is said.
-struct InsideCosts {
-    std::optional<double> alpha, beta, overhead;
-
-    [[nodiscard]] std::optional<virtual_machine::LinkCosts> of(const virtual_machine::CostModel& costs) const {
-        if (!alpha && !beta && !overhead) return std::nullopt;
-        return virtual_machine::LinkCosts{alpha.value_or(costs.alpha), beta.value_or(costs.beta),
-                                          overhead.value_or(costs.overhead)};
-    }
-};
-
-nb::dict traced(std::string_view collective_name, std::string_view choice_text, Count processes, Count count,
-                Count element_bytes, Count root, bool commutative, bool in_place, std::string_view nodes,
-                std::string_view mode, double alpha, double beta, double gamma, double overhead,
-                std::optional<double> alpha_inside, std::optional<double> beta_inside,
-                std::optional<double> overhead_inside, int lanes, std::optional<Count> eager, double rendezvous,
-                std::int64_t most_messages) {
-    const Collective& collective = require_collective(collective_name);
-    const Choice choice = parse_choice(collective, choice_text);
-    if (choice.algorithm == nullptr)
-        throw Error("what the MPI library's own " + std::string(collective.name) +
-                    " does is not known; choose one of Rondo's algorithms");
-    SharedFacts facts = checked_facts(collective, processes, count, element_bytes, root, commutative);
-    const auto placement = nodes.empty() ? std::nullopt : std::optional(parse_nodes(nodes, facts.size));
-    if (placement) facts.placement = &*placement;
-    for (const double cost : {alpha, beta, gamma, overhead, alpha_inside.value_or(0), beta_inside.value_or(0),
-                              overhead_inside.value_or(0), rendezvous}) {
-        if (!(cost >= 0)) throw Error("costs must not be negative");
-    }
-    if (lanes < 1) throw Error("a node has at least one lane");
-    virtual_machine::CostModel costs{.alpha = alpha,
-                                     .beta = beta,
-                                     .gamma = gamma,
-                                     .overhead = overhead,
-                                     .lanes = lanes,
-                                     .eager = eager.value_or(virtual_machine::no_eager_limit),
-                                     .rendezvous = rendezvous};
-    costs.inside = InsideCosts{alpha_inside, beta_inside, overhead_inside}.of(costs);
-    const auto settings = virtual_machine::closed_settings(*choice.algorithm, facts, choice.settings, costs);
-    virtual_machine::Problem problem{*choice.algorithm, facts, settings, in_place};
-    const auto equal_parts = [&](Rank, Rank) { return count / processes; };
-    std::optional<virtual_machine::PartTable> parts;
-    if (collective.has.local_lengths) {
-        parts.emplace(facts.size, equal_parts, 0, false);
-        problem.parts = &*parts;
-    }
-    const virtual_machine::TraceOptions options{execution_of(mode), costs, most_messages};
-    const virtual_machine::Trace trace = virtual_machine::trace(problem, options);
-
-    nb::dict description;
-    description["choice"] = to_string(Choice{choice.algorithm, settings});
-    description["time"] = trace.outcome.time;
-    description["ranks"] = described_each(trace.outcome.ranks);
-    description["messages"] = described_each(trace.messages);
-    description["locals"] = described_each(trace.locals);
-    return description;
-}
-
 Count quantity_of(std::string_view text) {
     if (const auto value = parse_quantity(text)) return *value;
     throw Error("'" + std::string(text) + "' is not a number; " + expected_quantity(text));
@@ -289,6 +127,7 @@ std::vector<std::string_view> nearest_of(std::string_view word, const std::vecto
 
 NB_MODULE(_core, module) {
     rondo::bind_machine(module);
+    rondo::bind_trace(module);
     nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
         try {
             std::rethrow_exception(thrown);
@@ -327,29 +166,6 @@ NB_MODULE(_core, module) {
         "'openmpi', 'impi') is unknown.");
     module.def("nearest", &rondo::nearest_of, "word"_a, "known"_a,
                "At most three of the known names that the word may be a misspelling of, nearest first.");
-    module.def("trace", &rondo::traced, "collective"_a, "choice"_a, "processes"_a, "count"_a, nb::kw_only(),
-               "element_bytes"_a = 8, "root"_a = 0, "commutative"_a = false, "in_place"_a = false, "nodes"_a = "",
-               "mode"_a = "lockstep", "alpha"_a = 1.0, "beta"_a = 0.0, "gamma"_a = 0.0, "overhead"_a = 0.0,
-               "alpha_inside"_a = nb::none(), "beta_inside"_a = nb::none(), "overhead_inside"_a = nb::none(),
-               "lanes"_a = 1, "eager"_a = nb::none(), "rendezvous"_a = 0.0, "most_messages"_a = 0,
-               "Runs all ranks of a choice such as 'linear_pipeline:segment=4Ki' in virtual time, 'lockstep' (with the "
-               "standard costs, time is the number of rounds) or 'overlapped', and says what happened: a dictionary "
-               "with\n"
-               "choice: with every setting written out, open ones as they are best under these costs; time: of the "
-               "slowest rank;\n"
-               "ranks: dictionaries with sent, received (messages), volume (elements sent), operations, combined "
-               "(elements that they produced), time;\n"
-               "messages, by start: from, to, source, target (blocks: buffer, first element, count), step_from, "
-               "step_to, start, end, data (pieces: first element, count, and which inputs it combines: 'V0..V3');\n"
-               "locals, by end: rank, step, kind ('combine' or 'copy'), left, right (not of a copy), into, start, end, "
-               "data (of `into`).\n"
-               "alpha is the time of a message, beta per byte, gamma per byte that an operator produces, overhead of "
-               "the processor per message sent or received. nodes: where ranks are, as in 4x8 or 4,4,3 ('': each on a "
-               "node of its own). Messages inside a node take the costs that end in _inside; None: those of all. The "
-               "ranks of a node share its lanes to others. Messages of more bytes than eager (None: none) ask their "
-               "receivers, which takes rendezvous in addition.\n\n"
-               "Raises ValueError for an unknown choice, a call that makes no sense or that the algorithm refuses, and "
-               "beyond `most_messages` (0: no limit).");
     module.def("ranks_on_nodes", &rondo::parse_ranks_on_nodes, "text"_a,
                "The ranks on each node that a text such as '4x8' or '4,4,3' describes.\n\nRaises ValueError if it "
                "describes none.");

@@ -223,6 +223,10 @@ int Communicator::run_on_copies(const Plan& plan, const Operands& operands, cons
 
 int Communicator::run_on_bytes(const Plan& plan, const UserData& data, bool is_source) {
     count_call();
+    // Nearly all broadcasts; short ones notice what more there is to a side.
+    if (lies_as_packed(data.type) && !on_device(data.buffer)) {
+        return execute(plan, {nullptr, data.buffer, byte_type(), nullptr});
+    }
     PackedSide side(Side::of(data));
     const int entered = is_source ? side.enter(world().messages()) : MPI_SUCCESS;
     const int error = execute(plan, {nullptr, side.bytes(), byte_type(), nullptr});
