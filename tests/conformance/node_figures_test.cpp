@@ -155,6 +155,7 @@ TEST_P(Figures, leaders_alone_speak_to_other_nodes) {
         const auto once = [&](Rank node) { return node == root_node ? 0.0 : 1.0; };
         const auto root_leads = [&](Rank node) { return node == root_node ? root_number : 0; };
         expect_by_leaders({"bcast", "leaders", shape, root}, received, root_leads, once);
+        expect_by_leaders({"bcast", "k_lane", shape, root}, received, root_leads, once);
         expect_by_leaders({"reduce", "leaders", shape, root}, sent, root_leads, once);
     }
     const auto part = [&](Rank) { return all_but_a_part(); };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rounds, messages and volume of scatter and gather, counted by execution and held against the papers' formulas.
+// Rounds, messages and volume of scatter and gather, and of broadcasts along the same ranges, counted by execution and
+// held against the papers' formulas.
 #include <functional>
 
 #include "rondo/backends/virtual/lock_step.hpp"
@@ -76,6 +77,81 @@ TEST(scatter_and_gather_k_ported, take_ceil_log_of_p_rounds_to_the_base_k_plus_1
             expect_one_message_for_each_rank(scatter, gather, root);
         });
     }
+}
+
+TEST(bcast_k_ported, takes_ceil_log_of_p_rounds_to_the_base_k_plus_1_from_every_root) {
+    for (Rank k = 1; k <= 8; ++k) {
+        for (Rank p = 1; p <= 32; ++p) {
+            for (Rank root = 0; root < p; ++root) {
+                SCOPED_TRACE(testing::Message() << p << " ranks, root " << root << ", k " << k);
+                const Outcome outcome = run("bcast", "k_ported", p, root, k);
+                ASSERT_EQ(outcome.time, ceil_log(k + 1, p));
+                for (Rank rank = 0; rank < p; ++rank) {
+                    ASSERT_EQ(outcome.ranks[static_cast<std::size_t>(rank)].received, rank == root ? 0 : 1);
+                }
+            }
+        }
+    }
+}
+
+struct CallOnNodes {
+    const char* collective;
+    const Placement& placement;
+    Rank root;
+    std::vector<Setting> settings;
+
+    [[nodiscard]] double k_lane(double within) const {
+        const virtual_machine::CostModel costs{.alpha = 1, .inside = virtual_machine::LinkCosts{.alpha = within}};
+        const Collective& of = *find_collective(collective);
+        const SharedFacts facts = of.facts({.size = placement.size(),
+                                            .count = placement.size() * per_part,
+                                            .element_bytes = element_bytes,
+                                            .root = root,
+                                            .placement = &placement});
+        return virtual_machine::run_lock_step({*of.algorithm("k_lane"), facts, settings}, costs).time;
+    }
+};
+
+/// Calls `body(placement, root, k)` for nodes of every number of ranks.
+void for_every_nodes(const std::function<void(const Placement&, Rank, Rank)>& body) {
+    const Rank most = Width{.brief = 12, .everyday = 32, .full = 64}();
+    for (Rank k = 1; k <= 8; ++k) {
+        for (Rank nodes = 1; nodes <= most; ++nodes) {
+            for (Rank ranks = 1; ranks <= most / nodes; ++ranks) {
+                const Placement placement = Placement::regular(nodes, ranks);
+                for (Rank root = 0; root < placement.size(); ++root) {
+                    SCOPED_TRACE(testing::Message()
+                                 << nodes << " nodes of " << ranks << ", root " << root << ", k " << k);
+                    body(placement, root, k);
+                    if (testing::Test::HasFailure()) return;
+                }
+            }
+        }
+    }
+}
+
+TEST(bcast_k_lane, takes_ceil_log_of_the_nodes_rounds_to_the_base_k_plus_1_from_every_root) {
+    for_every_nodes([](const Placement& placement, Rank root, Rank k) {
+        const Rank nodes = placement.nodes(), ranks = placement.most_on_node();
+        const int rounds = ceil_log(k + 1, nodes), turns = (std::min(k, std::max(1, nodes - 1)) - 1) / ranks + 1;
+        for (const Count whole_node : {0, 1}) {
+            const CallOnNodes call{"bcast", placement, root, {{"ports", k}, {"whole_node", whole_node}}};
+            if (turns == 1) EXPECT_EQ(call.k_lane(0), rounds);
+            else EXPECT_LE(call.k_lane(0), rounds * turns);
+            // Before it goes on, the vector goes to the ports, or the ranks, of a node; in the end to its other ranks.
+            const int to_senders = ceil_log2(whole_node == 1 ? ranks : std::min(k, ranks));
+            EXPECT_LE(call.k_lane(1), rounds * (turns + to_senders) + ceil_log2(ranks));
+        }
+    });
+}
+
+TEST(scatter_and_gather_k_lane, take_ceil_log_of_the_nodes_rounds_to_the_base_k_plus_1) {
+    for_every_nodes([](const Placement& placement, Rank root, Rank k) {
+        if (root % 5 != 0 || k > placement.most_on_node()) return;
+        const int rounds = ceil_log(k + 1, placement.nodes());
+        EXPECT_EQ((CallOnNodes{"scatter", placement, root, {{"ports", k}}}.k_lane(0)), rounds);
+        EXPECT_EQ((CallOnNodes{"gather", placement, root, {{"ports", k}}}.k_lane(0)), rounds);
+    });
 }
 
 /// One message at a time, whatever the node.

@@ -13,6 +13,8 @@ inline constexpr std::string_view summary = "every rank gets the root's vector";
     ALGORITHM(binomial)                   \
     ALGORITHM(circulant)                  \
     ALGORITHM(full_lane)                  \
+    ALGORITHM(k_lane)                     \
+    ALGORITHM(k_ported)                   \
     ALGORITHM(leaders)                    \
     ALGORITHM(linear_pipeline)            \
     ALGORITHM(pipelined_binary_tree)      \

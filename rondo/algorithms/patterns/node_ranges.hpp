@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "rondo/core/call.hpp"
 #include "rondo/topology/divided_ranges.hpp"
@@ -34,6 +35,18 @@ class NodeRanges {
     /// The rank of a node that has to do with the range of this number in a round: they take turns, the leader first.
     [[nodiscard]] Rank port(Rank node, Rank number) const {
         return call_.rank_at(node, (call_.place(leader(node)).number + number) % call_.ranks_on_node(node));
+    }
+    /// Which port of its node this rank is, if there are as many as ranks; the leader is number 0.
+    [[nodiscard]] Rank place_on_node() const {
+        const Rank behind = call_.place(call_.ranks().first).number - call_.place(leader(node_)).number;
+        return behind < 0 ? behind + call_.ranks_on_node() : behind;
+    }
+    /// Ranks of this node by such numbers: `first`, `first + step` and so on, up to, without, `last`. As RankMap takes
+    /// them.
+    [[nodiscard]] std::vector<Rank> on_node(Rank first, Rank step, Rank last) const {
+        std::vector<Rank> ranks;
+        for (Rank number = first; number < last; number += step) ranks.push_back(call_.group()(port(node_, number)));
+        return ranks;
     }
 
   private:
