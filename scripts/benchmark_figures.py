@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kinds of figures of docs/benchmarks: each takes a page, its name, and the name of an experiment."""
+"""The kinds of figures of docs/benchmarks: each takes a page, its name, and the name of an experiment.
+
+Or, where nothing was measured, of a file of data.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib
-from benchmark_tables import DATA, ROOT, by_label, labels, minimum, results_of, vector_text
+from benchmark_tables import DATA, ROOT, by_label, labels, minimum, results_of, speed_ups, vector_text
 from rondo.bench.maps import Question, draw_up
 from rondo.bench.pages import Page, Run
 from rondo.bench.plans import TYPES
@@ -96,4 +99,50 @@ def fastest(page: Page, name: str, experiment: str) -> None:
             (FIGURES / f"{name}-{each}-{experiment}.png").write_bytes(source.read_bytes())
 
 
-KINDS: dict[str, Callable[[Page, str, str], None]] = {"report": report, "bandwidth": bandwidth, "map": fastest}
+def lanes(page: Page, name: str, file: str) -> None:
+    """What k lanes give over the rate inside the node: a row for each collective, a column for each algorithm."""
+    del page
+    found = speed_ups(file)
+    collectives, families = (list(dict.fromkeys(key[place] for key in found)) for place in (0, 1))
+    most = max(key[2] for key in found)
+    matplotlib.use("Agg")
+    from matplotlib import pyplot  # noqa: PLC0415
+
+    with pyplot.rc_context(figures.SETTINGS):
+        shape = (len(collectives), len(families))
+        size = (2.2 * shape[1], 1.9 * shape[0])
+        pictured, grid = pyplot.subplots(*shape, figsize=size, sharex=True, sharey=True, squeeze=False)
+        for (collective, family, count), times in found.items():
+            axes = grid[collectives.index(collective)][families.index(family)]
+            place = sorted({key[2] for key in found}).index(count)
+            marker, size_of_marker = figures.MARKERS[style.MARKERS[place]]
+            axes.plot(
+                list(times), list(times.values()), label=f"k = {count}", color=style.COLOURS[place], marker=marker,
+                markersize=size_of_marker, linewidth=1,
+            )  # fmt: skip
+            axes.axhline(count, color=style.COLOURS[place], linewidth=0.6, linestyle=":")
+            axes.set_title(f"{collective}/{family}")
+            ratios = list(times)
+        for axes in grid.flat:
+            axes.set_xscale("log", base=2)
+            axes.set_yscale("log", base=2)
+            axes.set_ylim(0.3, 1.2 * most)
+            axes.set_xticks(ratios[::2], [f"{each:g}" for each in ratios[::2]])
+            axes.set_yticks([0.5, 1, 2, 4, 8], ["1/2", "1", "2", "4", "8"])
+            axes.grid(color="#e4e4e4", linewidth=0.5)
+        for axes in grid[-1]:
+            axes.set_xlabel("rate in the node / rate of a lane")
+        for row in grid:
+            row[0].set_ylabel("times as fast as one lane")
+        grid[0][0].legend(fontsize="small")
+        pictured.tight_layout()
+        pictured.savefig(FIGURES / f"{name}-{Path(file).stem}.png", dpi=160)
+        pyplot.close(pictured)
+
+
+KINDS: dict[str, Callable[[Page, str, str], None]] = {
+    "report": report,
+    "bandwidth": bandwidth,
+    "map": fastest,
+    "lanes": lanes,
+}

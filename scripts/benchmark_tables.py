@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -100,8 +101,13 @@ def markdown(rows: Sequence[Sequence[str]]) -> str:
 
 
 def quoted(labels: Sequence[str]) -> list[str]:
-    """As code."""
-    return [f"`{each}`" for each in labels]
+    """As code; where there are several with another number of ports, with that number alone."""
+    algorithms = [each.partition(":ports=") for each in labels]
+    return [
+        f"`{name}` {settings.partition(',')[0]}" if mark and sum(other[0] == name for other in algorithms) > 1
+        else f"`{label}`"
+        for label, (name, mark, settings) in zip(labels, algorithms, strict=True)
+    ]  # fmt: skip
 
 
 def vector_text(run: Run, count: int) -> str:
@@ -132,6 +138,39 @@ def counts_and_libraries(page: Page, experiment: str) -> str:
             ratios = [ratio(found, each) for each in run.algorithms]
             rows.append([str(count), NAMES[run.library], number(minimum(found[NATIVE]), 2), *ratios])
     return markdown(rows)
+
+
+def lanes_measured(page: Page, experiments: list[list[str]]) -> str:
+    """The longest vector on one lane, in milliseconds, and how much faster it is on more: each list names experiments.
+
+    Of algorithms with a number of ports the fastest counts; it stands behind its time.
+    """
+    groups = [[page.runs_of(each) for each in names] for names in experiments]
+    families = dict.fromkeys(family(each) for group in groups for run in group[0] for each in labels(run))
+    rows = [["cluster", "collective", "library", "lanes", *quoted(list(families))]]
+    for group in groups:
+        for runs in zip(*group, strict=True):
+            first = {name: _fastest(runs[0], name) for name in families}
+            for run in runs:
+                cells = [_cell_of_lanes(_fastest(run, name), first[name], run is runs[0]) for name in families]
+                shape = f"{run.shape.nodes}x{run.shape.per_node}"
+                rows.append([shape, run.collective, NAMES[run.library], str(run.shape.lanes), *cells])
+    return markdown(rows)
+
+
+def _fastest(run: Run, name: str) -> tuple[float, str]:
+    """Milliseconds of the longest vector, and with which settings; NaN if there are none."""
+    found = by_label(results_of(run), run.counts[-1])
+    times = [(minimum(found[each]), each.partition("=")[2]) for each in labels(run) if family(each) == name]
+    return min((each for each in times if not math.isnan(each[0])), default=(math.nan, ""))
+
+
+def _cell_of_lanes(found: tuple[float, str], one_lane: tuple[float, str], is_first: bool) -> str:
+    time, ports = found
+    if math.isnan(time) or math.isnan(one_lane[0]):
+        return ""
+    text = f"{time:.1f}" if is_first else f"{one_lane[0] / time:.2f} times"
+    return f"{text} ({ports})" if ports else text
 
 
 def literature(page: Page, candidates: list[str], rows: list[list[float]]) -> str:
@@ -321,6 +360,81 @@ def _predicted(run: Run, algorithm: str, count: int, mode: str) -> float:
     return 1e3 * answer["time"]
 
 
+def records(file: str) -> list[dict[str, str]]:
+    """The lines of a table in the folder of data that no `rondo bench` made."""
+    with (DATA / file).open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def family(candidate: str) -> str:
+    """An algorithm without its number of ports."""
+    return candidate.partition(":")[0]
+
+
+def speed_ups(file: str) -> dict[tuple[str, str, int], dict[float, float]]:
+    """One lane's time over that of k lanes, by ratio; for each collective, algorithm and k."""
+    times: dict[tuple[str, str, int], dict[float, float]] = {}
+    for each in records(file):
+        key = (each["collective"], family(each["candidate"]), int(each["lanes"]))
+        times.setdefault(key, {})[float(each["ratio"])] = float(each["seconds"])
+    return {
+        key: {ratio: times[(*key[:2], 1)][ratio] / seconds for ratio, seconds in found.items()}
+        for key, found in times.items()
+    }
+
+
+def lanes_at_ratios(page: Page, file: str, lanes: int, ratios: list[float]) -> str:
+    """What so many lanes give, with the rate of the node over that of a lane across."""
+    del page
+    rows = [["collective", "algorithm", *(f"r = {each:g}" for each in ratios)]]
+    for (collective, name, count), found in speed_ups(file).items():
+        if count == lanes:
+            rows.append([collective, f"`{name}`", *(f"{found[each]:.2f}" for each in ratios)])
+    return markdown(rows)
+
+
+def beside_literature(
+    page: Page, *, file: str, literature: str, library: str, collective: str, base: str, candidates: list[str]
+) -> str:
+    """Least times of a paper / times of scripts/virtual_lanes.py: `base` in microseconds, others as ratios to it."""
+    del page
+    published = {
+        (each["candidate"], each["count"]): float(each["minimum_us"])
+        for each in records(literature)
+        if each["nodes"] != "1" and each["ranks_per_node"] != "1"
+        and (each["library"], each["collective"]) == (library, collective)
+    }  # fmt: skip
+    computed = {
+        (each["candidate"], each["count"]): 1e6 * float(each["seconds"])
+        for each in records(file)
+        if each["collective"] == collective
+    }
+    rows = [["c", f"`{base}`, µs", *quoted(candidates)]]
+    for count in dict.fromkeys(count for _, count in computed):
+        pairs = [(found[base, count], found) for found in (published, computed)]
+        first = " / ".join(f"{time:.0f}" for time, _ in pairs)
+        rows.append([count, first])
+        for each in candidates:
+            rows[-1].append(" / ".join(f"{found[each, count] / time:.2f}" for time, found in pairs))
+    return markdown(rows)
+
+
+def published_ratios(page: Page, literature: str, collective: str, candidates: list[str], counts: list[int]) -> str:
+    """Least times of a paper on all its nodes, per library: native in microseconds, the others as ratios to it."""
+    del page
+    rows = [["c", "library", "native, µs", *quoted(candidates)]]
+    found = {
+        (each["library"], int(each["count"]), each["candidate"]): float(each["minimum_us"])
+        for each in records(literature)
+        if each["collective"] == collective and each["nodes"] != "1" and each["ranks_per_node"] != "1"
+    }
+    for count, library in itertools.product(counts, dict.fromkeys(library for library, _, _ in found)):
+        native = found[library, count, NATIVE]
+        ratios = [f"{found[library, count, each] / native:.2f}" for each in candidates]
+        rows.append([str(count), library, f"{native:.1f}", *ratios])
+    return markdown(rows)
+
+
 def environments(page: Page) -> str:
     """Of each measurement the library, the fitted network, and how many repetitions were invalid and wrong."""
     rows = [["experiment", "library", "fitted alpha, ms", "fitted beta, ns a byte", "invalid", "wrong"]]
@@ -339,6 +453,7 @@ KINDS: dict[str, Callable[..., str]] = {
     each.__name__: each
     for each in (
         counts_and_libraries, literature, libraries, simulated, lengths, rules, across, limits, trees, predictions,
-        environments,
+        environments, lanes_at_ratios, beside_literature, published_ratios,
+        lanes_measured,
     )
 }  # fmt: skip

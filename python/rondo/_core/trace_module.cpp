@@ -2,19 +2,24 @@
 // rondo._core: all ranks of a choice, run in virtual time.
 #include "python/rondo/_core/trace_module.hpp"
 
+#include <algorithm>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rondo/algorithms/registry.hpp"
 #include "rondo/backends/virtual/segment_choice.hpp"
+#include "rondo/backends/virtual/timing.hpp"
 #include "rondo/backends/virtual/trace.hpp"
 #include "rondo/core/error.hpp"
 #include "rondo/core/quantity_text.hpp"
 #include "rondo/selection/choice.hpp"
+#include "rondo/selection/machine.hpp"
 #include "rondo/selection/nodes.hpp"
 
 namespace nb = nanobind;
@@ -126,6 +131,14 @@ SharedFacts checked_facts(const Collective& collective, Count processes, Count c
                              .op = {commutative}});
 }
 
+Choice known_choice(const Collective& collective, std::string_view text) {
+    Choice choice = parse_choice(collective, text);
+    if (choice.algorithm == nullptr)
+        throw Error("what the MPI library's own " + std::string(collective.name) +
+                    " does is not known; choose one of Rondo's algorithms");
+    return choice;
+}
+
 /// Of messages inside a node; nothing if nothing is said.
 struct InsideCosts {
     std::optional<double> alpha, beta, overhead;
@@ -144,10 +157,7 @@ nb::dict traced(std::string_view collective_name, std::string_view choice_text, 
                 std::optional<double> overhead_inside, int lanes, std::optional<Count> eager, double rendezvous,
                 std::int64_t most_messages) {
     const Collective& collective = require_collective(collective_name);
-    const Choice choice = parse_choice(collective, choice_text);
-    if (choice.algorithm == nullptr)
-        throw Error("what the MPI library's own " + std::string(collective.name) +
-                    " does is not known; choose one of Rondo's algorithms");
+    const Choice choice = known_choice(collective, choice_text);
     SharedFacts facts = checked_facts(collective, processes, count, element_bytes, root, commutative);
     const auto placement = nodes.empty() ? std::nullopt : std::optional(parse_nodes(nodes, facts.size));
     if (placement) facts.placement = &*placement;
@@ -184,6 +194,35 @@ nb::dict traced(std::string_view collective_name, std::string_view choice_text, 
     return description;
 }
 
+std::vector<double> timed(std::string_view collective_name, std::string_view choice_text, Count processes, Count count,
+                          const std::vector<std::string>& machines, Count element_bytes, Count root,
+                          std::string_view nodes, Count most_messages) {
+    const Collective& collective = require_collective(collective_name);
+    const Choice choice = known_choice(collective, choice_text);
+    SharedFacts facts = checked_facts(collective, processes, count, element_bytes, root, true);
+    const auto placement = nodes.empty() ? std::nullopt : std::optional(parse_nodes(nodes, facts.size));
+    if (placement) facts.placement = &*placement;
+    if (collective.has.local_lengths)
+        throw Error(std::string(collective.name) + " has lengths of each rank: not timed");
+
+    std::vector<double> times;
+    std::vector<Setting> planned;
+    std::optional<virtual_machine::Timing> timing;  // with those settings
+    for (const std::string& text : machines) {
+        const virtual_machine::CostModel costs = Machine::parse(text, "machine").costs();
+        auto settings = virtual_machine::closed_settings(*choice.algorithm, facts, choice.settings, costs);
+        if (!timing || !std::ranges::equal(settings, planned, {}, &Setting::value, &Setting::value)) {
+            if (const auto reason = choice.algorithm->refusal(facts, settings)) throw Error(*reason);
+            planned = std::move(settings);
+            timing.reset();  // the memory of one at a time
+            timing = virtual_machine::Timing::of({*choice.algorithm, facts, planned}, {}, most_messages);
+            if (!timing) throw Error("more than " + std::to_string(most_messages) + " messages");
+        }
+        times.push_back(timing->time(costs, facts.element_bytes));
+    }
+    return times;
+}
+
 }  // namespace
 
 void bind_trace(nb::module_& module) {
@@ -210,6 +249,13 @@ void bind_trace(nb::module_& module) {
                "receivers, which takes rendezvous in addition.\n\n"
                "Raises ValueError for an unknown choice, a call that makes no sense or that the algorithm refuses, and "
                "beyond `most_messages` (0: no limit).");
+    module.def("times", &timed, "collective"_a, "choice"_a, "processes"_a, "count"_a, "machines"_a, nb::kw_only(),
+               "element_bytes"_a = 8, "root"_a = 0, "nodes"_a = "", "most_messages"_a = Count{1} << 21,
+               nb::call_guard<nb::gil_scoped_release>(),
+               "When the slowest rank has finished, in seconds of virtual time, overlapped, on each of these machines "
+               "(texts of machine files): as `trace` finds it, but nothing is checked and nothing written down, so "
+               "that thousands of ranks can be timed.\n\nRaises ValueError as `trace` does, for a malformed machine, "
+               "and beyond `most_messages`.");
 }
 
 }  // namespace rondo
