@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs an ordinary MPI program as it is, natively and under Rondo, side by side. `make demo` runs this inside .venv.
 
-    python scripts/demo.py                        with mpicc on PATH, if any, and the MPICH in .toolchain
+    python scripts/demo.py                        in C with mpicc on PATH, if any, in Python with the MPICH in .toolchain
     python scripts/demo.py --mpicc /opt/bin/mpicc with your own
     python scripts/demo.py --cluster none         without the emulated cluster, all ranks on this machine
 
@@ -97,9 +97,9 @@ def compiled(mpicc: Path, directory: Path) -> list[str]:
 
 
 def subjects(mpicc: str | None, directory: Path) -> list[Subject]:
-    """The C program with the user's MPI and with MPICH, and the Python program with MPICH.
+    """The C program with the user's MPI, or with MPICH where there is none, and the Python program with MPICH.
 
-    The MPI that the user has (named, or an mpicc on PATH) comes first; one that is named is the only one.
+    The MPI that the user names is the only one.
     """
     prefix = ROOT / ".toolchain" / "mpich"
     own = mpicc or shutil.which("mpicc")
@@ -115,7 +115,8 @@ def subjects(mpicc: str | None, directory: Path) -> list[Subject]:
     library = mpi_library.find(str(prefix), os.environ)
     script = [sys.executable, str(EXAMPLES / "particle_filter.py")]
     variables = {"MPI4PY_LIBMPI": str(prefix / "lib" / "libmpi.so.12")}
-    found.append(Subject("C, MPICH", library, compiled(prefix / "bin" / "mpicc", directory), {}))
+    if not found:
+        found.append(Subject("C, MPICH", library, compiled(prefix / "bin" / "mpicc", directory), {}))
     found.append(Subject("mpi4py, MPICH", library, script, variables))
     return found
 
