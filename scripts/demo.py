@@ -43,8 +43,8 @@ RUN_SECONDS = 120
 REPETITIONS = 4
 SHAPE = "8x1:2ms:200Mbit"
 LOCAL_RANKS = 4
-STEPS = 10
-SECONDS_A_RUN = 4
+STEPS = 6
+SECONDS_A_RUN = 3
 
 
 class DemoError(Exception):
