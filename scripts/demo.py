@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs an ordinary MPI program as it is, natively and under Rondo, side by side. `make demo` runs this inside .venv.
 
-    python scripts/demo.py                        in C with mpicc on PATH, if any, in Python with the MPICH in .toolchain
+    python scripts/demo.py                        C with mpicc on PATH, if any; Python with the MPICH in .toolchain
     python scripts/demo.py --mpicc /opt/bin/mpicc with your own
     python scripts/demo.py --cluster none         without the emulated cluster, all ranks on this machine
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 from launching import Run, end, ranks_of
-from mpi_libraries import LIBRARIES, TOOLCHAIN, MpiLibrary, reason_to_skip
+from mpi_libraries import BUILD, LIBRARIES, TOOLCHAIN, MpiLibrary, reason_to_skip
 from rondo.launching import installation
 
 RONDO = Path(sys.executable).with_name("rondo")
@@ -309,6 +309,15 @@ def test_rondos_collectives_serve_on_the_cluster(tmp_path: Path) -> None:
         (entry["collective"], entry["algorithm"]): entry["ranks"] for entry in json.loads(report.read_text())["entries"]
     }
     assert served["exscan", "doubling_123"] == 4
+
+
+def test_fewer_ranks_than_there_are_fill_node_after_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(BUILD / "cache"))  # where the driver is compiled once for all tests
+    words = ["-a", "full_lane", "--counts", 1000, "--repetitions", 2, "--seconds", 5, "--output", tmp_path / "out"]
+    place = ["--cluster", "2x3:1ms:1Gbit", "--processes", 5, "--mpi", TOOLCHAIN / "mpich"]
+    rondo("bench", "bcast", *words, *place, timeout=SECONDS).check()
+    environment = json.loads((tmp_path / "out.json").read_text())["environment"]
+    assert (environment["ranks"], environment["ranks_per_node"]) == (5, [3, 2])
 
 
 def launcher_left_alone(program: Path, stopped: threading.Event) -> None:

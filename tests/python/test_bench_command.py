@@ -64,6 +64,9 @@ ENVIRONMENT = {
         (["exscan", "--nodes", "4x8", "--map"], "--nodes says where so many ranks are"),
         (["exscan", "--cluster", "36:1ms"], "expected NODESxRANKS_PER_NODE:LATENCY:RATE"),
         (["exscan", "--cluster", "2x1:1ms:1Gbit", "--", "mpiexec"], "leave out the launcher: mpiexec"),
+        (["exscan", "--cluster", "2x1:1ms:1Gbit", "--processes", "3"], "--processes 3: 2x1:1ms:1Gbit has 2"),
+        (["exscan", "--processes", "3", "--", "mpiexec"], "--processes without --map goes with --cluster"),
+        (["exscan", "--cluster", "4x1:1ms:1Gbit", "--processes", "2..3"], "several numbers make a map; add --map"),
         (["exscan", "--cluster", "2x1:1ms:1Gbit", "--mpi", "mpihc"], "unknown MPI library mpihc"),
         (["exscan", "--", "no-such-launcher", "-n", "2"], "cannot run no-such-launcher"),
     ],
@@ -172,6 +175,8 @@ def test_what_will_be_measured_is_said_beforehand(stand_in_launcher):
     # 12 configurations, of which 4 take 2 ms + 8 MiB / (12.5 MB/s), 8 take 2 ms; each of them twice.
     first, second = progress.announcement(plan, launches.Place(library, (), "4x2:2ms:100Mbit"))
     assert first.endswith("about 5 s after the start of 8 ranks on an emulated cluster")
+    (line, _) = progress.announcement(plan, launches.make((), "4x2:2ms:100Mbit", str(library.launcher), processes=7))
+    assert "after the start of 7 ranks on" in line
     assert second.startswith("this takes 5 s at least: each configuration is measured once after a warm-up")
 
 

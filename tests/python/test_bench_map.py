@@ -227,9 +227,3 @@ def test_maps_that_cannot_be_are_refused_before_anything_starts(rondo, tmp_path,
     assert result.exit_code == 2
     assert expected in result.stderr
     assert list(tmp_path.iterdir()) == []
-
-
-def test_processes_go_with_maps_alone(rondo):
-    result = rondo("bench", "scan", "--processes", "2..3", "--cluster", "4x1:1ms:1Gbit")
-    assert result.exit_code == 2
-    assert "--processes goes with --map" in result.stderr

@@ -30,6 +30,8 @@ class Place:
     cluster_text: str | None = None
     nodes: str | None = None
     """On which Rondo takes the ranks to be, whatever the MPI library says."""
+    processes: int | None = None
+    """Of the cluster's, which fill node after node; None: all."""
 
     @property
     def abi(self) -> str:
@@ -47,15 +49,23 @@ class Launch:
 
 
 def make(
-    launcher_words: Sequence[str], cluster_text: str | None, wanted: str | None, nodes: str | None = None
+    launcher_words: Sequence[str],
+    cluster_text: str | None,
+    wanted: str | None,
+    nodes: str | None = None,
+    processes: int | None = None,
 ) -> Place:
     """A place from what users write: a launcher without a program, or a cluster. Error for what is wrong in it."""
+    if processes is not None and cluster_text is None:
+        raise Error("--processes without --map goes with --cluster; a launcher says itself how many there are")
     if cluster_text is not None:
         if launcher_words:
             raise Error(f"--cluster starts the ranks itself; leave out the launcher: {' '.join(launcher_words)}")
         if ":" in cluster_text:
-            shapes.parse(cluster_text)
-        return Place(mpi_library.find(wanted or "mpich", os.environ), (), cluster_text, nodes)
+            most = shapes.parse(cluster_text).ranks
+            if processes is not None and processes > most:
+                raise Error(f"--processes {processes}: {cluster_text} has {most}")
+        return Place(mpi_library.find(wanted or "mpich", os.environ), (), cluster_text, nodes, processes)
     if not launcher_words:
         raise Error(
             "where to measure? Expected a launcher, as in: rondo bench exscan -- mpiexec -n 8; or an emulated cluster: "
@@ -103,7 +113,7 @@ def prepared(place: Place, words: Sequence[str], instructions: Mapping[str, str]
         variables = {**told, preload.PRELOAD: str(library)} if library is not None else told
         shape = running.shape
         emulation = Emulation(shape.nodes, shape.per_node, shape.latency, shape.rate, shape.lanes)
-        line = running.command(place.library, shape.ranks, words, variables)
+        line = running.command(place.library, place.processes or shape.ranks, words, variables)
         yield Launch(line, _without_instructions(running.environment(place.library)), emulation)
 
 

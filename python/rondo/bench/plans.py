@@ -221,6 +221,14 @@ def processes_of(text: str) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
+def single_number(processes: str | None) -> int | None:
+    """The number of processes of a measurement that is no map, if one was asked for; Error if it is not one."""
+    numbers = processes_of(processes) if processes is not None else ()
+    if len(numbers) > 1:
+        raise Error(f"--processes {processes}: several numbers make a map; add --map, or name one")
+    return numbers[0] if numbers else None
+
+
 def _count(word: str, text: str) -> int:
     match = re.fullmatch(r"\s*(\d+)(k|M|G|Ki|Mi|Gi|)\s*", word)
     if match is None:

@@ -25,7 +25,7 @@ def announcement(plan: Plan, place: Place) -> Iterable[str]:
     parts += ["2 ways to start"] if len(plan.starts) > 1 else []
     shape = shapes.parse(place.cluster_text) if ":" in (place.cluster_text or "") else None
     first = (
-        f"the start of {style.counted(shape.ranks, 'rank')} on an emulated cluster"
+        f"the start of {style.counted(place.processes or shape.ranks, 'rank')} on an emulated cluster"
         if shape is not None
         else "the start of the ranks"
     )

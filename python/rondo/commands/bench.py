@@ -105,8 +105,8 @@ from rondo.machine import placement
 @click.option(
     "--processes",
     metavar="NUMBERS",
-    help="Of a map: 2..36, or 2,3,4,8..16. Needed under a launcher. Default on an emulated cluster: all that fill "
-    "whole nodes.",
+    help="How many ranks of the cluster, which fill node after node; default: all. Of a map: 2..36, or 2,3,4,8..16, "
+    "needed under a launcher; default on an emulated cluster: all that fill whole nodes.",
 )
 @click.option(
     "--at",
@@ -160,6 +160,7 @@ def command(
         rondo bench exscan --algorithms native,doubling_123 --counts 1:1M --type double -- srun -n 64
         rondo bench scan -a linear_pipeline:segment=32Ki -a native --cluster 36x1:5ms:100Mbit --mpi openmpi
         rondo bench allreduce -a full_lane -a native --nodes 2x4 -- mpiexec -n 8
+        rondo bench allreduce -a full_lane -a native --cluster 4x4:2ms:100Mbit --processes 14
 
     COLLECTIVE is exscan, scan, allreduce, reduce_scatter, allgather, alltoall, gather, scatter, reduce, bcast or
     barrier; or, to see what a network does, one of the patterns ping_pong (between the first and the last rank, one
@@ -200,10 +201,9 @@ def command(
         raise Error("--nodes says where so many ranks are; a map has several numbers of them")
     if as_map:
         sys.exit(map_command(plan, (cluster, mpi, launcher), processes, bandwidth_at, output=output, as_json=as_json))
-    if processes is not None:
-        raise Error("--processes goes with --map; a single measurement has those of its launcher or cluster")
     base = output_base(output, collective)
-    place = launches.make(launcher, cluster, mpi, placement.checked(nodes) if nodes is not None else None)
+    imposed = placement.checked(nodes) if nodes is not None else None
+    place = launches.make(launcher, cluster, mpi, imposed, plans.single_number(processes))
     optional.module("scipy.stats")  # of the comparison; who lacks it should not wait for it
     outcome = console_output.measure(plan, place)
     for what, reason in outcome.refusals.items():
