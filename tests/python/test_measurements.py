@@ -10,14 +10,41 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import msgspec
 import pytest
 
 pytest.importorskip("rondo._core", reason="the package rondo is not installed: make install")
 from rondo.bench import pages
-from rondo.bench.results import read
+from rondo.bench.results import Configuration, read, write
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs" / "benchmarks").glob("*.toml"))
+
+LANES = """
+file = "{name}"
+title = "{name}"
+
+[candidates]
+some.bcast = ["k_lane:ports=2", "k_lane:ports=3"]
+
+[[experiment]]
+name = "one"
+cluster = "4x4:2ms:100Mbit"
+libraries = ["mpich"]
+candidates = "some"
+counts = [16384, 524288]
+seconds = 1
+repetitions = 1
+
+[[experiment]]
+name = "two"
+cluster = "4x4:2ms:100Mbit:2"
+libraries = ["mpich"]
+candidates = "some"
+counts = [16384, 524288]
+seconds = 1
+repetitions = 1
+"""
 
 
 def script(name: str) -> ModuleType:
@@ -58,6 +85,31 @@ def test_all_pages_with_data_are_among_these() -> None:
     there = {each.name for each in (PAGES[0].parent / "data").iterdir()}
     computed = ("simulated-", "virtual-", "literature-")
     assert {each for each in there - wanted if not each.startswith(computed)} == set()
+
+
+def test_what_lanes_gave_is_told_of_the_longest_vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = script("benchmark_tables")
+    monkeypatch.setattr(tables, "DATA", tmp_path)
+    (tmp_path / "page.toml").write_text(LANES)
+    real = read(PAGES[0].parent / "data" / "nodes-4-a-node-mpich-bcast-4.json")
+
+    def taking(parameters: str, count: int, seconds: float) -> Configuration:
+        found = next(each for each in real.configurations if each.algorithm == "native" and each.count == count)
+        times = [msgspec.structs.replace(each, seconds=seconds, state="valid") for each in found.repetitions]
+        algorithm = "k_lane" if parameters else "native"
+        return msgspec.structs.replace(found, algorithm=algorithm, parameters=parameters, repetitions=times)
+
+    for name, factor in (("one", 1.0), ("two", 0.5)):
+        longest = [("", 0.4), ("ports=2", 0.3 * factor), ("ports=3", 0.2 * factor)]
+        made = [taking(parameters, 524288, seconds) for parameters, seconds in longest]
+        made += [taking(parameters, 16384, 0.001) for parameters, _ in longest]
+        write(msgspec.structs.replace(real, configurations=made), tmp_path / f"{name}.json")
+    assert tables.lanes_measured(pages.read(tmp_path / "page.toml"), [["one", "two"]]).splitlines() == [
+        "| cluster | collective | library | lanes | `native` | `k_lane` |",
+        "|---|---:|---:|---:|---:|---:|",
+        "| 4x4 | bcast | MPICH | 1 | 400.0 | 200.0 (3) |",
+        "| 4x4 | bcast | MPICH | 2 | 1.00 times | 2.00 times (3) |",
+    ]
 
 
 def test_no_result_on_the_page_was_wrong() -> None:
