@@ -82,6 +82,25 @@ TEST(alltoall_full_lane, takes_a_round_for_every_other_node_and_every_other_rank
     }
 }
 
+TEST(alltoall_full_lane, sends_one_message_to_each_node_also_where_nodes_differ) {
+    for (const std::vector<Rank>& shape : {std::vector<Rank>{4, 4, 3}, {1, 5}, {3, 7, 2, 4}, {8, 1, 1}, {2, 3, 3, 3}}) {
+        const Placement placement = nodes_of(shape);
+        const Outcome outcome = outcome_of("full_lane", placement.size(), {}, &placement);
+        Count volume = 0, expected = 0;
+        for (Rank rank = 0; rank < placement.size(); ++rank) {
+            const Rank ranks = placement.on_node(placement.place(rank).node).size();
+            EXPECT_EQ(outcome.ranks[static_cast<std::size_t>(rank)].sent, placement.nodes() - 1 + ranks - 1);
+            volume += outcome.ranks[static_cast<std::size_t>(rank)].volume;
+            expected += placement.size() - ranks;  // to other nodes
+        }
+        for (const Rank ranks : shape)
+            expected += Count{ranks - 1} * placement.size();  // all but what came to its rank
+        EXPECT_EQ(volume, expected * per_part);
+        const Rank least = std::ranges::min(shape), turns = (placement.most_on_node() + least - 1) / least;
+        EXPECT_LE(outcome.time, (placement.nodes() - 1) * turns + placement.most_on_node() - 1);
+    }
+}
+
 TEST(alltoall_k_lane, takes_a_step_for_every_rank_of_every_other_node) {
     for (const Rank nodes : {1, 2, 3, 5, 8}) {
         for (const Rank ranks : {1, 2, 4, 7}) {
@@ -95,16 +114,21 @@ TEST(alltoall_k_lane, takes_a_step_for_every_rank_of_every_other_node) {
 
 TEST(alltoall, has_plans_of_less_than_1_MiB_on_4096_ranks) {
     constexpr Rank p = 4096;
-    const Placement placement = Placement::regular(64, 64);
-    for (const AlgorithmInfo* algorithm : find_collective("alltoall")->algorithms) {
-        const SharedFacts facts =
-            find_collective("alltoall")
-                ->facts({.size = p, .count = p * per_part, .placement = algorithm->uses_nodes ? &placement : nullptr});
-        const std::vector<Setting> settings = algorithm->standard_settings();
-        const Call call(facts, {.rank = p / 3}, settings);
-        const Plan plan = Plan::of(call, *algorithm);
-        EXPECT_LT(plan.bytes(), std::size_t{1} << 20) << algorithm->name;
-        EXPECT_LE(plan.actions().size(), std::size_t{2} * p) << algorithm->name;
+    std::vector<Rank> in_turn(p), uneven(64, 64);
+    for (Rank rank = 0; rank < p; ++rank) in_turn[static_cast<std::size_t>(rank)] = rank % 64;
+    uneven.front() = 60;
+    uneven.back() = 68;
+    for (const Placement& placement : {Placement::regular(64, 64), Placement::of(in_turn), nodes_of(uneven)}) {
+        for (const AlgorithmInfo* algorithm : find_collective("alltoall")->algorithms) {
+            const Placement* known = algorithm->uses_nodes ? &placement : nullptr;
+            const SharedFacts facts =
+                find_collective("alltoall")->facts({.size = p, .count = p * per_part, .placement = known});
+            const std::vector<Setting> settings = algorithm->standard_settings();
+            const Call call(facts, {.rank = p / 3}, settings);
+            const Plan plan = Plan::of(call, *algorithm);
+            EXPECT_LT(plan.bytes(), std::size_t{1} << 20) << algorithm->name;
+            EXPECT_LE(plan.actions().size(), std::size_t{2} * p) << algorithm->name;
+        }
     }
 }
 

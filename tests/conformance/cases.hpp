@@ -16,6 +16,7 @@
 
 #include "rondo/algorithms/registry.hpp"
 #include "rondo/backends/virtual/problem.hpp"
+#include "rondo/core/placement.hpp"
 
 namespace rondo::conformance {
 
@@ -29,6 +30,15 @@ inline std::vector<const AlgorithmInfo*> all_algorithms() {
 
 inline std::string test_name(const testing::TestParamInfo<const AlgorithmInfo*>& info) {
     return std::string(info.param->collective) + "_" + std::string(info.param->name);
+}
+
+/// So many ranks on each node, one node after the other.
+inline Placement nodes_of(const std::vector<Rank>& ranks) {
+    std::vector<Rank> names;
+    for (std::size_t node = 0; node < ranks.size(); ++node) {
+        names.insert(names.end(), static_cast<std::size_t>(ranks[node]), static_cast<Rank>(node));
+    }
+    return Placement::of(names);
 }
 
 inline int ceil_log2(std::int64_t n) {

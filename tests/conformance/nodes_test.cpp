@@ -5,7 +5,6 @@
 
 #include "rondo/backends/virtual/dataflow.hpp"
 #include "rondo/backends/virtual/lock_step.hpp"
-#include "rondo/core/placement.hpp"
 #include "tests/conformance/cases.hpp"
 
 namespace rondo::conformance {
@@ -17,15 +16,6 @@ std::vector<const AlgorithmInfo*> algorithms_with_nodes() {
         if (algorithm->uses_nodes) all.push_back(algorithm);
     }
     return all;
-}
-
-/// So many ranks on each node, one node after the other.
-Placement nodes_of(const std::vector<Rank>& ranks) {
-    std::vector<Rank> names;
-    for (std::size_t node = 0; node < ranks.size(); ++node) {
-        names.insert(names.end(), static_cast<std::size_t>(ranks[node]), static_cast<Rank>(node));
-    }
-    return Placement::of(names);
 }
 
 std::vector<Placement> regular_placements() {
