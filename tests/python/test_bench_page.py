@@ -51,7 +51,7 @@ def test_a_page_is_a_measurement_for_each_library_collective_and_number_of_nodes
     assert (first.counts, scan.counts) == ([1, 2], [1, 10])  # of a part, and of the whole vector
     assert scan.command(["--", "mpiexec", "-n", "4"]) == (
         "rondo bench scan --algorithm native --algorithm doubling --type long --op sum --counts 1,10 --repetitions 4 "
-        "--warmup 2 --seconds 3 -- mpiexec -n 4"
+        "--warmup 2 --seconds 3 --start clock -- mpiexec -n 4"
     )
 
 
@@ -67,6 +67,7 @@ def test_experiments_are_found_by_either_name(page_file):
     [
         ("seconds", "second", "describes no benchmark page: Object contains unknown field `second`"),
         ("[1, 10]", "[1, 'x']", "describes no benchmark page: Expected `int`, got `str`"),
+        ("seconds", 'start = "bar"\nseconds', "unknown way to start 'bar'; did you mean barrier?"),
         ("[[experiment]]", "[[experiment", "describes no benchmark page: "),
         ('"few"', '"many"', "there are no candidates 'many'"),
         ('"openmpi"', '"lam"', "unknown library 'lam'; expected mpich, openmpi, impi"),

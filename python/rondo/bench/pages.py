@@ -45,6 +45,8 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     type: str = "long"
     operator: str = "sum"
     warmup: int = 2
+    start: str = "clock"
+    """How ranks start together, as `rondo bench --start` says."""
 
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -152,6 +154,7 @@ class Run:
             repetitions=asked.repetitions,
             warmup=asked.warmup,
             seconds=asked.seconds,
+            start=asked.start,
         )
 
     def command(self, where: list[str]) -> str:
@@ -161,7 +164,7 @@ class Run:
         return shlex.join([
             "rondo", "bench", self.collective, *candidates, "--type", asked.type, "--op", asked.operator,
             "--counts", ",".join(map(str, self.counts)), "--repetitions", str(asked.repetitions),
-            "--warmup", str(asked.warmup), "--seconds", f"{asked.seconds:g}", *where,
+            "--warmup", str(asked.warmup), "--seconds", f"{asked.seconds:g}", "--start", asked.start, *where,
         ])  # fmt: skip
 
     @property
