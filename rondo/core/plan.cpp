@@ -37,7 +37,7 @@ constexpr std::uint32_t most_steps = std::uint32_t{1} << step_bits;
 
 class PlanBuilder {
   public:
-    explicit PlanBuilder(const Call& call) : call_(call) {
+    PlanBuilder(const Call& call, bool knows_nodes) : call_(call), knows_nodes_(knows_nodes) {
         constexpr std::size_t few = 16;  // most plans have fewer actions: nothing grows
         actions_.reserve(few);
         waits_for_.reserve(few);
@@ -57,7 +57,7 @@ class PlanBuilder {
             case StepKind::combine: add_combine(step); break;
             case StepKind::copy: add_copy(step); break;
         }
-        if (++step_ == most_steps) throw Error("a schedule of more than 2^30 steps");
+        if (++step_ == most_steps) throw Error("a schedule of more than 2^29 steps");
     }
 
     Plan finish() {
@@ -88,6 +88,7 @@ class PlanBuilder {
                 const std::uint32_t index = append(receives ? ActionKind::receive : ActionKind::send);
                 actions_[index].block = transfer.block;
                 actions_[index].peer = peer;
+                actions_[index].inside = is_on_own_node(peer);
                 plan_.longest_message_ = std::max(plan_.longest_message_, transfer.block.count);
                 receives ? write(transfer.block, index) : read(transfer.block, index);
                 keep_matching_order(peer, direction, index);
@@ -113,6 +114,10 @@ class PlanBuilder {
         }
         read(from.bounds(), index);
         write(into.bounds(), index);
+    }
+
+    [[nodiscard]] bool is_on_own_node(Rank peer) const {
+        return knows_nodes_ && call_.place(peer).node == call_.place(call_.ranks().first).node;
     }
 
     std::uint32_t append(ActionKind kind) {
@@ -183,6 +188,7 @@ class PlanBuilder {
     [[nodiscard]] std::string where() const { return "step " + std::to_string(step_) + ": "; }
 
     const Call& call_;
+    const bool knows_nodes_;
     Plan plan_;
     std::uint32_t step_ = 0;
     std::array<std::byte, 4096> first_memory_;
@@ -199,15 +205,17 @@ class PlanBuilder {
     std::pmr::vector<std::uint32_t> latest_dependent_{&memory_};  // of each action
 };
 
-Plan Plan::of(const Call& call, Schedule& schedule) {
-    PlanBuilder builder(call);
-    while (const Step* step = schedule.next()) builder.add(*step);
-    return builder.finish();
-}
+Plan Plan::of(const Call& call, Schedule& schedule) { return of(call, schedule, true); }
 
 Plan Plan::of(const Call& call, const AlgorithmInfo& info) {
     Schedule schedule = schedule_of(call, info);
-    return of(call, schedule);
+    return of(call, schedule, info.uses_nodes);
+}
+
+Plan Plan::of(const Call& call, Schedule& schedule, bool knows_nodes) {
+    PlanBuilder builder(call, knows_nodes && call.facts().placement != nullptr);
+    while (const Step* step = schedule.next()) builder.add(*step);
+    return builder.finish();
 }
 
 Plan Plan::without_dependency(std::uint32_t action, std::uint32_t dependent) const {

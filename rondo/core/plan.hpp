@@ -14,7 +14,7 @@ namespace rondo {
 
 enum class ActionKind : std::uint8_t { receive, send, combine, copy };
 
-inline constexpr int step_bits = 30;  ///< of the number of a step
+inline constexpr int step_bits = 29;  ///< of the number of a step
 
 /// One thing to do: a transfer of an exchange, a combine, or a copy. Addresses are relative (blocks). Long plans are
 /// memory that every call reads: two actions to a cache line. What only some need, or what changes while a plan runs,
@@ -25,7 +25,8 @@ struct Action {
     std::uint32_t link = none;  ///< of a transfer: Plan::next_to_peer; of local work: Plan::local_work
     std::uint32_t first_dependent = 0;   ///< into Plan::dependents, up to that of the next action
     std::uint32_t step : step_bits = 0;  ///< the number of the step that it came from
-    ActionKind kind : 32 - step_bits = ActionKind::copy;
+    ActionKind kind : 2 = ActionKind::copy;
+    bool inside : 1 = false;  ///< of a transfer: with a rank of the same node, as far as the algorithm asks for nodes
 
     [[nodiscard]] bool is_transfer() const { return kind == ActionKind::send || kind == ActionKind::receive; }
 
@@ -89,6 +90,7 @@ class Plan {
 
   private:
     friend class PlanBuilder;
+    static Plan of(const Call& call, Schedule& schedule, bool knows_nodes);
     void find_ready();
 
     std::vector<Action> actions_;  // and one more, which ends the dependents of the last

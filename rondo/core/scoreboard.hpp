@@ -17,7 +17,7 @@ struct FlightLimits {
     std::uint32_t sends = 2;      // "about two were enough" on every network measured; more only fight for the wire
     /// Long messages with different peers share the wire, so that the one which others wait for comes late: one of more
     /// bytes than this waits until nothing with another peer is under way. Some latencies times the rate of usual
-    /// networks; the blocks of pipelines are shorter.
+    /// networks; the blocks of pipelines are shorter. Not inside a node, where there is no wire.
     std::uint64_t competing_bytes = std::uint64_t{64} << 10;
 };
 
@@ -142,7 +142,7 @@ class Scoreboard {
     [[nodiscard]] bool is_crowded(const Ready& ready, std::uint32_t limit) const {
         if (ready.under_way >= limit) return true;
         const Action& next = plan_->actions()[ready.queue.front()];
-        return ready.under_way > 0 && next.peer != ready.peer && bytes(next) > limits_.competing_bytes;
+        return ready.under_way > 0 && next.peer != ready.peer && bytes(next) > limits_.competing_bytes && !next.inside;
     }
 
     bool in_earliest_step(std::uint32_t index) {

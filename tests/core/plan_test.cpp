@@ -276,6 +276,22 @@ TEST(scoreboard, lets_long_messages_with_other_peers_wait_their_turn) {
     for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(board.next(), i);  // short ones overlap
 }
 
+TEST(scoreboard, lets_long_messages_inside_a_node_overlap) {
+    const Placement one_node = Placement::regular(1, 3), last_alone = Placement::of(std::vector<Rank>{0, 0, 1});
+    for (const Placement* placement : {&one_node, &last_alone}) {
+        const Call call({.size = 3, .count = 10, .placement = placement}, {.rank = 1});
+        Schedule schedule = sends_to_two_peers(call);
+        const Plan plan = Plan::of(call, schedule);
+        EXPECT_TRUE(plan.actions()[0].inside);
+        EXPECT_EQ(plan.actions()[2].inside, placement == &one_node);
+        Scoreboard board({.sends = 3, .competing_bytes = 1000});
+        board.start(plan, 1001);
+        EXPECT_EQ(board.next(), 0U);
+        EXPECT_EQ(board.next(), 1U);
+        EXPECT_EQ(board.next(), placement == &one_node ? 2U : Action::none);
+    }
+}
+
 /// Only the combine is to be done while the first receive comes; the second waits for that one's sum.
 Schedule sums_of_two(const Call& call) {
     const Block own = call.input().part(0, 2), sum = call.output().part(0, 2);
