@@ -72,8 +72,9 @@ def number(value: float, digits: int) -> str:
 
 
 def by_label(results: Results, count: int) -> dict[str, Configuration]:
-    """The configurations with this count that started by the clock."""
-    return {each.label: each for each in results.configurations if each.count == count and each.start == "clock"}
+    """The configurations with this count that started by the clock, or as all did."""
+    start = results.configurations[0].start
+    return {each.label: each for each in results.configurations if each.count == count and each.start == start}
 
 
 def ratio(found: Mapping[str, Configuration], label: str) -> str:
@@ -116,13 +117,21 @@ def vector_text(run: Run, count: int) -> str:
 
 
 def chosen_by_rules(run: Run, bytes_: int) -> str:
-    """What the default rules give such a call, as results label it."""
+    """What the default rules give such a call, as the run labels it: what a label does not name is standard."""
     choice = _core.choice_by_rules(
         RULES.read_text(), str(RULES), run.collective, bytes_, run.shape.ranks, run.shape.per_node, True, run.library,
         nodes=run.shape.nodes,
     )  # fmt: skip
-    name, _, settings = (choice or NATIVE).partition(":")
-    return f"{name}:{settings}" if "radix" in settings else name
+    name, settings = _parted(choice or NATIVE)
+    parted = {each: _parted(each) for each in labels(run)}
+    fitting = [each for each, (other, named) in parted.items() if other == name and named <= settings]
+    return max(fitting, key=lambda each: len(parted[each][1]), default=choice or NATIVE)
+
+
+def _parted(label: str) -> tuple[str, set[str]]:
+    """The algorithm and its settings."""
+    name, _, settings = label.partition(":")
+    return name, set(filter(None, settings.split(",")))
 
 
 # ------------------------------------------------------------------------------------------------ kinds of tables
@@ -141,18 +150,19 @@ def counts_and_libraries(page: Page, experiment: str) -> str:
 
 
 def lanes_measured(page: Page, experiments: list[list[str]]) -> str:
-    """The longest vector on one lane, in milliseconds, and how much faster it is on more: each list names experiments.
+    """The longest vector on one lane, in milliseconds, and how much faster it is on more.
 
-    Of algorithms with a number of ports the fastest counts; it stands behind its time.
+    Each list names experiments, on one lane first; of the others count the libraries of that one. Of algorithms with a
+    number of ports the fastest counts; it stands behind its time.
     """
     groups = [[page.runs_of(each) for each in names] for names in experiments]
     families = dict.fromkeys(family(each) for group in groups for run in group[0] for each in labels(run))
     rows = [["cluster", "collective", "library", "lanes", *quoted(list(families))]]
     for group in groups:
-        for runs in zip(*group, strict=True):
-            first = {name: _fastest(runs[0], name) for name in families}
-            for run in runs:
-                cells = [_cell_of_lanes(_fastest(run, name), first[name], run is runs[0]) for name in families]
+        for alone in group[0]:
+            first = {name: _fastest(alone, name) for name in families}
+            for run in (each for runs in group for each in runs if each.library == alone.library):
+                cells = [_cell_of_lanes(_fastest(run, name), first[name], run is alone) for name in families]
                 shape = f"{run.shape.nodes}x{run.shape.per_node}"
                 rows.append([shape, run.collective, NAMES[run.library], str(run.shape.lanes), *cells])
     return markdown(rows)
@@ -256,9 +266,13 @@ def _cell_of_rules(run: Run, index: int) -> str:
     return f"{number(minimum(found[NATIVE]), 1)} ms, {chosen} {ratio(found, chosen) or '?'}"
 
 
-def across(page: Page, collective: str) -> str:
-    """Per shape of cluster and library what the default rules choose, with lengths across, as `rules`."""
-    runs = [run for run in page.runs if run.collective == collective]
+def across(page: Page, collective: str, experiments: list[str]) -> str:
+    """Per shape of cluster and library what the default rules choose, with lengths across, as `rules`.
+
+    Of the experiments whose names begin so.
+    """
+    wanted = tuple(experiments)
+    runs = [run for run in page.runs if run.collective == collective and run.name.startswith(wanted)]
     lengths = sorted({count for run in runs for count in run.experiment.counts})
     head = [vector_text(runs[0], count) for count in lengths]
     rows = [["cluster", "library", *head]]
@@ -273,11 +287,15 @@ def limit(run: Run, bytes_: int) -> float:
     """Milliseconds of messages between nodes that overlap perfectly; those inside nodes take no time.
 
     Allreduce: a reduce-scatter and an allgather in ceil(log2 N) rounds each, for N nodes; these two take one half each.
-    Others: the vector once through each link, and the latencies to the last node.
+    Scatter and gather: one latency, and all parts but those of its own node through the root's lanes; all-to-all: the
+    same for all ranks of each node. Others: the vector once through each link, and the latencies to the last node.
     """
     shape = run.shape
     rounds = (shape.nodes - 1).bit_length()
     transfer = bytes_ * shape.seconds_per_byte / shape.lanes
+    if run.collective in ("scatter", "gather", "alltoall"):
+        of_a_node = transfer * (shape.per_node if run.collective == "alltoall" else 1)
+        return 1e3 * (shape.latency + of_a_node * (shape.nodes - 1) / shape.nodes)
     if run.collective in ("allreduce", *DIVIDED):
         halves = 2 if run.collective == "allreduce" else 1
         return 1e3 * halves * (rounds * shape.latency + transfer * (shape.nodes - 1) / shape.nodes)
