@@ -17,7 +17,8 @@ struct FlightLimits {
     std::uint32_t sends = 2;      // "about two were enough" on every network measured; more only fight for the wire
     /// Long messages with different peers share the wire, so that the one which others wait for comes late: one of more
     /// bytes than this waits until nothing with another peer is under way. Some latencies times the rate of usual
-    /// networks; the blocks of pipelines are shorter. Not inside a node, where there is no wire.
+    /// networks; the blocks of pipelines are shorter. Not inside a node, where there is no wire;
+    /// though what is under way there holds back what would leave.
     std::uint64_t competing_bytes = std::uint64_t{64} << 10;
 };
 

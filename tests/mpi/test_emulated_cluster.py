@@ -317,7 +317,7 @@ def test_fewer_ranks_than_there_are_fill_node_after_node(tmp_path: Path, monkeyp
     place = ["--cluster", "2x3:1ms:1Gbit", "--processes", 5, "--mpi", TOOLCHAIN / "mpich"]
     rondo("bench", "bcast", *words, *place, timeout=SECONDS).check()
     environment = json.loads((tmp_path / "out.json").read_text())["environment"]
-    assert (environment["ranks"], environment["ranks_per_node"]) == (5, [3, 2])
+    assert (environment["ranks"], environment["ranks_per_node"], environment["emulation"]["nodes"]) == (5, [3, 2], 2)
 
 
 def launcher_left_alone(program: Path, stopped: threading.Event) -> None:

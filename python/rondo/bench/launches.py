@@ -112,8 +112,9 @@ def prepared(place: Place, words: Sequence[str], instructions: Mapping[str, str]
         told |= {placement.VARIABLE: place.nodes} if place.nodes else {}
         variables = {**told, preload.PRELOAD: str(library)} if library is not None else told
         shape = running.shape
-        emulation = Emulation(shape.nodes, shape.per_node, shape.latency, shape.rate, shape.lanes)
-        line = running.command(place.library, place.processes or shape.ranks, words, variables)
+        ranks = place.processes or shape.ranks
+        emulation = Emulation(shape.of_ranks(ranks).nodes, shape.per_node, shape.latency, shape.rate, shape.lanes)
+        line = running.command(place.library, ranks, words, variables)
         yield Launch(line, _without_instructions(running.environment(place.library)), emulation)
 
 

@@ -174,7 +174,7 @@ def place_for(processes: int, launcher: Sequence[str], cluster: str | None) -> t
     if cluster is None:
         return tuple(word.replace(PLACEHOLDER, str(processes)) for word in launcher), None
     shape = shapes.parse(cluster)
-    return (), str(dataclasses.replace(shape, nodes=processes // shape.per_node))
+    return (), str(shape.of_ranks(processes))
 
 
 def plan_for(plan: Plan, processes: int) -> Plan:

@@ -24,8 +24,9 @@ def announcement(plan: Plan, place: Place) -> Iterable[str]:
     parts = [style.counted(len(plan.candidates), "candidate"), style.counted(len(plan.counts), "count")]
     parts += ["2 ways to start"] if len(plan.starts) > 1 else []
     shape = shapes.parse(place.cluster_text) if ":" in (place.cluster_text or "") else None
+    ranks = place.processes or (shape.ranks if shape is not None else 0)
     first = (
-        f"the start of {style.counted(place.processes or shape.ranks, 'rank')} on an emulated cluster"
+        f"the start of {style.counted(ranks, 'rank')} on an emulated cluster"
         if shape is not None
         else "the start of the ranks"
     )
@@ -33,7 +34,7 @@ def announcement(plan: Plan, place: Place) -> Iterable[str]:
         f"{plan.collective}: {' x '.join(parts)} = {style.counted(plan.configurations, 'configuration')}; "
         f"about {plan.seconds:g} s after {first}"
     )
-    least = least_seconds(plan, shape) if shape is not None else 0.0
+    least = least_seconds(plan, shape.of_ranks(ranks)) if shape is not None else 0.0
     if least > plan.seconds:
         yield (
             f"this takes {least:.0f} s at least: each configuration is measured once after a warm-up, whatever "

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,6 +38,10 @@ class Shape:
     def ranks(self) -> int:
         """Of a program that fills it."""
         return self.nodes * self.per_node
+
+    def of_ranks(self, ranks: int) -> Shape:
+        """The part that so many ranks take, who fill node after node."""
+        return dataclasses.replace(self, nodes=-(-ranks // self.per_node))
 
     @property
     def seconds_per_byte(self) -> float:
