@@ -41,11 +41,7 @@ Schedule k_lane(const Call& call) {
 }
 
 constexpr Parameter parameters[] = {
-    {.name = "ports",
-     .summary = "ranks of a node that send to other nodes at a time",
-     .minimum = 1,
-     .maximum = 32,
-     .standard = 2},
+    node_ports,
     {.name = "whole_node",
      .summary = "who has the vector before it leaves a node: 0: those that send it; 1: all ranks of the node",
      .minimum = 0,

@@ -6,10 +6,17 @@
 #include <algorithm>
 #include <vector>
 
+#include "rondo/core/algorithm_info.hpp"
 #include "rondo/core/call.hpp"
 #include "rondo/topology/divided_ranges.hpp"
 
 namespace rondo {
+
+inline constexpr Parameter node_ports = {.name = "ports",
+                                         .summary = "ranks of a node that send to other nodes at a time",
+                                         .minimum = 1,
+                                         .maximum = 32,
+                                         .standard = 2};
 
 class NodeRanges {
   public:

@@ -51,20 +51,12 @@ Schedule k_lane(const Call& call) {
     co_yield steps_of(on_node);
 }
 
-constexpr Parameter parameters[] = {
-    {.name = "ports",
-     .summary = "ranks of a node that send to other nodes at a time",
-     .minimum = 1,
-     .maximum = 32,
-     .standard = 2},
-};
-
 const AlgorithmInfo k_lane_info = {
     .collective = "scatter",
     .name = "k_lane",
     .summary = "ports+1 ranges of every range of nodes, sent by as many ranks of a node; then scatters on nodes",
     .citation = "traff2020kported",
-    .parameters = parameters,
+    .parameters = {&node_ports, 1},
     .tolerates_in_place = true,
     .uses_nodes = true,
     .schedule = k_lane,
