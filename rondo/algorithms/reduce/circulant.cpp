@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Circulant graph reduction: the broadcast run backwards, so that every block's partial sums meet on the way to the
 // root. [traff2024optimal]. Rounds: blocks - 1 + ceil(log2 p) for every p. The operator must commute.
-#include <vector>
-
 #include "rondo/algorithms/patterns/circulant_steps.hpp"
 #include "rondo/algorithms/reduce/reduce.hpp"
 #include "rondo/algorithms/requirements.hpp"
@@ -16,39 +14,25 @@ constexpr Requirement requirements[] = {commutative_requirement, segment_require
 
 }  // namespace
 
+Schedule circulant_round(const Call& /*call*/, const CirculantSteps& steps, Count round, CirculantSums& sums) {
+    const auto [from, to, incoming, outgoing] = steps[round];  // backwards
+    const Block departure = outgoing < 0 ? Block() : sums.partial(outgoing);
+    const Block arrival = incoming < 0 ? Block() : sums.arrival(incoming);
+    co_yield exchange(send(departure, to), receive(arrival, from));
+    if (incoming < 0) co_return;
+    co_yield combine(sums.partial(incoming), arrival).into(sums.sum(incoming));
+    sums.partial(incoming) = sums.sum(incoming);
+}
+
 Schedule circulant(const Call& call) {
     const Segments own = call.segments(call.input());
     const CirculantSteps steps(call, own.size());
-    const Segments sums = call.segments(steps.is_root() ? call.output() : call.scratch());
-    const SegmentRing ring(call, own, steps.size());
-
-    std::vector<bool> begun(static_cast<std::size_t>(own.size()));  // the blocks with a partial sum
-    const auto partial = [&](Count block) { return begun[static_cast<std::size_t>(block)] ? sums[block] : own[block]; };
-    Count received = 0;
+    const Segments results = call.segments(steps.is_root() ? call.output() : call.scratch());
+    CirculantSums sums(call, own.size(), own.largest());
+    for (Count block = 0; block < own.size(); ++block) sums.begin(block, own[block], results[block]);
     for (Count round = steps.size() - 1; round >= 0; --round) {
-        const auto [from, to, incoming, outgoing] = steps[round];  // backwards
-        const Block arrival = incoming < 0 ? Block() : ring.slot(received++, own[incoming]);
-        const Block departure = outgoing < 0 ? Block() : partial(outgoing);
-        co_yield exchange(send(departure, to), receive(arrival, from));
-        if (incoming < 0) continue;
-        co_yield combine(partial(incoming), arrival).into(sums[incoming]);
-        begun[static_cast<std::size_t>(incoming)] = true;
-    }
-    if (call.ranks().second == 1) co_yield copy(call.input()).into(call.output());
-}
-
-Schedule circulant_block(const Call& call, Count block, Count blocks) {
-    const CirculantSteps steps(call, blocks);
-    const Block sum = steps.is_root() ? call.output() : call.scratch();
-    Block partial = call.input();
-    for (Count round = steps.end_of(block) - 1; round >= block; --round) {
-        const auto [from, to, incoming, outgoing] = steps[round];  // backwards
-        const Block departure = outgoing == block ? partial : Block();
-        const Block arrival = incoming == block ? call.scratch() : Block();
-        co_yield exchange(send(departure, to), receive(arrival, from));
-        if (incoming != block) continue;
-        co_yield combine(partial, arrival).into(sum);
-        partial = sum;
+        Schedule one = circulant_round(call, steps, round, sums);
+        co_yield steps_of(one);
     }
     if (call.ranks().second == 1) co_yield copy(call.input()).into(call.output());
 }

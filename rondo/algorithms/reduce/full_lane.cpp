@@ -3,14 +3,43 @@
 // [traff2020decomposing], section 2. Long vectors, on nodes of several ranks: in pieces, so that these phases overlap.
 // Every part leaves each node once. The pieces cross the lanes as the blocks of one circulant graph reduction, or, if
 // the operator does not commute, from node to node.
+#include <optional>
+#include <vector>
+
 #include "rondo/algorithms/gather/gather.hpp"
 #include "rondo/algorithms/patterns/lane_parts.hpp"
 #include "rondo/algorithms/reduce/reduce.hpp"
 #include "rondo/algorithms/reduce_scatter/reduce_scatter.hpp"
 #include "rondo/algorithms/requirements.hpp"
 #include "rondo/core/pipeline.hpp"
+#include "rondo/topology/circulant.hpp"
 
 namespace rondo::reduce {
+namespace {
+
+/// A circulant graph reduction on a lane, one round after the other, while the nodes work on other pieces. Messages
+/// leave in the order of rounds: in that of pieces, several would come to a node at once, and others to none.
+class LaneRounds {
+  public:
+    /// `kept`: pieces that nodes and lanes work on at a time.
+    LaneRounds(const Call& call, const LaneParts& parts, Rank root_node, Count pieces, Count kept)
+        : across_(call.on_lane(parts.own(), parts.own(), {.root = root_node})), steps_(across_, pieces),
+          sums_(call, kept, parts.own().count) {}
+
+    [[nodiscard]] CirculantSums& sums() { return sums_; }
+    /// By its number, from the first that is run.
+    [[nodiscard]] Schedule round(Count number) {
+        return circulant_round(across_, steps_, steps_.size() - 1 - number, sums_);
+    }
+    [[nodiscard]] bool has(Count number) const { return number >= 0 && number < steps_.size(); }
+
+  private:
+    Call across_;
+    CirculantSteps steps_;
+    CirculantSums sums_;
+};
+
+}  // namespace
 
 Schedule full_lane(const Call& call) {
     const Rank r = call.ranks().first;
@@ -18,29 +47,44 @@ Schedule full_lane(const Call& call) {
     const bool is_on_root_node = call.place(r).node == root_node, commutative = call.commutative();
     const Segments pieces = lane_segments(call, call.input());
     const Segments results = lane_segments(call, Block(0, call.count(), Buffer::output));  // exists on the root only
+    if (pieces.size() == 0) co_return;
+    const LaneParts largest(call, Block(0, results.largest(), Buffer::output));
+    const Count count = largest.own().count;
+    const Count rounds = topology::CirculantSkips(call.nodes()).rounds();  // that a block takes
+    // The same on all ranks, in lanes or not, since ranks of a node keep the order of their messages.
+    const Count on_the_way = pieces_ahead + (commutative ? 2 * rounds : 0), kept = on_the_way + 1;
+    std::optional<LaneRounds> lane;
+    if (commutative && rounds > 0 && largest.takes_part()) lane.emplace(call, largest, root_node, pieces.size(), kept);
+    const Block ring = call.scratch(2 * count * kept);
+    std::vector<Block> sums(static_cast<std::size_t>(kept));
     ScratchTurns scratch(call);
-    PiecesAhead sums;
-    for (Count i = 0; i < pieces.size() + pieces_ahead; ++i) {
+    for (Count i = 0; i < pieces.size() + on_the_way; ++i) {
         scratch.next();
+        const Count slot = i % kept;
+        Block& sum = sums[static_cast<std::size_t>(slot)];
+        const Block finished = sums[static_cast<std::size_t>((slot + 1) % kept)];
         if (i < pieces.size()) {
             const LaneParts parts(call, results[i]);
-            const Block summand = call.scratch(parts.own().count);
-            sums[i] = r == call.facts().root ? parts.own() : call.scratch(parts.own().count);
+            const Block summand = ring.part(2 * slot * count, parts.own().count);
+            sum = r == call.facts().root ? parts.own() : ring.part((2 * slot + 1) * count, parts.own().count);
             const Call reducing = call.on_node(pieces[i], summand, {.starts = parts.starts()});
             Schedule reduce_scatter = reduce_scatter::circulant_or_pairwise(reducing);
             co_yield steps_of(reduce_scatter);
-            if (parts.takes_part()) {
-                const Call across = call.on_lane(summand, sums[i], {.root = root_node});
-                Schedule lane = commutative ? circulant_block(across, pieces.size() - 1 - i, pieces.size())
-                                            : linear_pipeline(across);
-                co_yield steps_of(lane);
+            if (lane) lane->sums().begin(pieces.size() - 1 - i, summand, sum);
+            if (!lane && parts.takes_part()) {
+                const Call across = call.on_lane(summand, sum, {.root = root_node});
+                Schedule from_node_to_node = linear_pipeline(across);
+                co_yield steps_of(from_node_to_node);
             }
         }
-        const Block result = results.at(i - pieces_ahead);
+        if (lane && lane->has(i - rounds)) {
+            Schedule round = lane->round(i - rounds);
+            co_yield steps_of(round);
+        }
+        const Block result = results.at(i - on_the_way);
         if (!is_on_root_node || result.empty()) continue;
         const LaneParts parts(call, result);
-        const Block sum = sums[i - pieces_ahead];
-        const Call collecting = call.on_node(sum, result, {.root = root_number, .starts = parts.starts()});
+        const Call collecting = call.on_node(finished, result, {.root = root_number, .starts = parts.starts()});
         Schedule gathering = gather::linear(collecting);
         co_yield steps_of(gathering);
     }

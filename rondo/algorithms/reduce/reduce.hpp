@@ -3,7 +3,10 @@
 // ranks the output does not exist: no step there may touch it. Only the root can be in place.
 #pragma once
 
+#include <vector>
+
 #include "rondo/algorithms/list.hpp"
+#include "rondo/algorithms/patterns/circulant_steps.hpp"
 
 namespace rondo::reduce {
 
@@ -26,8 +29,38 @@ RONDO_REDUCE_ALGORITHMS(RONDO_DECLARE_ALGORITHM)
 
 inline constexpr const AlgorithmInfo* algorithms[] = {RONDO_REDUCE_ALGORITHMS(RONDO_ALGORITHM_ADDRESS)};
 
-/// Of a circulant graph reduction of `blocks` blocks, what one of them goes through: this call is about that block
-/// only. For callers that do other things with each block, from the last to the first.
-Schedule circulant_block(const Call& call, Count block, Count blocks);
+/// What a rank has of the blocks of a circulant graph reduction while they travel: `kept` at a time, by number.
+class CirculantSums {
+  public:
+    /// What arrives has up to `largest` elements.
+    CirculantSums(const Call& call, Count kept, Count largest)
+        : partial_(static_cast<std::size_t>(kept)), whole_(static_cast<std::size_t>(kept)), largest_(largest),
+          arrivals_(call.scratch(most_arrivals * largest)) {}
+
+    /// Before a block travels: what this rank adds to it, and where the sum goes.
+    void begin(Count block, const Block& summand, const Block& sum) {
+        partial(block) = summand;
+        whole_[index(block)] = sum;
+    }
+    /// The sum so far.
+    [[nodiscard]] Block& partial(Count block) { return partial_[index(block)]; }
+    [[nodiscard]] const Block& sum(Count block) const { return whole_[index(block)]; }
+    /// Room for what comes next, as long as the block.
+    [[nodiscard]] Block arrival(Count block) {
+        return arrivals_.part(received_++ % most_arrivals * largest_, sum(block).count);
+    }
+
+  private:
+    static constexpr Count most_arrivals = 8;
+    [[nodiscard]] std::size_t index(Count block) const { return static_cast<std::size_t>(block) % whole_.size(); }
+
+    std::vector<Block> partial_, whole_;
+    Count largest_, received_ = 0;
+    Block arrivals_;
+};
+
+/// One round of a circulant graph reduction, from the last to the first. For callers that do other things with each
+/// block, too.
+Schedule circulant_round(const Call& call, const CirculantSteps& steps, Count round, CirculantSums& sums);
 
 }  // namespace rondo::reduce
