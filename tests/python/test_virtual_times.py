@@ -81,7 +81,7 @@ def test_lanes_give_what_the_page_says(tmp_path: Path) -> None:
         if k <= ranks:
             assert time == pytest.approx(max(1 / k, 2 * inside / r), rel=0.15), (k, r)
     for (k, r), time in alltoall.items():
-        assert time == pytest.approx(ranks * outside / min(k, ranks) + inside / r, rel=0.1), (k, r)
+        assert time == pytest.approx(ranks * outside / min(k, ranks) + inside / r, rel=0.2), (k, r)
     for (k, r), time in scatter.items():
         if k < ranks:  # so few nodes do not keep every lane busy to the end
-            assert time == pytest.approx(inside / r + outside / k, rel=0.2), (k, r)
+            assert time == pytest.approx(inside / r + outside / k, rel=0.25), (k, r)
