@@ -37,7 +37,8 @@ constexpr std::uint32_t most_steps = std::uint32_t{1} << step_bits;
 
 class PlanBuilder {
   public:
-    PlanBuilder(const Call& call, bool knows_nodes) : call_(call), knows_nodes_(knows_nodes) {
+    PlanBuilder(const Call& call, bool knows_nodes)
+        : call_(call), node_(knows_nodes ? call.place(call.ranks().first).node : no_rank) {
         constexpr std::size_t few = 16;  // most plans have fewer actions: nothing grows
         actions_.reserve(few);
         waits_for_.reserve(few);
@@ -116,9 +117,7 @@ class PlanBuilder {
         write(into.bounds(), index);
     }
 
-    [[nodiscard]] bool is_on_own_node(Rank peer) const {
-        return knows_nodes_ && call_.place(peer).node == call_.place(call_.ranks().first).node;
-    }
+    [[nodiscard]] bool is_on_own_node(Rank peer) const { return node_ != no_rank && call_.place(peer).node == node_; }
 
     std::uint32_t append(ActionKind kind) {
         if (actions_.size() >= Action::none) throw Error("a schedule of more than 2^32 actions");
@@ -188,7 +187,7 @@ class PlanBuilder {
     [[nodiscard]] std::string where() const { return "step " + std::to_string(step_) + ": "; }
 
     const Call& call_;
-    const bool knows_nodes_;
+    const Rank node_;  // no_rank: unknown
     Plan plan_;
     std::uint32_t step_ = 0;
     std::array<std::byte, 4096> first_memory_;

@@ -28,7 +28,7 @@ Schedule circulant(const Call& call) {
     const Segments own = call.segments(call.input());
     const CirculantSteps steps(call, own.size());
     const Segments results = call.segments(steps.is_root() ? call.output() : call.scratch());
-    CirculantSums sums(call, own.size(), own.largest());
+    CirculantSums sums(call, own.size(), own.largest(), steps.size());
     for (Count block = 0; block < own.size(); ++block) sums.begin(block, own[block], results[block]);
     for (Count round = steps.size() - 1; round >= 0; --round) {
         Schedule one = circulant_round(call, steps, round, sums);

@@ -3,8 +3,8 @@
 // [traff2020decomposing], section 2. Long vectors, on nodes of several ranks: in pieces, so that these phases overlap.
 // Every part leaves each node once. The pieces cross the lanes as the blocks of one circulant graph reduction, or, if
 // the operator does not commute, from node to node.
+#include <algorithm>
 #include <optional>
-#include <vector>
 
 #include "rondo/algorithms/gather/gather.hpp"
 #include "rondo/algorithms/patterns/lane_parts.hpp"
@@ -24,7 +24,7 @@ class LaneRounds {
     /// `kept`: pieces that nodes and lanes work on at a time.
     LaneRounds(const Call& call, const LaneParts& parts, Rank root_node, Count pieces, Count kept)
         : across_(call.on_lane(parts.own(), parts.own(), {.root = root_node})), steps_(across_, pieces),
-          sums_(call, kept, parts.own().count) {}
+          sums_(call, kept, parts.own().count, steps_.size()) {}
 
     [[nodiscard]] CirculantSums& sums() { return sums_; }
     /// By its number, from the first that is run.
@@ -52,21 +52,21 @@ Schedule full_lane(const Call& call) {
     const Count count = largest.own().count;
     const Count rounds = topology::CirculantSkips(call.nodes()).rounds();  // that a block takes
     // The same on all ranks, in lanes or not, since ranks of a node keep the order of their messages.
-    const Count on_the_way = pieces_ahead + (commutative ? 2 * rounds : 0), kept = on_the_way + 1;
+    const Count on_the_way = pieces_ahead + (commutative ? 2 * rounds : 0);
+    const Count kept = std::min(on_the_way + 1, pieces.size());
     std::optional<LaneRounds> lane;
     if (commutative && rounds > 0 && largest.takes_part()) lane.emplace(call, largest, root_node, pieces.size(), kept);
     const Block ring = call.scratch(2 * count * kept);
-    std::vector<Block> sums(static_cast<std::size_t>(kept));
+    const auto slot = [&](Count number, Count length) { return ring.part(number % (2 * kept) * count, length); };
+    const auto sum_of = [&](Count piece, const LaneParts& parts) {
+        return r == call.facts().root ? parts.own() : slot(2 * piece + 1, parts.own().count);
+    };
     ScratchTurns scratch(call);
     for (Count i = 0; i < pieces.size() + on_the_way; ++i) {
         scratch.next();
-        const Count slot = i % kept;
-        Block& sum = sums[static_cast<std::size_t>(slot)];
-        const Block finished = sums[static_cast<std::size_t>((slot + 1) % kept)];
         if (i < pieces.size()) {
             const LaneParts parts(call, results[i]);
-            const Block summand = ring.part(2 * slot * count, parts.own().count);
-            sum = r == call.facts().root ? parts.own() : ring.part((2 * slot + 1) * count, parts.own().count);
+            const Block summand = slot(2 * i, parts.own().count), sum = sum_of(i, parts);
             const Call reducing = call.on_node(pieces[i], summand, {.starts = parts.starts()});
             Schedule reduce_scatter = reduce_scatter::circulant_or_pairwise(reducing);
             co_yield steps_of(reduce_scatter);
@@ -84,7 +84,8 @@ Schedule full_lane(const Call& call) {
         const Block result = results.at(i - on_the_way);
         if (!is_on_root_node || result.empty()) continue;
         const LaneParts parts(call, result);
-        const Call collecting = call.on_node(finished, result, {.root = root_number, .starts = parts.starts()});
+        const Call collecting =
+            call.on_node(sum_of(i - on_the_way, parts), result, {.root = root_number, .starts = parts.starts()});
         Schedule gathering = gather::linear(collecting);
         co_yield steps_of(gathering);
     }

@@ -3,6 +3,7 @@
 // ranks the output does not exist: no step there may touch it. Only the root can be in place.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "rondo/algorithms/list.hpp"
@@ -32,10 +33,10 @@ inline constexpr const AlgorithmInfo* algorithms[] = {RONDO_REDUCE_ALGORITHMS(RO
 /// What a rank has of the blocks of a circulant graph reduction while they travel: `kept` at a time, by number.
 class CirculantSums {
   public:
-    /// What arrives has up to `largest` elements.
-    CirculantSums(const Call& call, Count kept, Count largest)
+    /// Blocks of up to `largest` elements arrive, at most one in a round.
+    CirculantSums(const Call& call, Count kept, Count largest, Count rounds)
         : partial_(static_cast<std::size_t>(kept)), whole_(static_cast<std::size_t>(kept)), largest_(largest),
-          arrivals_(call.scratch(most_arrivals * largest)) {}
+          slots_(std::min(most_slots, rounds)), arrivals_(call.scratch(slots_ * largest)) {}
 
     /// Before a block travels: what this rank adds to it, and where the sum goes.
     void begin(Count block, const Block& summand, const Block& sum) {
@@ -47,15 +48,15 @@ class CirculantSums {
     [[nodiscard]] const Block& sum(Count block) const { return whole_[index(block)]; }
     /// Room for what comes next, as long as the block.
     [[nodiscard]] Block arrival(Count block) {
-        return arrivals_.part(received_++ % most_arrivals * largest_, sum(block).count);
+        return arrivals_.part(received_++ % slots_ * largest_, sum(block).count);
     }
 
   private:
-    static constexpr Count most_arrivals = 8;
+    static constexpr Count most_slots = 8;
     [[nodiscard]] std::size_t index(Count block) const { return static_cast<std::size_t>(block) % whole_.size(); }
 
     std::vector<Block> partial_, whole_;
-    Count largest_, received_ = 0;
+    Count largest_, slots_, received_ = 0;
     Block arrivals_;
 };
 
