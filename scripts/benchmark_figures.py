@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib
-from benchmark_tables import DATA, ROOT, by_label, labels, minimum, results_of, speed_ups, vector_text
+from benchmark_tables import DATA, ROOT, by_label, labels, minimum, results_of, vector_text
+from computed_tables import speed_ups
 from rondo.bench.maps import Question, draw_up
 from rondo.bench.pages import Page, Run
 from rondo.bench.plans import TYPES

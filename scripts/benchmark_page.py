@@ -13,26 +13,62 @@ Interrupted, it goes on where it was.
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import benchmark_figures
-from benchmark_tables import DATA, ROOT, blocks
+import benchmark_tables
+import computed_tables
+from benchmark_tables import DATA, ROOT
 from rondo.bench import pages
+from rondo.bench.pages import Page, Table
 from rondo.errors import Error
 from rondo.launching.mpi_library import NAMES
 
 PAGES = DATA.parent
 TOOLCHAIN = ROOT / ".toolchain"
+KINDS = {**benchmark_tables.KINDS, **computed_tables.KINDS}
+"""Of tables: functions that take the page and the options."""
 
 
 def names() -> list[str]:
     """Of all pages."""
     return sorted(each.stem for each in PAGES.glob("*.toml"))
+
+
+def blocks(page: Page) -> dict[str, Callable[[], str]]:
+    """All tables of a page by the names of their marks."""
+    found = {}
+    for table in page.table:
+        for fields in _fields(table, page):
+            name = table.name.format(**fields)
+            found[name] = lambda table=table, fields=fields: KINDS[table.kind](page, **_filled(table.options, fields))
+    return found
+
+
+def _fields(table: Table, page: Page) -> Iterator[dict[str, str]]:
+    """For each block what stands for {library} and {collective} in it."""
+    collectives = dict.fromkeys(each.collective for each in page.runs) if "{collective}" in table.name else [""]
+    libraries = NAMES if "{library}" in table.name else [""]
+    for library, collective in itertools.product(libraries, collectives):
+        named = {"library": library, "collective": collective}
+        yield {name: value for name, value in named.items() if value}
+
+
+def _filled(options: Mapping[str, Any], fields: Mapping[str, str]) -> dict[str, Any]:
+    filled = {
+        name: [each.format(**fields) if isinstance(each, str) else each for each in value]
+        if fields and isinstance(value, list)
+        else value
+        for name, value in options.items()
+    }
+    return {**filled, **({"collective": fields["collective"]} if "collective" in fields else {})}
 
 
 def filled(text: str, made: Mapping[str, Callable[[], str]], path: Path) -> str:

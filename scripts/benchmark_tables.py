@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kinds of tables of docs/benchmarks: each takes a page and the options that its file gives a table."""
+"""The kinds of tables of docs/benchmarks that show measurements: each takes a page and the options of its file."""
 
 from __future__ import annotations
 
-import csv
-import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rondo.bench.pages import Page, Run, Table
+from rondo.bench.pages import Page, Run
 from rondo.bench.plans import DIVIDED, TYPES
 from rondo.bench.results import NATIVE, Configuration, Results, read
 from rondo.bench.statistics import SIGNIFICANCE, least_p_value
@@ -22,35 +20,6 @@ from rondo import _core
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "docs" / "benchmarks" / "data"
 RULES = ROOT / "tuning" / "default.rules"
-
-
-def blocks(page: Page) -> dict[str, Callable[[], str]]:
-    """All tables of a page by the names of their marks."""
-    found = {}
-    for table in page.table:
-        for fields in _fields(table, page):
-            name = table.name.format(**fields)
-            found[name] = lambda table=table, fields=fields: KINDS[table.kind](page, **_filled(table.options, fields))
-    return found
-
-
-def _fields(table: Table, page: Page) -> Iterator[dict[str, str]]:
-    """For each block what stands for {library} and {collective} in it."""
-    collectives = dict.fromkeys(each.collective for each in page.runs) if "{collective}" in table.name else [""]
-    libraries = NAMES if "{library}" in table.name else [""]
-    for library, collective in itertools.product(libraries, collectives):
-        named = {"library": library, "collective": collective}
-        yield {name: value for name, value in named.items() if value}
-
-
-def _filled(options: Mapping[str, Any], fields: Mapping[str, str]) -> dict[str, Any]:
-    filled = {
-        name: [each.format(**fields) if isinstance(each, str) else each for each in value]
-        if fields and isinstance(value, list)
-        else value
-        for name, value in options.items()
-    }
-    return {**filled, **({"collective": fields["collective"]} if "collective" in fields else {})}
 
 
 # ------------------------------------------------------------------------------------------------ parts of tables
@@ -114,6 +83,11 @@ def quoted(labels: Sequence[str]) -> list[str]:
 def vector_text(run: Run, count: int) -> str:
     """Bytes of a whole vector of so many elements."""
     return style.bytes_text(TYPES[run.experiment.type] * count)
+
+
+def family(candidate: str) -> str:
+    """An algorithm without its number of ports."""
+    return candidate.partition(":")[0]
 
 
 def chosen_by_rules(run: Run, bytes_: int) -> str:
@@ -181,15 +155,6 @@ def _cell_of_lanes(found: tuple[float, str], one_lane: tuple[float, str], is_fir
         return ""
     text = f"{time:.1f}" if is_first else f"{one_lane[0] / time:.2f} times"
     return f"{text} ({ports})" if ports else text
-
-
-def literature(page: Page, candidates: list[str], rows: list[list[float]]) -> str:
-    """Figures of a paper: native in microseconds, the others as ratios to it."""
-    del page
-    shown = [["m", "native, µs", *quoted(candidates)]]
-    for count, native, *others in rows:
-        shown.append([str(count), f"{native:.2f}", *(f"{each / native:.2f}" for each in others)])
-    return markdown(shown)
 
 
 def libraries(page: Page, experiment: str, unit: str, digits: int, more_rows: Sequence[list[str]] = ()) -> str:
@@ -378,81 +343,6 @@ def _predicted(run: Run, algorithm: str, count: int, mode: str) -> float:
     return 1e3 * answer["time"]
 
 
-def records(file: str) -> list[dict[str, str]]:
-    """The lines of a table in the folder of data that no `rondo bench` made."""
-    with (DATA / file).open(newline="") as lines:
-        return list(csv.DictReader(lines))
-
-
-def family(candidate: str) -> str:
-    """An algorithm without its number of ports."""
-    return candidate.partition(":")[0]
-
-
-def speed_ups(file: str) -> dict[tuple[str, str, int], dict[float, float]]:
-    """One lane's time over that of k lanes, by ratio; for each collective, algorithm and k."""
-    times: dict[tuple[str, str, int], dict[float, float]] = {}
-    for each in records(file):
-        key = (each["collective"], family(each["candidate"]), int(each["lanes"]))
-        times.setdefault(key, {})[float(each["ratio"])] = float(each["seconds"])
-    return {
-        key: {ratio: times[(*key[:2], 1)][ratio] / seconds for ratio, seconds in found.items()}
-        for key, found in times.items()
-    }
-
-
-def lanes_at_ratios(page: Page, file: str, lanes: int, ratios: list[float]) -> str:
-    """What so many lanes give, with the rate of the node over that of a lane across."""
-    del page
-    rows = [["collective", "algorithm", *(f"r = {each:g}" for each in ratios)]]
-    for (collective, name, count), found in speed_ups(file).items():
-        if count == lanes:
-            rows.append([collective, f"`{name}`", *(f"{found[each]:.2f}" for each in ratios)])
-    return markdown(rows)
-
-
-def beside_literature(
-    page: Page, *, file: str, literature: str, library: str, collective: str, base: str, candidates: list[str]
-) -> str:
-    """Least times of a paper / times of scripts/virtual_lanes.py: `base` in microseconds, others as ratios to it."""
-    del page
-    published = {
-        (each["candidate"], each["count"]): float(each["minimum_us"])
-        for each in records(literature)
-        if each["nodes"] != "1" and each["ranks_per_node"] != "1"
-        and (each["library"], each["collective"]) == (library, collective)
-    }  # fmt: skip
-    computed = {
-        (each["candidate"], each["count"]): 1e6 * float(each["seconds"])
-        for each in records(file)
-        if each["collective"] == collective
-    }
-    rows = [["c", f"`{base}`, µs", *quoted(candidates)]]
-    for count in dict.fromkeys(count for _, count in computed):
-        pairs = [(found[base, count], found) for found in (published, computed)]
-        first = " / ".join(f"{time:.0f}" for time, _ in pairs)
-        rows.append([count, first])
-        for each in candidates:
-            rows[-1].append(" / ".join(f"{found[each, count] / time:.2f}" for time, found in pairs))
-    return markdown(rows)
-
-
-def published_ratios(page: Page, literature: str, collective: str, candidates: list[str], counts: list[int]) -> str:
-    """Least times of a paper on all its nodes, per library: native in microseconds, the others as ratios to it."""
-    del page
-    rows = [["c", "library", "native, µs", *quoted(candidates)]]
-    found = {
-        (each["library"], int(each["count"]), each["candidate"]): float(each["minimum_us"])
-        for each in records(literature)
-        if each["collective"] == collective and each["nodes"] != "1" and each["ranks_per_node"] != "1"
-    }
-    for count, library in itertools.product(counts, dict.fromkeys(library for library, _, _ in found)):
-        native = found[library, count, NATIVE]
-        ratios = [f"{found[library, count, each] / native:.2f}" for each in candidates]
-        rows.append([str(count), library, f"{native:.1f}", *ratios])
-    return markdown(rows)
-
-
 def environments(page: Page) -> str:
     """Of each measurement the library, the fitted network, and how many repetitions were invalid and wrong."""
     rows = [["experiment", "library", "fitted alpha, ms", "fitted beta, ns a byte", "invalid", "wrong"]]
@@ -470,8 +360,7 @@ def environments(page: Page) -> str:
 KINDS: dict[str, Callable[..., str]] = {
     each.__name__: each
     for each in (
-        counts_and_libraries, literature, libraries, simulated, lengths, rules, across, limits, trees, predictions,
-        environments, lanes_at_ratios, beside_literature, published_ratios,
-        lanes_measured,
+        counts_and_libraries, libraries, simulated, lengths, rules, across, limits, trees, predictions,
+        environments, lanes_measured,
     )
 }  # fmt: skip

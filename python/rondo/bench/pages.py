@@ -50,7 +50,7 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One block of the page. Its kind is a function of scripts/benchmark_tables.py, which takes the options."""
+    """One block of the page. Its kind is a function of scripts/*_tables.py, which takes the options."""
 
     name: str
     """Of the block's marks; with {library} or {collective}, a block for each, whose options may have them too."""

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The kinds of tables of docs/benchmarks that no `rondo bench` measured: a paper's figures, and virtual time."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from collections.abc import Callable
+
+from benchmark_tables import DATA, family, markdown, quoted
+from rondo.bench.pages import Page
+from rondo.bench.results import NATIVE
+
+
+def literature(page: Page, candidates: list[str], rows: list[list[float]]) -> str:
+    """Figures of a paper: native in microseconds, the others as ratios to it."""
+    del page
+    shown = [["m", "native, µs", *quoted(candidates)]]
+    for count, native, *others in rows:
+        shown.append([str(count), f"{native:.2f}", *(f"{each / native:.2f}" for each in others)])
+    return markdown(shown)
+
+
+def records(file: str) -> list[dict[str, str]]:
+    """The lines of a table in the folder of data that no `rondo bench` made."""
+    with (DATA / file).open(newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def published(file: str, collective: str) -> dict[tuple[str, str, str], float]:
+    """Least times of a paper on all its nodes, microseconds: by library, count and candidate."""
+    return {
+        (each["library"], each["count"], each["candidate"]): float(each["minimum_us"])
+        for each in records(file)
+        if each["collective"] == collective and each["nodes"] != "1" and each["ranks_per_node"] != "1"
+    }
+
+
+def speed_ups(file: str) -> dict[tuple[str, str, int], dict[float, float]]:
+    """One lane's time over that of k lanes, by ratio; for each collective, algorithm and k."""
+    times: dict[tuple[str, str, int], dict[float, float]] = {}
+    for each in records(file):
+        key = (each["collective"], family(each["candidate"]), int(each["lanes"]))
+        times.setdefault(key, {})[float(each["ratio"])] = float(each["seconds"])
+    return {
+        key: {ratio: times[(*key[:2], 1)][ratio] / seconds for ratio, seconds in found.items()}
+        for key, found in times.items()
+    }
+
+
+def lanes_at_ratios(page: Page, file: str, lanes: int, ratios: list[float]) -> str:
+    """What so many lanes give, with the rate of the node over that of a lane across."""
+    del page
+    rows = [["collective", "algorithm", *(f"r = {each:g}" for each in ratios)]]
+    for (collective, name, count), found in speed_ups(file).items():
+        if count == lanes:
+            rows.append([collective, f"`{name}`", *(f"{found[each]:.2f}" for each in ratios)])
+    return markdown(rows)
+
+
+def beside_literature(
+    page: Page, *, file: str, literature: str, library: str, collective: str, base: str, candidates: list[str]
+) -> str:
+    """Least times of a paper / times of scripts/virtual_lanes.py: `base` in microseconds, others as ratios to it."""
+    del page
+    of_libraries = published(literature, collective)
+    paper = {(each, count): time for (of, count, each), time in of_libraries.items() if of == library}
+    computed = {
+        (each["candidate"], each["count"]): 1e6 * float(each["seconds"])
+        for each in records(file)
+        if each["collective"] == collective
+    }
+    rows = [["c", f"`{base}`, µs", *quoted(candidates)]]
+    for count in dict.fromkeys(count for _, count in computed):
+        pairs = [(found[base, count], found) for found in (paper, computed)]
+        first = " / ".join(f"{time:.0f}" for time, _ in pairs)
+        rows.append([count, first])
+        for each in candidates:
+            rows[-1].append(" / ".join(f"{found[each, count] / time:.2f}" for time, found in pairs))
+    return markdown(rows)
+
+
+def published_ratios(page: Page, literature: str, collective: str, candidates: list[str], counts: list[int]) -> str:
+    """Least times of a paper on all its nodes, per library: native in microseconds, the others as ratios to it."""
+    del page
+    rows = [["c", "library", "native, µs", *quoted(candidates)]]
+    found = published(literature, collective)
+    for count, library in itertools.product(map(str, counts), dict.fromkeys(library for library, _, _ in found)):
+        native = found[library, count, NATIVE]
+        ratios = [f"{found[library, count, each] / native:.2f}" for each in candidates]
+        rows.append([count, library, f"{native:.1f}", *ratios])
+    return markdown(rows)
+
+
+KINDS: dict[str, Callable[..., str]] = {
+    each.__name__: each for each in (literature, lanes_at_ratios, beside_literature, published_ratios)
+}
