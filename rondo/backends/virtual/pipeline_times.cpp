@@ -2,6 +2,7 @@
 #include "rondo/backends/virtual/pipeline_times.hpp"
 
 #include <bit>
+#include <functional>
 #include <limits>
 
 #include "rondo/core/pipeline.hpp"
@@ -13,6 +14,8 @@ namespace {
 constexpr Rank groups_of_ranks[] = {32, 16, 8};
 constexpr Rank groups_with_parts[] = {6, 4, 3};
 constexpr Rank groups_of_compositions[] = {16, 8, 6, 4};
+// So many are on two nodes: what crosses lanes does so in one step, which says little of several.
+constexpr Rank two_nodes = 4;
 // How many actions there are to a segment is seen on the smallest group, with so many.
 constexpr Count seen_segments = 4;
 // With so many, it shows how the way of the first segment grows with the ranks: as a chain, as a tree.
@@ -44,6 +47,9 @@ std::optional<Placement> placement_of(Rank ranks, const Placement* all) {
     return Placement::of(nodes);
 }
 
+/// Inside a node, every rank sends and receives all but its own part of what the node works on.
+double share_that_moves(const Placement& placement) { return 1 - 1.0 / placement.most_on_node(); }
+
 Count lanes_of(const Placement* placement) { return placement == nullptr ? 1 : placement->lanes(); }
 
 /// Into how many even shares the vector is divided, each of which is cut into segments.
@@ -74,7 +80,8 @@ PipelineTimes::PipelineTimes(const AlgorithmInfo& algorithm, const SharedFacts& 
     : algorithm_(algorithm), facts_(facts), stream_(stream_of(algorithm, facts)), settings_(with_segment(settings, 1)),
       costs_(costs) {}
 
-/// From the largest to the smallest, and each with more samples before fewer.
+/// From the largest to the smallest, and each with more samples before fewer. Of compositions, those with more samples
+/// first: through several collectives, a pipeline is full late.
 std::vector<PipelineTimes::Group> PipelineTimes::groups() const {
     // A chain is full with some segments to a rank: more exactly so, and nearly so where more is not affordable.
     static constexpr Samples samples[] = {{.per_rank = 4, .least = 32}, {.per_rank = 2, .least = 16}};
@@ -93,6 +100,10 @@ std::vector<PipelineTimes::Group> PipelineTimes::groups() const {
         for (const Samples& with : affordable) {
             if (ranks < facts_.size) found.push_back({ranks, with});
         }
+    }
+    if (is_composition(algorithm_)) {
+        const auto worth = [](const Group& group) { return std::pair(group.ranks > two_nodes, group.samples.least); };
+        std::ranges::stable_sort(found, std::greater{}, worth);
     }
     return found;
 }
@@ -202,6 +213,9 @@ double PipelineTimes::time_of_few(Rank ranks, Timing& timing, CostModel costs, C
     const Placement* few = placement ? &*placement : nullptr;
     const auto of_few = [](Count amount, Count all, Count some) { return (amount * all + some - 1) / some; };
     const Count lanes = lanes_of(facts_.placement), few_lanes = lanes_of(few);
+    if (costs.inside && few != nullptr) {
+        costs.inside->beta *= share_that_moves(*facts_.placement) / share_that_moves(*few);
+    }
     if (costs.eager != no_eager_limit) costs.eager = of_few(costs.eager, lanes, few_lanes);
     if (!algorithm_.has_segments_of_parts) return timing.time(costs, of_few(bytes, lanes, few_lanes));
     // Every phase takes some log2 of the ranks messages.
