@@ -8,6 +8,7 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -123,6 +124,21 @@ class MpiLibrary:
             run = self.run(command, ranks, {"RONDO_REPORT": directory, **variables}, timeout)
             run.report.ranks = [json.loads(path.read_text()) for path in sorted(Path(directory).glob("*.json"))]
         return run
+
+
+def results_command(mpi: MpiLibrary, collective: str, longest: int = 3001) -> list[object]:
+    """A program that checks all results of a collective, a few calls of each kind, and prints what it found.
+
+    `longest`: elements of the longest vector.
+    """
+    program = "results_of_parts.cpp" if collective in OF_PARTS else "results.cpp"
+    tame = ["tame"] if collective == "reduce_scatter" else []  # MPICH's own writes beside the elements of some types
+    return [mpi.compile(program), collective, str(longest), "brief", *tame]
+
+
+def results_of_data(output: str) -> dict[str, str]:
+    """What that program printed about the data; how results repeat depends on who combined what."""
+    return {name: value for name, value in re.findall(r"^(\w+) (\S+)$", output, re.MULTILINE) if name != "unrepeated"}
 
 
 def preload_library(abi: str) -> Path:

@@ -229,6 +229,7 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
         const Call call(facts, local, settings);
         return {.plan = mpi::plan_of(call, *choice->algorithm, settings),
                 .tally = runtime.reporting ? tally_of(subject.name, choice->algorithm->name, "") : nullptr,
+                .chosen = choice,
                 .starts = uneven};
     } catch (...) {
         communicator.skip_call();  // the others run it: tags stay alike

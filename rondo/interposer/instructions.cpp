@@ -39,6 +39,7 @@ Instructions Instructions::from_environment() {
     instructions.read_rules();
     instructions.read_machine();
     instructions.read_nodes();
+    instructions.read_guard();
     instructions.read_plan_memory();
     instructions.read_shared_memory();
     for (std::size_t i = 0; i < collectives().size(); ++i) instructions.read_choice(i);
@@ -84,6 +85,15 @@ void Instructions::know_ranks(int ranks) {
     } catch (const Error& error) {
         complaints_.push_back("RONDO_NODES: " + std::string(error.what()) + "; ranks are where the MPI library says");
     }
+}
+
+void Instructions::read_guard() {
+    const char* text = variable("RONDO_GUARD");
+    if (text == nullptr || std::string_view(text) == "off") return;
+    if (std::string_view(text) == "exact") guard_ = Guard::exact;
+    else if (std::string_view(text) == "free") guard_ = Guard::free;
+    else complaints_.push_back("RONDO_GUARD: " + quoted(text) + " is none of off, exact, free; it is off");
+    fingerprint_.add("RONDO_GUARD=" + std::string(text));
 }
 
 void Instructions::read_plan_memory() {

@@ -24,9 +24,17 @@ inline std::size_t index_of(const Collective& collective) {
 /// What a user chooses by, in the environment: RONDO_EXSCAN.
 std::string variable_of(std::string_view collective);
 
+/// Which choices of the rules are compared with the library's own collective while the program runs, and taken back
+/// where it is faster.
+enum class Guard : std::uint8_t {
+    off,
+    exact,  ///< of calls whose results have the same bits whoever carries them out
+    free,   ///< all
+};
+
 class Instructions {
   public:
-    /// Reads RONDO, RONDO_<COLLECTIVE>, RONDO_RULES, RONDO_MACHINE, RONDO_NODES, RONDO_PLAN_MEMORY,
+    /// Reads RONDO, RONDO_<COLLECTIVE>, RONDO_RULES, RONDO_MACHINE, RONDO_NODES, RONDO_GUARD, RONDO_PLAN_MEMORY,
     /// RONDO_SHARED_MEMORY, RONDO_REPORT. What is wrong with them is among `complaints()`, and then what they spoke of
     /// goes to the library.
     static Instructions from_environment();
@@ -56,6 +64,10 @@ class Instructions {
     [[nodiscard]] const std::vector<Rank>& imposed_nodes() const { return node_of_; }
     /// By whose figures open parameters are closed. `eager` is there once the library is known.
     [[nodiscard]] const Machine& machine() const { return machine_; }
+    /// What happens to what the rules have chosen for a collective; what somebody has named for it stays.
+    [[nodiscard]] Guard guard(std::size_t collective) const {
+        return chosen_[collective] == 0 && !forced_[collective] ? guard_ : Guard::off;
+    }
     /// Bytes that all plans together may take.
     [[nodiscard]] Count plan_memory() const { return plan_memory_; }
     /// True if ranks of a node shall pass messages through memory that they share.
@@ -71,6 +83,7 @@ class Instructions {
     void read_rules();
     void read_machine();
     void read_nodes();
+    void read_guard();
     void read_plan_memory();
     void read_shared_memory();
 
@@ -86,6 +99,7 @@ class Instructions {
     std::string report_directory_;
     std::vector<std::string> complaints_;
     Fingerprint fingerprint_;
+    Guard guard_ = Guard::off;
     bool share_memory_ = false;
     bool off_ = false;
 };

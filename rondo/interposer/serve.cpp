@@ -13,6 +13,7 @@
 
 #include "rondo/interposer/decide.hpp"
 #include "rondo/interposer/gathered_parts.hpp"
+#include "rondo/interposer/guard.hpp"
 #include "rondo/interposer/left_on_any.hpp"
 #include "rondo/interposer/meeting.hpp"
 #include "rondo/interposer/own_vectors.hpp"
@@ -139,6 +140,12 @@ const Decision& decision_for(const Kind& kind, const CallKey& key, const Runtime
 
 constexpr Interval any_count = {std::numeric_limits<Count>::min(), std::numeric_limits<Count>::max()};
 
+/// None, where each rank has one.
+Interval count_of(const UserCall& call) {
+    if (call.counts.is_argument()) return {0, -1};
+    return {call.count, call.count};
+}
+
 /// For which counts of such calls it was decided that they go to the library.
 Interval handed_on_counts(const Decision& decision, const UserCall& call, Count bytes_to_a_count) {
     if (decision.holds_whatever_the_parts()) {
@@ -148,8 +155,17 @@ Interval handed_on_counts(const Decision& decision, const UserCall& call, Count 
         return {lowest / bytes_to_a_count + (lowest % bytes_to_a_count != 0 ? 1 : 0),
                 decision.highest / bytes_to_a_count};
     }
-    if (call.counts.is_argument()) return {0, -1};
-    return {call.count, call.count};
+    return count_of(call);
+}
+
+/// The MPI error code. What a rank lacks memory for, the others go on with.
+template <class Kind>
+int run_to_its_end(const Kind& kind, const Plan& plan, bool is_wrong) {
+    try {
+        return kind.run(plan, is_wrong);
+    } catch (...) {
+        return code_of_exception();
+    }
 }
 
 template <class Kind>
@@ -166,6 +182,12 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     const Count bytes = kind.bytes();
     if (kind.is_nothing()) return service.leave_to_library("empty", 0);
     const CallKey key = kind.key();
+    const std::optional<mpi::DuelKind> doubted = doubted_kind(seen, key, runtime);
+    mpi::Duel* duel = doubted ? communicator.duel(*doubted) : nullptr;
+    if (duel != nullptr && duel->is_over() && duel->winner() == mpi::Rival::library) {
+        service.hand_on_from_now(last, seen.type, predefined_operator, faster_here, count_of(call), 0);
+        return service.leave_to_library(faster_here, bytes);
+    }
     const Decision& decision = decision_for(kind, key, runtime, communicator, call.comm);
     if (decision.plan == nullptr) {
         const Interval counts = handed_on_counts(decision, call, kind.bytes_to_a_count());
@@ -176,23 +198,34 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     }
     // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
     const char* const wrong = kind.wrong();
-    const bool is_reported = wrong != nullptr && communicator.library_checks_arguments();
-    if (is_reported || kind.refused_by_library()) {
-        communicator.skip_call();
-        return service.leave_to_library(wrong != nullptr ? wrong : "unusual datatype", bytes);
-    }
-    if constexpr (std::is_same_v<Kind, WholeVector>) {
-        if (wrong == nullptr && seen.type.predefined && predefined_operator && !runtime.reporting) {
-            serve_again_from_now(last, seen, key.in_place);
+    const bool is_refused = (wrong != nullptr && communicator.library_checks_arguments()) || kind.refused_by_library();
+    const auto carry_out = [&] {
+        if (is_refused) {
+            communicator.skip_call();
+            return service.leave_to_library(wrong != nullptr ? wrong : "unusual datatype", bytes);
         }
+        const int error = run_to_its_end(kind, *decision.plan, wrong != nullptr);
+        service.stop(decision.tally, bytes);
+        if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(call.comm, error);
+        return error;
+    };
+    const Count length = key.count * key.element_bytes;  // as all ranks see it
+    if (doubted && duel == nullptr) duel = communicator.begin_duel({*doubted, length, decision.chosen});
+    if (duel != nullptr && duel->times_calls_of(length)) {
+        return contest(*duel, call.comm, [&](mpi::Rival rival) {
+            return rival == mpi::Rival::rondo ? carry_out() : service.leave_to_library(compared, bytes);
+        });
     }
-    if constexpr (std::is_same_v<Kind, Meeting>) {
-        if (!runtime.reporting) meet_again_from_now(last, seen);
+    const bool is_decided = duel == nullptr || duel->is_over();
+    if (is_decided && !is_refused && !runtime.reporting) {
+        if constexpr (std::is_same_v<Kind, WholeVector>) {
+            if (wrong == nullptr && seen.type.predefined && predefined_operator) {
+                serve_again_from_now(last, seen, key.in_place);
+            }
+        }
+        if constexpr (std::is_same_v<Kind, Meeting>) meet_again_from_now(last, seen);
     }
-    const int error = kind.run(*decision.plan, wrong != nullptr);
-    service.stop(decision.tally, bytes);
-    if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(call.comm, error);
-    return error;
+    return carry_out();
 }
 
 /// What is not plainly right is for the library to judge. Only what is wrong may be known to this rank alone.

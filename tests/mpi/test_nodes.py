@@ -3,22 +3,14 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
-from mpi_libraries import OF_PARTS, ROOT, MpiLibrary
+from mpi_libraries import ROOT, MpiLibrary, results_command, results_of_data
 
 from rondo import _core
 
 pytestmark = pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
-COUNTS = ("3001", "brief")
-
-
-def results(output: str) -> dict[str, str]:
-    """What the program printed about the data; how results repeat depends on who combined what."""
-    return {name: value for name, value in re.findall(r"^(\w+) (\S+)$", output, re.MULTILINE) if name != "unrepeated"}
-
 
 # Ranks and nodes. MPICH deals ranks out to the nodes in turn.
 SHAPES = [(7, 3), (6, 2), (5, 2), (6, 1), (4, 4)]
@@ -50,13 +42,11 @@ def algorithms_on_nodes() -> list[tuple[str, dict]]:
 def test_algorithm_gives_the_native_results_wherever_ranks_are(
     mpi: MpiLibrary, collective: str, algorithm: str, ranks: int, nodes: int
 ) -> None:
-    program = "results_of_parts.cpp" if collective in OF_PARTS else "results.cpp"
-    tame = ["tame"] if collective == "reduce_scatter" else []  # MPICH's own writes beside the elements of some types
-    command = [mpi.compile(program), collective, *COUNTS, *tame]
+    command = results_command(mpi, collective)
     where = {"MPIR_CVAR_NUM_CLIQUES": str(nodes)}
     native = mpi.run(command, ranks, timeout=200).check()
     run = mpi.run_under_rondo(command, ranks, environment=where, timeout=200, **{collective: algorithm}).check()
-    assert results(run.stdout) == results(native.stdout)
+    assert results_of_data(run.stdout) == results_of_data(native.stdout)
     assert run.report.calls(collective)[algorithm] > 0
     needs = next(each["requirements"] for each in _core.algorithms(collective) if each["name"] == algorithm)
     refused = f"{algorithm} needs {IN_RANK_ORDER}" in run.report.native_reasons(collective)
@@ -80,19 +70,18 @@ def test_leaders_take_the_algorithm_that_is_named(mpi: MpiLibrary, collective: s
     native = mpi.run(command, 5, timeout=200).check()
     choice = {"RONDO_NODES": "2,1,2", f"RONDO_{collective.upper()}": f"leaders:lane={lane}"}
     run = mpi.run_under_rondo(command, 5, environment=choice, timeout=200).check()
-    assert results(run.stdout) == results(native.stdout)
+    assert results_of_data(run.stdout) == results_of_data(native.stdout)
     assert run.report.calls(collective)["leaders"] > 0
 
 
 # 160 KB of the longer types.
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_the_default_rules_serve_long_vectors_on_nodes(mpi: MpiLibrary, collective: str) -> None:
-    program = "results_of_parts.cpp" if collective in OF_PARTS else "results.cpp"
-    command = [mpi.compile(program), collective, "20011", "brief", "tame"]
+    command = results_command(mpi, collective, longest=20011)
     where = {"RONDO_NODES": "2x2", "RONDO_RULES": str(ROOT / "tuning" / "default.rules")}
     native = mpi.run(command, 4, timeout=200).check()
     run = mpi.run_under_rondo(command, 4, environment=where, timeout=200).check()
-    assert results(run.stdout) == results(native.stdout)
+    assert results_of_data(run.stdout) == results_of_data(native.stdout)
     is_left = collective in {"allgather", "alltoall", "alltoallv", "gather", "scatter"}
     assert (run.report.calls(collective).get("full_lane", 0) > 0) != is_left
 
@@ -102,9 +91,7 @@ def test_rules_ask_for_nodes(mpi: MpiLibrary, tmp_path: Path, nodes: int, served
     rules = tmp_path / "nodes.rules"
     rules.write_text("allreduce nodes in 2..3, commutative = yes -> full_lane\n")
     where = {"MPIR_CVAR_NUM_CLIQUES": str(nodes), "RONDO_RULES": str(rules)}
-    run = mpi.run_under_rondo(
-        [mpi.compile("results.cpp"), "allreduce", *COUNTS], 5, environment=where, timeout=200
-    ).check()
+    run = mpi.run_under_rondo(results_command(mpi, "allreduce"), 5, environment=where, timeout=200).check()
     assert (run.report.calls("allreduce").get("full_lane", 0) > 0) == served
 
 
@@ -115,13 +102,13 @@ NODES_RULES = "allreduce nodes in 2..3, commutative = yes -> full_lane\n"
 def test_nodes_can_be_imposed(mpi: MpiLibrary, tmp_path: Path, nodes: str, served: bool) -> None:
     rules = tmp_path / "nodes.rules"
     rules.write_text(NODES_RULES)
-    command = [mpi.compile("results.cpp"), "allreduce", *COUNTS]
+    command = results_command(mpi, "allreduce")
     native = mpi.run(command, 5, timeout=200).check()
     # The library says otherwise.
     where = {"RONDO_NODES": nodes, "RONDO_RULES": str(rules), "MPIR_CVAR_NUM_CLIQUES": "1" if served else "2"}
     run = mpi.run_under_rondo(command, 5, environment=where, timeout=200).check()
     assert (run.report.calls("allreduce").get("full_lane", 0) > 0) == served
-    assert results(run.stdout) == results(native.stdout)
+    assert results_of_data(run.stdout) == results_of_data(native.stdout)
     assert "rondo: " not in run.stderr
 
 
@@ -138,7 +125,7 @@ def test_nodes_that_contradict_the_ranks_leave_them_where_they_are(
     rules = tmp_path / "nodes.rules"
     rules.write_text(NODES_RULES)
     where = {"RONDO_NODES": nodes, "RONDO_RULES": str(rules), "MPIR_CVAR_NUM_CLIQUES": "2"}
-    command = [mpi.compile("results.cpp"), "allreduce", *COUNTS]
+    command = results_command(mpi, "allreduce")
     run = mpi.run_under_rondo(command, 5, environment=where, timeout=200).check()
     said = [line for line in run.stderr.splitlines() if line.startswith("rondo: ")]
     assert said == [f"rondo: RONDO_NODES: {expected}; ranks are where the MPI library says"]

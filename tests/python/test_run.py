@@ -167,6 +167,18 @@ def test_nodes_are_handed_to_the_ranks_or_refused(rondo, mpiexec, app, monkeypat
     assert message.startswith("rondo: --nodes: '4y8' says no nodes; expected NODESxRANKS, as in 4x8")
 
 
+def test_the_guard_is_off_unless_it_is_asked_for(rondo, mpiexec, app, monkeypatch):
+    def line(*options: str) -> str:
+        return rondo("run", *options, "--dry-run", "--", mpiexec, app).stdout
+
+    assert "RONDO_GUARD" not in line()
+    assert "RONDO_GUARD exact" in line("--guard", "exact")
+    monkeypatch.setenv("RONDO_GUARD", "free")
+    assert "RONDO_GUARD free" in line()
+    assert "RONDO_GUARD" not in line("--guard", "off")
+    assert "'dog' is not one of 'off', 'exact', 'free'" in refusal(rondo("run", "--guard", "dog", "--", mpiexec, app))
+
+
 def test_a_launcher_is_not_needed_in_front_of_the_program(rondo, mpiexec, app, installed):
     result = rondo("run", "--rules", "none", "--dry-run", "--", app, "-x")
     assert result.stdout == f"LD_PRELOAD={installed}/librondo_mpich.so {app} -x\n"

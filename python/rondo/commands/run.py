@@ -23,6 +23,7 @@ from rondo.machine import machine, placement
 
 NO_RULES = "none"
 REPORT_DIRECTORY = ".rondo-report-"
+GUARD = "RONDO_GUARD"
 
 
 # Unknown options are let through so that a command without `--` gets a message about that.
@@ -87,6 +88,17 @@ REPORT_DIRECTORY = ".rondo-report-"
     help="Take the ranks to be on these nodes, whatever the MPI library says: 4x8 is four nodes of eight, 4,4,3 three "
     "that differ; ranks fill one after the other. Environment variable: `RONDO_NODES`.",
 )
+@click.option(
+    "--guard",
+    envvar=GUARD,
+    show_envvar=True,
+    type=click.Choice(["off", "exact", "free"]),
+    default="off",
+    show_default=True,
+    help="While the program runs, compare what the rules have chosen with the library's own collective, a few calls of "
+    "each, and take it back where the library is faster. `exact`: only of calls whose result has the same bits "
+    "whoever carries them out. `free`: also of floating-point sums, which may change in the last bits.",
+)
 @click.option("--dry-run", is_flag=True, help="Print the command that would run, and stop.")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- LAUNCHER ... PROGRAM ...")
 def command(
@@ -95,6 +107,7 @@ def command(
     rules: str | None,
     machine_file: str | None,
     nodes: str | None,
+    guard: str,
     report_file: str | None,
     wanted: str,
     cluster_text: str | None,
@@ -137,9 +150,12 @@ def command(
         variables[machine.VARIABLE] = str(figures)
     if nodes:
         variables[placement.VARIABLE] = placement.checked(nodes)
+    if guard != "off":
+        variables[GUARD] = guard
 
     environment.pop("RONDO_RULES", None)
     environment.pop(machine.VARIABLE, None)
+    environment.pop(GUARD, None)
     line = launcher.read(list(words), environment)
     chosen = choose_abi(line, wanted, environment)
     library = installation.preload_library(chosen)

@@ -204,6 +204,20 @@ void Communicator::make_room(const CallKey& key, std::size_t numbers) {
     }
 }
 
+Duel* Communicator::duel(const DuelKind& kind) {
+    Duel* const found = duels().find(kind);
+    const bool is_open_on_a_part = found != nullptr && !found->is_over() && &duels() == &duels_;
+    if (is_open_on_a_part && world().is_serial()) {
+        const Duel* const known = world().duels().find(kind);
+        if (known != nullptr && known->is_over() && known->chosen() == found->chosen()) *found = *known;
+    }
+    return found;
+}
+
+Duel* Communicator::begin_duel(const Duel& duel) {
+    return duels().add(duel) != nullptr ? this->duel(duel.kind()) : nullptr;
+}
+
 int Communicator::run(const Plan& plan, const Operands& operands) {
     count_call();  // before anything can fail: all ranks count alike
     return execute(plan, operands);

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "rondo/backends/mpi/duel.hpp"
 #include "rondo/backends/mpi/exchanging.hpp"
 #include "rondo/backends/mpi/gathering.hpp"
 #include "rondo/backends/mpi/least_recent.hpp"
@@ -48,6 +49,7 @@ struct Decision {
     std::shared_ptr<const Plan> plan;  ///< nullptr: the library's own collective
     Tally* tally = nullptr;            ///< where such calls are counted, nullptr if they are not
     const char* reason = "";           ///< why they go to the library; lives for ever
+    const void* chosen = nullptr;      ///< by whose word there is a plan: different for different words
     /// Of the parts of the vector, or their places; nullptr if they are even, or make no difference.
     std::shared_ptr<const std::vector<Count>> starts = nullptr;
     /// The lengths in bytes for which this holds, whatever else is different in calls of the collective with as
@@ -128,12 +130,21 @@ class Communicator {
     /// as well as it can. Where Rondo has messages of its own.
     [[nodiscard]] bool library_checks_arguments() const;
 
+    /// About such calls; nullptr if nobody has begun one. On a part of the world it is over when one about the same
+    /// choice is over on the whole.
+    Duel* duel(const DuelKind& kind);
+    /// Where there is none; nullptr if there have been too many.
+    Duel* begin_duel(const Duel& duel);
+
     static constexpr std::size_t most_collectives = 16;  ///< numbers of collectives are below
 
   private:
     Communicator() = default;
     void set_up(MPI_Comm comm);
     bool translate_ranks(MPI_Comm comm);
+    /// Those that all communicators of all ranks share, or its own. Where every thread may make calls of its own, ranks
+    /// may see those of different communicators in different orders; else they do not, or could wait for each other.
+    Duels& duels() { return size_ == world().size() && world().is_serial() ? world().duels() : duels_; }
     void make_room(const CallKey& key, std::size_t numbers);
     void count_call() { ++calls_; }
     std::uint32_t next_number() { return ++decisions_so_far_ == 0 ? ++decisions_so_far_ : decisions_so_far_; }
@@ -172,6 +183,7 @@ class Communicator {
     Last last_[most_collectives];
     std::uint32_t decisions_so_far_ = 0;
     Operation operation_;
+    Duels duels_;
 };
 
 /// Makes the attribute key. Once, after MPI_Init and `connect`. False if the library refuses.

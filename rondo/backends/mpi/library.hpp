@@ -32,6 +32,7 @@ namespace rondo::mpi {
     FUNCTION(Group_free)              \
     FUNCTION(Group_translate_ranks)   \
     FUNCTION(Initialized)             \
+    FUNCTION(Query_thread)            \
     FUNCTION(Iprobe)                  \
     FUNCTION(Irecv)                   \
     FUNCTION(Isend)                   \

@@ -32,6 +32,11 @@ bool library_reduces(Operation operation, LibraryReductions kind) {
     return false;
 }
 
+bool rounds(Operation operation, const Datatype& type) {
+    if (operation != Operation::sum && operation != Operation::prod) return false;
+    return !type.element || *type.element > kernels::Element::uint64;  // integers are first
+}
+
 }  // namespace
 
 void learn_operators() {
@@ -58,6 +63,7 @@ Reduction::Reduction(MPI_Op op, const Datatype& type) : op_(op), type_(&type) {
     }
     if (const PredefinedOperator* known = predefined_operators.find(op)) {
         commutative_ = predefined_ = true;
+        keeps_bits_ = !rounds(known->operation, type);
         if (type.element) kernel_ = known->kernel_of[static_cast<std::size_t>(*type.element)];
         // Neither: MPI does not define the operator on the type, and the library shall say so.
         if (kernel_ == nullptr && !(known->reduces && library_reduces(known->operation, type.library_reductions))) {

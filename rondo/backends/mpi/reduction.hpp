@@ -21,6 +21,8 @@ class Reduction {
     [[nodiscard]] bool commutative() const { return commutative_; }
     /// The operator is MPI's own.
     [[nodiscard]] bool predefined() const { return predefined_; }
+    /// The result has the same bits in whatever order the operator is applied (of minima and maxima without NaN).
+    [[nodiscard]] bool keeps_bits() const { return keeps_bits_; }
 
     /// Rondo's own code does it, on elements that lie one behind the other.
     [[nodiscard]] bool is_kernel() const { return kernel_ != nullptr; }
@@ -40,7 +42,7 @@ class Reduction {
     const Datatype* type_ = nullptr;
     kernels::Kernel kernel_ = nullptr;
     const char* objection_ = nullptr;
-    bool commutative_ = false, predefined_ = false;
+    bool commutative_ = false, predefined_ = false, keeps_bits_ = false;
 };
 
 /// Fills the table of predefined operators. Once, after `connect`.

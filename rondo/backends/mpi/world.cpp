@@ -63,10 +63,13 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, bool share_mem
     std::iota(ranks_.begin(), ranks_.end(), 0);
     const auto hash = static_cast<long long>(instructions >> 1);
     const int tags = std::min<int>(most_tags, static_cast<int>(std::bit_floor((largest_tag() + 1U) / contexts)));
-    long long votes[3] = {hash, -hash, tags};
+    int threads = MPI_THREAD_MULTIPLE;
+    library().Query_thread(&threads);
+    long long votes[4] = {hash, -hash, tags, threads < MPI_THREAD_MULTIPLE ? 1 : 0};
     if (!all_minimum(all, votes)) return;
     agreed_ = true;
     tags_ = static_cast<int>(votes[2]);
+    is_serial_ = votes[3] != 0;
     ranks_disagree_ = votes[0] != -votes[1];
     if (ranks_disagree_) return;
     // Not by MPI_Comm_dup: tools may have set attributes already, whose callbacks are theirs.

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "rondo/backends/mpi/duel.hpp"
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/backends/mpi/node.hpp"
 #include "rondo/core/block.hpp"
@@ -55,6 +56,11 @@ class World {
     /// False if MPI was initialised by a way that Rondo does not see; then nothing else is known.
     [[nodiscard]] bool agreed() const { return agreed_; }
     [[nodiscard]] bool ranks_disagree() const { return ranks_disagree_; }
+    /// On every rank one thread at a time calls MPI.
+    [[nodiscard]] bool is_serial() const { return is_serial_; }
+    /// Of all communicators of all ranks, if it is serial: who sees one of their calls before another does so
+    /// everywhere.
+    [[nodiscard]] Duels& duels() { return duels_; }
     /// For Rondo's messages, by the ranks of MPI_COMM_WORLD; MPI_COMM_NULL if there is none.
     [[nodiscard]] MPI_Comm messages() const { return messages_; }
     [[nodiscard]] MPI_Group group() const { return group_; }
@@ -93,7 +99,9 @@ class World {
     bool offer(Free& free);
     Context settle(const std::uint64_t* common, bool offered, bool success, bool is_world);
 
+    Duels duels_;
     bool agreed_ = false;
+    bool is_serial_ = false;
     bool ranks_disagree_ = false;
     MPI_Comm messages_{};
     MPI_Group group_{};

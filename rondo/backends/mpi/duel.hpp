@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who carries out calls of a kind on a communicator, Rondo or the MPI library: found out while the program runs.
+// Without <mpi.h>.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <span>
+
+namespace rondo::mpi {
+
+/// Calls whose times are comparable. Equal on all ranks.
+struct DuelKind {
+    std::uint8_t collective = 0;
+    std::uint8_t length = 0;  ///< class of the bytes: up to 63, 64 to 127, 128 to 255, ...
+    bool commutative = false;
+    bool keeps_bits = false;  ///< whoever carries the call out
+
+    static constexpr std::uint8_t length_of(std::int64_t bytes) {
+        constexpr std::int64_t short_ones = 63;  // latency decides
+        return static_cast<std::uint8_t>(std::bit_width(static_cast<std::uint64_t>(std::max(short_ones, bytes))));
+    }
+    friend bool operator==(const DuelKind&, const DuelKind&) = default;
+};
+
+enum class Rival : std::uint8_t { rondo, library };
+
+/// A few calls, in turn by the one and the other. All ranks begin to time a call together, so who comes late to it
+/// decides nothing. What counts is the slowest rank of each call, and the fastest call of each rival: whatever disturbs
+/// a call makes it longer. Who runs which call depends on the calls before it alone, and the verdict on times that the
+/// ranks have agreed on: all ranks do the same.
+class Duel {
+  public:
+    static constexpr int most_rounds = 4;   ///< in each, a call of both
+    static constexpr int early_rounds = 2;  ///< after which it is over if it is clear
+    /// It is clear when all calls of the one took so much less than all of the other.
+    static constexpr float clearly_faster = 1.1F;
+    static constexpr int most_calls = 2 * most_rounds;  ///< that are timed
+    using Times = std::array<float, most_calls>;
+
+    Duel() = default;
+    /// About what `chosen` stands for: equal for equal choices of this process, and never looked into.
+    Duel(DuelKind kind, std::int64_t bytes, const void* chosen) : kind_(kind), bytes_(bytes), chosen_(chosen) {}
+
+    [[nodiscard]] const DuelKind& kind() const { return kind_; }
+    [[nodiscard]] const void* chosen() const { return chosen_; }
+    /// Calls of other lengths of the class are no part of it: lengths that alternate would decide.
+    [[nodiscard]] bool times_calls_of(std::int64_t bytes) const {
+        return !over_ && std::abs(bytes - bytes_) <= bytes_ / 8;
+    }
+    [[nodiscard]] bool is_over() const { return over_; }
+    /// Once it is over.
+    [[nodiscard]] Rival winner() const { return winner_; }
+
+    /// Who carries out the next call. The first one is Rondo's, and prepares what later ones use.
+    [[nodiscard]] Rival next() const { return calls_ == 0 ? Rival::rondo : rival_in(timed()); }
+    [[nodiscard]] bool times_next() const { return calls_ > 0; }
+    /// Counts the next call. Before it: it may fail.
+    void begin() { ++calls_; }
+    /// What it took on this rank.
+    void end(float time) { times_[static_cast<std::size_t>(timed() - 1)] = time; }
+
+    /// The ranks have to agree on the times, before the next call.
+    [[nodiscard]] bool is_due() const { return timed() == 2 * early_rounds || timed() == most_calls; }
+    /// Of the calls of this rank, in their order.
+    [[nodiscard]] const Times& times() const { return times_; }
+    /// The same, each of the rank that took longest.
+    void judge(const Times& slowest) {
+        Range rondo, library;
+        for (int call = 0; call < timed(); ++call) {
+            (rival_in(call) == Rival::rondo ? rondo : library).add(slowest[static_cast<std::size_t>(call)]);
+        }
+        winner_ = rondo.least <= library.least ? Rival::rondo : Rival::library;
+        const auto [faster, slower] = std::minmax(rondo, library);
+        over_ = faster.most * clearly_faster <= slower.least || timed() == most_calls;
+    }
+
+  private:
+    [[nodiscard]] int timed() const { return calls_ - 1; }
+    struct Range {
+        float least = std::numeric_limits<float>::max(), most = 0;
+        void add(float time) {
+            least = std::min(least, time);
+            most = std::max(most, time);
+        }
+        friend bool operator<(const Range& a, const Range& b) { return a.least < b.least; }
+    };
+    /// Who is second in a round is first in the next.
+    static constexpr Rival rival_in(int call) { return (call + call / 2) % 2 == 0 ? Rival::library : Rival::rondo; }
+
+    DuelKind kind_;
+    std::int64_t bytes_ = 0;
+    const void* chosen_ = nullptr;
+    std::uint8_t calls_ = 0;
+    bool over_ = false;
+    Rival winner_ = Rival::rondo;
+    Times times_{};
+};
+
+/// Those of a communicator, or of several. Without memory of their own: a rank that had none would leave the others
+/// alone.
+class Duels {
+  public:
+    static constexpr int most = 24;
+
+    /// The duel about such calls; nullptr if there is none.
+    Duel* find(const DuelKind& kind) {
+        for (std::size_t i = 0; i < used_; ++i) {
+            if (duels_[i].kind() == kind) return &duels_[i];
+        }
+        return nullptr;
+    }
+    /// Where there is none about such calls; nullptr if there are too many.
+    Duel* add(const Duel& duel) {
+        if (used_ == duels_.size()) return nullptr;
+        duels_[used_] = duel;
+        return &duels_[used_++];
+    }
+
+  private:
+    std::array<Duel, most> duels_;
+    std::size_t used_ = 0;
+};
+
+}  // namespace rondo::mpi

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/backends/mpi/duel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <vector>
+
+namespace rondo::mpi {
+namespace {
+
+/// Calls until the duel is over, on ranks that measure `time_of(rival, rank)`. How many there were; the verdict is that
+/// of all ranks.
+template <class TimeOf>
+int fight(Duel& verdict, int ranks, TimeOf&& time_of) {
+    std::vector<Duel> duels(static_cast<std::size_t>(ranks));
+    int calls = 0;
+    for (; !duels[0].is_over(); ++calls) {
+        Duel::Times slowest{};
+        const Rival rival = duels[0].next();
+        for (int rank = 0; rank < ranks; ++rank) {
+            Duel& duel = duels[static_cast<std::size_t>(rank)];
+            EXPECT_EQ(duel.next(), rival) << "call " << calls;
+            const bool is_timed = duel.times_next();
+            duel.begin();
+            if (is_timed) duel.end(time_of(rival, rank));
+            std::ranges::transform(slowest, duel.times(), slowest.begin(),
+                                   [](float a, float b) { return std::max(a, b); });
+        }
+        if (calls == 0 || !duels[0].is_due()) continue;
+        for (Duel& duel : duels) duel.judge(slowest);
+    }
+    for (const Duel& duel : duels) EXPECT_EQ(duel.winner(), duels[0].winner());
+    verdict = duels[0];
+    return calls;
+}
+
+TEST(Duel, gives_both_as_many_calls_and_as_many_first_ones) {
+    Duel duel;
+    EXPECT_FALSE(duel.times_next());
+    EXPECT_EQ(duel.next(), Rival::rondo);
+    duel.begin();
+    for (int round = 0; round < Duel::most_rounds; ++round) {
+        const Rival first = duel.next();
+        EXPECT_EQ(first, round % 2 == 0 ? Rival::library : Rival::rondo);
+        duel.begin();
+        EXPECT_NE(duel.next(), first);
+        duel.begin();
+    }
+}
+
+TEST(Duel, is_over_early_if_all_calls_say_the_same) {
+    Duel duel;
+    constexpr int early = 1 + 2 * Duel::early_rounds, all = 1 + 2 * Duel::most_rounds;
+    EXPECT_EQ(fight(duel, 3, [](Rival rival, int) { return rival == Rival::rondo ? 3.0F : 1.0F; }), early);
+    EXPECT_EQ(duel.winner(), Rival::library);
+    EXPECT_EQ(fight(duel, 3, [](Rival rival, int) { return rival == Rival::rondo ? 1.0F : 3.0F; }), early);
+    EXPECT_EQ(duel.winner(), Rival::rondo);
+    EXPECT_EQ(fight(duel, 3, [](Rival rival, int) { return rival == Rival::rondo ? 1.05F : 1.0F; }), all);
+    EXPECT_EQ(duel.winner(), Rival::library);
+}
+
+TEST(Duel, a_first_call_that_takes_long_decides_nothing) {
+    Duel duel;
+    int calls = 0;
+    const int all = fight(duel, 1, [&](Rival rival, int) {
+        return ++calls == 1 ? 1000.0F : rival == Rival::rondo ? 3.0F : 1.0F;
+    });
+    EXPECT_EQ(all, 1 + 2 * Duel::most_rounds);
+    EXPECT_EQ(duel.winner(), Rival::library);
+}
+
+TEST(Duel, the_slowest_rank_counts) {
+    Duel duel;
+    fight(duel, 4, [](Rival rival, int rank) { return rival == Rival::rondo && rank == 2 ? 2.0F : 1.0F; });
+    EXPECT_EQ(duel.winner(), Rival::library);
+}
+
+// Every call is disturbed on some rank: it takes up to three times as long, one of eight ten times.
+TEST(Duel, rarely_takes_the_slower_one_where_that_matters) {
+    std::mt19937 random(20260101);
+    std::uniform_real_distribution<float> share(0, 1);
+    const auto disturbed = [&] { return share(random) < 0.125F ? 10.0F : 1 + 2 * share(random) * share(random); };
+    double most_lost = 0;
+    constexpr int trials = 2000;
+    for (const float ratio : {1.05F, 1.2F, 1.5F, 2.0F, 4.0F}) {
+        int wrong = 0;
+        for (int trial = 0; trial < trials; ++trial) {
+            Duel duel;
+            fight(duel, 2, [&](Rival rival, int) { return disturbed() * (rival == Rival::rondo ? ratio : 1); });
+            if (duel.winner() == Rival::rondo) ++wrong;
+        }
+        const double lost = double(wrong) / trials * (ratio - 1);  // of native, on average
+        most_lost = std::max(most_lost, lost);
+        EXPECT_LT(lost, 0.1) << ratio;
+    }
+    EXPECT_GT(most_lost, 0);  // it is noise
+}
+
+TEST(Duel, is_about_lengths_that_take_as_long) {
+    Duel duel({.collective = 1}, 1000, nullptr);
+    EXPECT_TRUE(duel.times_calls_of(1000));
+    EXPECT_TRUE(duel.times_calls_of(900));
+    EXPECT_FALSE(duel.times_calls_of(800));
+    EXPECT_FALSE(duel.times_calls_of(1200));
+}
+
+TEST(Duels, keep_kinds_apart_until_there_are_too_many) {
+    Duels duels;
+    const DuelKind kind{.collective = 3, .length = DuelKind::length_of(1000), .commutative = true, .keeps_bits = true};
+    EXPECT_EQ(duels.find(kind), nullptr);
+    Duel* const duel = duels.add({kind, 1000, nullptr});
+    ASSERT_NE(duel, nullptr);
+    EXPECT_EQ(duels.find({3, DuelKind::length_of(513), true, true}), duel);
+    for (const DuelKind& other :
+         {DuelKind{4, kind.length, true, true}, DuelKind{3, DuelKind::length_of(1024), true, true},
+          DuelKind{3, kind.length, false, true}, DuelKind{3, kind.length, true, false}}) {
+        EXPECT_EQ(duels.find(other), nullptr);
+    }
+    int begun = 1;
+    for (std::uint8_t other = 4; duels.add({{.collective = other}, 8, nullptr}) != nullptr; ++other) ++begun;
+    EXPECT_EQ(begun, Duels::most);
+    EXPECT_EQ(duels.find(kind), duel);
+}
+
+TEST(DuelKind, lengths_fall_into_powers_of_two) {
+    EXPECT_EQ(DuelKind::length_of(0), DuelKind::length_of(63));
+    EXPECT_EQ(DuelKind::length_of(-5), DuelKind::length_of(63));
+    EXPECT_NE(DuelKind::length_of(64), DuelKind::length_of(63));
+    EXPECT_EQ(DuelKind::length_of(4096), 13);
+    EXPECT_EQ(DuelKind::length_of(8191), 13);
+    EXPECT_EQ(DuelKind::length_of(std::int64_t{1} << 62), 63);
+}
+
+}  // namespace
+}  // namespace rondo::mpi

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the rules have chosen is compared with the library's own collectives, and taken back where these are faster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from mpi_libraries import MpiLibrary, results_command, results_of_data
+
+from rondo import _core
+
+CALLS = 40
+RANKS = 2
+COMPARED = "compared with Rondo's choice"
+TAKEN_BACK = "faster here than Rondo's choice"
+# Thousands of messages of 8 bytes, one after the other.
+SLOW_RULES = "bcast -> linear_pipeline:segment=8\nallreduce -> ring:segment=8\n"
+# A first call that is not timed, and two or four of each side.
+FEW = {1 + 2, 1 + 4}
+
+
+def calls(run, collective: str) -> dict[str, int]:
+    """By algorithm, or by the reason why a call was the library's; of one rank."""
+    counted: dict[str, int] = {}
+    for entry in run.report.ranks[0]["entries"]:
+        if entry["collective"] == collective:
+            name = entry["reason"] or entry["algorithm"]
+            counted[name] = counted.get(name, 0) + sum(each["calls"] for each in entry["classes"])
+    return counted
+
+
+# An algorithm for every collective; what is faster is of no matter.
+RULES = """
+allgather -> ring
+allreduce commutative = yes -> circulant
+allreduce -> recursive_doubling
+alltoall -> pairwise
+alltoallv -> pairwise
+bcast -> circulant
+exscan -> cyclic_doubling
+gather -> binomial
+reduce commutative = yes -> circulant
+reduce -> binomial
+reduce_scatter -> pairwise
+scan -> doubling
+scatter -> binomial
+"""
+EVERYDAY = {("mpich", "allreduce"), ("openmpi", "allgather"), ("mpich", "gather")}
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> str:
+    path = tmp_path / "slow.rules"
+    path.write_text(SLOW_RULES)
+    return str(path)
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi", "mpiabi"], indirect=True)
+def test_slow_choices_are_taken_back_where_that_keeps_all_bits(mpi: MpiLibrary, rules: str) -> None:
+    run = mpi.run_under_rondo(
+        [mpi.compile("guarded.c"), str(CALLS), "2000"],
+        RANKS,
+        environment={"RONDO_RULES": rules, "RONDO_GUARD": "exact"},
+    ).check()
+    assert run.stdout == "failures 0\nchanges 0\n"
+    broadcasts = calls(run, "bcast")
+    assert broadcasts["linear_pipeline"] in FEW
+    assert broadcasts[COMPARED] == broadcasts["linear_pipeline"] - 1
+    assert broadcasts[TAKEN_BACK] == CALLS - broadcasts[COMPARED] - broadcasts["linear_pipeline"]
+    sums = calls(run, "allreduce")
+    assert sums["ring"] - CALLS in FEW  # those of integers; all of fractions
+    assert sums[TAKEN_BACK] >= CALLS - 9
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_where_bits_do_not_matter_all_are_taken_back(mpi: MpiLibrary, rules: str) -> None:
+    run = mpi.run_under_rondo(
+        [mpi.compile("guarded.c"), str(CALLS)], RANKS, environment={"RONDO_RULES": rules, "RONDO_GUARD": "free"}
+    ).check()
+    assert run.stdout.startswith("failures 0\n")
+    sums = calls(run, "allreduce")
+    assert sums["ring"] <= 2 * max(FEW)
+    assert sums[TAKEN_BACK] >= 2 * (CALLS - 9)
+
+
+# What was found out on the world holds on its copy, and for pairs of ranks where the same rule decides.
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+def test_communicators_learn_from_the_world(mpi: MpiLibrary, tmp_path: Path) -> None:
+    rules = tmp_path / "slow.rules"
+    rules.write_text(SLOW_RULES.replace("8", "64"))  # four ranks on two cores
+    run = mpi.run_under_rondo(
+        [mpi.compile("guarded.c"), "60", "500", "3"],
+        4,
+        environment={"RONDO_RULES": str(rules), "RONDO_GUARD": "exact"},
+    ).check()
+    assert run.stdout == "failures 0\nchanges 0\n"
+    served = calls(run, "bcast").get("linear_pipeline", 0)
+    assert served <= max(FEW) + 3  # the pairs make up to four calls before the duel is over
+    assert calls(run, "bcast")[TAKEN_BACK] >= 60 - 2 * 9
+
+
+@pytest.mark.parametrize(
+    ("mpi", "collective"),
+    [
+        pytest.param(mpi, each["name"], marks=[] if (mpi, each["name"]) in EVERYDAY else pytest.mark.soak)
+        for mpi in ("mpich", "openmpi")
+        for each in _core.collectives()
+        if each["has_data"]
+    ],
+    indirect=["mpi"],
+)
+def test_results_are_the_native_ones_during_duels_and_after(mpi: MpiLibrary, collective: str, tmp_path: Path) -> None:
+    rules = tmp_path / "all.rules"
+    rules.write_text(RULES)
+    command = results_command(mpi, collective)
+    native = mpi.run(command, 3, timeout=200).check()
+    run = mpi.run_under_rondo(
+        command, 3, environment={"RONDO_RULES": str(rules), "RONDO_GUARD": "free"}, timeout=200
+    ).check()
+    assert results_of_data(run.stdout) == results_of_data(native.stdout)
+    assert calls(run, collective)[COMPARED] > 0
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_what_somebody_has_named_stays(mpi: MpiLibrary, rules: str) -> None:
+    run = mpi.run_under_rondo(
+        [mpi.compile("guarded.c"), "20"],
+        RANKS,
+        environment={"RONDO_RULES": rules, "RONDO_GUARD": "free"},
+        bcast="linear_pipeline:segment=8",
+    ).check()
+    assert calls(run, "bcast") == {"linear_pipeline": 20}
+    assert TAKEN_BACK in calls(run, "allreduce")
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_a_guard_that_does_not_exist_is_said_once(mpi: MpiLibrary, rules: str) -> None:
+    run = mpi.run_under_rondo(
+        [mpi.compile("guarded.c"), "12"], RANKS, environment={"RONDO_RULES": rules, "RONDO_GUARD": "dog"}
+    ).check()
+    assert run.stderr.count("RONDO_GUARD: 'dog' is none of off, exact, free; it is off") == 1
+    assert calls(run, "bcast") == {"linear_pipeline": 12}
