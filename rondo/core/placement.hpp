@@ -67,6 +67,13 @@ struct Spread {
     Range most_on_node;          ///< on the node with the most
     bool in_rank_order = false;  ///< those of a node follow one another for sure
 
+    /// Of ranks of which it is known where each is.
+    [[nodiscard]] static Spread of(const Placement& placement) {
+        return {.nodes = {placement.nodes(), placement.nodes()},
+                .fewest_on_node = {placement.lanes(), placement.lanes()},
+                .most_on_node = {placement.most_on_node(), placement.most_on_node()},
+                .in_rank_order = placement.in_rank_order()};
+    }
     /// Every node has as many.
     [[nodiscard]] constexpr bool is_even() const {
         return fewest_on_node.is_certain() && most_on_node.is_certain() && fewest_on_node.most == most_on_node.most;

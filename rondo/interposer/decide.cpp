@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -13,9 +12,9 @@
 #include <vector>
 
 #include "rondo/backends/mpi/plan_store.hpp"
-#include "rondo/backends/virtual/segment_choice.hpp"
-#include "rondo/core/pipeline.hpp"
+#include "rondo/backends/virtual/cost_model.hpp"
 #include "rondo/interposer/report.hpp"
+#include "rondo/selection/closing.hpp"
 
 namespace rondo::interposer {
 
@@ -80,17 +79,10 @@ void warn_of_refusal(const Choice& choice, const Requirement& unmet, const Share
 }
 
 constexpr std::size_t most_kinds = 4096;
-constexpr Count whole_vector = segment_parameter.maximum;
 
 Count eager_limit(const Machine& machine) { return machine.eager.value_or(virtual_machine::no_eager_limit); }
 
 bool is_served(const Choice* choice) { return choice != nullptr && choice->algorithm != nullptr; }
-
-/// Four to a power of two: the shortest length of the class of such lengths.
-Count class_of(Count bytes) {
-    const Count unit = std::max<Count>(1, static_cast<Count>(std::bit_floor(static_cast<std::uint64_t>(bytes))) / 4);
-    return bytes / unit * unit;
-}
 
 /// What tells placements apart: the node of each rank, of regular ones their number; nothing where nobody knows.
 std::vector<Rank> nodes_of(const SharedFacts& facts) {
@@ -103,52 +95,20 @@ std::vector<Rank> nodes_of(const SharedFacts& facts) {
     return nodes;
 }
 
-/// Found by running the schedule in virtual time, from facts and figures that are equal on all ranks, once for each
-/// class of lengths: for its shortest vector, whose root is rank 0 and whose parts are even.
-std::vector<Setting> closed_settings(const Choice& choice, const SharedFacts& facts, const Machine& machine) {
-    SharedFacts usual = facts;
-    usual.count = std::max<Count>(1, class_of(facts.bytes()) / facts.element_bytes);
-    usual.root = 0;
-    usual.starts = {};
+/// As `closed_for_class`, found once for each class of lengths.
+std::vector<Setting> remembered_settings(const Choice& choice, const SharedFacts& usual, const Machine& machine) {
     using Kind = std::tuple<const Choice*, Rank, Count, Count, bool, std::vector<Rank>>;
     static std::mutex& mutex = *new std::mutex;
     static std::map<Kind, std::vector<Setting>>& known = *new std::map<Kind, std::vector<Setting>>;
-    const Kind kind{&choice, facts.size, usual.count, facts.element_bytes, facts.op.commutative, nodes_of(facts)};
+    const Kind kind{&choice, usual.size, usual.count, usual.element_bytes, usual.op.commutative, nodes_of(usual)};
     {
         const std::lock_guard lock(mutex);
         if (const auto found = known.find(kind); found != known.end()) return found->second;
     }
-    std::vector<Setting> settings =
-        virtual_machine::closed_settings(*choice.algorithm, usual, choice.settings, machine.costs());
-    const Count longest = virtual_machine::candidate_segments(*choice.algorithm, usual).back();
-    for (Setting& setting : settings) {  // all that is cut, also of vectors in the class that are longer
-        if (setting.name == segment_parameter.name && setting.value >= longest) setting.value = whole_vector;
-    }
+    std::vector<Setting> settings = closed_for_class(choice, usual, machine);
     const std::lock_guard lock(mutex);
     if (known.size() >= most_kinds) known.clear();
     known.emplace(kind, settings);
-    return settings;
-}
-
-bool has_open_segment(std::span<const Setting> settings) {
-    return std::any_of(settings.begin(), settings.end(), [](const Setting& setting) {
-        return setting.name == segment_parameter.name && setting.value == automatic;
-    });
-}
-
-/// The choice's settings for one kind of call.
-std::vector<Setting> settings_for(const Choice& choice, const SharedFacts& facts, const Machine& machine) {
-    std::vector<Setting> settings = choice.settings;
-    if (const auto known = machine.segment(*choice.algorithm, facts.size, facts.bytes())) {
-        for (Setting& setting : settings) {
-            if (setting.name == segment_parameter.name && setting.value == automatic) setting.value = *known;
-        }
-        if (choice.algorithm->refusal(facts, settings)) settings = choice.settings;
-    }
-    if (has_open_segment(settings)) settings = closed_settings(choice, facts, machine);
-    for (Setting& setting : settings) {
-        if (setting.name == segment_parameter.name && setting.value == whole_vector) setting.value = facts.bytes();
-    }
     return settings;
 }
 
@@ -221,7 +181,8 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
         if (!placement && has_open_segment(choice->settings)) placement = communicator.placement();
         SharedFacts timed = facts;  // messages inside a node cost less, whether the algorithm asks or not
         timed.placement = placement ? &*placement : nullptr;
-        const std::vector<Setting> settings = settings_for(*choice, timed, runtime.instructions.machine());
+        const std::vector<Setting> settings =
+            settings_for(*choice, timed, runtime.instructions.machine(), remembered_settings);
         const LocalFacts local{.rank = communicator.rank(),
                                .in_place = key.in_place,
                                .outgoing = parts.outgoing,

@@ -14,7 +14,7 @@ struct Row {
 
 constexpr Count kibi = 1 << 10;
 
-// Measured over TCP, by `rondo calibrate --cluster 2x1:2ms:200Mbit --mpi ...`.
+// Measured over TCP, by `rondo calibrate --cluster 2x1:2ms:200Mbit --mpi ...`. Of each library the newest last.
 constexpr Row rows[] = {
     {"MPICH Version 4.0", 16 * kibi},     // 4.0.2 of Debian: buffers of libfabric's rxm provider
     {"MPICH Version 5.0", 512 * kibi},    // 5.0.2: nothing waited up to there
@@ -33,6 +33,14 @@ Count eager_limit_of(std::string_view version) {
                (version.size() == end || version[end] == '.' || version[end] == ' ');
     });
     return row != std::end(rows) ? row->bytes : unknown_library;
+}
+
+std::string_view usual_version_of(MpiLibrary library) {
+    std::string_view newest;
+    for (const Row& row : rows) {
+        if (library_of(row.library) == library) newest = row.library;
+    }
+    return newest;
 }
 
 }  // namespace rondo

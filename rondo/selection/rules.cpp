@@ -6,6 +6,7 @@
 
 #include "rondo/core/error.hpp"
 #include "rondo/core/fingerprint.hpp"
+#include "rondo/selection/conditions.hpp"
 #include "rondo/selection/nearest.hpp"
 #include "rondo/selection/quantity.hpp"
 #include "rondo/selection/text.hpp"
@@ -14,10 +15,6 @@
 namespace rondo {
 namespace {
 
-// As Rules::Fact. Of ranks per node, what is asked is asked of all nodes: of the fewest and of the most.
-constexpr std::string_view fact_names[] = {"bytes", "processes", "commutative",   "library",
-                                           "eager", "nodes",     "shared_memory", "ranks_per_node"};
-constexpr std::string_view library_names[] = {"mpich", "openmpi", "impi"};  // as MpiLibrary, from 1 on
 constexpr std::string_view signs[] = {"<", "<=", ">", ">=", "=", "in"};
 
 constexpr std::string_view rule_syntax =
@@ -64,13 +61,8 @@ class RuleReader {
     using AllBounds = std::array<Bounds, facts>;
     static constexpr Rules::Fact ranks_per_node = fewest_on_node;
 
-    static constexpr Count most_ranks = std::numeric_limits<Rank>::max();
     static constexpr Bounds whole = {0, unbounded};
     static constexpr AllBounds anything = {whole, whole, whole, whole, whole, whole, whole, whole, whole};
-    static constexpr Bounds some_ranks = {1, most_ranks};
-    // A rule that asks for nodes or ranks per node is not met where that is unknown (0).
-    static constexpr AllBounds possible = {whole,      some_ranks,   Bounds{0, 1}, whole,     whole,
-                                           some_ranks, Bounds{0, 1}, some_ranks,   some_ranks};
 
     /// Takes characters that are (not) of the kind off the front, and the blanks behind them.
     static std::string_view take_run(std::string_view& text, std::string_view kind, bool of_kind = true) {
@@ -97,8 +89,8 @@ class RuleReader {
 
         Bounds& of_lowest = rule.bounds[fact];
         Bounds& of_highest = rule.bounds[fact == ranks_per_node ? most_on_node : fact];
-        of_lowest.lowest = std::max({of_lowest.lowest, asked.lowest, possible[fact].lowest});
-        of_highest.highest = std::min({of_highest.highest, asked.highest, possible[fact].highest});
+        of_lowest.lowest = std::max({of_lowest.lowest, asked.lowest, askable[fact].lowest});
+        of_highest.highest = std::min({of_highest.highest, asked.highest, askable[fact].highest});
         if (of_lowest.lowest > of_highest.highest) {
             throw Error("no call can meet " + quoted(condition) + " here; expected conditions on " + std::string(name) +
                         " that some call meets");
@@ -187,52 +179,93 @@ std::span<const Rules::Rule> Rules::rules_of(std::string_view collective) const 
 
 Rules Rules::read(const std::string& path) { return parse(read_text_file(path, "the rules"), path); }
 
-/// How many of the values that are possible a rule asks for.
-enum class Rules::Share : std::uint8_t { none, some, all };
+/// How many of the calls that are possible a rule asks for.
+struct Rules::Fit {
+    enum class Share : std::uint8_t { none, some, all };
+    Share share = Share::all;
+    Fact unmet = facts;  ///< if none: the first fact of which it asks for others
+};
 
-Rules::Share Rules::share_of(const Bounds& asked, const Spread::Range& possible) noexcept {
-    if (possible.most < asked.lowest || asked.highest < possible.least) return Share::none;
-    return asked.lowest <= possible.least && possible.most <= asked.highest ? Share::all : Share::some;
+Rules::Values Rules::values_of(const Situation& situation, const Spread& spread) noexcept {
+    const auto certain = [](Count value) { return Interval{value, value}; };
+    const auto range = [](const Spread::Range& ranks) { return Interval{ranks.least, ranks.most}; };
+    Values values;
+    values[bytes] = certain(situation.bytes);
+    values[processes] = certain(situation.processes);
+    values[commutative] = certain(situation.commutative ? 1 : 0);
+    values[library] = certain(static_cast<Count>(situation.library));
+    values[eager] = certain(situation.eager);
+    values[nodes] = range(spread.nodes);
+    values[shared_memory] = certain(situation.shared_memory ? 1 : 0);
+    values[fewest_on_node] = range(spread.fewest_on_node);
+    values[most_on_node] = range(spread.most_on_node);
+    return values;
 }
 
-Rules::Share Rules::share_of(const Rule& rule, const Spread& spread) noexcept {
-    return std::min({share_of(rule.bounds[fewest_on_node], spread.fewest_on_node),
-                     share_of(rule.bounds[most_on_node], spread.most_on_node),
-                     share_of(rule.bounds[nodes], spread.nodes)});
+Rules::Fit Rules::fit_of(const Rule& rule, const Values& possible) noexcept {
+    // Bytes come last: where they are unmet, a call of another length might be matched.
+    constexpr Fact order[] = {processes,   nodes,         fewest_on_node, most_on_node, library,
+                              commutative, shared_memory, eager,          bytes};
+    static_assert(std::size(order) == facts);
+    Fit fit;
+    for (const Fact fact : order) {
+        const Bounds& asked = rule.bounds[fact];
+        const Interval& values = possible[fact];
+        if (values.highest < asked.lowest || asked.highest < values.lowest) return {Fit::Share::none, fact};
+        if (values.lowest < asked.lowest || asked.highest < values.highest) fit.share = Fit::Share::some;
+    }
+    return fit;
+}
+
+/// The one loop that decides: the first rule that matches; nullopt if that depends on what is not certain. Of each rule
+/// before that, `pass_over(rule, unmet fact)` is told.
+template <class PassOver>
+std::optional<const Rules::Rule*> Rules::search(const Situation& situation, const Values& possible, Interval& lengths,
+                                                PassOver&& pass_over) const {
+    lengths = {};
+    for (const Rule& rule : rules_of(situation.collective)) {
+        const Fit fit = fit_of(rule, possible);
+        const Bounds& asked = rule.bounds[bytes];
+        if (fit.share == Fit::Share::some) return std::nullopt;
+        if (fit.share == Fit::Share::all) {
+            lengths = {std::max(lengths.lowest, asked.lowest), std::min(lengths.highest, asked.highest)};
+            return &rule;
+        }
+        if (fit.unmet == bytes && situation.bytes < asked.lowest) {
+            lengths.highest = std::min(lengths.highest, asked.lowest - 1);
+        } else if (fit.unmet == bytes) {
+            lengths.lowest = std::max(lengths.lowest, asked.highest + 1);
+        }
+        pass_over(rule, fit.unmet);
+    }
+    return nullptr;
 }
 
 std::optional<const Choice*> Rules::match(const Situation& situation, const Spread& spread,
                                           Interval& lengths) const noexcept {
-    const std::array<Count, shared_memory + 1> values = {situation.bytes,
-                                                         situation.processes,
-                                                         situation.commutative ? 1 : 0,
-                                                         static_cast<Count>(situation.library),
-                                                         situation.eager,
-                                                         0,
-                                                         situation.shared_memory ? 1 : 0};
-    const auto meets = [&](const Rule& rule, Fact fact) {
-        return rule.bounds[fact].lowest <= values[fact] && values[fact] <= rule.bounds[fact].highest;
-    };
-    lengths = {};
-    for (const Rule& rule : rules_of(situation.collective)) {
-        const Share share = share_of(rule, spread);
-        if (share == Share::none || !meets(rule, processes) || !meets(rule, commutative) || !meets(rule, library) ||
-            !meets(rule, eager) || !meets(rule, shared_memory)) {
-            continue;
-        }
-        const Bounds& asked = rule.bounds[bytes];
-        if (situation.bytes < asked.lowest) {
-            lengths.highest = std::min(lengths.highest, asked.lowest - 1);
-        } else if (situation.bytes > asked.highest) {
-            lengths.lowest = std::max(lengths.lowest, asked.highest + 1);
-        } else if (share == Share::some) {
-            return std::nullopt;
-        } else {
-            lengths = {std::max(lengths.lowest, asked.lowest), std::min(lengths.highest, asked.highest)};
-            return &rule.choice;
-        }
+    const auto rule = search(situation, values_of(situation, spread), lengths, [](const Rule&, Fact) {});
+    if (!rule) return std::nullopt;
+    return *rule == nullptr ? nullptr : &(*rule)->choice;
+}
+
+Rules::Explanation Rules::explain(const Situation& situation, const Spread& spread) const {
+    const Values values = values_of(situation, spread);
+    Explanation explanation;
+    Interval lengths;
+    const auto rule = search(situation, values, lengths, [&](const Rule& passed, Fact unmet) {
+        const bool on_nodes = unmet == fewest_on_node || unmet == most_on_node;
+        const Fact first = on_nodes ? fewest_on_node : unmet, last = on_nodes ? most_on_node : unmet;
+        const Interval asked = {passed.bounds[first].lowest, passed.bounds[last].highest};
+        const Interval found = {values[first].lowest, values[last].highest};
+        explanation.passed_over.push_back(
+            {passed.line, &passed.choice, condition_text(first, asked), value_text(first, found)});
+    });
+    if (!rule) throw Error("an explanation needs to know on how many nodes the ranks are");
+    if (*rule != nullptr) {
+        explanation.line = (*rule)->line;
+        explanation.choice = &(*rule)->choice;
     }
-    return nullptr;
+    return explanation;
 }
 
 const Choice* Rules::match(const Situation& situation) const noexcept {

@@ -46,6 +46,21 @@ struct Interval {
 /// Immutable once read. Without any rule, nothing matches.
 class Rules {
   public:
+    /// What a rule may have conditions on. Of yes and no: 1 and 0. The last two are of a Spread: a condition on
+    /// ranks_per_node is one on both.
+    enum Fact : std::size_t {
+        bytes,
+        processes,
+        commutative,
+        library,
+        eager,
+        nodes,
+        shared_memory,
+        fewest_on_node,
+        most_on_node,
+        facts  ///< how many
+    };
+
     /// `name` is what errors call the text (a file's path). Throws Error: "<name>:<line>: what was expected".
     static Rules parse(std::string_view text, std::string_view name);
     static Rules read(const std::string& path);
@@ -56,6 +71,22 @@ class Rules {
     /// `lengths` become those around the situation's for which the answer is the same.
     [[nodiscard]] std::optional<const Choice*> match(const Situation& situation, const Spread& spread,
                                                      Interval& lengths) const noexcept;
+
+    /// A rule that does not decide a call, and the first of its conditions that the call does not meet.
+    struct PassedOver {
+        int line;
+        const Choice* choice;   ///< borrowed
+        std::string condition;  ///< "ranks_per_node = 1"
+        std::string value;      ///< what the call has: "16"
+    };
+    /// How the match for a call is found.
+    struct Explanation {
+        std::vector<PassedOver> passed_over;  ///< the rules of the collective above the one that decides
+        int line = 0;                         ///< of the one that decides; 0: none does
+        const Choice* choice = nullptr;       ///< of that one; borrowed
+    };
+    /// The match, and why the rules above it do not. The nodes are certain.
+    [[nodiscard]] Explanation explain(const Situation& situation, const Spread& spread) const;
 
     /// True if a match may depend on the nodes, or name an algorithm that uses them: to find out costs communication.
     [[nodiscard]] bool ask_nodes() const noexcept;
@@ -73,19 +104,8 @@ class Rules {
   private:
     /// A rule's conditions on one fact, all together.
     using Bounds = Interval;
-    /// What a rule may have bounds on. Of yes and no: 1 and 0. The last two are of a Spread.
-    enum Fact : std::size_t {
-        bytes,
-        processes,
-        commutative,
-        library,
-        eager,
-        nodes,
-        shared_memory,
-        fewest_on_node,
-        most_on_node,
-        facts  ///< how many
-    };
+    /// What is possible of each fact of a call.
+    using Values = std::array<Interval, facts>;
 
     struct Rule {
         std::string_view collective;
@@ -96,9 +116,12 @@ class Rules {
     friend class RuleReader;
     friend class RuleCoverage;
 
-    enum class Share : std::uint8_t;
-    static Share share_of(const Bounds& asked, const Spread::Range& possible) noexcept;
-    static Share share_of(const Rule& rule, const Spread& spread) noexcept;
+    struct Fit;
+    static Values values_of(const Situation& situation, const Spread& spread) noexcept;
+    static Fit fit_of(const Rule& rule, const Values& possible) noexcept;
+    template <class PassOver>
+    std::optional<const Rule*> search(const Situation& situation, const Values& possible, Interval& lengths,
+                                      PassOver&& pass_over) const;
 
     /// Those of a collective.
     struct Group {

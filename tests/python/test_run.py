@@ -102,7 +102,10 @@ def test_an_unknown_option_is_not_taken_for_a_launcher(rondo):
     [
         (["rnu"], "No such command 'rnu'; did you mean 'run'?"),
         (["clutser", "up"], "No such command 'clutser'; did you mean 'cluster'?"),
-        (["xyzzy"], "No such command 'xyzzy'; expected one of: bench, calibrate, cluster, draw, list, report, run"),
+        (
+            ["xyzzy"],
+            "No such command 'xyzzy'; expected one of: bench, calibrate, cluster, draw, explain, list, report, run",
+        ),
         (["run", "--reprot", "--", "mpiexec"], "'--report'"),
         (["cluster", "dwon"], "No such command 'dwon'; did you mean 'down'?"),
         (["bench", "exscan", "--coutns", "1"], "'--counts'"),

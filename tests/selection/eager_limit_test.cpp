@@ -28,5 +28,12 @@ TEST(EagerLimit, covers_every_release_of_a_version) {
     EXPECT_EQ(eager_limit_of("MPICH Version 5.0.0"), 512 * kibi);
 }
 
+TEST(EagerLimit, of_a_library_by_name_is_that_of_the_newest_version) {
+    EXPECT_EQ(usual_version_of(MpiLibrary::mpich), "MPICH Version 5.0");
+    EXPECT_EQ(usual_version_of(MpiLibrary::openmpi), "Open MPI v5.0");
+    EXPECT_EQ(library_of(usual_version_of(MpiLibrary::impi)), MpiLibrary::impi);
+    EXPECT_EQ(usual_version_of(MpiLibrary::other), "");
+}
+
 }  // namespace
 }  // namespace rondo

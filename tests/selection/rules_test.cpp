@@ -278,6 +278,70 @@ TEST(Rules, a_rule_that_nothing_can_meet_is_refused) {
     }
 }
 
+/// As "2: bytes < 8, has 100; 5 decides".
+std::string explanation(std::string_view text, const Situation& situation, const Spread& spread = {}) {
+    const Rules rules = Rules::parse(text, "test");
+    const Rules::Explanation found = rules.explain(situation, spread);
+    std::string lines;
+    for (const Rules::PassedOver& each : found.passed_over) {
+        lines += std::to_string(each.line) + ": " + each.condition + ", has " + each.value + "; ";
+    }
+    return lines + (found.choice == nullptr ? "none" : std::to_string(found.line)) + " decides";
+}
+
+TEST(Rules, say_which_condition_a_call_does_not_meet) {
+    const Situation situation = {.collective = "exscan", .bytes = 100, .processes = 6, .library = MpiLibrary::openmpi};
+    EXPECT_EQ(explanation("exscan bytes < 8 -> native\nscan -> native\n\nexscan -> one_doubling", situation),
+              "1: bytes < 8, has 100; 4 decides");
+    EXPECT_EQ(explanation("exscan processes in 7..9 -> native", situation),
+              "1: processes in 7..9, has 6; none decides");
+    EXPECT_EQ(explanation("exscan library = mpich -> native", situation),
+              "1: library = mpich, has openmpi; none decides");
+    EXPECT_EQ(explanation("exscan commutative=yes -> native\nexscan shared_memory = yes -> native", situation),
+              "1: commutative = yes, has no; 2: shared_memory = yes, has no; none decides");
+    EXPECT_EQ(explanation("exscan eager < 32Ki -> native", situation), "1: eager < 32Ki, has no limit; none decides");
+    EXPECT_EQ(explanation("exscan nodes > 3 -> native", situation), "1: nodes >= 4, has unknown; none decides");
+    EXPECT_EQ(explanation("", situation), "none decides");
+}
+
+TEST(Rules, explain_nodes_that_differ) {
+    const Spread spread = {.nodes = {3, 3}, .fewest_on_node = {3, 3}, .most_on_node = {4, 4}};
+    EXPECT_EQ(explanation("exscan ranks_per_node = 4 -> native\nexscan ranks_per_node >= 3 -> native",
+                          {.collective = "exscan", .processes = 11}, spread),
+              "1: ranks_per_node = 4, has 3 to 4; 2 decides");
+    EXPECT_THROW((void)Rules::parse("exscan nodes = 2 -> native", "test")
+                     .explain({.collective = "exscan", .processes = 6}, Spread::possible(6, 3, 4)),
+                 Error);
+}
+
+TEST(Rules, explain_what_they_decide) {
+    const Rules rules = Rules::read("tuning/default.rules");
+    for (const Collective& collective : collectives()) {
+        for (const Rank nodes : {1, 2, 8, 30}) {
+            for (const Rank ranks_per_node : {1, 2, 16}) {
+                for (const Count bytes : {0, 100, 65536, 1 << 20}) {
+                    const Situation situation = {.collective = collective.name,
+                                                 .bytes = bytes,
+                                                 .processes = nodes * ranks_per_node,
+                                                 .ranks_per_node = ranks_per_node,
+                                                 .nodes = nodes,
+                                                 .commutative = bytes > 100,
+                                                 .library = MpiLibrary::mpich,
+                                                 .eager = 16 << 10};
+                    const Spread spread = Spread::of(Placement::regular(nodes, ranks_per_node));
+                    const Rules::Explanation found = rules.explain(situation, spread);
+                    EXPECT_EQ(found.choice, rules.match(situation));
+                    for (const Rules::PassedOver& each : found.passed_over) {
+                        const std::string text = std::string(collective.name) + " " + each.condition + " -> native";
+                        EXPECT_EQ(Rules::parse(text, "test").match(situation), nullptr) << text;
+                        EXPECT_TRUE(found.line == 0 || each.line < found.line);
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// As "4: 2, 3": line 4 never decides because of lines 2 and 3.
 std::vector<std::string> unreachable(std::string_view text) {
     std::vector<std::string> found;

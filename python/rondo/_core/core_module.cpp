@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // rondo._core: the algorithms, and the checks of what users write, for Python. No MPI. rondo::Error becomes ValueError.
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,8 +16,8 @@
 #include "rondo/selection/nearest.hpp"
 #include "rondo/selection/nodes.hpp"
 #include "rondo/selection/quantity.hpp"
-#include "rondo/selection/rules.hpp"
 #include "python/rondo/_core/machine_module.hpp"
+#include "python/rondo/_core/rules_module.hpp"
 #include "python/rondo/_core/trace_module.hpp"
 
 namespace nb = nanobind;
@@ -91,32 +89,6 @@ Count quantity_of(std::string_view text) {
     throw Error("'" + std::string(text) + "' is not a number; " + expected_quantity(text));
 }
 
-nb::list unreachable_rules(std::string_view text, std::string_view name) {
-    nb::list found;
-    for (const Rules::Unreachable& each : Rules::parse(text, name).unreachable()) {
-        found.append(nb::make_tuple(each.line, each.covered_by));
-    }
-    return found;
-}
-
-std::optional<std::string> choice_by_rules(const std::string& text, std::string_view name, std::string_view collective,
-                                           Count bytes, Rank processes, Rank ranks_per_node, bool commutative,
-                                           std::string_view library, std::optional<Count> eager, Rank nodes,
-                                           bool shared_memory) {
-    Situation situation{.collective = require_collective(collective).name,
-                        .bytes = bytes,
-                        .processes = processes,
-                        .ranks_per_node = ranks_per_node,
-                        .nodes = nodes,
-                        .commutative = commutative,
-                        .shared_memory = shared_memory,
-                        .library = library.empty() ? MpiLibrary::other : require_library(library)};
-    if (eager) situation.eager = *eager;
-    const Rules rules = Rules::parse(text, name);
-    const Choice* choice = rules.match(situation);
-    return choice == nullptr ? std::nullopt : std::optional(to_string(*choice));
-}
-
 std::vector<std::string_view> nearest_of(std::string_view word, const std::vector<std::string>& known) {
     const std::vector<std::string_view> views(known.begin(), known.end());
     return nearest(word, views);
@@ -127,6 +99,7 @@ std::vector<std::string_view> nearest_of(std::string_view word, const std::vecto
 
 NB_MODULE(_core, module) {
     rondo::bind_machine(module);
+    rondo::bind_rules(module);
     rondo::bind_trace(module);
     nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
         try {
@@ -151,19 +124,6 @@ NB_MODULE(_core, module) {
     module.def("check_choice", &rondo::checked_choice, "collective"_a, "text"_a,
                "The choice, such as 'linear_pipeline:segment=4Ki', with every setting written out.\n\n"
                "Raises ValueError if there is no such algorithm, parameter or value.");
-    module.def(
-        "check_rules", &rondo::unreachable_rules, "text"_a, "name"_a,
-        "Reads the text of a rules file called `name`, and gives the rules that never decide: for each its line, "
-        "and the lines of the rules above it that match all its calls.\n\nRaises ValueError('<name>:<line>: what "
-        "was wrong') if one is malformed.");
-    module.def(
-        "choice_by_rules", &rondo::choice_by_rules, "text"_a, "name"_a, "collective"_a, "bytes"_a, "processes"_a,
-        "ranks_per_node"_a = 0, "commutative"_a = true, "library"_a = "", "eager"_a = nb::none(), "nodes"_a = 0,
-        "shared_memory"_a = false,
-        "What the text of a rules file called `name` says of a call, as `check_choice` writes it; None if it says "
-        "nothing. eager: bytes of the longest message that waits for no receiver; None: of any length.\n\nRaises "
-        "ValueError if the rules are malformed, or the collective or the library ('mpich', "
-        "'openmpi', 'impi') is unknown.");
     module.def("nearest", &rondo::nearest_of, "word"_a, "known"_a,
                "At most three of the known names that the word may be a misspelling of, nearest first.");
     module.def("ranks_on_nodes", &rondo::parse_ranks_on_nodes, "text"_a,

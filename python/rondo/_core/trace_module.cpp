@@ -103,34 +103,6 @@ virtual_machine::Execution execution_of(std::string_view mode) {
     throw Error("unknown mode '" + std::string(mode) + "'; expected lockstep or overlapped");
 }
 
-SharedFacts checked_facts(const Collective& collective, Count processes, Count count, Count element_bytes, Count root,
-                          bool commutative) {
-    constexpr Count most_processes = 1 << 24, most_bytes = Count{1} << 50;
-    if (processes < 1 || processes > most_processes) {
-        throw Error(std::to_string(processes) + " processes: expected 1 to " + std::to_string(most_processes));
-    }
-    if (root < 0 || root >= processes) {
-        throw Error("root " + std::to_string(root) + " of " + std::to_string(processes) + " processes: expected 0 to " +
-                    std::to_string(processes - 1));
-    }
-    if (root != 0 && !collective.has.root) throw Error(std::string(collective.name) + " has no root");
-    if (!collective.has.data) element_bytes = count = 1;  // `facts` knows
-    if (element_bytes < 1 || count < 0 || count > most_bytes / element_bytes) {
-        throw Error(std::to_string(count) + " elements of " + std::to_string(element_bytes) +
-                    " bytes: expected at least one byte each, and at most " + quantity_text(most_bytes) +
-                    " bytes together");
-    }
-    if (collective.has.all_to_all() && count % processes != 0) {
-        throw Error(std::to_string(count) + " elements for " + std::to_string(processes) +
-                    " processes: expected as many for each");
-    }
-    return collective.facts({.size = static_cast<Rank>(processes),
-                             .count = count,
-                             .element_bytes = element_bytes,
-                             .root = static_cast<Rank>(root),
-                             .op = {commutative}});
-}
-
 Choice known_choice(const Collective& collective, std::string_view text) {
     Choice choice = parse_choice(collective, text);
     if (choice.algorithm == nullptr)
@@ -148,6 +120,20 @@ struct InsideCosts {
         return virtual_machine::LinkCosts{alpha.value_or(costs.alpha), beta.value_or(costs.beta),
                                           overhead.value_or(costs.overhead)};
     }
+};
+
+/// What each rank has for each, where the ranks alone know how long that is.
+class EqualParts {
+  public:
+    EqualParts(const Collective& collective, Rank ranks, Count count) {
+        if (collective.has.local_lengths) {
+            table_.emplace(ranks, [&](Rank, Rank) { return count / ranks; }, 0, false);
+        }
+    }
+    [[nodiscard]] const virtual_machine::PartTable* table() const { return table_ ? &*table_ : nullptr; }
+
+  private:
+    std::optional<virtual_machine::PartTable> table_;
 };
 
 nb::dict traced(std::string_view collective_name, std::string_view choice_text, Count processes, Count count,
@@ -175,13 +161,12 @@ nb::dict traced(std::string_view collective_name, std::string_view choice_text, 
                                      .rendezvous = rendezvous};
     costs.inside = InsideCosts{alpha_inside, beta_inside, overhead_inside}.of(costs);
     const auto settings = virtual_machine::closed_settings(*choice.algorithm, facts, choice.settings, costs);
-    virtual_machine::Problem problem{*choice.algorithm, facts, settings, in_place};
-    const auto equal_parts = [&](Rank, Rank) { return count / processes; };
-    std::optional<virtual_machine::PartTable> parts;
-    if (collective.has.local_lengths) {
-        parts.emplace(facts.size, equal_parts, 0, false);
-        problem.parts = &*parts;
-    }
+    const EqualParts parts(collective, facts.size, count);
+    const virtual_machine::Problem problem{.algorithm = *choice.algorithm,
+                                           .facts = facts,
+                                           .settings = settings,
+                                           .in_place = in_place,
+                                           .parts = parts.table()};
     const virtual_machine::TraceOptions options{execution_of(mode), costs, most_messages};
     const virtual_machine::Trace trace = virtual_machine::trace(problem, options);
 
@@ -202,9 +187,9 @@ std::vector<double> timed(std::string_view collective_name, std::string_view cho
     SharedFacts facts = checked_facts(collective, processes, count, element_bytes, root, true);
     const auto placement = nodes.empty() ? std::nullopt : std::optional(parse_nodes(nodes, facts.size));
     if (placement) facts.placement = &*placement;
-    if (collective.has.local_lengths)
-        throw Error(std::string(collective.name) + " has lengths of each rank: not timed");
-
+    const auto too_many = [&] { return Error("more than " + std::to_string(most_messages) + " messages"); };
+    if (collective.has.local_lengths && processes > most_messages / processes) throw too_many();
+    const EqualParts parts(collective, facts.size, count);
     std::vector<double> times;
     std::vector<Setting> planned;
     std::optional<virtual_machine::Timing> timing;  // with those settings
@@ -215,8 +200,10 @@ std::vector<double> timed(std::string_view collective_name, std::string_view cho
             if (const auto reason = choice.algorithm->refusal(facts, settings)) throw Error(*reason);
             planned = std::move(settings);
             timing.reset();  // the memory of one at a time
-            timing = virtual_machine::Timing::of({*choice.algorithm, facts, planned}, {}, most_messages);
-            if (!timing) throw Error("more than " + std::to_string(most_messages) + " messages");
+            timing = virtual_machine::Timing::of(
+                {.algorithm = *choice.algorithm, .facts = facts, .settings = planned, .parts = parts.table()}, {},
+                most_messages);
+            if (!timing) throw too_many();
         }
         times.push_back(timing->time(costs, facts.element_bytes));
     }
@@ -224,6 +211,34 @@ std::vector<double> timed(std::string_view collective_name, std::string_view cho
 }
 
 }  // namespace
+
+SharedFacts checked_facts(const Collective& collective, Count processes, Count count, Count element_bytes, Count root,
+                          bool commutative) {
+    constexpr Count most_processes = 1 << 24, most_bytes = Count{1} << 50;
+    if (processes < 1 || processes > most_processes) {
+        throw Error(std::to_string(processes) + " processes: expected 1 to " + std::to_string(most_processes));
+    }
+    if (root < 0 || root >= processes) {
+        throw Error("root " + std::to_string(root) + " of " + std::to_string(processes) + " processes: expected 0 to " +
+                    std::to_string(processes - 1));
+    }
+    if (root != 0 && !collective.has.root) throw Error(std::string(collective.name) + " has no root");
+    if (!collective.has.data) element_bytes = count = 1;  // `facts` knows
+    if (element_bytes < 1 || count < 0 || count > most_bytes / element_bytes) {
+        throw Error(std::to_string(count) + " elements of " + std::to_string(element_bytes) +
+                    " bytes: expected at least one byte each, and at most " + quantity_text(most_bytes) +
+                    " bytes together");
+    }
+    if (collective.has.all_to_all() && count % processes != 0) {
+        throw Error(std::to_string(count) + " elements for " + std::to_string(processes) +
+                    " processes: expected as many for each");
+    }
+    return collective.facts({.size = static_cast<Rank>(processes),
+                             .count = count,
+                             .element_bytes = element_bytes,
+                             .root = static_cast<Rank>(root),
+                             .op = {commutative}});
+}
 
 void bind_trace(nb::module_& module) {
     module.def("trace", &traced, "collective"_a, "choice"_a, "processes"_a, "count"_a, nb::kw_only(),

@@ -20,8 +20,8 @@ from rondo.cluster import cluster
 from rondo.errors import Error
 from rondo.launching import abi, fitting, installation, launcher, mpi_library, preload, process
 from rondo.machine import machine, placement
+from rondo.selection import choices, rules_file
 
-NO_RULES = "none"
 REPORT_DIRECTORY = ".rondo-report-"
 GUARD = "RONDO_GUARD"
 
@@ -39,7 +39,7 @@ GUARD = "RONDO_GUARD"
 )
 @click.option(
     "--rules",
-    envvar="RONDO_RULES",
+    envvar=rules_file.VARIABLE,
     show_envvar=True,
     metavar="FILE|none",
     help="Rules that choose an algorithm for each call. Default: those that come with Rondo (tuning/default.rules). "
@@ -141,9 +141,9 @@ def command(
     variables = check_uses(uses, environment)
     if "RONDO" in environment:  # "off": for the ranks on all nodes alike
         variables["RONDO"] = environment["RONDO"]
-    rules_file = check_rules(rules)
-    if rules_file is not None:
-        variables["RONDO_RULES"] = str(rules_file)
+    chosen_rules = check_rules(rules)
+    if chosen_rules is not None:
+        variables[rules_file.VARIABLE] = str(chosen_rules)
     # A cluster knows its own figures better than the user's file for this machine.
     figures = machine.find(machine_file, environment) if cluster_text is None or machine_file is not None else None
     if figures is not None:
@@ -153,7 +153,7 @@ def command(
     if guard != "off":
         variables[GUARD] = guard
 
-    environment.pop("RONDO_RULES", None)
+    environment.pop(rules_file.VARIABLE, None)
     environment.pop(machine.VARIABLE, None)
     environment.pop(GUARD, None)
     line = launcher.read(list(words), environment)
@@ -212,43 +212,25 @@ def check_uses(uses: tuple[str, ...], environment: Mapping[str, str]) -> dict[st
         collective, equals, choice = use.partition("=")
         if not equals:
             raise Error(f"--use {use}: expected COLLECTIVE=ALGORITHM, as in exscan=doubling_123")
-        name = variable_of(collective)
+        name = choices.variable_of(collective)
         if name in variables:
             raise Error(f"--use {use}: {collective} was named before; expected each collective at most once")
-        variables[name] = checked_choice(collective, choice, f"--use {use}")
+        variables[name] = choices.checked(collective, choice, f"--use {use}")
     for each in _core.collectives():
-        name = variable_of(each["name"])
+        name = choices.variable_of(each["name"])
         if name not in variables and environment.get(name):
-            variables[name] = checked_choice(each["name"], environment[name], f"{name}={environment[name]}")
+            variables[name] = choices.checked(each["name"], environment[name], f"{name}={environment[name]}")
     return variables
-
-
-def variable_of(collective: str) -> str:
-    """The environment variable by which a rank learns what to do with a collective."""
-    return f"RONDO_{collective.upper()}"
-
-
-def checked_choice(collective: str, choice: str, given_as: str) -> str:
-    """The choice with every setting written out; Error if it is wrong."""
-    try:
-        text: str = _core.check_choice(collective, choice)
-    except ValueError as error:
-        raise Error(f"{given_as}: {error}") from None
-    return text
 
 
 def check_rules(rules: str | None) -> Path | None:
     """The absolute path of the rules, None for none; Error if they are malformed. Warns of rules that never decide."""
-    if rules == NO_RULES:
+    path = rules_file.find(rules)
+    if path is None:
         return None
-    path = Path(rules) if rules is not None else installation.DEFAULT_RULES
+    text = rules_file.read(path)
     try:
-        unreachable = _core.check_rules(path.read_text(encoding="utf-8"), str(path))
-    except OSError as error:
-        hint = " (--rules none does without)" if rules is None else ""
-        raise Error(f"cannot read the rules {path}: {error.strerror}{hint}") from None
-    except UnicodeDecodeError:
-        raise Error(f"cannot read the rules {path}: not a text file") from None
+        unreachable = _core.check_rules(text, str(path))
     except ValueError as error:
         raise Error(str(error)) from None
     for line, above in unreachable:

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// rondo._core: what rules files say of calls, and why.
+#include "python/rondo/_core/rules_module.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rondo/algorithms/registry.hpp"
+#include "rondo/core/error.hpp"
+#include "rondo/selection/choice.hpp"
+#include "rondo/selection/closing.hpp"
+#include "rondo/selection/conditions.hpp"
+#include "rondo/selection/eager_limit.hpp"
+#include "rondo/selection/machine.hpp"
+#include "rondo/selection/nodes.hpp"
+#include "rondo/selection/rules.hpp"
+#include "python/rondo/_core/trace_module.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace rondo {
+namespace {
+
+nb::list unreachable_rules(std::string_view text, std::string_view name) {
+    nb::list found;
+    for (const Rules::Unreachable& each : Rules::parse(text, name).unreachable()) {
+        found.append(nb::make_tuple(each.line, each.covered_by));
+    }
+    return found;
+}
+
+std::optional<std::string> choice_by_rules(const std::string& text, std::string_view name, std::string_view collective,
+                                           Count bytes, Rank processes, Rank ranks_per_node, bool commutative,
+                                           std::string_view library, std::optional<Count> eager, Rank nodes,
+                                           bool shared_memory) {
+    Situation situation{.collective = require_collective(collective).name,
+                        .bytes = bytes,
+                        .processes = processes,
+                        .ranks_per_node = ranks_per_node,
+                        .nodes = nodes,
+                        .commutative = commutative,
+                        .shared_memory = shared_memory,
+                        .library = library.empty() ? MpiLibrary::other : require_library(library)};
+    if (eager) situation.eager = *eager;
+    const Rules rules = Rules::parse(text, name);
+    const Choice* choice = rules.match(situation);
+    return choice == nullptr ? std::nullopt : std::optional(to_string(*choice));
+}
+
+/// What a user calls a library: its name, or its version.
+nb::dict described_library(std::string_view text) {
+    const bool is_version = text.find(' ') != std::string_view::npos;
+    const MpiLibrary library = is_version ? library_of(text) : require_library(text);
+    const auto number = static_cast<Count>(library);
+    const std::string version(is_version ? text : usual_version_of(library));
+    nb::dict description;
+    description["name"] = number == 0 ? std::string() : value_text(Rules::library, {number, number});
+    description["version"] = version;
+    description["eager"] = eager_limit_of(version);
+    return description;
+}
+
+/// One call, as the user describes it.
+struct Asked {
+    const Collective& collective;
+    SharedFacts facts;
+    Placement placement;
+
+    /// As the preload library knows it. Nodes are looked for only where a rule may depend on them.
+    [[nodiscard]] SharedFacts known_facts(bool knows_nodes) const {
+        SharedFacts known = facts;
+        known.placement = knows_nodes ? &placement : nullptr;
+        return known;
+    }
+};
+
+/// What becomes of a choice: why it refuses the call, or with which settings it serves it.
+nb::dict outcome_of(const Choice& choice, const Asked& asked, bool knows_nodes, const Machine& machine) {
+    const AlgorithmInfo& algorithm = *choice.algorithm;
+    SharedFacts facts = asked.known_facts(knows_nodes && algorithm.uses_nodes);
+    nb::dict outcome;
+    outcome["algorithm"] = algorithm.name;
+    outcome["choice"] = to_string(choice);
+    outcome["closed"] = nb::none();
+    outcome["refusal"] = nb::none();
+    outcome["needs"] = nb::none();
+    if (const Requirement* unmet = algorithm.unmet(facts, choice.settings)) {
+        outcome["refusal"] = unmet->unmet(facts, choice.settings).value_or("");
+        outcome["needs"] = unmet->summary;
+        return outcome;
+    }
+    facts = asked.known_facts(knows_nodes);
+    outcome["closed"] = to_string(Choice{&algorithm, settings_for(choice, facts, machine)});
+    return outcome;
+}
+
+nb::dict explained(std::string_view rules_text, std::string_view rules_name, std::string_view collective_name,
+                   Count processes, Count count, std::string_view machine_text, Count element_bytes, Count root,
+                   bool commutative, std::string_view nodes, std::string_view version, bool shared_memory,
+                   std::string_view choice_text) {
+    const Collective& collective = require_collective(collective_name);
+    const Rules rules = Rules::parse(rules_text, rules_name);
+    Machine machine = Machine::parse(machine_text, "machine");
+    if (!machine.eager) machine.eager = eager_limit_of(version);
+    const SharedFacts facts = checked_facts(collective, processes, count, element_bytes, root, commutative);
+    const Asked asked = {collective, facts,
+                         nodes.empty() ? Placement::regular(facts.size, 1) : parse_nodes(nodes, facts.size)};
+    std::optional<Choice> forced;
+    if (!choice_text.empty()) forced = parse_choice(collective, choice_text);
+    const Situation situation{.collective = collective.name,
+                              .bytes = facts.bytes(),
+                              .processes = facts.size,
+                              .commutative = commutative,
+                              .shared_memory = shared_memory,
+                              .library = library_of(version),
+                              .eager = *machine.eager};
+    const bool knows_nodes = rules.ask_nodes() || (forced && forced->uses_nodes());
+    Rules::Explanation found;
+    if (!forced) found = rules.explain(situation, knows_nodes ? Spread::of(asked.placement) : Spread());
+    const Choice* const choice = forced ? &*forced : found.choice;
+
+    nb::list passed_over, candidates;
+    for (const Rules::PassedOver& each : found.passed_over) {
+        nb::dict description;
+        description["line"] = each.line;
+        description["choice"] = to_string(*each.choice);
+        description["condition"] = each.condition;
+        description["value"] = each.value;
+        passed_over.append(description);
+    }
+    const std::string chosen = choice == nullptr ? "" : to_string(*choice);
+    const auto add = [&](const Choice& candidate) {
+        nb::dict outcome = outcome_of(candidate, asked, knows_nodes, machine);
+        outcome["chosen"] = to_string(candidate) == chosen;
+        candidates.append(outcome);
+    };
+    for (const AlgorithmInfo* info : collective.algorithms) {
+        const Choice standard{info, info->open_settings()};
+        if (choice != nullptr && choice->algorithm == info && to_string(standard) != chosen) add(*choice);
+        add(standard);
+    }
+    nb::dict description;
+    description["bytes"] = situation.bytes;
+    description["elements"] = facts.count;
+    description["eager"] = *machine.eager;
+    description["knows_nodes"] = knows_nodes;
+    description["passed_over"] = passed_over;
+    description["line"] = found.line;
+    description["choice"] = chosen;
+    description["candidates"] = candidates;
+    return description;
+}
+
+}  // namespace
+
+void bind_rules(nb::module_& module) {
+    module.def(
+        "check_rules", &unreachable_rules, "text"_a, "name"_a,
+        "Reads the text of a rules file called `name`, and gives the rules that never decide: for each its line, "
+        "and the lines of the rules above it that match all its calls.\n\nRaises ValueError('<name>:<line>: what "
+        "was wrong') if one is malformed.");
+    module.def(
+        "choice_by_rules", &choice_by_rules, "text"_a, "name"_a, "collective"_a, "bytes"_a, "processes"_a,
+        "ranks_per_node"_a = 0, "commutative"_a = true, "library"_a = "", "eager"_a = nb::none(), "nodes"_a = 0,
+        "shared_memory"_a = false,
+        "What the text of a rules file called `name` says of a call, as `check_choice` writes it; None if it says "
+        "nothing. eager: bytes of the longest message that waits for no receiver; None: of any length.\n\nRaises "
+        "ValueError if the rules are malformed, or the collective or the library ('mpich', "
+        "'openmpi', 'impi') is unknown.");
+    module.def(
+        "library", &described_library, "text"_a,
+        "An MPI library by its name ('mpich', 'openmpi', 'impi'), or by what MPI_Get_library_version says: name "
+        "('' for others), version (of a name: the newest that was measured), eager (bytes of the longest message "
+        "that waits for no receiver).\n\nRaises ValueError for an unknown name.");
+    module.def(
+        "explain", &explained, "text"_a, "name"_a, "collective"_a, "processes"_a, "count"_a, "machine"_a, nb::kw_only(),
+        "element_bytes"_a = 8, "root"_a = 0, "commutative"_a = true, "nodes"_a = "", "version"_a = "",
+        "shared_memory"_a = false, "choice"_a = "",
+        "What becomes of one call, of `count` elements of the whole vector, under the text of a rules file called "
+        "`name`, on a machine (the text of a machine file), with an MPI library (what MPI_Get_library_version says), "
+        "or "
+        "under a `choice` that stands above the rules: a dictionary with\n"
+        "bytes, elements: of the whole vector; eager: the limit that was taken; knows_nodes: whether ranks find out "
+        "where they are, under these rules;\n"
+        "passed_over: dictionaries of the rules before the one that decides, with line, choice, condition (the first "
+        "that the call does not meet), value (what the call has);\n"
+        "line: of the rule that decides, or 0; choice: '' if there is none;\n"
+        "candidates: dictionaries of all algorithms of the collective, and of the choice if it has other settings: "
+        "algorithm, choice, chosen; closed: the choice with every setting as the call would have it, or None with a "
+        "refusal (why), and what the algorithm needs.\n\n"
+        "Raises ValueError for what is malformed, and for a call that makes no sense.");
+}
+
+}  // namespace rondo

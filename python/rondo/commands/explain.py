@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`rondo explain`: what Rondo does with one call, and why."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rondo import _core
+from rondo.bench import plans
+from rondo.errors import Error
+from rondo.machine import machine, placement
+from rondo.selection import explanation, rules_file
+
+USER_OPERATOR = "user"
+OPERATORS = (*plans.OPERATORS, USER_OPERATOR)
+LIBRARY = "mpich"
+UNBOUNDED = 1000  # columns
+
+
+@click.command()
+@click.argument("collective")
+@click.option("--count", metavar="ELEMENTS", help="Of the call, as in 64Ki; of a part where ranks have parts.")
+@click.option(
+    "--type",
+    "type_name",
+    default="double",
+    show_default=True,
+    metavar="TYPE|BYTES",
+    help=f"Of an element: {', '.join(plans.TYPES)}; or its size.",
+)
+@click.option("-n", "--processes", type=int, help="Ranks of the communicator. Default: those of --nodes.")
+@click.option("--ppn", type=click.IntRange(1), help="Ranks on each node; the last one may have fewer. Default: 1.")
+@click.option(
+    "--nodes",
+    metavar="NODESxRANKS|RANKS,RANKS,...",
+    help="Where the ranks are, instead of --ppn: 4x16 is four nodes of sixteen, 4,4,3 three that differ.",
+)
+@click.option(
+    "--op",
+    "operator",
+    type=click.Choice(OPERATORS),
+    default="sum",
+    show_default=True,
+    help=f"Of a reduction. All of MPI's own commute; `{USER_OPERATOR}` is one of the program's own that does not.",
+)
+@click.option("--root", type=int, default=0, show_default=True, help="Of collectives that have one.")
+@click.option(
+    "--library",
+    metavar="mpich|openmpi|impi|VERSION",
+    help=f"MPI library, by its name or by what a report of `rondo run` calls it. Default: {LIBRARY}.",
+)
+@click.option("--shared-memory", is_flag=True, help="As with RONDO_SHARED_MEMORY=on.")
+@click.option(
+    "--rules",
+    envvar=rules_file.VARIABLE,
+    show_envvar=True,
+    metavar="FILE|none",
+    help="As of `rondo run`. Default: the rules that come with Rondo.",
+)
+@click.option(
+    "--machine",
+    "machine_file",
+    envvar=machine.VARIABLE,
+    show_envvar=True,
+    metavar="FILE",
+    help="As of `rondo run`. Default: ~/.config/rondo/machine if it is there, else a 100 Gbit/s network.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print all as a JSON object.")
+def command(
+    *,
+    collective: str,
+    count: str | None,
+    type_name: str,
+    processes: int | None,
+    ppn: int | None,
+    nodes: str | None,
+    operator: str,
+    root: int,
+    library: str | None,
+    shared_memory: bool,
+    rules: str | None,
+    machine_file: str | None,
+    as_json: bool,
+) -> None:
+    """Say what Rondo does with a call of this COLLECTIVE, and why.
+
+    Which rule decides, why the rules before it do not match, what the choice is in the end, and what all algorithms
+    would take. Nothing is run: times are predicted on the figures of the machine file.
+
+    \b
+        rondo explain allreduce --count 1M --type double -n 64 --ppn 16
+        rondo explain reduce --count 4Ki --nodes 4,4,3 --op user --root 2
+        rondo explain bcast --count 64Ki -n 8 --library "Open MPI v4.1.4" --rules mine.rules
+        rondo explain exscan --count 100 -n 36 --machine cluster.machine --json
+
+    A count is that of the call: of reduce_scatter, allgather, alltoall, gather and scatter, of one rank's part; a
+    barrier has none. Environment variables such as RONDO_EXSCAN stand above the rules here, too.
+    """
+    traits = _traits(collective)
+    ranks_on = _ranks_on(processes, ppn, nodes)
+    element_bytes = _element_bytes(type_name)
+    call_count = _count(traits, count)
+    mpi = _library(library or LIBRARY)
+    call = explanation.Call(
+        collective=collective,
+        ranks_on=ranks_on,
+        elements=call_count * sum(ranks_on) if _has_parts(traits) else call_count,
+        element_bytes=element_bytes,
+        commutative=traits["has_operation"] and operator != USER_OPERATOR,
+        root=root,
+        library=mpi["version"],
+        shared_memory=shared_memory,
+    )
+    rules_path = rules_file.find(rules)
+    figures = machine.find(machine_file, os.environ)
+    found = explanation.explain(call, rules_path, figures, os.environ)
+    assumed = [
+        *([f"{mpi['version']}, the newest that was measured"] if library in (None, mpi["name"]) else []),
+        *([] if ppn or nodes else ["each rank is on a node of its own"]),
+        *_assumed_of_machine(figures, found.eager, mpi),
+    ]
+    if as_json:
+        document = {
+            "collective": collective,
+            "processes": call.processes,
+            "nodes": call.nodes,
+            "elements": call.elements,
+            "element_bytes": element_bytes,
+            "commutative": call.commutative,
+            "root": root,
+            "library": mpi["version"],
+            "shared_memory": shared_memory,
+            "rules": str(rules_path) if rules_path is not None else None,
+            "machine": str(figures) if figures is not None else None,
+            "assumed": assumed,
+            **dataclasses.asdict(found),
+        }
+        click.echo(json.dumps(document, indent=2))
+        return
+    from rich.console import Console  # noqa: PLC0415
+
+    from rondo.selection import explanation_table  # noqa: PLC0415
+
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else UNBOUNDED
+    console = Console(width=width, highlight=False)
+    title = _title(traits, call, count=call_count, type_name=type_name, operator=operator, vector=found.bytes)
+    explanation_table.show(found, console, title=title, collective=collective, assumed=assumed, rules=rules_path)
+
+
+def _traits(collective: str) -> dict[str, Any]:
+    """Of a collective; Error with the nearest names if there is no such one."""
+    try:
+        _core.algorithms(collective)
+    except ValueError as error:
+        raise Error(str(error)) from None
+    traits: dict[str, Any] = next(each for each in _core.collectives() if each["name"] == collective)
+    return traits
+
+
+def _has_parts(traits: Mapping[str, Any]) -> bool:
+    """Whether the count of a call is of one rank's part."""
+    return traits["name"] in plans.DIVIDED or traits["all_to_all"]
+
+
+def _ranks_on(processes: int | None, ppn: int | None, nodes: str | None) -> tuple[int, ...]:
+    """Of each node; Error if nothing was said, or things that contradict each other."""
+    if nodes is not None:
+        if ppn is not None:
+            raise Error("--nodes says how many ranks each node has; leave out --ppn")
+        ranks_on = placement.ranks_on(nodes)
+        if processes not in (None, sum(ranks_on)):
+            raise Error(
+                f"--nodes {nodes} has {sum(ranks_on)} ranks, not the {processes} of -n; leave out one of the two"
+            )
+        return ranks_on
+    if processes is None:
+        raise Error("how many ranks? Expected -n, as in -n 64 --ppn 16, or --nodes, as in --nodes 4x16")
+    if not 1 <= processes <= plans.MOST_PROCESSES:
+        raise Error(f"-n {processes}: expected 1 to {plans.MOST_PROCESSES} ranks")
+    each = min(ppn or 1, processes)
+    full, rest = divmod(processes, each)
+    return (each,) * full + ((rest,) if rest else ())
+
+
+def _element_bytes(type_name: str) -> int:
+    if type_name in plans.TYPES:
+        return plans.TYPES[type_name]
+    if type_name.isdecimal() and int(type_name) > 0:
+        return int(type_name)
+    raise Error(f"unknown type {type_name!r}; {plans.suggestion(type_name, plans.TYPES)}, or a number of bytes")
+
+
+def _count(traits: Mapping[str, Any], count: str | None) -> int:
+    """Of the call; Error if it says nothing, or says something of a call without data."""
+    if not traits["has_data"]:
+        if count is not None:
+            raise Error(f"{traits['name']} has no data; leave out --count")
+        return 1
+    if count is None:
+        raise Error("how long is the vector? Expected --count, as in --count 64Ki")
+    try:
+        elements: int = _core.quantity(count)
+    except ValueError as error:
+        raise Error(f"--count: {error}") from None
+    return elements
+
+
+def _library(text: str) -> dict[str, Any]:
+    """Name, version and eager limit of an MPI library; Error for an unknown name."""
+    try:
+        mpi: dict[str, Any] = _core.library(text)
+    except ValueError as error:
+        raise Error(f"--library: {error}, or a version as in 'Open MPI v4.1.4'") from None
+    return mpi
+
+
+def _assumed_of_machine(figures: Path | None, eager: int, mpi: Mapping[str, Any]) -> list[str]:
+    """What was taken for figures that nobody gave."""
+    assumed = []
+    if figures is None:
+        assumed.append("a 100 Gbit/s network (`rondo calibrate` measures yours, --machine names a file)")
+    if figures is None or machine.read(figures).eager is None:
+        assumed.append(
+            f"messages of up to {_core.quantity_text(eager)} bytes wait for no receiver, as of {mpi['version']}"
+        )
+    return assumed
+
+
+def _title(
+    traits: Mapping[str, Any],
+    call: explanation.Call,
+    *,
+    count: int,
+    type_name: str,
+    operator: str,
+    vector: int,
+) -> str:
+    """The call in a line."""
+    from rondo.reports.style import bytes_text, counted  # noqa: PLC0415
+
+    words = [f"MPI_{call.collective.capitalize()}"]
+    if traits["has_data"]:
+        size = type_name if type_name in plans.TYPES else f"{counted(call.element_bytes, 'byte')} each"
+        of_part = " a part" if _has_parts(traits) else ""
+        words.append(f"{count} x {size}{of_part}" + (f" ({bytes_text(vector)} in all)" if vector else ""))
+    if traits["has_operation"]:
+        words.append(operator if operator != USER_OPERATOR else "an operator that does not commute")
+    if traits["has_root"]:
+        words.append(f"root {call.root}")
+    each = sorted(set(call.ranks_on))
+    on_each = f"{each[0]}" if len(each) == 1 else f"{each[0]} to {each[-1]}"
+    words.append(f"{counted(call.processes, 'rank')} on {counted(len(call.ranks_on), 'node')} of {on_each}")
+    return ", ".join([*words, call.library])

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What Rondo does with one call, and why: the words of rondo._core, put together for people and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rondo import _core
+from rondo.bench.results import NATIVE
+from rondo.errors import Error
+from rondo.launching import installation
+from rondo.machine import machine
+from rondo.selection import choices, rules_file
+
+
+@dataclass(frozen=True)
+class Call:
+    """A collective call, as users describe it."""
+
+    collective: str
+    ranks_on: tuple[int, ...]
+    """Of each node."""
+    elements: int
+    """Of the whole vector."""
+    element_bytes: int
+    commutative: bool
+    root: int
+    library: str
+    """What MPI_Get_library_version says."""
+    shared_memory: bool
+
+    @property
+    def processes(self) -> int:
+        """Of the communicator."""
+        return sum(self.ranks_on)
+
+    @property
+    def nodes(self) -> str:
+        """As rondo._core reads them."""
+        if len(set(self.ranks_on)) == 1:
+            return f"{len(self.ranks_on)}x{self.ranks_on[0]}"
+        return ",".join(map(str, self.ranks_on))
+
+
+@dataclass(frozen=True)
+class Decider:
+    """What had the last word about a call."""
+
+    place: str
+    """FILE:LINE, or the environment variable."""
+    line: int
+    """0: the variable."""
+    text: str
+    """As it stands there."""
+
+
+@dataclass(frozen=True)
+class PassedOver:
+    """A rule that does not match the call."""
+
+    line: int
+    rule: str
+    """As it stands in the file."""
+    choice: str
+    condition: str
+    """The first that the call does not meet."""
+    value: str
+    """What the call has instead."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An algorithm that could serve the call."""
+
+    algorithm: str
+    choice: str
+    """With all its settings, as the call would have them."""
+    chosen: bool
+    seconds: float | None
+    """Predicted; None: it refuses the call, or cannot be timed."""
+    refusal: str | None
+    untimed: str | None
+    """Why there is no time."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What becomes of a call."""
+
+    bytes: int
+    """Of the vector, as rules see it."""
+    eager: int
+    """The limit that was taken."""
+    knows_nodes: bool
+    """Whether ranks find out where they are, under these rules."""
+    passed_over: tuple[PassedOver, ...]
+    decided_by: Decider | None
+    choice: str | None
+    """Of the rule, or the variable; None: nothing speaks of the call."""
+    runs: str
+    """The algorithm with all its settings, or "native"."""
+    reason: str
+    candidates: tuple[Candidate, ...]
+    """Fastest first, then those without a time."""
+
+
+def explain(call: Call, rules: Path | None, figures: Path | None, environment: Mapping[str, str]) -> Explanation:
+    """What becomes of a call under a file of rules (None: none) on a machine (None: the standard one).
+
+    Error for what is malformed, and for a call that makes no sense.
+    """
+    text = rules_file.read(rules) if rules is not None else ""
+    machine_text = figures.read_text(encoding="utf-8") if figures is not None else machine.standard().text()
+    variable = choices.variable_of(call.collective)
+    forced = environment.get(variable, "")
+    if forced:
+        choices.checked(call.collective, forced, f"{variable}={forced}")
+    try:
+        found = _core.explain(
+            text, str(rules), call.collective, call.processes, call.elements, machine_text,
+            element_bytes=call.element_bytes, root=call.root, commutative=call.commutative, nodes=call.nodes,
+            version=call.library, shared_memory=call.shared_memory, choice=forced,
+        )  # fmt: skip
+    except ValueError as error:
+        raise Error(str(error)) from None
+    lines = [" ".join(each.split()) for each in text.split("\n")]
+    passed_over = tuple(PassedOver(rule=lines[each["line"] - 1], **each) for each in found["passed_over"])
+    decider = None
+    if forced:
+        decider = Decider(variable, 0, forced)
+    elif found["line"]:
+        decider = Decider(f"{shown(rules)}:{found['line']}", found["line"], lines[found["line"] - 1])
+    runs, reason = _outcome(call, found, decider)
+    return Explanation(
+        bytes=found["bytes"],
+        eager=found["eager"],
+        knows_nodes=found["knows_nodes"],
+        passed_over=passed_over,
+        decided_by=decider,
+        choice=found["choice"] or None,
+        runs=runs,
+        reason=reason,
+        candidates=_timed(call, found["candidates"], _with_eager(machine_text, found["eager"])),
+    )
+
+
+def shown(rules: Path | None) -> str:
+    """The name of a rules file for people."""
+    return rules.name if rules == installation.DEFAULT_RULES else str(rules)
+
+
+def _outcome(call: Call, found: Mapping[str, Any], decider: Decider | None) -> tuple[str, str]:
+    """What runs, and why."""
+    if call.processes == 1:
+        return NATIVE, "there is one process: Rondo leaves all its calls to the library"
+    if decider is None:
+        return NATIVE, "no rule matches the call"
+    if found["choice"] == NATIVE:
+        return NATIVE, f"{decider.place} says so"
+    chosen = next(each for each in found["candidates"] if each["chosen"])
+    if chosen["refusal"] is not None:
+        return NATIVE, (
+            f"{decider.place} chooses {chosen['choice']}, which needs {chosen['needs']}: {chosen['refusal']}. "
+            "Then Rondo tries no other algorithm"
+        )
+    if chosen["closed"] != chosen["choice"]:
+        return chosen["closed"], f"{decider.place} chooses {chosen['choice']}; the rest is chosen for call and machine"
+    return chosen["closed"], f"{decider.place} chooses it"
+
+
+def _with_eager(text: str, eager: int) -> str:
+    """The text of a machine file with the limit of the library, where it says nothing of its own."""
+    says = _core.read_machine(text, "machine")["eager"] is not None
+    return text if says else f"{text.rstrip()}\neager = {eager}\n"
+
+
+def _timed(call: Call, candidates: list[dict[str, Any]], machine_text: str) -> tuple[Candidate, ...]:
+    timed = []
+    for each in candidates:
+        seconds, untimed = None, None
+        if each["refusal"] is None:
+            try:
+                (seconds,) = _core.times(
+                    call.collective, each["closed"], call.processes, call.elements, [machine_text],
+                    element_bytes=call.element_bytes, root=call.root, nodes=call.nodes,
+                )  # fmt: skip
+            except ValueError as error:
+                untimed = str(error)
+        closed = each["closed"] or each["choice"]
+        timed.append(Candidate(each["algorithm"], closed, each["chosen"], seconds, each["refusal"], untimed))
+    return tuple(sorted(timed, key=lambda each: (each.seconds is None, each.seconds or 0, each.refusal is not None)))

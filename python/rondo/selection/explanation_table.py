@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An explanation for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from rondo.bench.results import NATIVE
+from rondo.reports.style import time_text
+from rondo.selection.explanation import Candidate, Explanation, shown
+
+CHOSEN = "→"
+
+
+def show(
+    found: Explanation, console: Console, *, title: str, collective: str, assumed: Sequence[str], rules: Path | None
+) -> None:
+    """Prints what becomes of a call, why, and what else there is."""
+    console.print(Text(title, style="bold"), soft_wrap=True)
+    for each in assumed:
+        console.print(Text(f"  assumed: {each}", style="dim"), soft_wrap=True)
+    console.print()
+    console.print(_outcome(found), soft_wrap=True)
+    if found.decided_by is not None:
+        console.print(Text(f"  {found.decided_by.text}", style="dim"), soft_wrap=True)
+    if found.passed_over:
+        matched = found.decided_by is not None and found.decided_by.line > 0
+        which = "before that" if matched else f"of {collective}"
+        console.print(f"\n{shown(rules)}: the rules {which} do not match", soft_wrap=True)
+        console.print(_passed_over(found))
+    console.print(_candidates(found.candidates))
+    line = "seconds: predicted, in virtual time; what native takes is not known"
+    console.print(Text(line, style="dim"), soft_wrap=True)
+
+
+def _outcome(found: Explanation) -> Text:
+    served = found.runs != NATIVE
+    who = (found.runs, "bold green") if served else ("the MPI library's own (native)", "bold")
+    return Text.assemble("It is carried out by ", who, f": {found.reason}.")
+
+
+def _passed_over(found: Explanation) -> Table:
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table.add_column("line", justify="right", no_wrap=True)
+    for heading in ("would choose", "but asks for", "the call has"):
+        table.add_column(heading, overflow="fold")
+    for each in found.passed_over:
+        table.add_row(str(each.line), each.choice, each.condition, each.value)
+    return table
+
+
+def _candidates(candidates: Sequence[Candidate]) -> Table:
+    fastest = next((each.seconds for each in candidates if each.seconds), None)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table.add_column("", no_wrap=True)
+    table.add_column("algorithm", overflow="fold")
+    table.add_column("seconds", justify="right", no_wrap=True)
+    table.add_column("ratio", justify="right", no_wrap=True)
+    table.add_column("", overflow="fold", style="dim")
+    for each in candidates:
+        takes = time_text(each.seconds) if each.seconds is not None else ""
+        ratio = f"{each.seconds / fastest:.2f}" if each.seconds is not None and fastest else ""
+        remark = f"refuses: {each.refusal}" if each.refusal is not None else each.untimed or ""
+        style = "green" if each.chosen and each.refusal is None else ""
+        table.add_row(CHOSEN if each.chosen else "", Text(each.choice, style=style), takes, ratio, remark)
+    return table

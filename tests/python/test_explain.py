@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`rondo explain`: which rule decides, why others do not, and what all algorithms would take."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from rondo.launching import installation
+
+from rondo import _core
+
+RULES = """\
+# Two ranks.
+allreduce  processes <= 2   -> native
+allreduce  library = impi, bytes < 4Mi -> native
+scan       -> native
+allreduce  bytes > 1Mi, ranks_per_node = 1  -> circulant  # few
+allreduce  bytes >= 4Mi, commutative = yes -> ring
+allreduce  nodes in 2..4 -> full_lane
+"""
+
+
+@pytest.fixture
+def explain(rondo, tmp_path):
+    """Runs the command under RULES, or other ones, and reads its JSON."""
+    rules = tmp_path / "mine.rules"
+    rules.write_text(RULES)
+
+    def run(*words, text=RULES):
+        rules.write_text(text)
+        result = rondo("explain", *words, "--rules", rules, "--json")
+        assert result.exit_code == 0, result.stderr
+        return json.loads(result.stdout)
+
+    return run
+
+
+def passed_over(document):
+    return [f"{each['line']}: {each['condition']}, has {each['value']}" for each in document["passed_over"]]
+
+
+def test_the_first_condition_that_fails_is_named_for_every_rule_before_the_one_that_decides(explain):
+    document = explain("allreduce", "--count", "1Mi", "-n", 64, "--ppn", 16)
+    assert passed_over(document) == [
+        "2: processes <= 2, has 64",
+        "3: library = impi, has mpich",
+        "5: ranks_per_node = 1, has 16",
+    ]
+    assert document["passed_over"][0]["rule"] == "allreduce processes <= 2 -> native"
+    assert document["decided_by"]["line"] == 6
+    assert document["decided_by"]["place"].endswith("mine.rules:6")
+    assert document["choice"] == "ring:segment=auto"
+    assert document["runs"].startswith("ring:segment=")
+    assert document["bytes"] == 8 << 20
+
+
+def test_what_decides_is_what_the_rules_say_of_such_a_call(explain):
+    rules = installation.DEFAULT_RULES.read_text()
+    for collective in ("exscan", "bcast", "allgather"):
+        for nodes, each in ((2, 1), (8, 1), (4, 4), (20, 2)):
+            document = explain(collective, "--count", "4Ki", "-n", nodes * each, "--ppn", each, text=rules)
+            said = _core.choice_by_rules(
+                rules, "rules", collective, document["bytes"], nodes * each, each, document["commutative"], "mpich",
+                document["eager"], nodes,
+            )  # fmt: skip
+            assert document["choice"] == said
+
+
+def test_an_algorithm_that_refuses_leaves_the_call_to_the_library(explain):
+    document = explain("reduce", "--count", 100, "-n", 8, "--op", "user", text="reduce -> ring\nreduce -> binomial\n")
+    assert document["runs"] == "native"
+    assert "needs a commutative operator: the operator does not commute" in document["reason"]
+    chosen = next(each for each in document["candidates"] if each["chosen"])
+    assert (chosen["algorithm"], chosen["seconds"]) == ("ring", None)
+    assert chosen["refusal"] == "the operator does not commute"
+
+
+def test_candidates_come_fastest_first_with_the_times_of_the_machine(explain, tmp_path):
+    figures = tmp_path / "machine"
+    figures.write_text("alpha = 1e-3\nbeta = 1e-8\neager = 64Ki\n")
+    document = explain("exscan", "--count", "64Ki", "-n", 6, "--machine", figures)
+    seconds = [each["seconds"] for each in document["candidates"]]
+    assert seconds == sorted(seconds)
+    assert {each["algorithm"] for each in document["candidates"]} == {
+        each["name"] for each in _core.algorithms("exscan")
+    }
+    text = figures.read_text()
+    for each in document["candidates"]:
+        assert _core.times("exscan", each["choice"], 6, 65536, [text], nodes="6x1") == [each["seconds"]]
+    assert document["eager"] == 64 << 10
+    assert not any("network" in each or "receiver" in each for each in document["assumed"])
+
+
+def test_a_choice_with_settings_of_its_own_stands_beside_the_standard_ones(explain):
+    document = explain("allreduce", "--count", 1, "-n", 9, text="allreduce -> recursive_multiplying:radix=8\n")
+    choices = {each["choice"]: each["chosen"] for each in document["candidates"]}
+    assert choices["recursive_multiplying:radix=8"]
+    assert choices["recursive_multiplying:radix=4"] is False
+    assert document["runs"] == "recursive_multiplying:radix=8"
+
+
+def test_counts_are_those_of_calls(explain):
+    assert explain("allgather", "--count", 10, "-n", 8)["bytes"] == 640
+    assert explain("alltoall", "--count", 10, "--type", "int", "-n", 8)["bytes"] == 320
+    assert explain("bcast", "--count", 10, "--type", 3, "-n", 8)["bytes"] == 30
+    assert explain("barrier", "-n", 8)["bytes"] == 0
+    assert explain("alltoallv", "--count", 10, "-n", 4)["bytes"] == 0  # ranks know only their own
+
+
+def test_nodes_may_differ(explain):
+    document = explain("allreduce", "--count", 10, "--nodes", "4,4,3", text="allreduce ranks_per_node = 4 -> ring\n")
+    assert passed_over(document) == ["1: ranks_per_node = 4, has 3 to 4"]
+    assert (document["processes"], document["nodes"]) == (11, "4,4,3")
+    assert explain("allreduce", "--count", 10, "-n", 11, "--ppn", 4)["nodes"] == "4,4,3"
+
+
+def test_nodes_are_unknown_where_no_rule_asks_for_them(explain):
+    assert explain("bcast", "--count", 10, "-n", 4)["knows_nodes"]
+    assert not explain("bcast", "--count", 10, "-n", 4, text="bcast -> binomial\n")["knows_nodes"]
+
+
+def test_libraries_go_by_name_or_version(explain):
+    for library, name, eager in (("impi", "impi", 32), ("MPICH Version 4.0.2", "mpich", 16), ("A 1.0", "another", 16)):
+        text = "bcast library = openmpi -> native"
+        document = explain("bcast", "--count", 10, "-n", 4, "--library", library, text=text)
+        assert passed_over(document) == [f"1: library = openmpi, has {name}"]
+        assert document["eager"] == eager << 10
+
+
+def test_what_nobody_said_is_assumed_aloud(explain):
+    said = " ".join(explain("bcast", "--count", 10, "-n", 4)["assumed"])
+    for word in ("MPICH Version 5.0", "each rank is on a node of its own", "100 Gbit/s", "up to 512Ki bytes"):
+        assert word in said
+    full = explain("bcast", "--count", 10, "--nodes", "2x2", "--library", "Open MPI v5.0.11")["assumed"]
+    assert not any("newest" in each or "node" in each for each in full)
+
+
+def test_variables_stand_above_the_rules(explain, rondo, monkeypatch):
+    monkeypatch.setenv("RONDO_SCAN", "doubling")
+    document = explain("scan", "--count", 10, "-n", 4)
+    assert document["decided_by"] == {"place": "RONDO_SCAN", "line": 0, "text": "doubling"}
+    assert (document["passed_over"], document["runs"]) == ([], "doubling")
+    monkeypatch.setenv("RONDO_SCAN", "dubling")
+    result = rondo("explain", "scan", "--count", 10, "-n", 4)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("rondo: RONDO_SCAN=dubling: scan has no algorithm")
+
+
+def test_one_process_has_nothing_to_gain(explain):
+    assert explain("bcast", "--count", 10, "-n", 1, text="bcast -> binomial\n")["runs"] == "native"
+
+
+def test_people_get_a_verdict_and_two_tables(rondo, tmp_path):
+    rules = tmp_path / "mine.rules"
+    rules.write_text(RULES)
+    result = rondo("explain", "allreduce", "--count", "1Mi", "-n", 64, "--ppn", 16, "--rules", rules)
+    assert result.exit_code == 0
+    lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
+    assert lines[0].startswith("MPI_Allreduce, 1048576 x double (8 MiB in all), sum, 64 ranks on 4 nodes of 16, MPICH")
+    assert any(line.startswith("It is carried out by ring:segment=") for line in lines)
+    assert "allreduce bytes >= 4Mi, commutative = yes -> ring" in lines
+    assert "5 circulant ranks_per_node = 1 16" in lines
+    assert any(line.startswith("→ ring:segment=") for line in lines)
+    nothing = rondo("explain", "bcast", "--count", 4, "-n", 4, "--rules", "none").stdout
+    assert "the MPI library's own (native): no rule matches the call." in nothing
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("exscn", "-n", 2), "Rondo has no collective 'exscn'; did you mean 'exscan'?"),
+        (("scan", "--count", 1), "how many ranks? Expected -n"),
+        (("scan", "-n", 2), "how long is the vector? Expected --count"),
+        (("scan", "--count", "1x", "-n", 2), "--count: '1x' is not a number"),
+        (("barrier", "--count", 1, "-n", 2), "barrier has no data; leave out --count"),
+        (("scan", "--count", 1, "-n", 2, "--nodes", "2x2"), "--nodes 2x2 has 4 ranks, not the 2 of -n"),
+        (("scan", "--count", 1, "--ppn", 2, "--nodes", "2x2"), "leave out --ppn"),
+        (("scan", "--count", 1, "-n", 2, "--root", 1), "scan has no root"),
+        (("bcast", "--count", 1, "-n", 2, "--root", 2), "root 2 of 2 processes"),
+        (("scan", "--count", 1, "-n", 2, "--type", "doubel"), "unknown type 'doubel'; did you mean double?"),
+        (("scan", "--count", 1, "-n", 2, "--library", "mpitch"), "--library: unknown library 'mpitch'"),
+        (("scan", "--count", 1, "-n", 2, "--rules", "no.rules"), "cannot read the rules no.rules"),
+        (("scan", "--count", 1, "-n", 2, "--machine", "no.machine"), "cannot read the machine file no.machine"),
+        (("scan", "--count", 1, "-n", 0), "expected 1 to"),
+    ],
+)
+def test_mistakes_are_refused_with_what_was_expected(rondo, words, message):
+    result = rondo("explain", *words)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("rondo: ")
+    assert message in result.stderr
+
+
+def test_malformed_rules_are_refused_with_their_line(rondo, tmp_path):
+    rules = tmp_path / "bad.rules"
+    rules.write_text("scan -> native\nscan -> gone\n")
+    result = rondo("explain", "scan", "--count", 1, "-n", 2, "--rules", rules)
+    assert result.exit_code == 2
+    assert f"{rules}:2: scan has no algorithm 'gone'" in result.stderr
