@@ -2,7 +2,10 @@
 #include "rondo/selection/rules.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include "rondo/core/error.hpp"
 #include "rondo/core/fingerprint.hpp"
@@ -156,18 +159,37 @@ MpiLibrary require_library(std::string_view name) {
 }
 
 Rules Rules::parse(std::string_view text, std::string_view name) {
-    Rules rules;
+    std::vector<Rule> rules;
     read_lines(text, name, [&](std::string_view line, int number) {
-        rules.rules_.push_back(RuleReader::read(line));
-        rules.rules_.back().line = number;
+        rules.push_back(RuleReader::read(line));
+        rules.back().line = number;
     });
-    std::ranges::stable_sort(rules.rules_, {}, &Rule::collective);
-    for (std::size_t first = 0, last = 0; first < rules.rules_.size(); first = last) {
-        const std::string_view collective = rules.rules_[first].collective;
-        while (last < rules.rules_.size() && rules.rules_[last].collective == collective) ++last;
-        rules.groups_.push_back({collective, first, last - first});
+    return grouped(std::move(rules));
+}
+
+Rules Rules::parse_what_is_right(std::string_view text, std::vector<Complaint>& complaints) {
+    std::vector<Rule> rules;
+    read_lines(text, "", [&](std::string_view line, int number) {
+        try {
+            rules.push_back(RuleReader::read(line));
+            rules.back().line = number;
+        } catch (const Error& error) {
+            complaints.push_back({number, error.what()});
+        }
+    });
+    return grouped(std::move(rules));
+}
+
+Rules Rules::grouped(std::vector<Rule> rules) {
+    Rules result;
+    std::ranges::stable_sort(rules, {}, &Rule::collective);
+    for (std::size_t first = 0, last = 0; first < rules.size(); first = last) {
+        const std::string_view collective = rules[first].collective;
+        while (last < rules.size() && rules[last].collective == collective) ++last;
+        result.groups_.push_back({collective, first, last - first});
     }
-    return rules;
+    result.rules_ = std::move(rules);
+    return result;
 }
 
 std::span<const Rules::Rule> Rules::rules_of(std::string_view collective) const noexcept {
@@ -273,6 +295,67 @@ const Choice* Rules::match(const Situation& situation) const noexcept {
     const Spread::Range all = {situation.nodes, situation.nodes};
     Interval lengths;
     return match(situation, {.nodes = all, .fewest_on_node = each, .most_on_node = each}, lengths).value_or(nullptr);
+}
+
+namespace {
+
+bool same_choice(const Choice* a, const Choice* b) {
+    return to_string(a == nullptr ? Choice() : *a) == to_string(b == nullptr ? Choice() : *b);
+}
+
+/// Adds the next region, or lengthens the last one.
+void join(std::vector<Rules::Region>& regions, Rules::Region next) {
+    if (regions.empty() || !same_choice(regions.back().choice, next.choice)) {
+        regions.push_back(std::move(next));
+        return;
+    }
+    Rules::Region& last = regions.back();
+    last.bytes.highest = next.bytes.highest;
+    last.lines.insert(last.lines.end(), next.lines.begin(), next.lines.end());
+}
+
+}  // namespace
+
+std::vector<Rules::Row> Rules::regions(const Situation& situation, Rank ranks_per_node) const {
+    // Between these numbers of full nodes nothing changes.
+    const Count each = ranks_per_node;
+    const Count first = (2 + each - 1) / each, end = std::numeric_limits<Rank>::max() / each + 1;
+    std::set<Count> starts = {first};
+    for (const Rule& rule : rules_of(situation.collective)) {
+        const Bounds &ranks = rule.bounds[processes], &on = rule.bounds[nodes];
+        starts.insert({(ranks.lowest + each - 1) / each, on.lowest});
+        for (const Count last : {ranks.highest / each, on.highest}) {
+            if (last < end) starts.insert(last + 1);
+        }
+    }
+    std::erase_if(starts, [&](Count count) { return count < first || count >= end; });
+
+    std::vector<Row> rows;
+    for (auto start = starts.begin(); start != starts.end(); ++start) {
+        const Count beyond = std::next(start) == starts.end() ? end : *std::next(start);
+        const Placement placement = Placement::regular(static_cast<Rank>(*start), ranks_per_node);
+        Row row = {.processes = {*start * each, (beyond - 1) * each}, .regions = {}};
+        Situation call = situation;
+        call.processes = placement.size();
+        for (call.bytes = 0;;) {
+            Interval lengths;
+            const auto rule = search(call, values_of(call, Spread::of(placement)), lengths, [](const Rule&, Fact) {});
+            Region region = {lengths, nullptr, {}};
+            if (rule.value_or(nullptr) != nullptr) region = {lengths, &(*rule)->choice, {(*rule)->line}};
+            join(row.regions, std::move(region));
+            if (lengths.highest == any_count.highest) break;
+            call.bytes = lengths.highest + 1;
+        }
+        const auto alike = [](const Region& a, const Region& b) {
+            return a.bytes.highest == b.bytes.highest && a.lines == b.lines;
+        };
+        if (!rows.empty() && std::ranges::equal(rows.back().regions, row.regions, alike)) {
+            rows.back().processes.highest = row.processes.highest;
+        } else {
+            rows.push_back(std::move(row));
+        }
+    }
+    return rows;
 }
 
 bool Rules::ask_nodes() const noexcept {

@@ -65,6 +65,14 @@ class Rules {
     static Rules parse(std::string_view text, std::string_view name);
     static Rules read(const std::string& path);
 
+    /// What is wrong with a line.
+    struct Complaint {
+        int line;
+        std::string what;
+    };
+    /// As `parse`, but leaves out malformed lines, and says of each what is wrong.
+    static Rules parse_what_is_right(std::string_view text, std::vector<Complaint>& complaints);
+
     /// The choice of the first rule that matches; nullptr if none does. Takes no memory.
     [[nodiscard]] const Choice* match(const Situation& situation) const noexcept;
     /// The same for all nodes that are possible, whatever the situation says of them; nullopt if it depends on them.
@@ -98,6 +106,39 @@ class Rules {
     };
     [[nodiscard]] std::vector<Unreachable> unreachable() const;
 
+    /// A rule some of whose calls rules above it match.
+    struct Overlap {
+        int line;
+        std::vector<int> with;  ///< lines
+    };
+    /// Those that decide some call. By line.
+    [[nodiscard]] std::vector<Overlap> overlaps() const;
+
+    /// A rule whose algorithm refuses some of the calls that the rule matches.
+    struct Refusing {
+        int line;
+        const Choice* choice;                 ///< borrowed
+        std::vector<std::string_view> needs;  ///< of the algorithm, what some of these calls have not
+        bool always;                          ///< each call that was tried was refused
+    };
+    /// Found by trying: all ends of what a rule asks for, powers of two in between, several roots. Each rank is on a
+    /// node of its own. By line.
+    [[nodiscard]] std::vector<Refusing> refusing() const;
+
+    /// Calls of as many ranks, of lengths for which the choice is the same.
+    struct Region {
+        Interval bytes;
+        const Choice* choice;    ///< borrowed; nullptr: no rule matches
+        std::vector<int> lines;  ///< of the rules that decide
+    };
+    struct Row {
+        Interval processes;
+        std::vector<Region> regions;  ///< by length, without a gap
+    };
+    /// What the rules choose for calls on two ranks or more that are alike in all but ranks and bytes. Every node has
+    /// as many ranks.
+    [[nodiscard]] std::vector<Row> regions(const Situation& situation, Rank ranks_per_node) const;
+
     /// Equal for equal rules (comments and layout apart): ranks compare it before they trust each other's choices.
     [[nodiscard]] std::uint64_t fingerprint() const;
 
@@ -115,6 +156,7 @@ class Rules {
     };
     friend class RuleReader;
     friend class RuleCoverage;
+    friend class RuleTrial;
 
     struct Fit;
     static Values values_of(const Situation& situation, const Spread& spread) noexcept;
@@ -129,6 +171,7 @@ class Rules {
         std::size_t first, size;
     };
     [[nodiscard]] std::span<const Rule> rules_of(std::string_view collective) const noexcept;
+    static Rules grouped(std::vector<Rule> rules);
 
     std::vector<Rule> rules_;  // group by group
     std::vector<Group> groups_;

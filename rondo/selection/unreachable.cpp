@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Rules that never decide. A rule's calls are a box with a side for each fact; what the rules above it take away is cut
-// off piece by piece.
+// Rules that never decide, or not all their calls. A rule's calls are a box with a side for each fact; what the rules
+// above it take away is cut off piece by piece.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -13,8 +13,12 @@ namespace rondo {
 
 class RuleCoverage {
   public:
-    /// The lines of `above` that together match every call that `rule` matches; none if they leave any.
-    static std::vector<int> covering(std::span<const Rules::Rule> above, const Rules::Rule& rule) {
+    /// The lines of `above` that match calls of `rule`, and whether they leave any of them.
+    struct Found {
+        std::vector<int> lines;
+        bool leaves_some;
+    };
+    static Found coverage(std::span<const Rules::Rule> above, const Rules::Rule& rule) {
         // More pieces than that come of no file that a person writes.
         constexpr std::size_t most_pieces = 10'000;
         std::vector<Box> left = {intersection(rule.bounds, every_call)};
@@ -25,11 +29,11 @@ class RuleCoverage {
             bool meets = false;
             for (const Box& box : left) meets = cut(box, other.bounds, pieces) || meets;
             if (meets) lines.push_back(other.line);
-            if (pieces.empty()) return covers(other, rule) ? std::vector{other.line} : lines;
-            if (pieces.size() > most_pieces) return {};
+            if (pieces.empty()) return {covers(other, rule) ? std::vector{other.line} : lines, false};
+            if (pieces.size() > most_pieces) return {{}, true};
             left = std::move(pieces);
         }
-        return {};
+        return {lines, true};
     }
 
   private:
@@ -96,10 +100,20 @@ class RuleCoverage {
 std::vector<Rules::Unreachable> Rules::unreachable() const {
     std::vector<Unreachable> found;
     for (std::size_t i = 0; i < rules_.size(); ++i) {
-        auto lines = RuleCoverage::covering(std::span(rules_).first(i), rules_[i]);
-        if (!lines.empty()) found.push_back({.line = rules_[i].line, .covered_by = std::move(lines)});
+        auto [lines, leaves_some] = RuleCoverage::coverage(std::span(rules_).first(i), rules_[i]);
+        if (!leaves_some) found.push_back({.line = rules_[i].line, .covered_by = std::move(lines)});
     }
     std::ranges::sort(found, {}, &Unreachable::line);
+    return found;
+}
+
+std::vector<Rules::Overlap> Rules::overlaps() const {
+    std::vector<Overlap> found;
+    for (std::size_t i = 0; i < rules_.size(); ++i) {
+        auto [lines, leaves_some] = RuleCoverage::coverage(std::span(rules_).first(i), rules_[i]);
+        if (leaves_some && !lines.empty()) found.push_back({.line = rules_[i].line, .with = std::move(lines)});
+    }
+    std::ranges::sort(found, {}, &Overlap::line);
     return found;
 }
 

@@ -389,6 +389,103 @@ TEST(Rules, a_rule_with_any_call_of_its_own_decides) {
     }
 }
 
+TEST(Rules, say_which_rules_above_take_some_of_their_calls) {
+    const Rules rules = Rules::parse(
+        "exscan bytes < 8 -> native\nexscan processes = 2 -> native\nscan -> doubling\n"
+        "exscan bytes >= 8 -> one_doubling\nexscan bytes = 9 -> native\nexscan bytes < 9 -> native\n",
+        "test");
+    std::vector<std::pair<int, std::vector<int>>> found;
+    for (const Rules::Overlap& each : rules.overlaps()) found.emplace_back(each.line, each.with);
+    EXPECT_THAT(found, ElementsAre(std::pair(2, std::vector{1}), std::pair(4, std::vector{2})));
+    EXPECT_EQ(rules.unreachable().size(), 2u);
+}
+
+TEST(Rules, of_which_some_are_malformed_can_be_looked_at) {
+    std::vector<Rules::Complaint> complaints;
+    const Rules rules =
+        Rules::parse_what_is_right("exscan -> gone\n# note\nexscan bytes < 4 -> native\nnonsense\n", complaints);
+    ASSERT_EQ(complaints.size(), 2u);
+    EXPECT_EQ(complaints[0].line, 1);
+    EXPECT_THAT(complaints[0].what, StartsWith("exscan has no algorithm 'gone'"));
+    EXPECT_EQ(complaints[1].line, 4);
+    EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 3}), "native");
+    EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 4}), "");
+}
+
+/// As "3 always: a commutative operator".
+std::vector<std::string> refusing(std::string_view text) {
+    std::vector<std::string> found;
+    const Rules rules = Rules::parse(text, "test");
+    for (const Rules::Refusing& each : rules.refusing()) {
+        std::string line = std::to_string(each.line) + (each.always ? " always" : " sometimes");
+        for (const std::string_view need : each.needs) line += ": " + std::string(need);
+        found.push_back(line);
+    }
+    return found;
+}
+
+TEST(Rules, know_which_calls_their_algorithms_refuse) {
+    EXPECT_THAT(
+        refusing("allreduce commutative = no -> ring\nallreduce commutative = yes -> ring\nallreduce -> ring\n"),
+        ElementsAre("1 always: a commutative operator", "3 sometimes: a commutative operator"));
+    const std::string segments = "at most 131072 segments, none longer than the vector";
+    EXPECT_THAT(refusing("exscan bytes < 64Ki -> linear_pipeline:segment=64Ki\n"
+                         "exscan bytes in 64Ki..1Mi -> linear_pipeline:segment=64Ki\n"
+                         "exscan bytes >= 1Mi -> linear_pipeline:segment=1\nexscan -> linear_pipeline\n"
+                         "scan bytes = 0 -> linear_pipeline:segment=64Ki\n"),
+                ElementsAre("1 always: " + segments, "3 always: " + segments));
+    EXPECT_THAT(refusing("reduce commutative = no, processes <= 2 -> two_tree\nreduce commutative = no -> two_tree\n"),
+                ElementsAre("2 sometimes: the first or the last rank as root, or a commutative operator"));
+}
+
+TEST(Rules, fill_the_plane_of_ranks_and_bytes) {
+    const Rules rules = Rules::parse(
+        "exscan processes <= 4, bytes < 100 -> doubling_123\nexscan nodes > 8 -> one_doubling\n"
+        "exscan ranks_per_node = 2, bytes in 50..60 -> native\nexscan bytes > 1000 -> two_op_doubling\n",
+        "test");
+    const auto shown = [&](Rank ranks_per_node) {
+        std::string text;
+        for (const Rules::Row& row : rules.regions({.collective = "exscan"}, ranks_per_node)) {
+            text += std::to_string(row.processes.lowest) + ":";
+            for (const Rules::Region& each : row.regions) {
+                text += " " + std::to_string(each.bytes.lowest) + "=" +
+                        (each.choice == nullptr ? "" : to_string(*each.choice));
+            }
+            text += "; ";
+        }
+        return text;
+    };
+    EXPECT_EQ(shown(1), "2: 0=doubling_123 100= 1001=two_op_doubling; 5: 0= 1001=two_op_doubling; 9: 0=one_doubling; ");
+    EXPECT_EQ(shown(2),
+              "2: 0=doubling_123 100= 1001=two_op_doubling; 6: 0= 1001=two_op_doubling; 18: 0=one_doubling; ");
+    EXPECT_EQ(rules.regions({.collective = "scan"}, 3).size(), 1u);
+}
+
+TEST(DefaultRules, decide_what_their_regions_say) {
+    const Rules rules = Rules::read("tuning/default.rules");
+    for (const Rank ranks_per_node : {1, 4}) {
+        Situation situation = {.collective = "allreduce", .commutative = true, .library = MpiLibrary::mpich};
+        for (const Rules::Row& row : rules.regions(situation, ranks_per_node)) {
+            for (const Count processes : {row.processes.lowest, row.processes.highest}) {
+                Count next = 0;
+                for (const Rules::Region& region : row.regions) {
+                    EXPECT_EQ(region.bytes.lowest, next);
+                    next = region.bytes.highest == std::numeric_limits<Count>::max() ? 0 : region.bytes.highest + 1;
+                    situation.processes = static_cast<Rank>(processes);
+                    situation.ranks_per_node = ranks_per_node;
+                    situation.nodes = static_cast<Rank>(processes / ranks_per_node);
+                    for (const Count bytes : {region.bytes.lowest, region.bytes.highest}) {
+                        situation.bytes = bytes;
+                        const std::string said = region.choice == nullptr ? "native" : to_string(*region.choice);
+                        const std::string decided = choice(rules, situation);
+                        EXPECT_EQ(decided.empty() ? "native" : decided, said) << processes << ", " << bytes;
+                    }
+                }
+            }
+        }
+    }
+}
+
 TEST(Rules, a_file_that_cannot_be_read_is_an_error) {
     EXPECT_THROW(
         {

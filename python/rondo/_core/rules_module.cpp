@@ -7,9 +7,11 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "rondo/algorithms/registry.hpp"
 #include "rondo/core/error.hpp"
@@ -158,6 +160,65 @@ nb::dict explained(std::string_view rules_text, std::string_view rules_name, std
     return description;
 }
 
+nb::dict inspected(std::string_view text) {
+    std::vector<Rules::Complaint> complaints;
+    const Rules rules = Rules::parse_what_is_right(text, complaints);
+    nb::list wrong, unreachable, overlaps, refusing;
+    for (const Rules::Complaint& each : complaints) wrong.append(nb::make_tuple(each.line, each.what));
+    for (const Rules::Unreachable& each : rules.unreachable()) {
+        unreachable.append(nb::make_tuple(each.line, each.covered_by));
+    }
+    for (const Rules::Overlap& each : rules.overlaps()) overlaps.append(nb::make_tuple(each.line, each.with));
+    for (const Rules::Refusing& each : rules.refusing()) {
+        nb::dict description;
+        description["line"] = each.line;
+        description["algorithm"] = each.choice->algorithm->name;
+        description["choice"] = to_string(*each.choice);
+        description["needs"] = each.needs;
+        description["always"] = each.always;
+        refusing.append(description);
+    }
+    nb::dict description;
+    description["wrong"] = wrong;
+    description["unreachable"] = unreachable;
+    description["overlaps"] = overlaps;
+    description["refusing"] = refusing;
+    return description;
+}
+
+nb::list described_regions(std::string_view text, std::string_view collective_name, Rank ranks_per_node,
+                           std::string_view version, bool commutative, bool shared_memory) {
+    if (ranks_per_node < 1) throw Error("expected at least one rank on each node");
+    const Collective& collective = require_collective(collective_name);
+    std::vector<Rules::Complaint> complaints;
+    const Rules rules = Rules::parse_what_is_right(text, complaints);
+    const Situation situation{.collective = collective.name,
+                              .commutative = collective.has.operation && commutative,
+                              .shared_memory = shared_memory,
+                              .library = library_of(version),
+                              .eager = eager_limit_of(version)};
+    nb::list rows;
+    for (const Rules::Row& row : rules.regions(situation, ranks_per_node)) {
+        nb::list regions;
+        for (const Rules::Region& each : row.regions) {
+            nb::dict region;
+            region["lowest"] = each.bytes.lowest;
+            region["highest"] = each.bytes.highest == any_count.highest ? nb::none() : nb::cast(each.bytes.highest);
+            region["text"] = condition_text(Rules::bytes, {0, each.bytes.highest});
+            region["choice"] = to_string(each.choice == nullptr ? Choice() : *each.choice);
+            region["lines"] = each.lines;
+            regions.append(region);
+        }
+        nb::dict description;
+        const bool is_last = row.processes.highest + ranks_per_node > std::numeric_limits<Rank>::max();
+        description["fewest"] = row.processes.lowest;
+        description["most"] = is_last ? nb::none() : nb::cast(row.processes.highest);
+        description["regions"] = regions;
+        rows.append(description);
+    }
+    return rows;
+}
+
 }  // namespace
 
 void bind_rules(nb::module_& module) {
@@ -174,6 +235,20 @@ void bind_rules(nb::module_& module) {
         "nothing. eager: bytes of the longest message that waits for no receiver; None: of any length.\n\nRaises "
         "ValueError if the rules are malformed, or the collective or the library ('mpich', "
         "'openmpi', 'impi') is unknown.");
+    module.def("inspect_rules", &inspected, "text"_a,
+               "All that can be said of the text of a rules file: a dictionary with\n"
+               "wrong: line and what was wrong, of malformed ones; the others are looked at all the same;\n"
+               "unreachable: as of `check_rules`; overlaps: lines of other rules, with those of rules above that match "
+               "some of their calls;\n"
+               "refusing: dictionaries of rules whose algorithm refuses some of their calls: line, algorithm, choice, "
+               "needs (of the algorithm, what these calls have not), always (it refused all that were tried).");
+    module.def(
+        "rule_regions", &described_regions, "text"_a, "collective"_a, nb::kw_only(), "ranks_per_node"_a = 1,
+        "version"_a = "", "commutative"_a = true, "shared_memory"_a = false,
+        "What the text of a rules file chooses for calls of a collective on full nodes, with an MPI library (what "
+        "MPI_Get_library_version says): a list of rows, dictionaries with fewest and most (ranks; None: without "
+        "end) and regions, dictionaries with lowest, highest (bytes; None: without end), text (of the upper end), "
+        "choice ('native' also where no rule matches) and lines (of the rules that decide).");
     module.def(
         "library", &described_library, "text"_a,
         "An MPI library by its name ('mpich', 'openmpi', 'impi'), or by what MPI_Get_library_version says: name "

@@ -20,7 +20,7 @@ from rondo.cluster import cluster
 from rondo.errors import Error
 from rondo.launching import abi, fitting, installation, launcher, mpi_library, preload, process
 from rondo.machine import machine, placement
-from rondo.selection import choices, rules_file
+from rondo.selection import choices, inspection, rules_file
 
 REPORT_DIRECTORY = ".rondo-report-"
 GUARD = "RONDO_GUARD"
@@ -234,9 +234,7 @@ def check_rules(rules: str | None) -> Path | None:
     except ValueError as error:
         raise Error(str(error)) from None
     for line, above in unreachable:
-        covering = " and ".join(f"{path}:{each}" for each in above)
-        verb = "matches all its calls" if len(above) == 1 else "together match all its calls"
-        click.echo(f"rondo: warning: {path}:{line}: this rule never decides: {covering} {verb}", err=True)
+        click.echo(f"rondo: warning: {path}:{line}: {inspection.never_decides(str(path), above)}", err=True)
     return path.absolute()
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from rondo import _core
 from rondo.bench.results import NATIVE
 from rondo.errors import Error
-from rondo.launching import installation
 from rondo.machine import machine
 from rondo.selection import choices, rules_file
 
@@ -132,7 +131,7 @@ def explain(call: Call, rules: Path | None, figures: Path | None, environment: M
     if forced:
         decider = Decider(variable, 0, forced)
     elif found["line"]:
-        decider = Decider(f"{shown(rules)}:{found['line']}", found["line"], lines[found["line"] - 1])
+        decider = Decider(f"{rules_file.shown(rules)}:{found['line']}", found["line"], lines[found["line"] - 1])
     runs, reason = _outcome(call, found, decider)
     return Explanation(
         bytes=found["bytes"],
@@ -145,11 +144,6 @@ def explain(call: Call, rules: Path | None, figures: Path | None, environment: M
         reason=reason,
         candidates=_timed(call, found["candidates"], _with_eager(machine_text, found["eager"])),
     )
-
-
-def shown(rules: Path | None) -> str:
-    """The name of a rules file for people."""
-    return rules.name if rules == installation.DEFAULT_RULES else str(rules)
 
 
 def _outcome(call: Call, found: Mapping[str, Any], decider: Decider | None) -> tuple[str, str]:

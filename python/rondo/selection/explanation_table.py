@@ -13,7 +13,8 @@ from rich.text import Text
 
 from rondo.bench.results import NATIVE
 from rondo.reports.style import time_text
-from rondo.selection.explanation import Candidate, Explanation, shown
+from rondo.selection import rules_file
+from rondo.selection.explanation import Candidate, Explanation
 
 CHOSEN = "→"
 
@@ -32,7 +33,7 @@ def show(
     if found.passed_over:
         matched = found.decided_by is not None and found.decided_by.line > 0
         which = "before that" if matched else f"of {collective}"
-        console.print(f"\n{shown(rules)}: the rules {which} do not match", soft_wrap=True)
+        console.print(f"\n{rules_file.shown(rules)}: the rules {which} do not match", soft_wrap=True)
         console.print(_passed_over(found))
     console.print(_candidates(found.candidates))
     line = "seconds: predicted, in virtual time; what native takes is not known"

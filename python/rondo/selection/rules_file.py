@@ -19,6 +19,11 @@ def find(named: str | None) -> Path | None:
     return Path(named) if named is not None else installation.DEFAULT_RULES
 
 
+def shown(rules: Path | None) -> str:
+    """The name of a rules file for people."""
+    return rules.name if rules == installation.DEFAULT_RULES else str(rules)
+
+
 def read(path: Path) -> str:
     """The text of a rules file; Error if it cannot be read."""
     try:

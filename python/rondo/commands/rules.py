@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`rondo rules`: rules files."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from rondo import _core
+from rondo.commands import SuggestingGroup
+from rondo.errors import Error
+from rondo.selection import inspection, rules_file
+from rondo.selection.inspection import Remark, Row
+
+FOUND = 1
+LIBRARY = "mpich"
+UNBOUNDED = 1000  # columns
+
+
+@click.group(cls=SuggestingGroup)
+def command() -> None:
+    """Look at rules files before programs run under them.
+
+    \b
+        rondo rules check mine.rules
+    """
+
+
+@command.command()
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@click.option("--ppn", type=click.IntRange(1), default=1, show_default=True, help="Of the tables: ranks on each node.")
+@click.option(
+    "--library",
+    default=LIBRARY,
+    show_default=True,
+    metavar="mpich|openmpi|impi|VERSION",
+    help="Of the tables: the MPI library, by its name or by what a report of `rondo run` calls it.",
+)
+@click.option("--shared-memory", is_flag=True, help="Of the tables: as with RONDO_SHARED_MEMORY=on.")
+@click.option("--overlaps", is_flag=True, help="Also say which rules match some calls of others below them.")
+@click.option("--json", "as_json", is_flag=True, help="Print all as a JSON object.")
+def check(*, file: Path | None, ppn: int, library: str, shared_memory: bool, overlaps: bool, as_json: bool) -> None:
+    """Say what is wrong with a rules FILE, and show what it chooses where.
+
+    Wrong are malformed lines, with all unknown names; rules that never decide, because rules above them match all their
+    calls; and rules whose algorithm refuses every call that was tried. The exit code is 1 if there is any of these, and
+    2 if the file cannot be read. Without a FILE, it is the rules that come with Rondo.
+
+    \b
+        rondo rules check mine.rules
+        rondo rules check mine.rules --ppn 8 --library openmpi
+        rondo rules check --json
+
+    The tables have ranks downwards, all nodes full, and bytes of the vector across. Operators commute.
+    """
+    path = file if file is not None else rules_file.find(None)
+    assert path is not None
+    text = rules_file.read(path)
+    try:
+        version = _core.library(library)["version"]
+    except ValueError as error:
+        raise Error(f"--library: {error}, or a version as in 'Open MPI v4.1.4'") from None
+    name = rules_file.shown(path)
+    remarks = inspection.remarks(text, name)
+    tables = {
+        each["name"]: inspection.regions(text, each["name"], ppn, version, shared_memory)
+        for each in _core.collectives()
+    }
+    if as_json:
+        document = {
+            "rules": str(path),
+            "findings": [dataclasses.asdict(each) for each in remarks if each.is_finding],
+            "notes": [dataclasses.asdict(each) for each in remarks if not each.is_finding],
+            "library": version,
+            "ranks_per_node": ppn,
+            "shared_memory": shared_memory,
+            "collectives": {each: [dataclasses.asdict(row) for row in rows] for each, rows in tables.items()},
+        }
+        click.echo(json.dumps(document, indent=2))
+    else:
+        _tell(name, remarks, overlaps)
+        _show(tables, f"{ppn} {'rank' if ppn == 1 else 'ranks'} on each node, {version}")
+    if any(each.is_finding for each in remarks):
+        sys.exit(FOUND)
+
+
+def _tell(name: str, remarks: Sequence[Remark], overlaps: bool) -> None:
+    """Prints a line for each remark."""
+    for each in remarks:
+        if each.is_finding:
+            click.echo(f"{name}:{each.line}: {each.text}")
+        elif overlaps or each.kind != "overlaps":
+            click.secho(f"{name}:{each.line}: note: {each.text}", dim=True)
+    findings = sum(each.is_finding for each in remarks)
+    told = "nothing wrong" if findings == 0 else "1 finding" if findings == 1 else f"{findings} findings"
+    click.secho(f"{name}: {told}", bold=True)
+
+
+def _show(tables: dict[str, tuple[Row, ...]], where: str) -> None:
+    """Prints what is chosen where."""
+    from rich.console import Console  # noqa: PLC0415
+
+    from rondo.selection import inspection_table  # noqa: PLC0415
+
+    click.echo(f"\nWhat serves calls of so many ranks and bytes, {where}:\n")
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else UNBOUNDED
+    console = Console(width=width, highlight=False)
+    native = [each for each, rows in tables.items() if inspection.is_all_native(rows)]
+    for collective, rows in tables.items():
+        if collective not in native:
+            inspection_table.show(collective, rows, console)
+    if native:
+        click.echo(f"{', '.join(native)}: native, whatever the call")
