@@ -120,3 +120,34 @@ def test_json_says_what_rules_choose_everywhere(rondo, ranks_per_node):
                 )  # fmt: skip
                 assert region["choice"] == (said or "native")
         assert document["collectives"][collective][-1]["most"] is None
+
+
+def test_a_picture_has_an_area_for_each_choice_without_gaps(check, tmp_path):
+    pytest.importorskip("matplotlib")
+    text = "exscan processes <= 4, bytes < 4Ki -> doubling_123\nexscan bytes > 64Ki -> linear_pipeline:segment=1Ki\n"
+    pictures = []
+    for name in ("one.svg", "two.svg"):
+        code, output = check(text, "--output", tmp_path / name)
+        assert code == 0
+        assert output.endswith(f"wrote {tmp_path / name}\n")
+        pictures.append((tmp_path / name).read_text())
+    assert pictures[0] == pictures[1]
+    for area in ("doubling_123-2-1", "native-5-1", "linear_pipeline:segment=1Ki-5-65537"):
+        assert f'id="exscan-{area}"' in pictures[0]
+
+    from rondo.reports import rule_figures  # noqa: PLC0415
+
+    from rondo.selection import inspection  # noqa: PLC0415
+
+    rows = inspection.regions(installation.DEFAULT_RULES.read_text(), "allreduce", 4, "MPICH Version 5.0", False)
+    found = rule_figures.areas("allreduce", rows)
+    assert {each.choice for each in found} >= {"native", "full_lane", "leaders:lane=recursive_multiplying"}
+    assert len({each.bytes[1] for each in found if each.bytes[1] > 128 << 10}) == 1
+    whole = (max(each.ranks[1] for each in found) - 4) * (max(each.bytes[1] for each in found) - 1)
+    assert sum((each.ranks[1] - each.ranks[0]) * (each.bytes[1] - each.bytes[0]) for each in found) == whole
+
+
+def test_a_picture_needs_a_name_and_something_to_show(check, tmp_path):
+    assert check("scan -> doubling\n", "--output", "map.gif")[0] == 2
+    assert check("scan -> native\n", "--output", tmp_path / "map.svg")[0] == 2
+    assert not (tmp_path / "map.svg").exists()

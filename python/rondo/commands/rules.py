@@ -44,8 +44,23 @@ def command() -> None:
 )
 @click.option("--shared-memory", is_flag=True, help="Of the tables: as with RONDO_SHARED_MEMORY=on.")
 @click.option("--overlaps", is_flag=True, help="Also say which rules match some calls of others below them.")
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.svg|png|pdf",
+    help="Also draw what the tables say: ranks across, bytes upwards.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print all as a JSON object.")
-def check(*, file: Path | None, ppn: int, library: str, shared_memory: bool, overlaps: bool, as_json: bool) -> None:
+def check(
+    *,
+    file: Path | None,
+    ppn: int,
+    library: str,
+    shared_memory: bool,
+    overlaps: bool,
+    output: Path | None,
+    as_json: bool,
+) -> None:
     """Say what is wrong with a rules FILE, and show what it chooses where.
 
     Wrong are malformed lines, with all unknown names; rules that never decide, because rules above them match all their
@@ -55,6 +70,7 @@ def check(*, file: Path | None, ppn: int, library: str, shared_memory: bool, ove
     \b
         rondo rules check mine.rules
         rondo rules check mine.rules --ppn 8 --library openmpi
+        rondo rules check --output default.svg
         rondo rules check --json
 
     The tables have ranks downwards, all nodes full, and bytes of the vector across. Operators commute.
@@ -66,7 +82,10 @@ def check(*, file: Path | None, ppn: int, library: str, shared_memory: bool, ove
         version = _core.library(library)["version"]
     except ValueError as error:
         raise Error(f"--library: {error}, or a version as in 'Open MPI v4.1.4'") from None
+    if output is not None:
+        _check_output(output)
     name = rules_file.shown(path)
+    where = f"{ppn} {'rank' if ppn == 1 else 'ranks'} on each node, {version}"
     remarks = inspection.remarks(text, name)
     tables = {
         each["name"]: inspection.regions(text, each["name"], ppn, version, shared_memory)
@@ -85,7 +104,10 @@ def check(*, file: Path | None, ppn: int, library: str, shared_memory: bool, ove
         click.echo(json.dumps(document, indent=2))
     else:
         _tell(name, remarks, overlaps)
-        _show(tables, f"{ppn} {'rank' if ppn == 1 else 'ranks'} on each node, {version}")
+        _show(tables, where)
+    if output is not None:
+        _draw(tables, f"{name}, {where}", output)
+        click.echo(f"wrote {output}", err=as_json)
     if any(each.is_finding for each in remarks):
         sys.exit(FOUND)
 
@@ -117,3 +139,20 @@ def _show(tables: dict[str, tuple[Row, ...]], where: str) -> None:
             inspection_table.show(collective, rows, console)
     if native:
         click.echo(f"{', '.join(native)}: native, whatever the call")
+
+
+def _check_output(output: Path) -> None:
+    from rondo.reports.figures import FORMATS  # noqa: PLC0415
+
+    if output.suffix[1:].lower() not in FORMATS:
+        raise Error(f"--output {output}: expected a name that ends in {', '.join(f'.{each}' for each in FORMATS)}")
+
+
+def _draw(tables: dict[str, tuple[Row, ...]], title: str, output: Path) -> None:
+    """Draws the collectives of which Rondo serves any call; Error if there are none."""
+    from rondo.reports import rule_figures  # noqa: PLC0415
+
+    served = {each: rows for each, rows in tables.items() if not inspection.is_all_native(rows)}
+    if not served:
+        raise Error(f"--output {output}: there is nothing to draw, for all calls stay native")
+    rule_figures.draw(served, title, output)
