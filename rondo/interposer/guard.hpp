@@ -10,7 +10,7 @@
 
 namespace rondo::interposer {
 
-constexpr const char* compared = "compared with Rondo's choice";
+constexpr const char* compared = "while Rondo's choice is in doubt";
 constexpr const char* faster_here = "faster here than Rondo's choice";
 
 /// Of such calls, what a duel is about; nothing if nobody doubts what was chosen for them.
@@ -23,8 +23,7 @@ inline std::optional<mpi::DuelKind> doubted_kind(const SeenCall& seen, const mpi
     if (guard == Guard::exact && !keeps_bits) return std::nullopt;
     return mpi::DuelKind{.collective = static_cast<std::uint8_t>(key.collective),
                          .length = mpi::DuelKind::length_of(key.count * key.element_bytes),
-                         .commutative = key.commutative,
-                         .keeps_bits = keeps_bits};
+                         .commutative = key.commutative};
 }
 
 /// A call that is part of a duel: `carry_out` by the rival whose turn it is. Returns what that returns.

@@ -184,10 +184,11 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     const CallKey key = kind.key();
     const std::optional<mpi::DuelKind> doubted = doubted_kind(seen, key, runtime);
     mpi::Duel* duel = doubted ? communicator.duel(*doubted) : nullptr;
-    if (duel != nullptr && duel->is_over() && duel->winner() == mpi::Rival::library) {
+    const auto leave_from_now = [&] {
         service.hand_on_from_now(last, seen.type, predefined_operator, faster_here, count_of(call), 0);
         return service.leave_to_library(faster_here, bytes);
-    }
+    };
+    if (duel != nullptr && duel->is_lost()) return leave_from_now();
     const Decision& decision = decision_for(kind, key, runtime, communicator, call.comm);
     if (decision.plan == nullptr) {
         const Interval counts = handed_on_counts(decision, call, kind.bytes_to_a_count());
@@ -211,6 +212,7 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     };
     const Count length = key.count * key.element_bytes;  // as all ranks see it
     if (doubted && duel == nullptr) duel = communicator.begin_duel({*doubted, length, decision.chosen});
+    if (duel != nullptr && duel->is_lost()) return leave_from_now();  // as others have found out
     if (duel != nullptr && duel->times_calls_of(length)) {
         return contest(*duel, call.comm, [&](mpi::Rival rival) {
             return rival == mpi::Rival::rondo ? carry_out() : service.leave_to_library(compared, bytes);

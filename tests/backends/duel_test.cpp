@@ -23,13 +23,12 @@ int fight(Duel& verdict, int ranks, TimeOf&& time_of) {
         for (int rank = 0; rank < ranks; ++rank) {
             Duel& duel = duels[static_cast<std::size_t>(rank)];
             EXPECT_EQ(duel.next(), rival) << "call " << calls;
-            const bool is_timed = duel.times_next();
             duel.begin();
-            if (is_timed) duel.end(time_of(rival, rank));
+            duel.end(time_of(rival, rank));
             std::ranges::transform(slowest, duel.times(), slowest.begin(),
                                    [](float a, float b) { return std::max(a, b); });
         }
-        if (calls == 0 || !duels[0].is_due()) continue;
+        if (!duels[0].is_due()) continue;
         for (Duel& duel : duels) duel.judge(slowest);
     }
     for (const Duel& duel : duels) EXPECT_EQ(duel.winner(), duels[0].winner());
@@ -39,9 +38,6 @@ int fight(Duel& verdict, int ranks, TimeOf&& time_of) {
 
 TEST(Duel, gives_both_as_many_calls_and_as_many_first_ones) {
     Duel duel;
-    EXPECT_FALSE(duel.times_next());
-    EXPECT_EQ(duel.next(), Rival::rondo);
-    duel.begin();
     for (int round = 0; round < Duel::most_rounds; ++round) {
         const Rival first = duel.next();
         EXPECT_EQ(first, round % 2 == 0 ? Rival::library : Rival::rondo);
@@ -53,7 +49,7 @@ TEST(Duel, gives_both_as_many_calls_and_as_many_first_ones) {
 
 TEST(Duel, is_over_early_if_all_calls_say_the_same) {
     Duel duel;
-    constexpr int early = 1 + 2 * Duel::early_rounds, all = 1 + 2 * Duel::most_rounds;
+    constexpr int early = 2 * Duel::early_rounds, all = Duel::most_calls;
     EXPECT_EQ(fight(duel, 3, [](Rival rival, int) { return rival == Rival::rondo ? 3.0F : 1.0F; }), early);
     EXPECT_EQ(duel.winner(), Rival::library);
     EXPECT_EQ(fight(duel, 3, [](Rival rival, int) { return rival == Rival::rondo ? 1.0F : 3.0F; }), early);
@@ -68,7 +64,7 @@ TEST(Duel, a_first_call_that_takes_long_decides_nothing) {
     const int all = fight(duel, 1, [&](Rival rival, int) {
         return ++calls == 1 ? 1000.0F : rival == Rival::rondo ? 3.0F : 1.0F;
     });
-    EXPECT_EQ(all, 1 + 2 * Duel::most_rounds);
+    EXPECT_EQ(all, Duel::most_calls);
     EXPECT_EQ(duel.winner(), Rival::library);
 }
 
@@ -99,6 +95,18 @@ TEST(Duel, rarely_takes_the_slower_one_where_that_matters) {
     EXPECT_GT(most_lost, 0);  // it is noise
 }
 
+TEST(Duel, may_wait_for_another_one) {
+    Duel duel;
+    duel.wait_for(3);
+    for (int call = 0; call < 3; ++call) {
+        EXPECT_FALSE(duel.times_next());
+        EXPECT_EQ(duel.next(), Rival::library);
+        duel.begin();
+        EXPECT_FALSE(duel.is_due());
+    }
+    EXPECT_TRUE(duel.times_next());
+}
+
 TEST(Duel, is_about_lengths_that_take_as_long) {
     Duel duel({.collective = 1}, 1000, nullptr);
     EXPECT_TRUE(duel.times_calls_of(1000));
@@ -109,14 +117,13 @@ TEST(Duel, is_about_lengths_that_take_as_long) {
 
 TEST(Duels, keep_kinds_apart_until_there_are_too_many) {
     Duels duels;
-    const DuelKind kind{.collective = 3, .length = DuelKind::length_of(1000), .commutative = true, .keeps_bits = true};
+    const DuelKind kind{.collective = 3, .length = DuelKind::length_of(1000), .commutative = true};
     EXPECT_EQ(duels.find(kind), nullptr);
     Duel* const duel = duels.add({kind, 1000, nullptr});
     ASSERT_NE(duel, nullptr);
-    EXPECT_EQ(duels.find({3, DuelKind::length_of(513), true, true}), duel);
-    for (const DuelKind& other :
-         {DuelKind{4, kind.length, true, true}, DuelKind{3, DuelKind::length_of(1024), true, true},
-          DuelKind{3, kind.length, false, true}, DuelKind{3, kind.length, true, false}}) {
+    EXPECT_EQ(duels.find({3, DuelKind::length_of(513), true}), duel);
+    for (const DuelKind& other : {DuelKind{4, kind.length, true}, DuelKind{3, DuelKind::length_of(1024), true},
+                                  DuelKind{3, kind.length, false}}) {
         EXPECT_EQ(duels.find(other), nullptr);
     }
     int begun = 1;

@@ -11,7 +11,7 @@
 
 enum { length = 20000, most_communicators = 3 };
 
-static int rank, failures, changes;
+static int rank, failures, changes, calls_on[most_communicators];
 static int numbers[length], sums[length];
 static double values[length], totals[length], first[most_communicators][length];
 
@@ -47,11 +47,18 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     const int calls = argc > 1 ? atoi(argv[1]) : 40, late = argc > 2 ? atoi(argv[2]) : 0;
+    int size_of_world = 1;
+    MPI_Comm_size(MPI_COMM_WORLD, &size_of_world);
     const int communicators = argc > 3 ? atoi(argv[3]) : 1;
     MPI_Comm comms[most_communicators] = {MPI_COMM_WORLD};
     MPI_Comm_dup(MPI_COMM_WORLD, &comms[1]);
     MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &comms[2]);
     for (int call = 0; call < calls; ++call) {
+        if (call == calls / 2) {  // pairs that have never met
+            MPI_Comm_free(&comms[2]);
+            calls_on[2] = 0;
+            MPI_Comm_split(MPI_COMM_WORLD, rank % (size_of_world / 2), rank, &comms[2]);
+        }
         const int which = call % communicators;
         const MPI_Comm comm = comms[which];
         int own = 0, size = 1;
@@ -62,7 +69,7 @@ int main(int argc, char** argv) {
         be_late(call + calls, late, size);
         sum_up(call, comm, own, size);
         be_late(call + 2 * calls, late, size);
-        add_fractions(call == which, which, comm, own);
+        add_fractions(calls_on[which]++ == 0, which, comm, own);
     }
     int mine[2] = {failures, changes}, all[2];
     MPI_Reduce(mine, all, 2, MPI_INT, MPI_MAX, 0, MPI_COMM_WORLD);

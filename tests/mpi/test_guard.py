@@ -12,12 +12,12 @@ from rondo import _core
 
 CALLS = 40
 RANKS = 2
-COMPARED = "compared with Rondo's choice"
+COMPARED = "while Rondo's choice is in doubt"
 TAKEN_BACK = "faster here than Rondo's choice"
 # Thousands of messages of 8 bytes, one after the other.
 SLOW_RULES = "bcast -> linear_pipeline:segment=8\nallreduce -> ring:segment=8\n"
-# A first call that is not timed, and two or four of each side.
-FEW = {1 + 2, 1 + 4}
+# Of each side.
+FEW = {2, 4}
 
 
 def calls(run, collective: str) -> dict[str, int]:
@@ -66,11 +66,11 @@ def test_slow_choices_are_taken_back_where_that_keeps_all_bits(mpi: MpiLibrary, 
     assert run.stdout == "failures 0\nchanges 0\n"
     broadcasts = calls(run, "bcast")
     assert broadcasts["linear_pipeline"] in FEW
-    assert broadcasts[COMPARED] == broadcasts["linear_pipeline"] - 1
+    assert broadcasts[COMPARED] == broadcasts["linear_pipeline"]
     assert broadcasts[TAKEN_BACK] == CALLS - broadcasts[COMPARED] - broadcasts["linear_pipeline"]
     sums = calls(run, "allreduce")
     assert sums["ring"] - CALLS in FEW  # those of integers; all of fractions
-    assert sums[TAKEN_BACK] >= CALLS - 9
+    assert sums[TAKEN_BACK] >= CALLS - 8
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
@@ -81,10 +81,10 @@ def test_where_bits_do_not_matter_all_are_taken_back(mpi: MpiLibrary, rules: str
     assert run.stdout.startswith("failures 0\n")
     sums = calls(run, "allreduce")
     assert sums["ring"] <= 2 * max(FEW)
-    assert sums[TAKEN_BACK] >= 2 * (CALLS - 9)
+    assert sums[TAKEN_BACK] >= 2 * (CALLS - 8)
 
 
-# What was found out on the world holds on its copy, and for pairs of ranks where the same rule decides.
+# What was found out on the world holds on its copy, and for pairs of ranks, who wait for it.
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
 def test_communicators_learn_from_the_world(mpi: MpiLibrary, tmp_path: Path) -> None:
     rules = tmp_path / "slow.rules"
@@ -96,8 +96,8 @@ def test_communicators_learn_from_the_world(mpi: MpiLibrary, tmp_path: Path) -> 
     ).check()
     assert run.stdout == "failures 0\nchanges 0\n"
     served = calls(run, "bcast").get("linear_pipeline", 0)
-    assert served <= max(FEW) + 3  # the pairs make up to four calls before the duel is over
-    assert calls(run, "bcast")[TAKEN_BACK] >= 60 - 2 * 9
+    assert served in FEW
+    assert calls(run, "bcast")[TAKEN_BACK] >= 60 - 2 * 8
 
 
 @pytest.mark.parametrize(

@@ -215,7 +215,11 @@ Duel* Communicator::duel(const DuelKind& kind) {
 }
 
 Duel* Communicator::begin_duel(const Duel& duel) {
-    return duels().add(duel) != nullptr ? this->duel(duel.kind()) : nullptr;
+    Duel* const added = duels().add(duel);
+    if (added == nullptr) return nullptr;
+    constexpr std::uint8_t calls_to_wait = 8;
+    if (&duels() == &duels_ && world().is_serial()) added->wait_for(calls_to_wait);
+    return this->duel(duel.kind());
 }
 
 int Communicator::run(const Plan& plan, const Operands& operands) {

@@ -19,7 +19,6 @@ struct DuelKind {
     std::uint8_t collective = 0;
     std::uint8_t length = 0;  ///< class of the bytes: up to 63, 64 to 127, 128 to 255, ...
     bool commutative = false;
-    bool keeps_bits = false;  ///< whoever carries the call out
 
     static constexpr std::uint8_t length_of(std::int64_t bytes) {
         constexpr std::int64_t short_ones = 63;  // latency decides
@@ -47,6 +46,9 @@ class Duel {
     /// About what `chosen` stands for: equal for equal choices of this process, and never looked into.
     Duel(DuelKind kind, std::int64_t bytes, const void* chosen) : kind_(kind), bytes_(bytes), chosen_(chosen) {}
 
+    /// So many calls are the library's before the first one is timed: another duel may be over meanwhile.
+    void wait_for(std::uint8_t calls) { calls_to_wait_ = calls; }
+
     [[nodiscard]] const DuelKind& kind() const { return kind_; }
     [[nodiscard]] const void* chosen() const { return chosen_; }
     /// Calls of other lengths of the class are no part of it: lengths that alternate would decide.
@@ -56,32 +58,36 @@ class Duel {
     [[nodiscard]] bool is_over() const { return over_; }
     /// Once it is over.
     [[nodiscard]] Rival winner() const { return winner_; }
+    /// By Rondo.
+    [[nodiscard]] bool is_lost() const { return over_ && winner_ == Rival::library; }
 
-    /// Who carries out the next call. The first one is Rondo's, and prepares what later ones use.
-    [[nodiscard]] Rival next() const { return calls_ == 0 ? Rival::rondo : rival_in(timed()); }
-    [[nodiscard]] bool times_next() const { return calls_ > 0; }
+    /// Who carries out the next call.
+    [[nodiscard]] Rival next() const { return times_next() ? rival_in(timed_) : Rival::library; }
+    [[nodiscard]] bool times_next() const { return calls_to_wait_ == 0; }
     /// Counts the next call. Before it: it may fail.
-    void begin() { ++calls_; }
-    /// What it took on this rank.
-    void end(float time) { times_[static_cast<std::size_t>(timed() - 1)] = time; }
+    void begin() {
+        if (times_next()) ++timed_;
+        else --calls_to_wait_;
+    }
+    /// What it took on this rank, if it is timed.
+    void end(float time) { times_[static_cast<std::size_t>(timed_ - 1)] = time; }
 
     /// The ranks have to agree on the times, before the next call.
-    [[nodiscard]] bool is_due() const { return timed() == 2 * early_rounds || timed() == most_calls; }
+    [[nodiscard]] bool is_due() const { return timed_ == 2 * early_rounds || timed_ == most_calls; }
     /// Of the calls of this rank, in their order.
     [[nodiscard]] const Times& times() const { return times_; }
     /// The same, each of the rank that took longest.
     void judge(const Times& slowest) {
         Range rondo, library;
-        for (int call = 0; call < timed(); ++call) {
+        for (int call = 0; call < timed_; ++call) {
             (rival_in(call) == Rival::rondo ? rondo : library).add(slowest[static_cast<std::size_t>(call)]);
         }
         winner_ = rondo.least <= library.least ? Rival::rondo : Rival::library;
         const auto [faster, slower] = std::minmax(rondo, library);
-        over_ = faster.most * clearly_faster <= slower.least || timed() == most_calls;
+        over_ = faster.most * clearly_faster <= slower.least || timed_ == most_calls;
     }
 
   private:
-    [[nodiscard]] int timed() const { return calls_ - 1; }
     struct Range {
         float least = std::numeric_limits<float>::max(), most = 0;
         void add(float time) {
@@ -96,7 +102,8 @@ class Duel {
     DuelKind kind_;
     std::int64_t bytes_ = 0;
     const void* chosen_ = nullptr;
-    std::uint8_t calls_ = 0;
+    std::uint8_t calls_to_wait_ = 0;
+    std::uint8_t timed_ = 0;  // calls, so far
     bool over_ = false;
     Rival winner_ = Rival::rondo;
     Times times_{};
