@@ -13,7 +13,9 @@
 
 #include "rondo/backends/mpi/plan_store.hpp"
 #include "rondo/backends/virtual/cost_model.hpp"
+#include "rondo/interposer/guard.hpp"
 #include "rondo/interposer/report.hpp"
+#include "rondo/interposer/service.hpp"
 #include "rondo/selection/closing.hpp"
 
 namespace rondo::interposer {
@@ -128,7 +130,7 @@ struct LocalParts {
 }  // namespace
 
 Decision decide(const Runtime& runtime, const CallKey& key, Communicator& communicator, MPI_Comm comm,
-                const std::function<Starts()>& starts) {
+                const std::optional<mpi::DuelKind>& doubted, const std::function<Starts()>& starts) {
     const Collective& subject = collectives()[key.collective];
     if (key.over_int && !large_messages_possible()) {
         return left_to_library(runtime, subject, "messages of more than 2^31-1 elements");
@@ -158,6 +160,7 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
         decision.holds_on_any = !communicator.is_found();  // all that is known of the ranks is their number
         return decision;
     }
+    if (doubted && communicator.has_lost(*doubted, choice)) return left_to_library(runtime, subject, faster_here);
     std::optional<Placement> placement;
     if (choice->algorithm->uses_nodes) placement = communicator.placement();
     SharedFacts facts = subject.facts({.size = communicator.size(),
@@ -193,8 +196,7 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
                 .chosen = choice,
                 .starts = uneven};
     } catch (...) {
-        communicator.skip_call();  // the others run it: tags stay alike
-        throw;
+        throw NoPlan(choice, code_of_exception());
     }
 }
 

@@ -4,7 +4,6 @@
 
 #include <optional>
 
-#include "rondo/backends/mpi/era.hpp"
 #include "rondo/interposer/report.hpp"
 #include "rondo/interposer/seen_call.hpp"
 
@@ -17,7 +16,7 @@ constexpr const char* faster_here = "faster here than Rondo's choice";
 inline std::optional<mpi::DuelKind> doubted_kind(const SeenCall& seen, const mpi::CallKey& key,
                                                  const Runtime& runtime) {
     const Guard guard = runtime.instructions.guard(key.collective);
-    if (guard == Guard::off) [[likely]]
+    if (guard == Guard::off || seen.function.has.local_lengths) [[likely]]  // nobody knows the lengths of all
         return std::nullopt;
     const bool keeps_bits = seen.reduction == nullptr || seen.reduction->keeps_bits();
     if (guard == Guard::exact && !keeps_bits) return std::nullopt;
@@ -28,24 +27,34 @@ inline std::optional<mpi::DuelKind> doubted_kind(const SeenCall& seen, const mpi
 
 /// A call that is part of a duel: `carry_out` by the rival whose turn it is. Returns what that returns.
 template <class CarryOut>
-int contest(mpi::Duel& duel, MPI_Comm comm, CarryOut&& carry_out) {
+int contest(mpi::Duel& duel, const mpi::Communicator& communicator, MPI_Comm comm, CarryOut&& carry_out) {
     static const MPI_Datatype time_type = MPI_FLOAT;
     static const MPI_Op slowest = MPI_MAX;
     const mpi::Library& library = mpi::library();
+    if (duel.is_stuck()) {
+        duel.abandon();
+        return carry_out(mpi::Rival::library);
+    }
     const bool is_timed = duel.times_next();
     const mpi::Rival rival = duel.next();
     duel.begin();
     if (!is_timed) return carry_out(rival);
     library.Barrier(comm);
-    const std::uint64_t era = mpi::era(), start = now();
+    const mpi::Communicator* const before = mpi::watch(&communicator);
+    const std::uint64_t start = now();
     const int error = carry_out(rival);
+    const std::uint64_t end = now();
     // The user's error handler may have freed the communicator, and the duel with it.
-    if (error != MPI_SUCCESS && mpi::era() != era) return error;
-    duel.end(static_cast<float>(now() - start));
+    if (mpi::watch(before) != &communicator) return error;
+    duel.end(static_cast<float>(end - start));
     if (!duel.is_due()) return error;
     mpi::Duel::Times times = duel.times();
-    library.Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), time_type, slowest, comm);
-    duel.judge(times);
+    const int count = static_cast<int>(times.size());
+    if (library.Allreduce(MPI_IN_PLACE, times.data(), count, time_type, slowest, comm) == MPI_SUCCESS) {
+        duel.judge(times);
+    } else {
+        duel.abandon();
+    }
     return error;
 }
 

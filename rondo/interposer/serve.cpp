@@ -129,13 +129,13 @@ RONDO_THREAD_LOCAL LeftOnAny left_on_any;
 /// What has been decided for such calls, or is now.
 template <class Kind>
 const Decision& decision_for(const Kind& kind, const CallKey& key, const Runtime& runtime, Communicator& communicator,
-                             MPI_Comm comm) {
+                             MPI_Comm comm, const std::optional<mpi::DuelKind>& doubted) {
     const Decision* known = communicator.find(key);
     if (known != nullptr && (known->starts == nullptr || kind.has_starts(*known->starts))) return *known;
     const auto starts = [&] {
         return key.division != 0 ? std::make_shared<const std::vector<Count>>(kind.starts()) : nullptr;
     };
-    return *communicator.remember(key, decide(runtime, key, communicator, comm, starts));
+    return *communicator.remember(key, decide(runtime, key, communicator, comm, doubted, starts));
 }
 
 constexpr Interval any_count = {std::numeric_limits<Count>::min(), std::numeric_limits<Count>::max()};
@@ -183,42 +183,52 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     if (kind.is_nothing()) return service.leave_to_library("empty", 0);
     const CallKey key = kind.key();
     const std::optional<mpi::DuelKind> doubted = doubted_kind(seen, key, runtime);
-    mpi::Duel* duel = doubted ? communicator.duel(*doubted) : nullptr;
-    const auto leave_from_now = [&] {
-        service.hand_on_from_now(last, seen.type, predefined_operator, faster_here, count_of(call), 0);
-        return service.leave_to_library(faster_here, bytes);
-    };
-    if (duel != nullptr && duel->is_lost()) return leave_from_now();
-    const Decision& decision = decision_for(kind, key, runtime, communicator, call.comm);
-    if (decision.plan == nullptr) {
-        const Interval counts = handed_on_counts(decision, call, kind.bytes_to_a_count());
-        if (decision.holds_on_any) left_on_any.remember(key, communicator.size(), decision);
+    const Decision* decision = nullptr;
+    NoPlan missing;
+    try {
+        decision = &decision_for(kind, key, runtime, communicator, call.comm, doubted);
+    } catch (const NoPlan& what) {
+        missing = what;
+    }
+    if (decision != nullptr && decision->plan == nullptr) {
+        const Interval counts = handed_on_counts(*decision, call, kind.bytes_to_a_count());
+        if (decision->holds_on_any) left_on_any.remember(key, communicator.size(), *decision);
         const Rank ranks = counts.lowest < 0 ? 0 : communicator.size();  // any sum will do
-        service.hand_on_from_now(last, seen.type, predefined_operator, decision.reason, counts, ranks);
-        return service.leave_to_library(decision, bytes);
+        service.hand_on_from_now(last, seen.type, predefined_operator, decision->reason, counts, ranks);
+        return service.leave_to_library(*decision, bytes);
     }
     // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
     const char* const wrong = kind.wrong();
     const bool is_refused = (wrong != nullptr && communicator.library_checks_arguments()) || kind.refused_by_library();
     const auto carry_out = [&] {
+        if (decision == nullptr) {
+            communicator.skip_call();  // the others run it: tags stay alike
+            mpi::library().Comm_call_errhandler(call.comm, missing.error);
+            return missing.error;
+        }
         if (is_refused) {
             communicator.skip_call();
             return service.leave_to_library(wrong != nullptr ? wrong : "unusual datatype", bytes);
         }
-        const int error = run_to_its_end(kind, *decision.plan, wrong != nullptr);
-        service.stop(decision.tally, bytes);
+        const int error = run_to_its_end(kind, *decision->plan, wrong != nullptr);
+        service.stop(decision->tally, bytes);
         if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(call.comm, error);
         return error;
     };
     const Count length = key.count * key.element_bytes;  // as all ranks see it
-    if (doubted && duel == nullptr) duel = communicator.begin_duel({*doubted, length, decision.chosen});
-    if (duel != nullptr && duel->is_lost()) return leave_from_now();  // as others have found out
+    const void* const chosen = decision != nullptr ? decision->chosen : missing.chosen;
+    mpi::Duel* duel = doubted ? communicator.duel(*doubted, chosen) : nullptr;
+    if (doubted && duel == nullptr) duel = communicator.begin_duel({*doubted, length, chosen});
+    if (duel != nullptr && duel->is_lost()) {
+        service.hand_on_from_now(last, seen.type, predefined_operator, faster_here, count_of(call), 0);
+        return service.leave_to_library(faster_here, bytes);
+    }
     if (duel != nullptr && duel->times_calls_of(length)) {
-        return contest(*duel, call.comm, [&](mpi::Rival rival) {
+        return contest(*duel, communicator, call.comm, [&](mpi::Rival rival) {
             return rival == mpi::Rival::rondo ? carry_out() : service.leave_to_library(compared, bytes);
         });
     }
-    const bool is_decided = duel == nullptr || duel->is_over();
+    const bool is_decided = decision != nullptr && (duel == nullptr || duel->is_over());
     if (is_decided && !is_refused && !runtime.reporting) {
         if constexpr (std::is_same_v<Kind, WholeVector>) {
             if (wrong == nullptr && seen.type.predefined && predefined_operator) {

@@ -95,6 +95,19 @@ TEST(Duel, rarely_takes_the_slower_one_where_that_matters) {
     EXPECT_GT(most_lost, 0);  // it is noise
 }
 
+TEST(Duel, is_stuck_if_nobody_judges_it) {
+    Duel duel;
+    for (int call = 0; call < Duel::most_calls; ++call) {
+        EXPECT_FALSE(duel.is_stuck());
+        duel.begin();
+        duel.end(1);
+    }
+    EXPECT_TRUE(duel.is_stuck());
+    duel.abandon();
+    EXPECT_FALSE(duel.is_stuck());
+    EXPECT_TRUE(duel.is_lost());
+}
+
 TEST(Duel, may_wait_for_another_one) {
     Duel duel;
     duel.wait_for(3);
@@ -118,18 +131,19 @@ TEST(Duel, is_about_lengths_that_take_as_long) {
 TEST(Duels, keep_kinds_apart_until_there_are_too_many) {
     Duels duels;
     const DuelKind kind{.collective = 3, .length = DuelKind::length_of(1000), .commutative = true};
-    EXPECT_EQ(duels.find(kind), nullptr);
+    EXPECT_EQ(duels.find(kind, nullptr), nullptr);
     Duel* const duel = duels.add({kind, 1000, nullptr});
     ASSERT_NE(duel, nullptr);
-    EXPECT_EQ(duels.find({3, DuelKind::length_of(513), true}), duel);
+    EXPECT_EQ(duels.find({3, DuelKind::length_of(513), true}, nullptr), duel);
     for (const DuelKind& other : {DuelKind{4, kind.length, true}, DuelKind{3, DuelKind::length_of(1024), true},
                                   DuelKind{3, kind.length, false}}) {
-        EXPECT_EQ(duels.find(other), nullptr);
+        EXPECT_EQ(duels.find(other, nullptr), nullptr);
     }
+    EXPECT_EQ(duels.find(kind, &duels), nullptr);  // another choice
     int begun = 1;
     for (std::uint8_t other = 4; duels.add({{.collective = other}, 8, nullptr}) != nullptr; ++other) ++begun;
     EXPECT_EQ(begun, Duels::most);
-    EXPECT_EQ(duels.find(kind), duel);
+    EXPECT_EQ(duels.find(kind, nullptr), duel);
 }
 
 TEST(DuelKind, lengths_fall_into_powers_of_two) {

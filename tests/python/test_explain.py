@@ -151,6 +151,14 @@ def test_one_process_has_nothing_to_gain(explain):
     assert explain("bcast", "--count", 10, "-n", 1, text="bcast -> binomial\n")["runs"] == "native"
 
 
+def test_a_call_without_elements_is_left_to_the_library(explain):
+    found = explain("bcast", "--count", 0, "-n", 4, text="bcast -> binomial\n")
+    assert (found["runs"], found["reason"]) == (
+        "native",
+        "there are no elements: Rondo leaves all such calls to the library",
+    )
+
+
 def test_people_get_a_verdict_and_two_tables(rondo, tmp_path):
     rules = tmp_path / "mine.rules"
     rules.write_text(RULES)
@@ -179,6 +187,7 @@ def test_people_get_a_verdict_and_two_tables(rondo, tmp_path):
         (("scan", "--count", 1, "-n", 2, "--root", 1), "scan has no root"),
         (("bcast", "--count", 1, "-n", 2, "--root", 2), "root 2 of 2 processes"),
         (("scan", "--count", 1, "-n", 2, "--type", "doubel"), "unknown type 'doubel'; did you mean double?"),
+        (("scan", "--count", 1, "-n", 2, "--type", "9" * 30), f"unknown type '{'9' * 30}'"),
         (("scan", "--count", 1, "-n", 2, "--library", "mpitch"), "--library: unknown library 'mpitch'"),
         (("scan", "--count", 1, "-n", 2, "--rules", "no.rules"), "cannot read the rules no.rules"),
         (("scan", "--count", 1, "-n", 2, "--machine", "no.machine"), "cannot read the machine file no.machine"),

@@ -22,6 +22,7 @@ from rondo.selection import explanation, rules_file
 
 USER_OPERATOR = "user"
 OPERATORS = (*plans.OPERATORS, USER_OPERATOR)
+MOST_ELEMENT_BYTES = 1 << 30
 LIBRARY = "mpich"
 UNBOUNDED = 1000  # columns
 
@@ -194,7 +195,7 @@ def _ranks_on(processes: int | None, ppn: int | None, nodes: str | None) -> tupl
 def _element_bytes(type_name: str) -> int:
     if type_name in plans.TYPES:
         return plans.TYPES[type_name]
-    if type_name.isdecimal() and int(type_name) > 0:
+    if type_name.isdecimal() and 0 < int(type_name) <= MOST_ELEMENT_BYTES:
         return int(type_name)
     raise Error(f"unknown type {type_name!r}; {plans.suggestion(type_name, plans.TYPES)}, or a number of bytes")
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from rondo import _core
+from rondo.bench import plans
 from rondo.commands import SuggestingGroup
 from rondo.errors import Error
 from rondo.selection import inspection, rules_file
@@ -34,7 +35,13 @@ def command() -> None:
 
 @command.command()
 @click.argument("file", type=click.Path(path_type=Path), required=False)
-@click.option("--ppn", type=click.IntRange(1), default=1, show_default=True, help="Of the tables: ranks on each node.")
+@click.option(
+    "--ppn",
+    type=click.IntRange(1, plans.MOST_PROCESSES),
+    default=1,
+    show_default=True,
+    help="Of the tables: ranks on each node.",
+)
 @click.option(
     "--library",
     default=LIBRARY,

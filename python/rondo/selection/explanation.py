@@ -150,6 +150,8 @@ def _outcome(call: Call, found: Mapping[str, Any], decider: Decider | None) -> t
     """What runs, and why."""
     if call.processes == 1:
         return NATIVE, "there is one process: Rondo leaves all its calls to the library"
+    if call.elements == 0 and call.collective != "alltoallv":  # of which nobody knows all lengths
+        return NATIVE, "there are no elements: Rondo leaves all such calls to the library"
     if decider is None:
         return NATIVE, "no rule matches the call"
     if found["choice"] == NATIVE:

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "rondo/backends/mpi/device_memory.hpp"
@@ -20,6 +21,8 @@ constexpr std::size_t most_numbers = std::size_t{1} << 18;  // 2 MiB
 std::size_t numbers_in(const Decision& decision) { return decision.starts != nullptr ? decision.starts->size() : 0; }
 
 int state_key = MPI_KEYVAL_INVALID;
+
+RONDO_THREAD_LOCAL const Communicator* watched = nullptr;
 
 int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
     *flag = 0;
@@ -147,7 +150,12 @@ bool Communicator::can_communicate(MPI_Comm comm) {
     return context_.exists();
 }
 
-Communicator::~Communicator() { world().give_back(context_); }
+Communicator::~Communicator() {
+    if (watched == this) watched = nullptr;
+    world().give_back(context_);
+}
+
+const Communicator* watch(const Communicator* communicator) { return std::exchange(watched, communicator); }
 
 bool Communicator::LeftToLibrary::has(const CallKey& call) const {
     const Count bytes = call.count * call.element_bytes;
@@ -204,12 +212,11 @@ void Communicator::make_room(const CallKey& key, std::size_t numbers) {
     }
 }
 
-Duel* Communicator::duel(const DuelKind& kind) {
-    Duel* const found = duels().find(kind);
-    const bool is_open_on_a_part = found != nullptr && !found->is_over() && &duels() == &duels_;
-    if (is_open_on_a_part && world().is_serial()) {
-        const Duel* const known = world().duels().find(kind);
-        if (known != nullptr && known->is_over() && known->chosen() == found->chosen()) *found = *known;
+Duel* Communicator::duel(const DuelKind& kind, const void* chosen) {
+    Duel* const found = duels().find(kind, chosen);
+    if (found != nullptr && !found->is_over() && waits_for_world()) {
+        const Duel* const known = world().duels().find(kind, chosen);
+        if (known != nullptr && known->is_over()) *found = *known;
     }
     return found;
 }
@@ -218,8 +225,17 @@ Duel* Communicator::begin_duel(const Duel& duel) {
     Duel* const added = duels().add(duel);
     if (added == nullptr) return nullptr;
     constexpr std::uint8_t calls_to_wait = 8;
-    if (&duels() == &duels_ && world().is_serial()) added->wait_for(calls_to_wait);
-    return this->duel(duel.kind());
+    if (waits_for_world()) added->wait_for(calls_to_wait);
+    return this->duel(duel.kind(), duel.chosen());
+}
+
+bool Communicator::has_lost(const DuelKind& kind, const void* chosen) {
+    const Duel* known = duel(kind, chosen);
+    if (known == nullptr && waits_for_world()) {
+        const Duel* const lost = world().duels().find(kind, chosen);
+        if (lost != nullptr && lost->is_lost()) known = duels_.add(*lost);
+    }
+    return known != nullptr && known->is_lost();
 }
 
 int Communicator::run(const Plan& plan, const Operands& operands) {

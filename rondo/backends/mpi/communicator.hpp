@@ -130,11 +130,13 @@ class Communicator {
     /// as well as it can. Where Rondo has messages of its own.
     [[nodiscard]] bool library_checks_arguments() const;
 
-    /// About such calls; nullptr if nobody has begun one. On a part of the world it is over when one about the same
-    /// choice is over on the whole.
-    Duel* duel(const DuelKind& kind);
+    /// About such calls and this choice; nullptr if nobody has begun one. On a part of the world it is over when it is
+    /// over on the whole.
+    Duel* duel(const DuelKind& kind, const void* chosen);
     /// Where there is none; nullptr if there have been too many.
     Duel* begin_duel(const Duel& duel);
+    /// The library has such calls, by a duel here, or by one on the whole, whose verdict is taken over then.
+    [[nodiscard]] bool has_lost(const DuelKind& kind, const void* chosen);
 
     static constexpr std::size_t most_collectives = 16;  ///< numbers of collectives are below
 
@@ -145,6 +147,7 @@ class Communicator {
     /// Those that all communicators of all ranks share, or its own. Where every thread may make calls of its own, ranks
     /// may see those of different communicators in different orders; else they do not, or could wait for each other.
     Duels& duels() { return size_ == world().size() && world().is_serial() ? world().duels() : duels_; }
+    [[nodiscard]] bool waits_for_world() { return &duels() == &duels_ && world().is_serial(); }
     void make_room(const CallKey& key, std::size_t numbers);
     void count_call() { ++calls_; }
     std::uint32_t next_number() { return ++decisions_so_far_ == 0 ? ++decisions_so_far_ : decisions_so_far_; }
@@ -185,6 +188,10 @@ class Communicator {
     Operation operation_;
     Duels duels_;
 };
+
+/// The state that this thread needs after the user's error handler has had its say: it becomes nullptr if that frees
+/// the communicator. Returns the one before.
+const Communicator* watch(const Communicator* communicator);
 
 /// Makes the attribute key. Once, after MPI_Init and `connect`. False if the library refuses.
 bool prepare_communicators();

@@ -64,6 +64,13 @@ class Duel {
     /// Who carries out the next call.
     [[nodiscard]] Rival next() const { return times_next() ? rival_in(timed_) : Rival::library; }
     [[nodiscard]] bool times_next() const { return calls_to_wait_ == 0; }
+    /// Nobody has judged it when it was due.
+    [[nodiscard]] bool is_stuck() const { return !over_ && timed_ == most_calls; }
+    /// The library has all further calls.
+    void abandon() {
+        winner_ = Rival::library;
+        over_ = true;
+    }
     /// Counts the next call. Before it: it may fail.
     void begin() {
         if (times_next()) ++timed_;
@@ -115,10 +122,10 @@ class Duels {
   public:
     static constexpr int most = 24;
 
-    /// The duel about such calls; nullptr if there is none.
-    Duel* find(const DuelKind& kind) {
+    /// The duel about such calls and this choice; nullptr if there is none.
+    Duel* find(const DuelKind& kind, const void* chosen) {
         for (std::size_t i = 0; i < used_; ++i) {
-            if (duels_[i].kind() == kind) return &duels_[i];
+            if (duels_[i].kind() == kind && duels_[i].chosen() == chosen) return &duels_[i];
         }
         return nullptr;
     }

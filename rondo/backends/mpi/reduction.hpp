@@ -21,7 +21,8 @@ class Reduction {
     [[nodiscard]] bool commutative() const { return commutative_; }
     /// The operator is MPI's own.
     [[nodiscard]] bool predefined() const { return predefined_; }
-    /// The result has the same bits in whatever order the operator is applied (of minima and maxima without NaN).
+    /// The result has the same bits in whatever order the operator is applied (minima and maxima: without NaN, and
+    /// zeros of one sign).
     [[nodiscard]] bool keeps_bits() const { return keeps_bits_; }
 
     /// Rondo's own code does it, on elements that lie one behind the other.
