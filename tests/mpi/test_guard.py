@@ -119,7 +119,7 @@ def test_results_are_the_native_ones_during_duels_and_after(mpi: MpiLibrary, col
         command, 3, environment={"RONDO_RULES": str(rules), "RONDO_GUARD": "free"}, timeout=200
     ).check()
     assert results_of_data(run.stdout) == results_of_data(native.stdout)
-    assert calls(run, collective)[COMPARED] > 0
+    assert (COMPARED in calls(run, collective)) == (collective != "alltoallv")  # of which no rank knows all lengths
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
