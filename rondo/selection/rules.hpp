@@ -164,6 +164,9 @@ class Rules {
     template <class PassOver>
     std::optional<const Rule*> search(const Situation& situation, const Values& possible, Interval& lengths,
                                       PassOver&& pass_over) const;
+    /// As `match`.
+    [[nodiscard]] std::optional<const Rule*> deciding(const Situation& situation, const Spread& spread,
+                                                      Interval& lengths) const noexcept;
 
     /// Those of a collective.
     struct Group {
