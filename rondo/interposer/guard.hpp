@@ -25,6 +25,12 @@ inline std::optional<mpi::DuelKind> doubted_kind(const SeenCall& seen, const mpi
                          .commutative = key.commutative};
 }
 
+/// The one that is known, or a new one; nullptr if there have been too many.
+inline mpi::Duel* duel_about(const mpi::Duel& fresh, mpi::Communicator& communicator) {
+    mpi::Duel* const known = communicator.duel(fresh.kind(), fresh.chosen());
+    return known != nullptr ? known : communicator.begin_duel(fresh);
+}
+
 /// A call that is part of a duel: `carry_out` by the rival whose turn it is. Returns what that returns.
 template <class CarryOut>
 int contest(mpi::Duel& duel, const mpi::Communicator& communicator, MPI_Comm comm, CarryOut&& carry_out) {

@@ -54,12 +54,12 @@ void remember_buffers(const void* input, const void* output, Served& served) {
     served.output = is_short ? output : &served;
 }
 
-/// Runs the plan that was last used for a collective, as `run` says, and tells the error handler what went wrong.
+/// Runs a plan, as `run` says, and tells the error handler what went wrong.
 template <class Run>
-int run_again(Communicator& communicator, std::size_t collective, MPI_Comm comm, Run&& run) {
+int run_plan(const Plan& plan, MPI_Comm comm, Run&& run) {
     int error = MPI_SUCCESS;
     try {
-        error = run(*communicator.last_decision(collective).plan);
+        error = run(plan);
     } catch (...) {
         error = code_of_exception();
     }
@@ -83,7 +83,7 @@ int serve_again(LastCall& last, const void* input, void* output) {
         mpi::notice_device_runtimes();
         remember_buffers(input, output, known);
     }
-    return run_again(communicator, function.collective, known.comm, [&](const Plan& plan) {
+    return run_plan(*communicator.last_decision(function.collective).plan, known.comm, [&](const Plan& plan) {
         const mpi::Reduction* const reduction = function.has.operation ? &known.reduction : nullptr;
         return WholeVector::run(function.output, communicator, call, *known.type, reduction, plan);
     });
@@ -112,8 +112,8 @@ static_assert(sizeof(Met) <= sizeof(LastCall::served) && std::is_trivially_copya
 int meet_again(LastCall& last, const void* /*input*/, void* /*output*/) {
     const Met known = *std::launder(reinterpret_cast<Met*>(last.served));
     if (known.communicator->number_of_decision(known.collective) != known.decision) return LastCall::not_again;
-    return run_again(*known.communicator, known.collective, known.comm,
-                     [&](const Plan& plan) { return Meeting::run(*known.communicator, plan); });
+    return run_plan(*known.communicator->last_decision(known.collective).plan, known.comm,
+                    [&](const Plan& plan) { return Meeting::run(*known.communicator, plan); });
 }
 
 void meet_again_from_now(LastCall& last, const SeenCall& seen) {
@@ -158,16 +158,6 @@ Interval handed_on_counts(const Decision& decision, const UserCall& call, Count 
     return count_of(call);
 }
 
-/// The MPI error code. What a rank lacks memory for, the others go on with.
-template <class Kind>
-int run_to_its_end(const Kind& kind, const Plan& plan, bool is_wrong) {
-    try {
-        return kind.run(plan, is_wrong);
-    } catch (...) {
-        return code_of_exception();
-    }
-}
-
 template <class Kind>
 int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runtime, LastCall& last) {
     Communicator& communicator = seen.communicator;
@@ -210,15 +200,15 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
             communicator.skip_call();
             return service.leave_to_library(wrong != nullptr ? wrong : "unusual datatype", bytes);
         }
-        const int error = run_to_its_end(kind, *decision->plan, wrong != nullptr);
-        service.stop(decision->tally, bytes);
-        if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(call.comm, error);
-        return error;
+        return run_plan(*decision->plan, call.comm, [&](const Plan& plan) {
+            const int error = kind.run(plan, wrong != nullptr);
+            service.stop(decision->tally, bytes);
+            return error;
+        });
     };
     const Count length = key.count * key.element_bytes;  // as all ranks see it
     const void* const chosen = decision != nullptr ? decision->chosen : missing.chosen;
-    mpi::Duel* duel = doubted ? communicator.duel(*doubted, chosen) : nullptr;
-    if (doubted && duel == nullptr) duel = communicator.begin_duel({*doubted, length, chosen});
+    mpi::Duel* const duel = doubted ? duel_about({*doubted, length, chosen}, communicator) : nullptr;
     if (duel != nullptr && duel->is_lost()) {
         service.hand_on_from_now(last, seen.type, predefined_operator, faster_here, count_of(call), 0);
         return service.leave_to_library(faster_here, bytes);
