@@ -5,8 +5,8 @@
 # Not of `all`: installing needs no tests. Build presets name it, `cmake --build --preset release` builds both.
 add_custom_target(rondo_tests)
 find_package(GTest QUIET)
-if(NOT GTest_FOUND)
-    message(STATUS "C++ tests skipped: no GoogleTest; install libgtest-dev and libgmock-dev")
+if(NOT TARGET GTest::gmock)  # Debian has GoogleTest and GoogleMock in packages of their own
+    message(STATUS "C++ tests skipped: no GoogleTest with GoogleMock; install libgtest-dev and libgmock-dev")
     return()
 endif()
 include(GoogleTest)
