@@ -2,8 +2,12 @@
 // What the rules have chosen is compared with the library's own collective while the program runs.
 #pragma once
 
+#include <cstring>
+#include <memory>
+#include <new>
 #include <optional>
 
+#include "rondo/interposer/learned.hpp"
 #include "rondo/interposer/report.hpp"
 #include "rondo/interposer/seen_call.hpp"
 
@@ -15,51 +19,123 @@ constexpr const char* faster_here = "faster here than Rondo's choice";
 /// Of such calls, what a duel is about; nothing if nobody doubts what was chosen for them.
 inline std::optional<mpi::DuelKind> doubted_kind(const SeenCall& seen, const mpi::CallKey& key,
                                                  const Runtime& runtime) {
-    const Guard guard = runtime.instructions.guard(key.collective);
+    const Instructions& instructions = runtime.instructions;
+    const Guard guard = instructions.guard(key.collective);
     if (guard == Guard::off || seen.function.has.local_lengths) [[likely]]  // nobody knows the lengths of all
         return std::nullopt;
-    const bool keeps_bits = seen.reduction == nullptr || seen.reduction->keeps_bits();
-    if (guard == Guard::exact && !keeps_bits) return std::nullopt;
+    const bool rounding = guard == Guard::exact && seen.reduction != nullptr && !seen.reduction->keeps_bits();
+    // The program's own operators may do more than to compute: nobody calls them twice.
+    if (rounding && (instructions.learned_directory().empty() || !seen.reduction->predefined())) return std::nullopt;
     return mpi::DuelKind{.collective = static_cast<std::uint8_t>(key.collective),
-                         .length = mpi::DuelKind::length_of(key.count * key.element_bytes),
-                         .commutative = key.commutative};
+                         .length = length_class(key.count * key.element_bytes),
+                         .commutative = key.commutative,
+                         .rounding = rounding};
 }
 
-/// The one that is known, or a new one; nullptr if there have been too many.
+/// The one that is known, or a new one, which may have been fought in an earlier run; nullptr if there are too many.
 inline mpi::Duel* duel_about(const mpi::Duel& fresh, mpi::Communicator& communicator) {
-    mpi::Duel* const known = communicator.duel(fresh.kind(), fresh.chosen());
-    return known != nullptr ? known : communicator.begin_duel(fresh);
+    if (mpi::Duel* const known = communicator.duel(fresh.kind(), fresh.chosen())) return known;
+    mpi::Duel duel = fresh;
+    const Choice& choice = *static_cast<const Choice*>(fresh.chosen());
+    if (const auto winner = learned().winner(fresh.kind(), choice, communicator)) duel.settle(*winner);
+    return communicator.begin_duel(duel);
+}
+
+/// Times a call by the rival whose turn it is. False if the user's error handler has freed the communicator meanwhile,
+/// and the duel with it.
+template <class CarryOut>
+bool time_turn(mpi::Duel& duel, const mpi::Communicator& communicator, int& error, CarryOut&& carry_out) {
+    const mpi::Rival rival = duel.next();
+    duel.begin();
+    const mpi::Communicator* const before = mpi::watch(&communicator);
+    const std::uint64_t start = now();
+    error = carry_out(rival);
+    const std::uint64_t end = now();
+    if (mpi::watch(before) != &communicator) return false;
+    duel.end(static_cast<float>(end - start));
+    return true;
+}
+
+/// The ranks agree on what their calls took, if it is time to.
+inline void judge_if_due(mpi::Duel& duel, const mpi::Communicator& communicator, MPI_Comm comm) {
+    static const MPI_Datatype time_type = MPI_FLOAT;
+    static const MPI_Op slowest = MPI_MAX;
+    if (!duel.is_due()) return;
+    mpi::Duel::Times times = duel.times();
+    const int count = static_cast<int>(times.size());
+    if (mpi::library().Allreduce(MPI_IN_PLACE, times.data(), count, time_type, slowest, comm) != MPI_SUCCESS) {
+        duel.abandon();
+        return;
+    }
+    duel.judge(times);
+    if (duel.is_over()) learned().note(duel, communicator);
 }
 
 /// A call that is part of a duel: `carry_out` by the rival whose turn it is. Returns what that returns.
 template <class CarryOut>
 int contest(mpi::Duel& duel, const mpi::Communicator& communicator, MPI_Comm comm, CarryOut&& carry_out) {
-    static const MPI_Datatype time_type = MPI_FLOAT;
-    static const MPI_Op slowest = MPI_MAX;
-    const mpi::Library& library = mpi::library();
     if (duel.is_stuck()) {
         duel.abandon();
-        return carry_out(mpi::Rival::library);
+        return carry_out(duel.winner());
     }
-    const bool is_timed = duel.times_next();
-    const mpi::Rival rival = duel.next();
-    duel.begin();
-    if (!is_timed) return carry_out(rival);
-    library.Barrier(comm);
-    const mpi::Communicator* const before = mpi::watch(&communicator);
-    const std::uint64_t start = now();
-    const int error = carry_out(rival);
-    const std::uint64_t end = now();
-    // The user's error handler may have freed the communicator, and the duel with it.
-    if (mpi::watch(before) != &communicator) return error;
-    duel.end(static_cast<float>(end - start));
-    if (!duel.is_due()) return error;
-    mpi::Duel::Times times = duel.times();
-    const int count = static_cast<int>(times.size());
-    if (library.Allreduce(MPI_IN_PLACE, times.data(), count, time_type, slowest, comm) == MPI_SUCCESS) {
-        duel.judge(times);
-    } else {
+    if (!duel.times_next()) {
+        const mpi::Rival rival = duel.next();
+        duel.begin();
+        return carry_out(rival);
+    }
+    mpi::library().Barrier(comm);
+    int error = MPI_SUCCESS;
+    if (time_turn(duel, communicator, error, carry_out)) judge_if_due(duel, communicator, comm);
+    return error;
+}
+
+/// The library's own collective before Rondo's: the result is Rondo's, the input stays.
+class LibraryBefore {
+  public:
+    /// `may_be_tried`: this rank has a call that both can carry out.
+    LibraryBefore(const SeenCall& seen, const mpi::CallKey& key, bool may_be_tried)
+        : function_(seen.function), call_(seen.call), is_ready_(may_be_tried) {
+        if (!key.in_place || !is_ready_) return;
+        mpi::notice_device_runtimes();
+        const auto bytes = static_cast<std::size_t>(seen.type.span(key.count));
+        if (!mpi::on_device(call_.output)) vector_.reset(new (std::nothrow) char[bytes]);
+        is_ready_ = vector_ != nullptr;
+        if (!is_ready_) return;
+        std::memcpy(vector_.get(), call_.output, bytes);
+        if (call_.input == call_.output) call_.input = vector_.get();
+        call_.output = vector_.get();
+    }
+    [[nodiscard]] bool is_ready() const { return is_ready_; }
+    [[nodiscard]] int carry_out() const { return function_.native(mpi::library(), call_); }
+
+  private:
+    const Wrapped& function_;
+    UserCall call_;
+    bool is_ready_;
+    std::unique_ptr<char[]> vector_;  // of a call in place, whose input would be gone
+};
+
+/// As `contest`, where bits depend on who carries the call out.
+template <class CarryOut>
+int contest_twice(mpi::Duel& duel, const mpi::Communicator& communicator, MPI_Comm comm,
+                  const LibraryBefore& library_before, CarryOut&& carry_out) {
+    static const MPI_Op all = MPI_MIN;
+    static const MPI_Datatype vote_type = MPI_INT;
+    if (!duel.times_next()) {
+        duel.begin();
+        return carry_out();
+    }
+    int vote = library_before.is_ready() ? 1 : 0;
+    const int asked = mpi::library().Allreduce(MPI_IN_PLACE, &vote, 1, vote_type, all, comm);
+    if (duel.is_stuck() || asked != MPI_SUCCESS || vote == 0) {
         duel.abandon();
+        return carry_out();
+    }
+    int error = MPI_SUCCESS;
+    if (!time_turn(duel, communicator, error, [&](mpi::Rival) { return library_before.carry_out(); })) return error;
+    mpi::library().Barrier(comm);
+    if (time_turn(duel, communicator, error, [&](mpi::Rival) { return carry_out(); })) {
+        judge_if_due(duel, communicator, comm);
     }
     return error;
 }

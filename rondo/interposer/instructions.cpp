@@ -94,6 +94,10 @@ void Instructions::read_guard() {
     else if (std::string_view(text) == "free") guard_ = Guard::free;
     else complaints_.push_back("RONDO_GUARD: " + quoted(text) + " is none of off, exact, free; it is off");
     fingerprint_.add("RONDO_GUARD=" + std::string(text));
+    const char* directory = variable("RONDO_LEARNED");
+    if (guard_ == Guard::off || directory == nullptr) return;
+    learned_directory_ = directory;
+    fingerprint_.add("RONDO_LEARNED");  // what is in it, rank 0 says
 }
 
 void Instructions::read_plan_memory() {
@@ -152,7 +156,8 @@ void Instructions::override_choice(std::size_t collective, std::optional<Choice>
 
 bool Instructions::ask_nodes() const {
     if (!node_of_.empty()) return false;
-    return (rules_ && rules_->ask_nodes()) ||
+    return !learned_directory_.empty() ||  // verdicts hold where ranks are as they were
+           (rules_ && rules_->ask_nodes()) ||
            std::any_of(forced_.begin(), forced_.end(),
                        [](const std::optional<Choice>& choice) { return choice && choice->uses_nodes(); });
 }

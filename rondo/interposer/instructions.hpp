@@ -34,8 +34,8 @@ enum class Guard : std::uint8_t {
 
 class Instructions {
   public:
-    /// Reads RONDO, RONDO_<COLLECTIVE>, RONDO_RULES, RONDO_MACHINE, RONDO_NODES, RONDO_GUARD, RONDO_PLAN_MEMORY,
-    /// RONDO_SHARED_MEMORY, RONDO_REPORT. What is wrong with them is among `complaints()`, and then what they spoke of
+    /// Reads RONDO, RONDO_<COLLECTIVE>, RONDO_RULES, RONDO_MACHINE, RONDO_NODES, RONDO_GUARD, RONDO_LEARNED,
+    /// RONDO_PLAN_MEMORY, RONDO_SHARED_MEMORY, RONDO_REPORT. What is wrong with them is among `complaints()`, and then what they spoke of
     /// goes to the library.
     static Instructions from_environment();
 
@@ -68,6 +68,8 @@ class Instructions {
     [[nodiscard]] Guard guard(std::size_t collective) const {
         return chosen_[collective] == 0 && !forced_[collective] ? guard_ : Guard::off;
     }
+    /// Where verdicts of the guard are kept for the next run; empty: nowhere.
+    [[nodiscard]] const std::string& learned_directory() const { return learned_directory_; }
     /// Bytes that all plans together may take.
     [[nodiscard]] Count plan_memory() const { return plan_memory_; }
     /// True if ranks of a node shall pass messages through memory that they share.
@@ -97,6 +99,7 @@ class Instructions {
     std::vector<Rank> node_of_;
     Count plan_memory_ = Count{64} << 20;
     std::string report_directory_;
+    std::string learned_directory_;
     std::vector<std::string> complaints_;
     Fingerprint fingerprint_;
     Guard guard_ = Guard::off;

@@ -17,6 +17,7 @@
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/backends/mpi/world.hpp"
 #include "rondo/interposer/kept_tallies.hpp"
+#include "rondo/interposer/learned.hpp"
 #include "rondo/interposer/runtime.hpp"
 
 namespace rondo::interposer {
@@ -62,6 +63,23 @@ void write_class(std::FILE* file, const mpi::Tally::Class& some, std::optional<s
                  some.smallest.load(), some.largest.load(), static_cast<double>(some.nanoseconds.load()) * 1e-9);
 }
 
+void write_duels(std::FILE* file) {
+    const char* between = "";
+    std::fputs("\"duels\":[", file);
+    for (const Learned::Known& each : learned().known()) {
+        const Verdict& verdict = each.verdict;
+        std::fprintf(file,
+                     "%s\n{\"collective\":%s,\"bytes\":%lld,\"processes\":%d,\"nodes\":%d,\"choice\":%s,\"rondo\":%.4g,"
+                     "\"library\":%.4g,\"effective\":%s,\"day\":\"%s\"}",
+                     between, quoted(verdict.collective->name).c_str(), static_cast<long long>(verdict.bytes),
+                     verdict.shape.processes, verdict.shape.nodes, quoted(to_string(verdict.choice)).c_str(),
+                     verdict.rondo, verdict.library, !each.is_new || !verdict.rounding ? "true" : "false",
+                     each.is_new ? "" : verdict.day.c_str());
+        between = ",";
+    }
+    std::fputs("],", file);
+}
+
 void write(std::FILE* file, bool ended) {
     const Report& r = report();
     std::fprintf(file, "{%s,\"ended\":%s,", r.owner.c_str(), ended ? "true" : "false");
@@ -70,6 +88,7 @@ void write(std::FILE* file, bool ended) {
         std::fprintf(file, "\"shared_memory\":{\"messages\":%" PRIu64 ",\"bytes\":%" PRIu64 "},", sent.messages,
                      sent.bytes);
     }
+    write_duels(file);
     std::fputs("\"entries\":[", file);
     const char* between_lines = "";
     for (const Line& line : r.lines) {

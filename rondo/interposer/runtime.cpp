@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "rondo/backends/mpi/plan_store.hpp"
+#include "rondo/interposer/learned.hpp"
 #include "rondo/interposer/report.hpp"
 
 namespace rondo::interposer {
@@ -56,6 +57,7 @@ Runtime* set_up() {
     const std::string version = library_version();
     fresh->library = library_of(version);
     fresh->instructions.know_library(version);
+    fresh->library_version = version;
     fresh->reporting = !instructions.report_directory().empty();
     if (fresh->reporting) open_report(instructions.report_directory(), rank, size, version);
     ready = fresh;
@@ -96,6 +98,9 @@ void agree(const void* caller) {
         world.agree(here->instructions.fingerprint(), here->instructions.ask_nodes(),
                     here->instructions.share_memory());
         world.impose_nodes(here->instructions.imposed_nodes());
+        const std::string& directory = here->instructions.learned_directory();
+        if (!directory.empty())
+            learned().open(directory, here->library_version, here->instructions.machine().fingerprint());
         if (!world.complaint().empty()) {
             warn(("RONDO_SHARED_MEMORY: " + world.complaint()).c_str());
         }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "rondo/backends/mpi/communicator.hpp"
 #include "rondo/interposer/instructions.hpp"
@@ -12,6 +13,7 @@ namespace rondo::interposer {
 struct Runtime {
     Instructions instructions;
     MpiLibrary library = MpiLibrary::other;
+    std::string library_version;  ///< "MPICH Version 5.0.2"
     bool reporting = false;
 };
 

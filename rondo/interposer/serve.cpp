@@ -214,6 +214,10 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
         return service.leave_to_library(faster_here, bytes);
     }
     if (duel != nullptr && duel->times_calls_of(length)) {
+        if (duel->kind().rounding) {
+            const LibraryBefore library_before(seen, key, decision != nullptr && wrong == nullptr && !is_refused);
+            return contest_twice(*duel, communicator, call.comm, library_before, carry_out);
+        }
         return contest(*duel, communicator, call.comm, [&](mpi::Rival rival) {
             return rival == mpi::Rival::rondo ? carry_out() : service.leave_to_library(compared, bytes);
         });

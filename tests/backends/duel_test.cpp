@@ -120,6 +120,34 @@ TEST(Duel, may_wait_for_another_one) {
     EXPECT_TRUE(duel.times_next());
 }
 
+TEST(Duel, changes_no_bits_before_the_next_run) {
+    const DuelKind kind{.rounding = true};
+    Duel duel(kind, 8, nullptr);
+    duel.wait_for(1);
+    EXPECT_EQ(duel.next(), Rival::rondo);
+    duel.begin();
+    for (int round = 0; round < Duel::early_rounds; ++round) {
+        for (const Rival rival : {Rival::library, Rival::rondo}) {  // whose result is left
+            EXPECT_EQ(duel.next(), rival);
+            duel.begin();
+            duel.end(rival == Rival::rondo ? 3.0F : 1.0F);
+        }
+    }
+    duel.judge(duel.times());
+    EXPECT_TRUE(duel.is_over());
+    EXPECT_EQ(duel.winner(), Rival::library);
+    EXPECT_FALSE(duel.is_lost());
+    EXPECT_EQ(duel.fastest(Rival::rondo), 3);
+    EXPECT_EQ(duel.fastest(Rival::library), 1);
+
+    Duel next_run(kind, 8, nullptr);
+    next_run.settle(duel.winner());
+    EXPECT_TRUE(next_run.is_lost());
+    Duel without_memory(kind, 8, nullptr);
+    without_memory.abandon();
+    EXPECT_FALSE(without_memory.is_lost());
+}
+
 TEST(Duel, is_about_lengths_that_take_as_long) {
     Duel duel({.collective = 1}, 1000, nullptr);
     EXPECT_TRUE(duel.times_calls_of(1000));
@@ -129,30 +157,23 @@ TEST(Duel, is_about_lengths_that_take_as_long) {
 }
 
 TEST(Duels, keep_kinds_apart_until_there_are_too_many) {
-    Duels duels;
-    const DuelKind kind{.collective = 3, .length = DuelKind::length_of(1000), .commutative = true};
+    std::array<Duel, 24> places;
+    Duels duels(places);
+    const DuelKind kind{.collective = 3, .length = 10, .commutative = true};
     EXPECT_EQ(duels.find(kind, nullptr), nullptr);
     Duel* const duel = duels.add({kind, 1000, nullptr});
     ASSERT_NE(duel, nullptr);
-    EXPECT_EQ(duels.find({3, DuelKind::length_of(513), true}, nullptr), duel);
-    for (const DuelKind& other : {DuelKind{4, kind.length, true}, DuelKind{3, DuelKind::length_of(1024), true},
-                                  DuelKind{3, kind.length, false}}) {
+    EXPECT_EQ(duels.find(DuelKind(kind), nullptr), duel);
+    for (const DuelKind& other : {DuelKind{4, kind.length, true}, DuelKind{3, 11, true},
+                                  DuelKind{3, kind.length, false},
+                                  DuelKind{3, kind.length, true, true}}) {
         EXPECT_EQ(duels.find(other, nullptr), nullptr);
     }
     EXPECT_EQ(duels.find(kind, &duels), nullptr);  // another choice
-    int begun = 1;
+    std::size_t begun = 1;
     for (std::uint8_t other = 4; duels.add({{.collective = other}, 8, nullptr}) != nullptr; ++other) ++begun;
-    EXPECT_EQ(begun, Duels::most);
+    EXPECT_EQ(begun, places.size());
     EXPECT_EQ(duels.find(kind, nullptr), duel);
-}
-
-TEST(DuelKind, lengths_fall_into_powers_of_two) {
-    EXPECT_EQ(DuelKind::length_of(0), DuelKind::length_of(63));
-    EXPECT_EQ(DuelKind::length_of(-5), DuelKind::length_of(63));
-    EXPECT_NE(DuelKind::length_of(64), DuelKind::length_of(63));
-    EXPECT_EQ(DuelKind::length_of(4096), 13);
-    EXPECT_EQ(DuelKind::length_of(8191), 13);
-    EXPECT_EQ(DuelKind::length_of(std::int64_t{1} << 62), 63);
 }
 
 }  // namespace

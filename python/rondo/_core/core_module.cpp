@@ -19,6 +19,7 @@
 #include "python/rondo/_core/machine_module.hpp"
 #include "python/rondo/_core/rules_module.hpp"
 #include "python/rondo/_core/trace_module.hpp"
+#include "python/rondo/_core/verdicts_module.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -100,6 +101,7 @@ std::vector<std::string_view> nearest_of(std::string_view word, const std::vecto
 NB_MODULE(_core, module) {
     rondo::bind_machine(module);
     rondo::bind_rules(module);
+    rondo::bind_verdicts(module);
     rondo::bind_trace(module);
     nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
         try {

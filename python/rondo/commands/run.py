@@ -20,7 +20,7 @@ from rondo.cluster import cluster
 from rondo.errors import Error
 from rondo.launching import abi, fitting, installation, launcher, mpi_library, preload, process
 from rondo.machine import machine, placement
-from rondo.selection import choices, inspection, rules_file
+from rondo.selection import choices, inspection, learned, rules_file
 
 REPORT_DIRECTORY = ".rondo-report-"
 GUARD = "RONDO_GUARD"
@@ -93,11 +93,21 @@ GUARD = "RONDO_GUARD"
     envvar=GUARD,
     show_envvar=True,
     type=click.Choice(["off", "exact", "free"]),
-    default="off",
+    default="exact",
     show_default=True,
     help="While the program runs, compare what the rules have chosen with the library's own collective, a few calls of "
-    "each, and take it back where the library is faster. `exact`: only of calls whose result has the same bits "
-    "whoever carries them out. `free`: also of floating-point sums, which may change in the last bits.",
+    "each, and take it back where the library is faster. `exact`: at once where the result has the same bits "
+    "whoever carries the call out, and from the next run on for floating-point sums. `free`: at once for all; sums "
+    "may change in the last bits. `off`: what the rules say stays.",
+)
+@click.option(
+    "--learned",
+    "learned_directory",
+    envvar=learned.VARIABLE,
+    show_envvar=True,
+    metavar="DIRECTORY|none",
+    help="Where the guard keeps what it found out for the next run. Default: ~/.local/state/rondo/learned; `none` keeps "
+    "nothing.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the command that would run, and stop.")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- LAUNCHER ... PROGRAM ...")
@@ -108,6 +118,7 @@ def command(
     machine_file: str | None,
     nodes: str | None,
     guard: str,
+    learned_directory: str | None,
     report_file: str | None,
     wanted: str,
     cluster_text: str | None,
@@ -152,10 +163,12 @@ def command(
         variables[placement.VARIABLE] = placement.checked(nodes)
     if guard != "off":
         variables[GUARD] = guard
+        kept_in = learned.directory(learned_directory, environment, make=not dry_run)
+        if kept_in is not None:
+            variables[learned.VARIABLE] = str(kept_in)
 
-    environment.pop(rules_file.VARIABLE, None)
-    environment.pop(machine.VARIABLE, None)
-    environment.pop(GUARD, None)
+    for name in (rules_file.VARIABLE, machine.VARIABLE, GUARD, learned.VARIABLE):
+        environment.pop(name, None)
     line = launcher.read(list(words), environment)
     chosen = choose_abi(line, wanted, environment)
     library = installation.preload_library(chosen)

@@ -41,6 +41,26 @@ class Traffic(msgspec.Struct):
     bytes: int
 
 
+class Duel(msgspec.Struct):
+    """Who carried out some calls faster, by a few of each: Rondo's choice or the library."""
+
+    collective: str
+    bytes: int
+    """Of the vector in the first call; it holds for those of about that length."""
+    processes: int
+    nodes: int
+    """0: nobody knows."""
+    choice: str
+    rondo: float
+    """Seconds of the fastest call by Rondo's choice."""
+    library: float
+    """The same of the library's."""
+    effective: bool
+    """False: bits of results depend on it, so that it takes effect in the next run."""
+    day: str
+    """Of the earlier run that it is from; empty: it was fought in this one."""
+
+
 class RankReport(msgspec.Struct):
     """The file that one rank leaves."""
 
@@ -55,3 +75,5 @@ class RankReport(msgspec.Struct):
     entries: list[RankEntry]
     shared_memory: Traffic | None = None
     """To ranks of the node, by Rondo. None: the rank shares none, or could not write its report."""
+    duels: list[Duel] = []
+    """That were fought by the guard, or looked up; of rank 0 of the world, new ones as well."""

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from rondo.launching import kept_counts
-from rondo.launching.rank_report import RankClass, RankEntry, RankReport, Traffic
+from rondo.launching.rank_report import Duel, RankClass, RankEntry, RankReport, Traffic
 
 
 class Figures(msgspec.Struct, kw_only=True):
@@ -64,6 +64,8 @@ class Report(msgspec.Struct):
     ranks: list[RankReport]
     shared_memory: Traffic | None
     """What ranks sent through memory of their nodes. None: none shares any."""
+    duels: list[Duel]
+    """What the guard has found out, or knew from earlier runs, as rank 0 of the program has it."""
 
 
 def read(directory: Path) -> Report:
@@ -111,6 +113,7 @@ def merged(ranks: Iterable[RankReport], unreadable: Iterable[str] = ()) -> Repor
         entries=[_merged_entry(*key, group) for key, group in sorted(groups.items())],
         ranks=ranks,
         shared_memory=_traffic([rank.shared_memory for rank in ranks if rank.shared_memory is not None]),
+        duels=[duel for rank in ranks if rank.rank == 0 for duel in rank.duels],
     )
 
 

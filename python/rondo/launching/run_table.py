@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from rondo.launching.rank_report import Duel
 from rondo.launching.run_report import Entry, Report, SizeClass, warnings
 from rondo.reports.style import bytes_text, counted
 
@@ -28,6 +31,8 @@ def show(report: Report, console: Console) -> None:
             sent = report.shared_memory
             text = f"{counted(sent.messages, 'message')}, {bytes_text(sent.bytes)}, of all ranks"
             console.print(f"through memory that ranks share: {text}", style="dim", soft_wrap=True)
+    if report.duels:
+        _show_duels(report.duels, console)
     for line in warnings(report):
         console.print(Text(f"rondo: {line}"), style="yellow", soft_wrap=True)
 
@@ -71,6 +76,23 @@ def _show_lines(report: Report, console: Console) -> None:
                 f"{bytes_text(each.bytes)}, {each.seconds:.3g} s",
                 soft_wrap=True,
             )
+
+
+def _show_duels(duels: Sequence[Duel], console: Console) -> None:
+    """What the guard found out: a line each, Rondo's time relative to the library's."""
+    console.print("The guard compared a few calls of each kind:", soft_wrap=True)
+    for each in duels:
+        ratio = each.rondo / each.library if each.library > 0 else 1.0
+        where = f"{each.collective} of about {bytes_text(each.bytes)} on {counted(each.processes, 'rank')}"
+        kept = "taken back" if ratio > 1 else "kept"
+        if each.day:
+            source = f"as found out on {each.day}"
+        elif each.effective:
+            source = "from then on"
+        else:
+            source = "from the next run on: the last bits of its results may change"
+        line = Text(f"  {where}: {each.choice} took {ratio:.2f} of the library's time: {kept}, {source}", style="dim")
+        console.print(line, soft_wrap=True)
 
 
 def _chosen(entry: Entry) -> Text:

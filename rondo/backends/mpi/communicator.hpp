@@ -3,6 +3,7 @@
 // of the communicator, so that it goes when the communicator goes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -186,7 +187,9 @@ class Communicator {
     Last last_[most_collectives];
     std::uint32_t decisions_so_far_ = 0;
     Operation operation_;
-    Duels duels_;
+    static constexpr std::size_t most_duels = 24;
+    std::array<Duel, most_duels> places_for_duels_;
+    Duels duels_{places_for_duels_};
 };
 
 /// The state that this thread needs after the user's error handler has had its say: it becomes nullptr if that frees

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -17,13 +16,12 @@ namespace rondo::mpi {
 /// Calls whose times are comparable. Equal on all ranks.
 struct DuelKind {
     std::uint8_t collective = 0;
-    std::uint8_t length = 0;  ///< class of the bytes: up to 63, 64 to 127, 128 to 255, ...
+    std::uint8_t length = 0;  ///< class of the bytes
     bool commutative = false;
+    /// The last bits of the result depend on who carries the call out. Both do, one after the other; Rondo's result
+    /// counts, and goes on to count in this run, whatever the verdict is.
+    bool rounding = false;
 
-    static constexpr std::uint8_t length_of(std::int64_t bytes) {
-        constexpr std::int64_t short_ones = 63;  // latency decides
-        return static_cast<std::uint8_t>(std::bit_width(static_cast<std::uint64_t>(std::max(short_ones, bytes))));
-    }
     friend bool operator==(const DuelKind&, const DuelKind&) = default;
 };
 
@@ -44,12 +42,21 @@ class Duel {
 
     Duel() = default;
     /// About what `chosen` stands for: equal for equal choices of this process, and never looked into.
-    Duel(DuelKind kind, std::int64_t bytes, const void* chosen) : kind_(kind), bytes_(bytes), chosen_(chosen) {}
+    Duel(DuelKind kind, std::int64_t bytes, const void* chosen)
+        : kind_(kind), bytes_(bytes), chosen_(chosen), takes_effect_(!kind.rounding) {}
 
-    /// So many calls are the library's before the first one is timed: another duel may be over meanwhile.
+    /// So many calls come before the first one that is timed: another duel may be over meanwhile. They are the
+    /// library's, unless bits depend on it.
     void wait_for(std::uint8_t calls) { calls_to_wait_ = calls; }
 
+    /// It was fought in an earlier run, and is over.
+    void settle(Rival winner) {
+        winner_ = winner;
+        over_ = takes_effect_ = true;
+    }
+
     [[nodiscard]] const DuelKind& kind() const { return kind_; }
+    [[nodiscard]] std::int64_t bytes() const { return bytes_; }
     [[nodiscard]] const void* chosen() const { return chosen_; }
     /// Calls of other lengths of the class are no part of it: lengths that alternate would decide.
     [[nodiscard]] bool times_calls_of(std::int64_t bytes) const {
@@ -58,17 +65,22 @@ class Duel {
     [[nodiscard]] bool is_over() const { return over_; }
     /// Once it is over.
     [[nodiscard]] Rival winner() const { return winner_; }
-    /// By Rondo.
-    [[nodiscard]] bool is_lost() const { return over_ && winner_ == Rival::library; }
+    /// The library has all further calls.
+    [[nodiscard]] bool is_lost() const { return over_ && winner_ == Rival::library && takes_effect_; }
+    /// What the fastest call took, once the ranks have judged.
+    [[nodiscard]] float fastest(Rival rival) const { return rival == Rival::rondo ? rondo_ : library_; }
 
     /// Who carries out the next call.
-    [[nodiscard]] Rival next() const { return times_next() ? rival_in(timed_) : Rival::library; }
+    [[nodiscard]] Rival next() const {
+        if (times_next()) return rival_in(timed_);
+        return kind_.rounding ? Rival::rondo : Rival::library;
+    }
     [[nodiscard]] bool times_next() const { return calls_to_wait_ == 0; }
     /// Nobody has judged it when it was due.
     [[nodiscard]] bool is_stuck() const { return !over_ && timed_ == most_calls; }
-    /// The library has all further calls.
+    /// It ends without a verdict. The library has all further calls, but where bits depend on it.
     void abandon() {
-        winner_ = Rival::library;
+        winner_ = kind_.rounding ? Rival::rondo : Rival::library;
         over_ = true;
     }
     /// Counts the next call. Before it: it may fail.
@@ -89,7 +101,9 @@ class Duel {
         for (int call = 0; call < timed_; ++call) {
             (rival_in(call) == Rival::rondo ? rondo : library).add(slowest[static_cast<std::size_t>(call)]);
         }
-        winner_ = rondo.least <= library.least ? Rival::rondo : Rival::library;
+        rondo_ = rondo.least;
+        library_ = library.least;
+        winner_ = rondo_ <= library_ ? Rival::rondo : Rival::library;
         const auto [faster, slower] = std::minmax(rondo, library);
         over_ = faster.most * clearly_faster <= slower.least || timed_ == most_calls;
     }
@@ -103,8 +117,11 @@ class Duel {
         }
         friend bool operator<(const Range& a, const Range& b) { return a.least < b.least; }
     };
-    /// Who is second in a round is first in the next.
-    static constexpr Rival rival_in(int call) { return (call + call / 2) % 2 == 0 ? Rival::library : Rival::rondo; }
+    /// Who is second in a round is first in the next, but where it is Rondo's result that shall be left.
+    [[nodiscard]] Rival rival_in(int call) const {
+        const int turn = kind_.rounding ? call : call + call / 2;
+        return turn % 2 == 0 ? Rival::library : Rival::rondo;
+    }
 
     DuelKind kind_;
     std::int64_t bytes_ = 0;
@@ -112,7 +129,9 @@ class Duel {
     std::uint8_t calls_to_wait_ = 0;
     std::uint8_t timed_ = 0;  // calls, so far
     bool over_ = false;
+    bool takes_effect_ = true;
     Rival winner_ = Rival::rondo;
+    float rondo_ = 0, library_ = 0;
     Times times_{};
 };
 
@@ -120,24 +139,24 @@ class Duel {
 /// alone.
 class Duels {
   public:
-    static constexpr int most = 24;
+    explicit Duels(std::span<Duel> places) : places_(places) {}
 
     /// The duel about such calls and this choice; nullptr if there is none.
     Duel* find(const DuelKind& kind, const void* chosen) {
-        for (std::size_t i = 0; i < used_; ++i) {
-            if (duels_[i].kind() == kind && duels_[i].chosen() == chosen) return &duels_[i];
+        for (Duel& duel : places_.first(used_)) {
+            if (duel.kind() == kind && duel.chosen() == chosen) return &duel;
         }
         return nullptr;
     }
     /// Where there is none about such calls; nullptr if there are too many.
     Duel* add(const Duel& duel) {
-        if (used_ == duels_.size()) return nullptr;
-        duels_[used_] = duel;
-        return &duels_[used_++];
+        if (used_ == places_.size()) return nullptr;
+        places_[used_] = duel;
+        return &places_[used_++];
     }
 
   private:
-    std::array<Duel, most> duels_;
+    std::span<Duel> places_;
     std::size_t used_ = 0;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 #include <numeric>
 #include <thread>
 
@@ -85,6 +86,25 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, bool share_mem
     std::fill(std::begin(free_), std::end(free_), ~std::uint64_t{0});
     free_[0] &= ~std::uint64_t{1};  // the first one is that of MPI_COMM_WORLD
     if (ask_for_nodes || share_memory) find_nodes(share_memory);
+}
+
+bool World::all_say(bool true_here) {
+    long long least[1] = {true_here ? 1 : 0};
+    return messages_ != library().comm_null && all_minimum(messages_, least) && least[0] != 0;
+}
+
+bool World::share_text(std::string& text) {
+    if (messages_ == library().comm_null) return false;
+    constexpr int root = 0, longest = 1 << 24;
+    int length = static_cast<int>(std::min<std::size_t>(text.size(), longest));
+    bool done = library().Bcast(&length, 1, MPI_INT, root, messages_) == MPI_SUCCESS;
+    try {
+        if (done) text.resize(static_cast<std::size_t>(length));
+    } catch (const std::bad_alloc&) {
+        done = false;
+    }
+    if (!all_say(done)) return false;
+    return length == 0 || all_say(library().Bcast(text.data(), length, MPI_CHAR, root, messages_) == MPI_SUCCESS);
 }
 
 /// Collective over the messages' communicator. What fails on one rank leaves it without nodes: an answer all the same.

@@ -4,6 +4,7 @@
 // Later no communicator has to ask for any of it.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -53,6 +54,12 @@ class World {
     /// Memory is shared by those who can, all the same.
     void impose_nodes(const std::vector<Rank>& node_of);
 
+    /// In MPI_Init, on all ranks that have agreed: the text that rank 0 has becomes that of all. False on all ranks if
+    /// that failed on one; then the text is of no use.
+    bool share_text(std::string& text);
+    /// The same: true if it is true on all ranks.
+    [[nodiscard]] bool all_say(bool true_here);
+
     /// False if MPI was initialised by a way that Rondo does not see; then nothing else is known.
     [[nodiscard]] bool agreed() const { return agreed_; }
     [[nodiscard]] bool ranks_disagree() const { return ranks_disagree_; }
@@ -65,6 +72,9 @@ class World {
     [[nodiscard]] MPI_Comm messages() const { return messages_; }
     [[nodiscard]] MPI_Group group() const { return group_; }
     [[nodiscard]] Rank size() const { return size_; }
+    [[nodiscard]] Rank rank() const { return rank_; }
+    /// Of all ranks, as far as it is known.
+    [[nodiscard]] const Spread& whole_spread() const { return spread_; }
     /// 0, 1, and so on: of MPI_COMM_WORLD.
     [[nodiscard]] std::span<const Rank> ranks() const { return ranks_; }
     /// The same on all ranks.
@@ -99,7 +109,9 @@ class World {
     bool offer(Free& free);
     Context settle(const std::uint64_t* common, bool offered, bool success, bool is_world);
 
-    Duels duels_;
+    static constexpr std::size_t most_duels = 128;
+    std::array<Duel, most_duels> places_for_duels_;
+    Duels duels_{places_for_duels_};
     bool agreed_ = false;
     bool is_serial_ = false;
     bool ranks_disagree_ = false;

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// rondo._core: what duels of earlier runs have shown.
+#include "python/rondo/_core/verdicts_module.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rondo/selection/rules.hpp"
+#include "rondo/selection/verdict_file.hpp"
+#include "rondo/selection/verdicts.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace rondo {
+namespace {
+
+/// Those of the length_class.
+Interval lengths_like(Count bytes) {
+    const int bits = length_class(bytes);
+    const int least = length_class(0);
+    const int most = std::numeric_limits<Count>::digits;
+    return {bits == least ? 0 : Count{1} << (bits - 1),
+            bits == most ? std::numeric_limits<Count>::max() : (Count{1} << bits) - 1};
+}
+
+nb::dict described(const Verdict& verdict) {
+    nb::dict description;
+    const Interval lengths = lengths_like(verdict.bytes);
+    description["collective"] = verdict.collective->name;
+    description["bytes"] = verdict.bytes;
+    description["lowest"] = lengths.lowest;
+    description["highest"] = lengths.highest;
+    description["commutative"] = verdict.commutative;
+    description["rounding"] = verdict.rounding;
+    description["processes"] = verdict.shape.processes;
+    description["nodes"] = verdict.shape.nodes;
+    description["fewest_on_node"] = verdict.shape.fewest_on_node;
+    description["most_on_node"] = verdict.shape.most_on_node;
+    description["in_rank_order"] = verdict.shape.in_rank_order;
+    description["choice"] = to_string(verdict.choice);
+    description["rondo"] = verdict.rondo;
+    description["library"] = verdict.library;
+    description["day"] = verdict.day;
+    description["line"] = to_string(verdict);
+    return description;
+}
+
+nb::tuple read_verdicts(std::string_view text) {
+    std::vector<Verdicts::Complaint> complaints;
+    const Verdicts verdicts = Verdicts::parse(text, complaints);
+    nb::list found, wrong;
+    for (const Verdict& each : verdicts.all()) found.append(described(each));
+    for (const Verdicts::Complaint& each : complaints) wrong.append(nb::make_tuple(each.line, each.what));
+    return nb::make_tuple(found, wrong);
+}
+
+std::string change_verdicts(const std::string& path, std::string_view added, const std::vector<std::string>& removed) {
+    std::vector<Verdicts::Complaint> complaints;
+    const Verdicts fresh = Verdicts::parse(added, complaints);
+    const nb::gil_scoped_release others_may_run;
+    return update_verdicts(path, [&](Verdicts& kept) {
+        kept.remove_if([&](const Verdict& each) { return std::ranges::count(removed, to_string(each)) > 0; });
+        for (const Verdict& each : fresh.all()) kept.add(each);
+    });
+}
+
+}  // namespace
+
+void bind_verdicts(nb::module_& module) {
+    module.def("read_verdicts", &read_verdicts, "text"_a,
+               "The verdicts of a text, as dictionaries (`lowest` and `highest`: bytes of the calls that each holds "
+               "for; `rondo` and `library`: seconds), and its malformed lines: tuples of number and what is wrong.");
+    module.def("change_verdicts", &change_verdicts, "path"_a, "added"_a, "removed"_a,
+               "Removes lines from a file of verdicts and adds those of a text, while no other process does the same. "
+               "Returns why that failed, or nothing.");
+}
+
+}  // namespace rondo

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`rondo learned`: what the guard has found out in earlier runs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from rondo.commands import SuggestingGroup
+from rondo.errors import Error
+from rondo.selection import learned
+from rondo.selection.learned import Kept, Verdict
+
+FILES = click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE|DIRECTORY]...")
+COLLECTIVE = click.option("--collective", metavar="NAME", help="Only what is about this collective.")
+UNBOUNDED = 1000  # columns
+
+
+@click.group(cls=SuggestingGroup)
+def command() -> None:
+    """What the guard of `rondo run` has found out in earlier runs: who is faster, Rondo's choice or the library.
+
+    There is a file for each machine, MPI library and version of Rondo, in ~/.local/state/rondo/learned unless another
+    directory was named to `rondo run`. Without a file or directory, commands work on all of these.
+
+    \b
+        rondo learned show
+        rondo learned rules > mine.rules
+        rondo learned forget --collective bcast
+    """
+
+
+@command.command()
+@FILES
+@COLLECTIVE
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
+def show(*, paths: tuple[Path, ...], collective: str | None, as_json: bool) -> None:
+    """What is known: a table for each file."""
+    found = _read(paths, collective)
+    if as_json:
+        click.echo(json.dumps([row for kept in found for row in learned.as_rows(kept)], indent=2))
+        return
+    if not found:
+        click.echo("Nothing was learned yet: rondo run -- mpiexec -n 8 ./app")
+    for kept in found:
+        _show(kept)
+
+
+@command.command()
+@FILES
+@COLLECTIVE
+@click.option("--older-than", type=click.IntRange(1), metavar="DAYS", help="Only what was found out before.")
+def forget(*, paths: tuple[Path, ...], collective: str | None, older_than: int | None) -> None:
+    """Forget it, so that the next run finds out again."""
+    forgotten = 0
+    for kept in _read(paths, collective):
+        lines = tuple(each.line for each in kept.verdicts if older_than is None or learned.age(each) > older_than)
+        if lines:
+            learned.change(kept.path, forget=lines)
+            forgotten += len(lines)
+    click.echo(f"forgotten: {forgotten}")
+
+
+@command.command()
+@FILES
+@COLLECTIVE
+def rules(*, paths: tuple[Path, ...], collective: str | None) -> None:
+    """Print it as lines of a rules file, to be put above others.
+
+    What was found out on one machine holds there: name the file of the machine that the rules are for.
+    """
+    found = _read(paths, collective)
+    if len(found) > 1:
+        names = "\n".join(f"    {each.path}" for each in found)
+        raise Error(f"there are files of several machines or libraries; name one of them:\n{names}")
+    for kept in found:
+        click.echo(f"# {kept.path.name}")
+        for line in learned.rules(kept.verdicts):
+            click.echo(line)
+
+
+@command.command()
+@click.argument("source", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FROM")
+@click.argument("target", type=click.Path(path_type=Path, dir_okay=False), metavar="INTO")
+def merge(*, source: Path, target: Path) -> None:
+    """Add what one file knows to another, which is made if it is not there. Of two about the same, FROM's holds."""
+    kept = learned.read(source)
+    _complain(kept)
+    if not target.parent.is_dir():
+        raise Error(f"{target}: there is no directory {target.parent}")
+    learned.change(target, add="".join(f"{each.line}\n" for each in kept.verdicts))
+    click.echo(f"{target}: {len(kept.verdicts)} added or replaced")
+
+
+def _read(paths: Sequence[Path], collective: str | None) -> list[Kept]:
+    """What is known of a collective, or of all. Says of malformed lines what is wrong with them."""
+    if not paths:
+        default = learned.directory(os.environ.get(learned.VARIABLE), os.environ)
+        paths = [default] if default is not None and default.is_dir() else []
+    found = []
+    for path in (each for given in paths for each in learned.files(given)):
+        kept = learned.read(path)
+        _complain(kept)
+        verdicts = tuple(each for each in kept.verdicts if collective in (None, each.collective))
+        if verdicts:
+            found.append(Kept(path, verdicts, kept.complaints))
+    return found
+
+
+def _complain(kept: Kept) -> None:
+    for each in kept.complaints:
+        click.echo(f"rondo: warning: {kept.path}:{each.line}: {each.what}; left out", err=True)
+
+
+def _show(kept: Kept) -> None:
+    from rich.box import SIMPLE_HEAD  # noqa: PLC0415
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+
+    from rondo.reports.style import bytes_text  # noqa: PLC0415
+
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = UNBOUNDED
+    console.print(str(kept.path), style="bold", soft_wrap=True)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for heading, justify in (
+        ("collective", "left"), ("bytes", "right"), ("ranks", "right"), ("Rondo's choice", "left"),
+        ("Rondo", "right"), ("library", "right"), ("ratio", "right"), ("faster", "left"), ("since", "left"),
+    ):  # fmt: skip
+        table.add_column(heading, justify=justify)  # type: ignore[arg-type]
+    for each in sorted(kept.verdicts, key=lambda verdict: (verdict.collective, verdict.processes, verdict.bytes)):
+        table.add_row(
+            _subject(each),
+            f"{bytes_text(each.lowest)}..{bytes_text(each.highest + 1)}",
+            _ranks(each),
+            each.choice,
+            f"{each.rondo * 1e6:.0f} us",
+            f"{each.library * 1e6:.0f} us",
+            f"{each.ratio:.2f}",
+            "library" if each.lost else "Rondo",
+            each.day,
+        )
+    console.print(table)
+
+
+def _subject(verdict: Verdict) -> str:
+    return f"{verdict.collective}{' (rounding)' if verdict.rounding else ''}"
+
+
+def _ranks(verdict: Verdict) -> str:
+    if verdict.nodes == 0:
+        return str(verdict.processes)
+    if verdict.fewest_on_node == verdict.most_on_node:
+        return f"{verdict.nodes}x{verdict.most_on_node}"
+    return f"{verdict.processes} on {verdict.nodes} nodes"

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the guard has found out in earlier runs: a file for each machine and MPI library."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rondo import _core
+from rondo.errors import Error
+
+VARIABLE = "RONDO_LEARNED"
+NONE = "none"
+SUFFIX = ".verdicts"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Who carried out calls of a kind faster, by a few of each: Rondo's choice or the library."""
+
+    collective: str
+    bytes: int
+    """Of the vector in the first call."""
+    lowest: int
+    """Bytes of the shortest call that it holds for."""
+    highest: int
+    """The same of the longest."""
+    commutative: bool
+    rounding: bool
+    """The last bits of results depend on who carries the call out."""
+    processes: int
+    nodes: int
+    """0: nobody knows; so for the next two."""
+    fewest_on_node: int
+    most_on_node: int
+    in_rank_order: bool
+    choice: str
+    """Rondo's, as the rules have it."""
+    rondo: float
+    """Seconds of the fastest call by Rondo's choice."""
+    library: float
+    """The same of the library's."""
+    day: str
+    line: str
+    """As it stands in the file."""
+
+    @property
+    def lost(self) -> bool:
+        """Was the library faster?"""
+        return self.library < self.rondo
+
+    @property
+    def ratio(self) -> float:
+        """Of Rondo's time to the library's."""
+        return self.rondo / self.library if self.library > 0 else 1.0
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """A line that cannot be read."""
+
+    line: int
+    what: str
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What is in a file."""
+
+    path: Path
+    verdicts: tuple[Verdict, ...]
+    complaints: tuple[Complaint, ...]
+
+
+def default_directory(environment: Mapping[str, str]) -> Path:
+    """Where files lie unless it is named: rondo/learned in the user's directory for what programs remember."""
+    base = environment.get("XDG_STATE_HOME") or Path(environment.get("HOME") or "~").expanduser() / ".local" / "state"
+    return Path(base) / "rondo" / "learned"
+
+
+def directory(named: str | None, environment: Mapping[str, str], *, make: bool = False) -> Path | None:
+    """Where verdicts are kept; None: nowhere. Made on demand; Error if that fails for one that was named."""
+    if named == NONE:
+        return None
+    path = (Path(named) if named else default_directory(environment)).absolute()
+    if make:
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            if named:
+                raise Error(f"--learned {named}: cannot make that directory: {error.strerror}") from None
+            return None  # nobody asked for it
+    return path
+
+
+def files(path: Path) -> list[Path]:
+    """Those of a directory, or the one that is named; Error if there is no such thing."""
+    if path.is_dir():
+        return sorted(path.glob(f"*{SUFFIX}"))
+    if not path.exists():
+        raise Error(f"{path}: no such file or directory")
+    return [path]
+
+
+def read(path: Path) -> Kept:
+    """What a file says, and which lines say nothing; Error if it cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise Error(f"cannot read {path}: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise Error(f"cannot read {path}: not a text file") from None
+    verdicts, complaints = _core.read_verdicts(text)
+    return Kept(
+        path, tuple(Verdict(**each) for each in verdicts), tuple(Complaint(line, what) for line, what in complaints)
+    )
+
+
+def change(path: Path, *, add: str = "", forget: Sequence[str] = ()) -> None:
+    """Adds the verdicts of a text to a file, and removes lines from it, whoever else writes meanwhile."""
+    problem = _core.change_verdicts(str(path), add, list(forget))
+    if problem:
+        raise Error(problem)
+
+
+def age(verdict: Verdict) -> float:
+    """Days since it was found out; infinitely many if nobody knows."""
+    try:
+        day = datetime.date.fromisoformat(verdict.day)
+    except ValueError:
+        return math.inf
+    return (datetime.datetime.now(datetime.timezone.utc).date() - day).days
+
+
+def rules(verdicts: tuple[Verdict, ...]) -> list[str]:
+    """Lines of a rules file that say the same, to stand above others."""
+    return [_rule(each) for each in verdicts]
+
+
+def _rule(verdict: Verdict) -> str:
+    conditions = [f"bytes in {verdict.lowest}..{verdict.highest}", f"processes = {verdict.processes}"]
+    if verdict.nodes > 0:
+        conditions.append(f"nodes = {verdict.nodes}")
+        if verdict.fewest_on_node == verdict.most_on_node:
+            conditions.append(f"ranks_per_node = {verdict.most_on_node}")
+    if any(each["name"] == verdict.collective and each["has_operation"] for each in _core.collectives()):
+        conditions.append(f"commutative = {'yes' if verdict.commutative else 'no'}")
+    choice = "native" if verdict.lost else verdict.choice
+    return (
+        f"{verdict.collective} {', '.join(conditions)} -> {choice}  # {verdict.choice} took {verdict.ratio:.2f} of the "
+        f"library's time on {verdict.day}"
+    )
+
+
+def as_rows(kept: Kept) -> list[dict[str, Any]]:
+    """For programs."""
+    return [{**each.__dict__, "file": str(kept.path), "lost": each.lost} for each in kept.verdicts]

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/interposer/learned.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <cctype>
+#include <cstdio>
+#include <ctime>
+#include <new>
+#include <utility>
+
+#include "rondo/backends/mpi/world.hpp"
+#include "rondo/core/error.hpp"
+#include "rondo/core/fingerprint.hpp"
+#include "rondo/interposer/runtime.hpp"
+#include "rondo/selection/text_file.hpp"
+#include "rondo/selection/verdict_file.hpp"
+
+namespace rondo::interposer {
+namespace {
+
+/// node017.cluster -> node: all nodes of a cluster have one name then.
+std::string name_of_hosts() {
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    std::string name(host);
+    name.resize(std::min(name.find('.'), name.size()));
+    while (!name.empty() && std::isdigit(static_cast<unsigned char>(name.back())) != 0) name.pop_back();
+    return name;
+}
+
+/// Letters, digits, points and dashes, as names of files want them.
+std::string plain(std::string text) {
+    for (char& letter : text) {
+        if (std::isalnum(static_cast<unsigned char>(letter)) == 0 && letter != '.') letter = '-';
+    }
+    return text;
+}
+
+/// What was found out elsewhere says nothing here.
+std::string file_name(const std::string& library_version, std::uint64_t machine) {
+    char figures[17];
+    std::snprintf(figures, sizeof figures, "%016llx", static_cast<unsigned long long>(machine));
+    return plain(name_of_hosts() + " " + library_version + " " + RONDO_VERSION) + "." + figures + ".verdicts";
+}
+
+std::string today() {
+    std::array<char, 16> text{};
+    const std::time_t now = std::time(nullptr);
+    std::tm date{};
+    gmtime_r(&now, &date);
+    const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%d", &date);
+    return {text.data(), length};
+}
+
+std::string content(const std::string& path) {
+    if (access(path.c_str(), F_OK) != 0) return "";  // nothing was learned yet
+    try {
+        return read_text_file(path, "what was learned");
+    } catch (const Error& error) {
+        warn(error.what());
+        return "";
+    }
+}
+
+__attribute__((destructor)) void write_what_was_learned() { learned().write(); }
+
+}  // namespace
+
+Learned& learned() {
+    static Learned& what = *new Learned;
+    return what;
+}
+
+void Learned::open(const std::string& directory, const std::string& library_version, std::uint64_t machine) {
+    mpi::World& world = mpi::world();
+    if (!world.agreed() || world.ranks_disagree()) return;
+    std::string path, text;
+    bool done = true;
+    try {
+        path = directory + "/" + file_name(library_version, machine);
+        if (world.rank() == 0) text = content(path);
+    } catch (const std::bad_alloc&) {
+        done = false;
+    }
+    if (!world.all_say(done) || !world.share_text(text)) return;
+    Verdicts verdicts;
+    try {
+        std::vector<Verdicts::Complaint> complaints;  // lines of another version, or somebody's own
+        verdicts = Verdicts::parse(text, complaints);
+        used_.assign(verdicts.all().size(), false);
+    } catch (const std::bad_alloc&) {
+        done = false;
+    }
+    if (!world.all_say(done)) return;
+    before_ = std::move(verdicts);
+    process_ = getpid();
+    if (world.rank() == 0) path_ = std::move(path);
+}
+
+const Verdict* Learned::find(const mpi::DuelKind& kind, const Choice& choice, const Shape& shape) const noexcept {
+    return before_.find(collectives()[kind.collective].name, kind.length, kind.commutative, kind.rounding, shape,
+                        choice);
+}
+
+std::optional<mpi::Rival> Learned::winner(const mpi::DuelKind& kind, const Choice& choice,
+                                          const mpi::Communicator& communicator) noexcept {
+    const mpi::World& world = mpi::world();
+    if (before_.empty()) return std::nullopt;
+    const Verdict* verdict = find(kind, choice, Shape::of(communicator.size(), communicator.spread()));
+    if (verdict == nullptr) verdict = find(kind, choice, Shape::of(world.size(), world.whole_spread()));
+    if (verdict == nullptr) return std::nullopt;
+    const std::lock_guard lock(mutex_);
+    used_[static_cast<std::size_t>(verdict - before_.all().data())] = true;
+    return verdict->is_lost() ? mpi::Rival::library : mpi::Rival::rondo;
+}
+
+void Learned::note(const mpi::Duel& duel, const mpi::Communicator& communicator) noexcept try {
+    if (mpi::world().rank() != 0) return;
+    constexpr double nanosecond = 1e-9;
+    const mpi::DuelKind& kind = duel.kind();
+    Verdict verdict{.collective = &collectives()[kind.collective],
+                    .bytes = duel.bytes(),
+                    .commutative = kind.commutative,
+                    .rounding = kind.rounding,
+                    .shape = Shape::of(communicator.size(), communicator.spread()),
+                    .choice = *static_cast<const Choice*>(duel.chosen()),
+                    .rondo = duel.fastest(mpi::Rival::rondo) * nanosecond,
+                    .library = duel.fastest(mpi::Rival::library) * nanosecond,
+                    .day = today()};
+    const std::lock_guard lock(mutex_);
+    fresh_.add(std::move(verdict));
+} catch (const std::bad_alloc&) {
+    return;  // the next run has the same duel
+}
+
+std::vector<Learned::Known> Learned::known() {
+    const std::lock_guard lock(mutex_);
+    std::vector<Known> known;
+    for (std::size_t i = 0; i < used_.size(); ++i) {
+        if (used_[i]) known.push_back({before_.all()[i], false});
+    }
+    for (const Verdict& each : fresh_.all()) known.push_back({each, true});
+    return known;
+}
+
+/// Not in a child of the process.
+void Learned::write() {
+    if (path_.empty() || fresh_.empty() || process_ != getpid()) return;
+    try {
+        const std::string problem = update_verdicts(path_, [this](Verdicts& kept) {
+            for (const Verdict& each : fresh_.all()) kept.add(each);
+        });
+        if (!problem.empty()) warn(("what was learned is lost: " + problem).c_str());
+    } catch (const std::bad_alloc&) {
+        warn("what was learned is lost: no memory");
+    }
+}
+
+}  // namespace rondo::interposer

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What duels have shown: those of earlier runs, which all ranks know, and those of this one, which rank 0 of the world
+// keeps for the next.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rondo/backends/mpi/communicator.hpp"
+#include "rondo/selection/verdicts.hpp"
+
+namespace rondo::interposer {
+
+class Learned {
+  public:
+    /// In MPI_Init, on all ranks that have agreed, after it is known where they are: rank 0 reads what it finds in the
+    /// directory about this library, machine and version of Rondo, and tells the others. When the process ends, rank 0
+    /// writes what is new.
+    void open(const std::string& directory, const std::string& library_version, std::uint64_t machine);
+
+    /// Who has won a duel about such calls and this choice in an earlier run; nothing if there was none. Equal on all
+    /// ranks. On a part of the world, what was found out about the world will do.
+    std::optional<mpi::Rival> winner(const mpi::DuelKind& kind, const Choice& choice,
+                                     const mpi::Communicator& communicator) noexcept;
+    /// A duel is over.
+    void note(const mpi::Duel& duel, const mpi::Communicator& communicator) noexcept;
+
+    /// For reports: what is new, and what has been made use of.
+    struct Known {
+        Verdict verdict;
+        bool is_new;
+    };
+    [[nodiscard]] std::vector<Known> known();
+
+    void write();
+
+  private:
+    const Verdict* find(const mpi::DuelKind& kind, const Choice& choice, const Shape& shape) const noexcept;
+
+    std::mutex mutex_;  // of what follows
+    std::string path_;  // empty: nothing is kept
+    Verdicts before_, fresh_;
+    std::vector<bool> used_;  // of those before
+    int process_ = 0;
+};
+
+/// Of this process. Never destroyed.
+Learned& learned();
+
+}  // namespace rondo::interposer

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/selection/verdict_file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <thread>
+
+#include "rondo/core/error.hpp"
+#include "rondo/selection/text_file.hpp"
+
+namespace rondo {
+namespace {
+
+/// Held while it lives, if it could be had: the kernel takes it from processes that die.
+class Lock {
+  public:
+    explicit Lock(const std::string& path) : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
+        constexpr int attempts = 100;
+        constexpr std::chrono::milliseconds pause(10);
+        if (file_ < 0) error_ = errno;
+        for (int attempt = 0; file_ >= 0; ++attempt) {
+            error_ = flock(file_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+            const bool is_taken = error_ == EWOULDBLOCK || error_ == EINTR;
+            if (!is_taken || attempt == attempts) return;
+            std::this_thread::sleep_for(pause);
+        }
+    }
+    Lock(const Lock&) = delete;
+    Lock& operator=(const Lock&) = delete;
+    ~Lock() {
+        if (file_ >= 0) close(file_);
+    }
+    [[nodiscard]] int error() const { return error_; }
+
+  private:
+    int file_;
+    int error_ = 0;
+};
+
+/// 0, or why not.
+int write_whole(const std::string& path, const std::string& text) {
+    const std::string unfinished = path + "." + std::to_string(getpid()) + ".part";
+    std::FILE* const file = std::fopen(unfinished.c_str(), "we");
+    if (file == nullptr) return errno;
+    int error = std::fwrite(text.data(), 1, text.size(), file) == text.size() ? 0 : errno;
+    if (std::fclose(file) != 0 && error == 0) error = errno;
+    if (error == 0 && std::rename(unfinished.c_str(), path.c_str()) != 0) error = errno;
+    if (error != 0) unlink(unfinished.c_str());
+    return error;
+}
+
+}  // namespace
+
+std::string update_verdicts(const std::string& path, const std::function<void(Verdicts&)>& change) {
+    const Lock lock(path + ".lock");
+    if (lock.error() != 0) return path + ".lock: " + std::strerror(lock.error());
+    std::string text;
+    if (access(path.c_str(), F_OK) == 0) {
+        try {
+            text = read_text_file(path, "what was learned");
+        } catch (const Error& error) {
+            return error.what();
+        }
+    }
+    std::vector<Verdicts::Complaint> complaints;
+    Verdicts verdicts = Verdicts::parse(text, complaints);
+    change(verdicts);
+    const int error = write_whole(path, verdicts.text());
+    return error != 0 ? path + ": " + std::strerror(error) : "";
+}
+
+}  // namespace rondo

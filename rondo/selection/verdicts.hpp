@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who was faster in the duels of earlier runs, Rondo's choice or the library: a text with a line for each.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rondo/core/placement.hpp"
+#include "rondo/selection/choice.hpp"
+
+namespace rondo {
+
+/// Equal for calls that take about as long: up to 63 bytes, 64 to 127, 128 to 255, ...
+constexpr std::uint8_t length_class(Count bytes) {
+    constexpr Count short_ones = 63;  // latency decides
+    return static_cast<std::uint8_t>(std::bit_width(static_cast<std::uint64_t>(std::max(short_ones, bytes))));
+}
+
+/// Ranks of a communicator, by their number and where they are.
+struct Shape {
+    Rank processes = 0;
+    Rank nodes = 0, fewest_on_node = 0, most_on_node = 0;  ///< 0: nobody knows
+    bool in_rank_order = false;                            ///< those of a node follow one another
+
+    /// Of ranks of which it is known where each is, or nothing.
+    [[nodiscard]] static constexpr Shape of(Rank processes, const Spread& spread) {
+        return {processes, spread.nodes.most, spread.fewest_on_node.most, spread.most_on_node.most,
+                spread.in_rank_order};
+    }
+    friend bool operator==(const Shape&, const Shape&) = default;
+};
+
+struct Verdict {
+    const Collective* collective = nullptr;
+    Count bytes = 0;           ///< of the vector in the first call; it holds for all of their length_class
+    bool commutative = false;  ///< the operator
+    bool rounding = false;     ///< the result's last bits depend on who carries the call out
+    Shape shape;
+    Choice choice;                  ///< as the rules have it
+    double rondo = 0, library = 0;  ///< seconds of the fastest call of each
+    std::string day = {};           ///< "2026-11-23"
+
+    [[nodiscard]] bool is_lost() const { return library < rondo; }
+    /// They are about the same, whatever they say.
+    [[nodiscard]] bool is_about(const Verdict& other) const;
+};
+
+/// The line of a verdict.
+std::string to_string(const Verdict& verdict);
+
+class Verdicts {
+  public:
+    struct Complaint {
+        int line;
+        std::string what;
+    };
+    /// Leaves out malformed lines, and says of each what is wrong. Of two about the same, the later one holds.
+    static Verdicts parse(std::string_view text, std::vector<Complaint>& complaints);
+
+    /// The one about such calls; nullptr if there is none. Takes no memory.
+    [[nodiscard]] const Verdict* find(std::string_view collective, std::uint8_t length, bool commutative, bool rounding,
+                                      const Shape& shape, const Choice& choice) const noexcept;
+    [[nodiscard]] std::span<const Verdict> all() const { return all_; }
+    [[nodiscard]] bool empty() const { return all_.empty(); }
+    /// In place of what is known about the same.
+    void add(Verdict verdict);
+    template <class Predicate>
+    void remove_if(Predicate&& predicate) {
+        std::erase_if(all_, predicate);
+    }
+    /// What `parse` reads, with a heading for people.
+    [[nodiscard]] std::string text() const;
+
+  private:
+    std::vector<Verdict> all_;
+};
+
+}  // namespace rondo
