@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What duels have shown is kept for the next run, in which it holds from the first call on."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from mpi_libraries import MpiLibrary
+from test_guard import COMPARED, FEW, SLOW_RULES, TAKEN_BACK, calls
+
+from rondo.selection import learned
+
+CALLS = 40
+RANKS = 2
+
+
+@pytest.fixture
+def variables(tmp_path: Path) -> dict[str, str]:
+    """Of a run with slow rules whose verdicts are kept."""
+    rules, directory = tmp_path / "slow.rules", tmp_path / "learned"
+    rules.write_text(SLOW_RULES)
+    directory.mkdir()
+    return {"RONDO_RULES": str(rules), "RONDO_GUARD": "exact", "RONDO_LEARNED": str(directory)}
+
+
+def kept_in(variables: dict[str, str]) -> learned.Kept:
+    """The one file."""
+    (path,) = learned.files(Path(variables["RONDO_LEARNED"]))
+    return learned.read(path)
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi", "mpiabi"], indirect=True)
+def test_sums_of_fractions_are_taken_back_in_the_next_run(mpi: MpiLibrary, variables: dict[str, str]) -> None:
+    command = [mpi.compile("guarded.c"), str(CALLS)]
+    first = mpi.run_under_rondo(command, RANKS, environment=variables).check()
+    assert first.stdout == "failures 0\nchanges 0\n"
+    sums = calls(first, "allreduce")
+    assert sums["ring"] - CALLS in FEW  # all of fractions, and those of integers that were compared
+    assert calls(first, "bcast")[TAKEN_BACK] >= CALLS - 8
+    effective = [each["effective"] for each in first.report.ranks[0]["duels"]]
+    assert sorted(effective) == [False, True, True]
+
+    kept = kept_in(variables)
+    assert not kept.complaints
+    assert sorted((each.collective, each.rounding, each.lost) for each in kept.verdicts) == [
+        ("allreduce", False, True),
+        ("allreduce", True, True),
+        ("bcast", False, True),
+    ]
+    assert {(each.processes, each.nodes, each.most_on_node) for each in kept.verdicts} == {(RANKS, 1, RANKS)}
+
+    second = mpi.run_under_rondo(command, RANKS, environment=variables).check()
+    assert second.stdout == "failures 0\nchanges 0\n"
+    assert calls(second, "bcast") == {TAKEN_BACK: CALLS}
+    assert calls(second, "allreduce") == {TAKEN_BACK: 2 * CALLS}
+    assert all(each["day"] for each in second.report.ranks[0]["duels"])
+    assert kept_in(variables) == kept
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_what_was_won_is_not_fought_for_again(mpi: MpiLibrary, variables: dict[str, str]) -> None:
+    command = [mpi.compile("guarded.c"), str(CALLS)]
+    mpi.run_under_rondo(command, RANKS, environment=variables).check()
+    kept = kept_in(variables)
+    won = "".join(re.sub(r"library=\S+", "library=1000", each.line) + "\n" for each in kept.verdicts)
+    learned.change(kept.path, add=won)
+    run = mpi.run_under_rondo(command, RANKS, environment=variables).check()
+    assert calls(run, "bcast") == {"linear_pipeline": CALLS}
+    assert calls(run, "allreduce") == {"ring": 2 * CALLS}
+
+
+# A pair of ranks takes what was found out on the world; a world of another size does not.
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_it_holds_for_parts_of_the_world_and_not_for_another(mpi: MpiLibrary, variables: dict[str, str]) -> None:
+    command = [mpi.compile("guarded.c"), "24", "0", "3"]
+    mpi.run_under_rondo(command, 4, environment=variables).check()
+    second = mpi.run_under_rondo(command, 4, environment=variables).check()
+    assert calls(second, "bcast") == {TAKEN_BACK: 24}
+    other = mpi.run_under_rondo([*command[:2], "0"], 3, environment=variables).check()
+    assert COMPARED in calls(other, "bcast")
+    assert {each.processes for each in kept_in(variables).verdicts} >= {3, 4}
+
+
+# Whose results have other bits than the libraries' own: these add in other orders.
+RULES = """
+allreduce -> recursive_doubling
+exscan -> cyclic_doubling
+reduce -> linear_pipeline
+reduce_scatter -> pairwise
+scan -> linear_pipeline
+"""
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi", "impi"], indirect=True)
+def test_a_duel_changes_no_bits_in_its_run(mpi: MpiLibrary, variables: dict[str, str]) -> None:
+    Path(variables["RONDO_RULES"]).write_text(RULES)
+    command = [mpi.compile("rounded_sums.c")]
+    native = mpi.run(command, 4).check()
+    unguarded = mpi.run_under_rondo(command, 4, environment={**variables, "RONDO_GUARD": "off"}).check()
+    first = mpi.run_under_rondo(command, 4, environment=variables).check()
+    assert first.stdout == unguarded.stdout != native.stdout
+    rounding = [each for each in kept_in(variables).verdicts if each.rounding]
+    assert {each.collective for each in rounding} == {line.partition(" ->")[0] for line in RULES.split("\n") if line}
+    lost = {each.collective for each in rounding if each.lost}
+
+    second = mpi.run_under_rondo(command, 4, environment=variables).check()
+    by_whom = zip(second.stdout.splitlines(), native.stdout.splitlines(), unguarded.stdout.splitlines(), strict=True)
+    for found, of_library, of_rondo in by_whom:
+        collective = found.split()[0].removesuffix("_block")
+        assert found == (of_library if collective in lost else of_rondo)
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_what_nobody_can_read_or_write_costs_nothing_but_the_news(mpi: MpiLibrary, variables: dict[str, str]) -> None:
+    command = [mpi.compile("guarded.c"), str(CALLS)]
+    mpi.run_under_rondo(command, RANKS, environment=variables).check()
+    (path,) = learned.files(Path(variables["RONDO_LEARNED"]))
+    path.write_bytes(b"\xff\x00 rubbish\n" + path.read_bytes()[:200])
+    again = mpi.run_under_rondo(command, RANKS, environment=variables).check()
+    assert "rondo" not in again.stderr
+    assert COMPARED in calls(again, "bcast")
+    assert len(kept_in(variables).verdicts) == 3
+
+    nowhere = {**variables, "RONDO_LEARNED": os.devnull}
+    lost = mpi.run_under_rondo(command, RANKS, environment=nowhere).check()
+    assert lost.stderr.count("rondo: what was learned is lost") == 1
+    assert lost.stdout == "failures 0\nchanges 0\n"
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+@pytest.mark.parametrize("ending", ["abort", "kill"])
+def test_what_was_known_outlives_a_program_that_does_not_end_well(
+    mpi: MpiLibrary, ending: str, variables: dict[str, str]
+) -> None:
+    mpi.run_under_rondo([mpi.compile("guarded.c"), str(CALLS)], RANKS, environment=variables).check()
+    kept = kept_in(variables)
+    Path(variables["RONDO_RULES"]).write_text("exscan -> doubling\n")
+    run = mpi.run_under_rondo([mpi.compile("endings.c"), ending], 3, environment={**variables, **mpi.patience})
+    assert run.returncode != 0
+    after = kept_in(variables)
+    assert not after.complaints
+    assert set(kept.verdicts) <= set(after.verdicts)

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`rondo learned`, and where `rondo run` keeps what the guard finds out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from rondo import _core
+from rondo.commands import main
+from rondo.selection import learned
+
+LINE = (
+    "{collective} bytes={bytes} commutative=no rounding={rounding} processes=8 nodes=4 fewest_on_node=2 most_on_node=2 "
+    "in_rank_order=yes choice={choice} rondo={rondo} library=0.001 day={day}"
+)
+
+
+def line(collective: str, choice: str, *, length: int = 5000, rondo: str = "0.002", day: str = "2026-02-03") -> str:
+    """Of a file of verdicts."""
+    return LINE.format(collective=collective, bytes=length, rounding="no", choice=choice, rondo=rondo, day=day)
+
+
+LOST = line("bcast", "binomial")
+WON = line("exscan", "doubling_123", rondo="0.0005", day="2020-01-01")
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only one in the default directory."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.delenv("RONDO_LEARNED", raising=False)
+    path = tmp_path / "rondo" / "learned" / "node.verdicts"
+    path.parent.mkdir(parents=True)
+    path.write_text(f"# heading\n{LOST}\n{WON}\n")
+    return path
+
+
+def invoke(*words: object) -> Result:
+    return CliRunner().invoke(main, ["learned", *map(str, words)])
+
+
+def test_shows_who_is_faster(file: Path) -> None:
+    text = invoke("show").output
+    assert str(file) in text
+    (lost,) = [each for each in text.splitlines() if each.strip().startswith("bcast")]
+    assert lost.split() == "bcast 4 KiB..8 KiB 4x2 binomial 2000 us 1000 us 2.00 library 2026-02-03".split()
+    rows = json.loads(invoke("show", "--json", "--collective", "exscan").output)
+    assert [(row["choice"], row["lost"], row["lowest"], row["highest"]) for row in rows] == [
+        ("doubling_123", False, 4096, 8191)
+    ]
+
+
+def test_says_when_there_is_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    assert invoke("show").output.startswith("Nothing was learned yet")
+    assert invoke("show", tmp_path / "none").exit_code == 2
+
+
+def test_rules_say_the_same(file: Path) -> None:
+    text = invoke("rules").output
+    chosen = [
+        _core.choice_by_rules(text, "learned", collective, bytes, 8, nodes=4, ranks_per_node=2, commutative=False)
+        for collective, bytes in (("bcast", 4096), ("bcast", 8191), ("exscan", 5000), ("bcast", 8192))
+    ]
+    assert chosen == ["native", "native", "doubling_123", None]
+    (file.parent / "other.verdicts").write_text(LOST + "\n")
+    refused = invoke("rules")
+    assert refused.exit_code == 2
+    assert str(file) in refused.output
+
+
+def test_forgets_what_it_is_told_to(file: Path) -> None:
+    assert invoke("forget", "--older-than", "100000").output == "forgotten: 0\n"
+    assert invoke("forget", "--collective", "exscan").output == "forgotten: 1\n"
+    assert [each.line for each in learned.read(file).verdicts] == [LOST]
+    assert invoke("forget").output == "forgotten: 1\n"
+    assert learned.read(file).verdicts == ()
+
+
+def test_merges_files(file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.verdicts"
+    other.write_text(line("bcast", "binomial", rondo="0.0001") + "\n" + line("bcast", "binomial", length=9) + "\n")
+    assert invoke("merge", other, file).exit_code == 0
+    assert [(each.collective, each.bytes, each.lost) for each in learned.read(file).verdicts] == [
+        ("bcast", 5000, False),
+        ("exscan", 5000, False),
+        ("bcast", 9, True),
+    ]
+    assert invoke("merge", other, tmp_path / "none" / "file").exit_code == 2
+
+
+def test_warns_of_lines_that_say_nothing(file: Path) -> None:
+    file.write_text(f"{LOST}\nbcast bytes=many\n")
+    text = invoke("show").output
+    assert f"{file}:2: a number is expected, not 'many'; left out" in text
+
+
+def test_run_keeps_it_where_it_is_told_to(tmp_path: Path) -> None:
+    environment = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    assert learned.directory(None, environment, make=True) == tmp_path / "state" / "rondo" / "learned"
+    assert (tmp_path / "state" / "rondo" / "learned").is_dir()
+    assert learned.directory("none", environment) is None
+    (tmp_path / "file").touch()
+    assert learned.directory(None, {"XDG_STATE_HOME": str(tmp_path / "file")}, make=True) is None
+    with pytest.raises(Exception, match="cannot make that directory"):
+        learned.directory(str(tmp_path / "file" / "under"), environment, make=True)
