@@ -45,19 +45,31 @@ std::string file_name(const std::string& library_version, std::uint64_t machine)
     return plain(name_of_hosts() + " " + library_version + " " + RONDO_VERSION) + "." + figures + ".verdicts";
 }
 
-std::string today() {
+/// 2026-11-23, so many days before now.
+std::string day_before(int days) {
+    constexpr std::time_t seconds_a_day = 24 * 60 * 60;
     std::array<char, 16> text{};
-    const std::time_t now = std::time(nullptr);
+    const std::time_t then = std::time(nullptr) - days * seconds_a_day;
     std::tm date{};
-    gmtime_r(&now, &date);
+    gmtime_r(&then, &date);
     const std::size_t length = std::strftime(text.data(), text.size(), "%Y-%m-%d", &date);
     return {text.data(), length};
 }
 
+/// Machines change, and a duel may have been misled: after so many days it is fought anew. Not where that would change
+/// the last bits of results.
+constexpr int days_to_hold = 7;
+
+/// The text of the verdicts that hold.
 std::string content(const std::string& path) {
     if (access(path.c_str(), F_OK) != 0) return "";  // nothing was learned yet
     try {
-        return read_text_file(path, "what was learned");
+        std::vector<Verdicts::Complaint> complaints;  // lines of another version, or somebody's own
+        Verdicts verdicts = Verdicts::parse(read_text_file(path, "what was learned"), complaints);
+        verdicts.remove_if([limit = day_before(days_to_hold)](const Verdict& each) {
+            return !each.rounding && each.day < limit;
+        });
+        return verdicts.empty() ? "" : verdicts.text();
     } catch (const Error& error) {
         warn(error.what());
         return "";
@@ -77,26 +89,27 @@ void Learned::open(const std::string& directory, const std::string& library_vers
     mpi::World& world = mpi::world();
     if (!world.agreed() || world.ranks_disagree()) return;
     std::string path, text;
-    bool done = true;
     try {
         path = directory + "/" + file_name(library_version, machine);
         if (world.rank() == 0) text = content(path);
     } catch (const std::bad_alloc&) {
-        done = false;
+        path.clear();
+        text.clear();
     }
-    if (!world.all_say(done) || !world.share_text(text)) return;
+    if (world.rank() == 0) path_ = std::move(path);
+    process_ = getpid();
+    bool done = world.share_text(text);
+    if (text.empty() && done) return;
     Verdicts verdicts;
     try {
-        std::vector<Verdicts::Complaint> complaints;  // lines of another version, or somebody's own
-        verdicts = Verdicts::parse(text, complaints);
+        std::vector<Verdicts::Complaint> complaints;
+        if (done) verdicts = Verdicts::parse(text, complaints);
         used_.assign(verdicts.all().size(), false);
     } catch (const std::bad_alloc&) {
         done = false;
     }
-    if (!world.all_say(done)) return;
-    before_ = std::move(verdicts);
-    process_ = getpid();
-    if (world.rank() == 0) path_ = std::move(path);
+    if (world.all_say(done)) before_ = std::move(verdicts);
+    else used_.clear();
 }
 
 const Verdict* Learned::find(const mpi::DuelKind& kind, const Choice& choice, const Shape& shape) const noexcept {
@@ -128,7 +141,7 @@ void Learned::note(const mpi::Duel& duel, const mpi::Communicator& communicator)
                     .choice = *static_cast<const Choice*>(duel.chosen()),
                     .rondo = duel.fastest(mpi::Rival::rondo) * nanosecond,
                     .library = duel.fastest(mpi::Rival::library) * nanosecond,
-                    .day = today()};
+                    .day = day_before(0)};
     const std::lock_guard lock(mutex_);
     fresh_.add(std::move(verdict));
 } catch (const std::bad_alloc&) {

@@ -72,6 +72,21 @@ def test_what_was_won_is_not_fought_for_again(mpi: MpiLibrary, variables: dict[s
     assert calls(run, "allreduce") == {"ring": 2 * CALLS}
 
 
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_after_a_week_duels_are_fought_anew_but_where_bits_would_change(
+    mpi: MpiLibrary, variables: dict[str, str]
+) -> None:
+    command = [mpi.compile("guarded.c"), str(CALLS)]
+    mpi.run_under_rondo(command, RANKS, environment=variables).check()
+    kept = kept_in(variables)
+    old = "".join(re.sub(r"day=\S+", "day=2026-01-01", each.line) + "\n" for each in kept.verdicts)
+    learned.change(kept.path, add=old)
+    run = mpi.run_under_rondo(command, RANKS, environment=variables).check()
+    assert calls(run, "bcast")["linear_pipeline"] in FEW
+    assert calls(run, "allreduce")["ring"] in FEW  # of integers
+    assert {each.rounding: each.day == "2026-01-01" for each in kept_in(variables).verdicts} == {True: True, False: False}
+
+
 # A pair of ranks takes what was found out on the world; a world of another size does not.
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 def test_it_holds_for_parts_of_the_world_and_not_for_another(mpi: MpiLibrary, variables: dict[str, str]) -> None:

@@ -161,7 +161,7 @@ def command(
         variables[machine.VARIABLE] = str(figures)
     if nodes:
         variables[placement.VARIABLE] = placement.checked(nodes)
-    if guard != "off":
+    if guard != "off" and chosen_rules is not None:  # what the user has named is not doubted
         variables[GUARD] = guard
         kept_in = learned.directory(learned_directory, environment, make=not dry_run)
         if kept_in is not None:

@@ -97,14 +97,19 @@ bool World::share_text(std::string& text) {
     if (messages_ == library().comm_null) return false;
     constexpr int root = 0, longest = 1 << 24;
     int length = static_cast<int>(std::min<std::size_t>(text.size(), longest));
-    bool done = library().Bcast(&length, 1, MPI_INT, root, messages_) == MPI_SUCCESS;
+    if (library().Bcast(&length, 1, MPI_INT, root, messages_) != MPI_SUCCESS) length = 0;
+    if (length == 0) {
+        text.clear();
+        return true;
+    }
+    bool done = true;
     try {
-        if (done) text.resize(static_cast<std::size_t>(length));
+        text.resize(static_cast<std::size_t>(length));
     } catch (const std::bad_alloc&) {
         done = false;
     }
     if (!all_say(done)) return false;
-    return length == 0 || all_say(library().Bcast(text.data(), length, MPI_CHAR, root, messages_) == MPI_SUCCESS);
+    return library().Bcast(text.data(), length, MPI_CHAR, root, messages_) == MPI_SUCCESS;
 }
 
 /// Collective over the messages' communicator. What fails on one rank leaves it without nodes: an answer all the same.

@@ -54,8 +54,8 @@ class World {
     /// Memory is shared by those who can, all the same.
     void impose_nodes(const std::vector<Rank>& node_of);
 
-    /// In MPI_Init, on all ranks that have agreed: the text that rank 0 has becomes that of all. False on all ranks if
-    /// that failed on one; then the text is of no use.
+    /// In MPI_Init, on all ranks that have agreed: the text that rank 0 has becomes that of all. False if that failed
+    /// on this rank, unless the text is empty on all.
     bool share_text(std::string& text);
     /// The same: true if it is true on all ranks.
     [[nodiscard]] bool all_say(bool true_here);
