@@ -104,8 +104,8 @@ def test_an_unknown_option_is_not_taken_for_a_launcher(rondo):
         (["clutser", "up"], "No such command 'clutser'; did you mean 'cluster'?"),
         (
             ["xyzzy"],
-            "No such command 'xyzzy'; expected one of: bench, calibrate, cluster, draw, explain, list, report, rules, "
-            "run",
+            "No such command 'xyzzy'; expected one of: bench, calibrate, cluster, compare, draw, explain, list, "
+            "report, rules, run",
         ),
         (["run", "--reprot", "--", "mpiexec"], "'--report'"),
         (["cluster", "dwon"], "No such command 'dwon'; did you mean 'down'?"),

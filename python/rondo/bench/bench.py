@@ -8,11 +8,9 @@ import math
 import shlex
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 
@@ -23,7 +21,7 @@ from rondo.bench.plans import Plan
 from rondo.bench.records import Collector
 from rondo.bench.results import Environment, Results
 from rondo.errors import Error
-from rondo.launching import process
+from rondo.launching import process, shared_directory
 
 DIRECTORY = ".rondo-bench-"
 FINALIZE_SECONDS = 20.0
@@ -73,7 +71,7 @@ def run(
     The ranks' standard output goes to standard error. Error if nothing could be started.
     """
     driver = launches.driver_for(place.library)
-    directory = _new_directory()
+    directory = shared_directory.new(DIRECTORY, "the ranks' records")
     try:
         plan_file, records = directory / "plan", directory / "records"
         plan_file.write_text(plan.text())
@@ -123,12 +121,3 @@ def _results(collector: Collector, place: Place, launch: Launch, *, command: str
         retransmissions=end.retransmissions if end else 0,
     )
     return Results(environment, collector.configurations(), complete=end is not None)
-
-
-def _new_directory() -> Path:
-    """For plan and records, where ranks on other nodes see them too."""
-    here = Path.cwd()
-    try:
-        return Path(tempfile.mkdtemp(prefix=DIRECTORY, dir=here))
-    except OSError as error:
-        raise Error(f"cannot make a directory for the ranks' records in {here}: {error.strerror}") from None

@@ -115,11 +115,11 @@ def prepared(place: Place, words: Sequence[str], instructions: Mapping[str, str]
         ranks = place.processes or shape.ranks
         emulation = Emulation(shape.of_ranks(ranks).nodes, shape.per_node, shape.latency, shape.rate, shape.lanes)
         line = running.command(place.library, ranks, words, variables)
-        yield Launch(line, _without_instructions(running.environment(place.library)), emulation)
+        yield Launch(line, without_instructions(running.environment(place.library)), emulation)
 
 
 def _under_launcher(place: Place, words: Sequence[str], library: Path | None, told: Mapping[str, str]) -> Launch:
-    environment = _without_instructions({**os.environ, **place.library.environment})
+    environment = without_instructions({**os.environ, **place.library.environment})
     line = launcher.read([*place.launcher_words, *words], environment)
     if library is None:
         return Launch(line.words, environment)
@@ -130,7 +130,7 @@ def _under_launcher(place: Place, words: Sequence[str], library: Path | None, to
     return Launch(command.words, {**environment, **command.environment})
 
 
-def _without_instructions(environment: Mapping[str, str]) -> dict[str, str]:
+def without_instructions(environment: Mapping[str, str]) -> dict[str, str]:
     """Without what RONDO_ variables tell Rondo, but what holds of all algorithms: the plan says what is measured."""
     kept = ("RONDO_CLUSTER", "RONDO_PATIENCE", *KEPT)
     return {

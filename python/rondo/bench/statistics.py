@@ -88,6 +88,27 @@ class Standing:
         return self.summary.count > 0 and self.configuration.wrong() == 0
 
 
+class Change(enum.Enum):
+    """What has become of times, beside those of a reference."""
+
+    FASTER = "faster"
+    SLOWER = "slower"
+    NONE = "no difference"
+    UNDECIDED = "undecided"
+    """There are so few values that no times whatever could have decided."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Of times from those of a reference."""
+
+    ratio: Ratio
+    """Of the medians, the reference's below."""
+    p_value: float
+    """That there is no difference, by Holm for all that are compared with the reference."""
+    change: Change
+
+
 class Verdict(enum.Enum):
     """What a comparison says. Whatever names a winner asks for this first."""
 
@@ -235,9 +256,7 @@ def compare(group: Sequence[Configuration], clock_error: float = 0.0) -> Compari
     if not running:
         return Comparison(tuple(entered))
     fastest, others = running[0], running[1:]
-    adjusted = holm([_rank_sum(fastest.configuration, each.configuration) for each in others])
-    # Smaller p-values never make adjusted ones larger, so these are the smallest that there can be.
-    least = holm([least_p_value(fastest.summary.count, each.summary.count) for each in others])
+    adjusted, least = _tested(fastest.configuration.seconds(), [each.configuration.seconds() for each in others])
     ranked = [_judged(fastest, fastest, 1.0, True, clock_error)]
     ranked += [
         _judged(each, fastest, p_value, possible < SIGNIFICANCE, clock_error)
@@ -256,6 +275,35 @@ def compare_times(seconds: Mapping[str, Sequence[float]]) -> Comparison:
     ])  # fmt: skip
 
 
+def differences(
+    reference: Sequence[float], others: Mapping[str, Sequence[float]], smallest: float = SMALLEST_DIFFERENCE
+) -> dict[str, Difference]:
+    """How times differ from a reference, by name. A difference is significant, and relatively more than `smallest`.
+
+    Where there are no times at all, nothing is decided.
+    """
+    known = {name: times for name, times in others.items() if len(times) and len(reference)}
+    adjusted, least = _tested(reference, list(known.values()))
+    found = {name: Difference(ratio([], []), math.nan, Change.UNDECIDED) for name in others}
+    for (name, times), p_value, possible in zip(known.items(), adjusted, least, strict=True):
+        of_medians = ratio(times, reference)
+        if possible >= SIGNIFICANCE:
+            change = Change.UNDECIDED
+        elif p_value >= SIGNIFICANCE or abs(of_medians.value - 1) <= smallest:
+            change = Change.NONE
+        else:
+            change = Change.FASTER if of_medians.value < 1 else Change.SLOWER
+        found[name] = Difference(of_medians, p_value, change)
+    return found
+
+
+def _tested(one: Sequence[float], others: Sequence[Sequence[float]]) -> tuple[list[float], list[float]]:
+    """P-values of each against the one, by Holm; and the smallest that there can be with so many values."""
+    adjusted = holm([_rank_sum(one, each) for each in others])
+    # Smaller p-values never make adjusted ones larger, so these are the smallest that there can be.
+    return adjusted, holm([least_p_value(len(one), len(each)) for each in others])
+
+
 def _judged(standing: Standing, fastest: Standing, p_value: float, enough: bool, clock_error: float) -> Standing:
     difference = standing.summary.median - fastest.summary.median
     skew = max(_usual_skew(standing.configuration), _usual_skew(fastest.configuration))
@@ -269,11 +317,10 @@ def _usual_skew(configuration: Configuration) -> float:
     return float(numpy.median([each.skew for each in configuration.repetitions if each.state == VALID]))
 
 
-def _rank_sum(first: Configuration, second: Configuration) -> float:
-    values = first.seconds(), second.seconds()
-    test = optional.module("scipy.stats").mannwhitneyu(*values, alternative="two-sided")
+def _rank_sum(first: Sequence[float], second: Sequence[float]) -> float:
+    test = optional.module("scipy.stats").mannwhitneyu(first, second, alternative="two-sided")
     # With ties it approximates, and may fall below what so few values can prove.
-    return max(float(test.pvalue), least_p_value(*map(len, values)))
+    return max(float(test.pvalue), least_p_value(len(first), len(second)))
 
 
 def _generator() -> Any:

@@ -85,9 +85,9 @@ class Cluster:
         )
         return self.enter("head", line)
 
-    def environment(self, library: MpiLibrary) -> dict[str, str]:
-        """The environment for `command`."""
-        return {**os.environ, **library.environment, **launch_options.environment(library)}
+    def environment(self, library: MpiLibrary, inherited: Mapping[str, str] = os.environ) -> dict[str, str]:
+        """The environment for `command`, beyond what is inherited."""
+        return {**inherited, **library.environment, **launch_options.environment(library)}
 
     def run(self, words: Sequence[str], environment: Mapping[str, str]) -> int:
         """Runs a command (of `command` or `enter`) to its end, passing signals on. Its exit code."""

@@ -9,8 +9,8 @@ import shlex
 import shutil
 import signal
 import sys
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -18,12 +18,13 @@ import click
 from rondo import _core
 from rondo.cluster import cluster
 from rondo.errors import Error
-from rondo.launching import abi, fitting, installation, launcher, mpi_library, preload, process
+from rondo.launching import abi, fitting, installation, launcher, mpi_library, preload, process, shared_directory
 from rondo.machine import machine, placement
 from rondo.selection import choices, inspection, learned, rules_file
 
 REPORT_DIRECTORY = ".rondo-report-"
 GUARD = "RONDO_GUARD"
+REPORT = "RONDO_REPORT"
 
 
 # Unknown options are let through so that a command without `--` gets a message about that.
@@ -140,15 +141,87 @@ def command(
         rondo run --abi openmpi -- mpirun -n 4 ./complicated.sh
         rondo run --cluster 8x1:2ms:200Mbit --report -- ./app
     """
-    merged_file = check_report_file(report_file)
-    if words[0].startswith("-"):
-        options = [name for option in command.params for name in option.opts if name.startswith("-")]
-        raise click.NoSuchOption(words[0].partition("=")[0], possibilities=options)
+    merged_file = check_json_file("--report", report_file, "; put -- before the launcher")
+    refuse_unknown_option(words, command)
     if wanted_mpi is not None and cluster_text is None:
         raise Error("--mpi chooses the launcher on an emulated cluster; expected --cluster beside it")
     if dry_run and cluster_text is not None:
         raise Error("--dry-run: with --cluster there is no command before the cluster is up")
-    environment = dict(os.environ)
+    told = instructed(
+        words,
+        os.environ,
+        uses=uses,
+        rules=rules,
+        machine_file=machine_file,
+        nodes=nodes,
+        guard=guard,
+        wanted=wanted,
+        on_cluster=cluster_text is not None,
+    )
+    directory = make_report_directory(dry_run) if report_file is not None else None
+    if directory is not None:
+        told.variables[REPORT] = str(directory)
+    with contextlib.ExitStack() as stack:
+        if directory is not None and not dry_run:
+            stack.callback(shutil.rmtree, directory, ignore_errors=True)
+        if cluster_text is None:
+            launch = told.under_launcher()
+        else:
+            mpi = mpi_on_cluster(told.line, wanted_mpi)
+            launch = told.on_cluster(stack.enter_context(cluster.opened(cluster_text)), mpi)
+        if dry_run:
+            assignments = [f"{name}={shlex.quote(value)}" for name, value in launch.environment.items()]
+            click.echo(" ".join([*assignments, shlex.join(launch.words)]))
+            return
+        environment = {**told.environment, **launch.environment}
+        if directory is None and cluster_text is None:
+            process.replace(launch.words, environment)
+        if directory is None:
+            code = process.run(launch.words, environment)
+        else:
+            with requests_to_end_left_to_the_command():
+                code = process.run(launch.words, environment)
+                show_report(directory, merged_file)
+    sys.exit(code)
+
+
+@dataclass(frozen=True)
+class Instructed:
+    """A command line, and what Rondo is told in its ranks. `instructed` makes it."""
+
+    line: launcher.CommandLine
+    library: Path
+    """That is preloaded."""
+    variables: dict[str, str]
+    environment: dict[str, str]
+    """Of the launcher, without what the variables say."""
+
+    def under_launcher(self) -> preload.Command:
+        """The command that starts the programs by the user's launcher."""
+        return preload.inject(self.line, self.library, self.variables, self.environment)
+
+    def on_cluster(self, running: cluster.Cluster, mpi: mpi_library.MpiLibrary) -> preload.Command:
+        """The command that starts the program on all of an emulated cluster."""
+        first = preload.with_library_first(self.library, self.environment.get(preload.PRELOAD))
+        variables = {**self.variables, preload.PRELOAD: first}
+        words = running.command(mpi, running.shape.ranks, self.line.words, variables)
+        return preload.Command(words, running.environment(mpi, self.environment))
+
+
+def instructed(
+    words: Sequence[str],
+    inherited: Mapping[str, str],
+    *,
+    uses: tuple[str, ...],
+    rules: str | None,
+    machine_file: str | None,
+    nodes: str | None,
+    guard: str,
+    wanted: str,
+    on_cluster: bool,
+) -> Instructed:
+    """What the options say, checked. Error for the first that is wrong."""
+    environment = dict(inherited)
     variables = check_uses(uses, environment)
     if "RONDO" in environment:  # "off": for the ranks on all nodes alike
         variables["RONDO"] = environment["RONDO"]
@@ -156,7 +229,7 @@ def command(
     if chosen_rules is not None:
         variables[rules_file.VARIABLE] = str(chosen_rules)
     # A cluster knows its own figures better than the user's file for this machine.
-    figures = machine.find(machine_file, environment) if cluster_text is None or machine_file is not None else None
+    figures = machine.find(machine_file, environment) if not on_cluster or machine_file is not None else None
     if figures is not None:
         variables[machine.VARIABLE] = str(figures)
     if nodes:
@@ -172,47 +245,23 @@ def command(
     line = launcher.read(list(words), environment)
     chosen = choose_abi(line, wanted, environment)
     library = installation.preload_library(chosen)
-
-    directory = make_report_directory(dry_run) if report_file is not None else None
-    if directory is not None:
-        variables["RONDO_REPORT"] = str(directory)
-    with contextlib.ExitStack() as stack:
-        if directory is not None and not dry_run:
-            stack.callback(shutil.rmtree, directory, ignore_errors=True)
-        if cluster_text is None:
-            launch = preload.inject(line, library, variables, environment)
-        else:
-            variables[preload.PRELOAD] = preload.with_library_first(library, environment.get(preload.PRELOAD))
-            launch = stack.enter_context(opened_cluster(cluster_text, wanted_mpi, line, variables))
-        if dry_run:
-            assignments = [f"{name}={shlex.quote(value)}" for name, value in launch.environment.items()]
-            click.echo(" ".join([*assignments, shlex.join(launch.words)]))
-            return
-        environment.update(launch.environment)
-        if directory is None and cluster_text is None:
-            process.replace(launch.words, environment)
-        if directory is None:
-            code = process.run(launch.words, environment)
-        else:
-            with requests_to_end_left_to_the_command():
-                code = process.run(launch.words, environment)
-                show_report(directory, merged_file)
-    sys.exit(code)
+    return Instructed(line, library, variables, environment)
 
 
-@contextlib.contextmanager
-def opened_cluster(
-    text: str, wanted_mpi: str | None, line: launcher.CommandLine, variables: Mapping[str, str]
-) -> Iterator[preload.Command]:
-    """A cluster, and the command that starts the program on all of it. Error if the program is a launcher's."""
+def refuse_unknown_option(words: Sequence[str], known: click.Command) -> None:
+    """Error if the first word of a command line is none of a launcher, but an option that a command does not know."""
+    if words[0].startswith("-"):
+        options = [name for option in known.params for name in option.opts if name.startswith("-")]
+        raise click.NoSuchOption(words[0].partition("=")[0], possibilities=options)
+
+
+def mpi_on_cluster(line: launcher.CommandLine, wanted_mpi: str | None) -> mpi_library.MpiLibrary:
+    """The MPI library that starts a program on an emulated cluster. Error if the program is a launcher's."""
     if line.kind is not launcher.Kind.NONE:
         raise Error(
             f"--cluster starts the program itself; expected the program alone after --, without {line.words[0]}"
         )
-    mpi = mpi_library.of_program(line.words, wanted_mpi, os.environ)
-    with cluster.opened(text) as running:
-        words = running.command(mpi, running.shape.ranks, line.words, variables)
-        yield preload.Command(words, running.environment(mpi))
+    return mpi_library.of_program(line.words, wanted_mpi, os.environ)
 
 
 def check_uses(uses: tuple[str, ...], environment: Mapping[str, str]) -> dict[str, str]:
@@ -251,27 +300,23 @@ def check_rules(rules: str | None) -> Path | None:
     return path.absolute()
 
 
-def check_report_file(name: str | None) -> Path | None:
-    """Where the merged report goes, None for nowhere; Error if it cannot."""
+def check_json_file(option: str, name: str | None, hint: str = "") -> Path | None:
+    """Where the file of an option goes, None for nowhere; Error if it cannot."""
     if not name:
         return None
     path = Path(name).absolute()
     if path.suffix != ".json":
-        raise Error(f"--report {name}: expected a file that ends in .json; put -- before the launcher")
+        raise Error(f"{option} {name}: expected a file that ends in .json{hint}")
     if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise Error(f"--report {name}: cannot write into {path.parent}")
+        raise Error(f"{option} {name}: cannot write into {path.parent}")
     return path
 
 
 def make_report_directory(dry_run: bool) -> Path:
-    """A new directory for the ranks' reports, where ranks on other nodes see it too."""
-    here = Path.cwd()
+    """A new directory for the ranks' reports."""
     if dry_run:
-        return here / f"{REPORT_DIRECTORY}XXXXXXXX"
-    try:
-        return Path(tempfile.mkdtemp(prefix=REPORT_DIRECTORY, dir=here))
-    except OSError as error:
-        raise Error(f"--report: cannot make a directory for the ranks' reports in {here}: {error.strerror}") from None
+        return Path.cwd() / f"{REPORT_DIRECTORY}XXXXXXXX"
+    return shared_directory.new(REPORT_DIRECTORY, "the ranks' reports")
 
 
 def choose_abi(line: launcher.CommandLine, wanted: str, environment: dict[str, str]) -> str:

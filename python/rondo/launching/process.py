@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
@@ -41,6 +42,8 @@ class Ending:
     """Its exit code, 128 + n if signal n killed it."""
     request: signal.Signals | None
     """The first signal by which Rondo was asked to end it."""
+    seconds: float
+    """From just before its start until it had ended."""
 
 
 def run(words: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -56,16 +59,20 @@ def supervise(
     words: Sequence[str],
     environment: Mapping[str, str],
     *,
+    stdin: int | None = None,
     output: int | None = None,
+    errors: int | None = None,
     meanwhile: Callable[[], bool] | None = None,
 ) -> Ending:
-    """As `run`, with the command's output going to another file descriptor, and something to do all the while.
+    """As `run`, with other file descriptors for the command's streams, and something to do all the while.
 
     When that returns true, the command is asked to end, and killed if it does not obey.
     """
     watched = FORWARDED | {signal.SIGCHLD}
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a parent that ignores it hands that down
     before = signal.pthread_sigmask(signal.SIG_BLOCK, watched)
+    streams = [(stream, number) for number, stream in enumerate((stdin, output, errors)) if stream is not None]
+    started = time.monotonic()
     try:
         child = os.posix_spawnp(
             words[0],
@@ -73,18 +80,21 @@ def supervise(
             dict(environment),
             setsigmask=before,
             setsigdef=IGNORED_BY_PYTHON,
-            file_actions=[] if output is None else [(os.POSIX_SPAWN_DUP2, output, 1)],
+            file_actions=[(os.POSIX_SPAWN_DUP2, *each) for each in streams],
         )
     except OSError as error:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         raise _cannot_run(words, error) from None
     try:
-        return _wait(child, watched, meanwhile)
+        code, request = _wait(child, watched, meanwhile)
+        return Ending(code, request, time.monotonic() - started)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _wait(child: int, watched: set[signal.Signals], meanwhile: Callable[[], bool] | None) -> Ending:
+def _wait(
+    child: int, watched: set[signal.Signals], meanwhile: Callable[[], bool] | None
+) -> tuple[int, signal.Signals | None]:
     requests: list[signal.Signals] = []
     rounds_since_asked = -1
     while True:
@@ -97,7 +107,7 @@ def _wait(child: int, watched: set[signal.Signals], meanwhile: Callable[[], bool
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
                 code = os.waitstatus_to_exitcode(status)
-                return Ending(code if code >= 0 else 128 - code, requests[0] if requests else None)
+                return code if code >= 0 else 128 - code, requests[0] if requests else None
             continue
         if received.si_signo in ENDING:
             requests.append(signal.Signals(received.si_signo))

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a comparison has measured, every run of it, and what that says. A file holds one."""
+
+from __future__ import annotations
+
+import statistics as plain_statistics
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from rondo.bench import statistics
+from rondo.bench.statistics import Change
+from rondo.errors import Error
+from rondo.launching.run_report import Report, warnings
+from rondo.reports import style
+
+FORMAT = 1
+SMALLEST_DIFFERENCE = 0.01
+"""Relative; less is not called a difference, however certain it is. Whole programs gain less than single calls."""
+OUTLYING = 10.0
+"""Of a time: so many times as far from the median as half of the times are, scaled to standard deviations."""
+NOTICEABLE = 0.1
+"""Relative: what is nearer to the median is no outlier, however alike the others are."""
+WALL, COLLECTIVES = "wall time", "in collectives"
+
+
+class Counted(msgspec.Struct):
+    """A run of which the ranks left reports. Seconds are means over all ranks."""
+
+    seconds: float
+    """In collectives that Rondo knows, waiting for other ranks included."""
+    of_each: dict[str, float]
+    """The same, by collective."""
+    calls: dict[str, dict[str, int]]
+    """By collective and by what carried them out; of the rank with the most."""
+
+
+class Runs(msgspec.Struct):
+    """What a rival's runs have given, in their order. Warm-ups are not among them."""
+
+    name: str
+    command: str
+    is_under_rondo: bool
+    seconds: list[float] = []
+    """From the start of the launcher to its end."""
+    exit_codes: list[int] = []
+    """Of the same runs."""
+    counted: list[Counted] = []
+    """Other runs than those above, for counting takes time."""
+    cautions: list[str] = []
+    """What is missing from the reports, each once."""
+
+    def of(self, figure: str) -> list[float]:
+        """Times by the name of a figure."""
+        return self.seconds if figure == WALL else [each.seconds for each in self.counted]
+
+    def take_report(self, report: Report) -> None:
+        """Takes in what ranks have left."""
+        self.cautions += [each for each in warnings(report) if each not in self.cautions]
+        if not report.ranks:
+            return
+        of_each: dict[str, float] = {}
+        for rank in report.ranks:
+            for entry in rank.entries:
+                seconds = sum(each.seconds for each in entry.classes)
+                of_each[entry.collective] = of_each.get(entry.collective, 0.0) + seconds / len(report.ranks)
+        calls: dict[str, dict[str, int]] = {}
+        for each in report.entries:
+            by_algorithm = calls.setdefault(each.collective, {})
+            by_algorithm[each.algorithm] = by_algorithm.get(each.algorithm, 0) + each.calls
+        self.counted.append(Counted(sum(of_each.values()), of_each, calls))
+
+    def outliers(self) -> list[float]:
+        """Wall times that are far from the others, by the median of absolute deviations."""
+        if len(self.seconds) < 3:
+            return []
+        middle = plain_statistics.median(self.seconds)
+        spread = plain_statistics.median(abs(each - middle) for each in self.seconds) / 0.6745
+        far = max(OUTLYING * spread, NOTICEABLE * middle)
+        return [each for each in self.seconds if abs(each - middle) > far]
+
+
+class Verdict(msgspec.Struct):
+    """What the runs say of a rival, beside the first one."""
+
+    figure: str
+    """WALL or COLLECTIVES."""
+    rival: str
+    reference: str
+    change: Change
+    ratio: float
+    """Of its median to that of the reference."""
+    low: float
+    """End of the 95% interval of the ratio."""
+    high: float
+    """The interval's other end."""
+    p_value: float
+
+
+class Difference(msgspec.Struct):
+    """Between what two rivals have written."""
+
+    file: str
+    """As it was named; "-": standard output."""
+    reference: str
+    rival: str
+    line: int
+    byte: int
+    kept: tuple[str, str]
+
+
+class Results(msgspec.Struct):
+    """A comparison."""
+
+    date: str
+    """ISO 8601, UTC."""
+    command: str
+    """That repeats it."""
+    rondo: str
+    """Version."""
+    library: str
+    """Of MPI, with its version; empty if no rank said."""
+    ranks: int
+    """0 if no rank said."""
+    cluster: str
+    """The emulated one, as its shape; empty: none."""
+    asked: int
+    """Runs of each rival."""
+    rivals: list[Runs]
+    """The others are compared with the first."""
+    same: list[str] = []
+    """What was compared, as it was named."""
+    compared: int = 0
+    """Runs whose output was compared."""
+    differences: list[Difference] = []
+    verdicts: list[Verdict] = []
+    complete: bool = True
+    """False if it was interrupted: what is there is valid, but there is less of it than was asked for."""
+    format: int = FORMAT
+
+
+def judged(rivals: Sequence[Runs]) -> Iterator[Verdict]:
+    """What the runs say, figure by figure, of those that have times of both."""
+    reference, *others = rivals
+    for figure in (WALL, COLLECTIVES):
+        times = {each.name: each.of(figure) for each in others}
+        if not reference.of(figure) or not any(reference.of(figure)):
+            continue
+        for name, found in statistics.differences(reference.of(figure), times, SMALLEST_DIFFERENCE).items():
+            ratio = found.ratio
+            yield Verdict(figure, name, reference.name, found.change, ratio.value, ratio.low, ratio.high, found.p_value)
+
+
+def text(verdict: Verdict, rivals: int) -> str:
+    """A verdict in words; `rivals` is how many there are in all."""
+    match verdict.change:
+        case Change.FASTER:
+            return f"{style.digits(1 / verdict.ratio)} times as fast"
+        case Change.SLOWER:
+            return f"takes {style.digits(verdict.ratio)} times as long"
+        case Change.NONE:
+            return "no difference"
+        case Change.UNDECIDED:
+            return f"undecided: it takes {statistics.least_repetitions(rivals)} runs of each"
+
+
+def write(results: Results, path: Path) -> None:
+    """Writes a JSON object, for people and programs."""
+    try:
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=2) + b"\n")
+    except OSError as error:
+        raise Error(f"cannot write {path}: {error.strerror}") from None
