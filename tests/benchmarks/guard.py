@@ -32,11 +32,7 @@ allgather  -> ring
 FIRST, NEXT = "first run", "next run"
 WAYS = {
     "native": None,
-    **{
-        f"{rules} rules, {how}": (rules, how)
-        for rules in ("slow", "default")
-        for how in ("not guarded", FIRST, NEXT)
-    },
+    **{f"{rules} rules, {how}": (rules, how) for rules in ("slow", "default") for how in ("not guarded", FIRST, NEXT)},
 }
 
 

@@ -84,7 +84,10 @@ def test_after_a_week_duels_are_fought_anew_but_where_bits_would_change(
     run = mpi.run_under_rondo(command, RANKS, environment=variables).check()
     assert calls(run, "bcast")["linear_pipeline"] in FEW
     assert calls(run, "allreduce")["ring"] in FEW  # of integers
-    assert {each.rounding: each.day == "2026-01-01" for each in kept_in(variables).verdicts} == {True: True, False: False}
+    assert {each.rounding: each.day == "2026-01-01" for each in kept_in(variables).verdicts} == {
+        True: True,
+        False: False,
+    }
 
 
 # A pair of ranks takes what was found out on the world; a world of another size does not.

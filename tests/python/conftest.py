@@ -49,6 +49,7 @@ def no_instructions(monkeypatch: pytest.MonkeyPatch) -> None:
         if name == "LD_PRELOAD" or (name.startswith("RONDO_") and name != "RONDO_LIBRARY_DIR"):
             monkeypatch.delenv(name)
     monkeypatch.setenv("XDG_CONFIG_HOME", "/no/such/directory")  # where a machine file of the user's may lie
+    monkeypatch.setenv("RONDO_GUARD", "off")  # as for all tests
 
 
 @pytest.fixture

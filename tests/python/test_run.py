@@ -171,15 +171,19 @@ def test_nodes_are_handed_to_the_ranks_or_refused(rondo, mpiexec, app, monkeypat
     assert message.startswith("rondo: --nodes: '4y8' says no nodes; expected NODESxRANKS, as in 4x8")
 
 
-def test_the_guard_is_off_unless_it_is_asked_for(rondo, mpiexec, app, monkeypatch):
+def test_the_guard_is_on_unless_it_is_switched_off(rondo, mpiexec, app, monkeypatch):
     def line(*options: str) -> str:
         return rondo("run", *options, "--dry-run", "--", mpiexec, app).stdout
 
-    assert "RONDO_GUARD" not in line()
-    assert "RONDO_GUARD exact" in line("--guard", "exact")
+    assert "RONDO_GUARD" not in line()  # by the environment of all tests
     monkeypatch.setenv("RONDO_GUARD", "free")
     assert "RONDO_GUARD free" in line()
     assert "RONDO_GUARD" not in line("--guard", "off")
+    monkeypatch.delenv("RONDO_GUARD")
+    monkeypatch.setenv("XDG_STATE_HOME", "/nowhere")
+    assert "RONDO_GUARD exact -genv RONDO_LEARNED /nowhere/rondo/learned" in line()
+    assert "RONDO_LEARNED" not in line("--learned", "none")
+    assert "RONDO_GUARD" not in line("--rules", "none")
     assert "'dog' is not one of 'off', 'exact', 'free'" in refusal(rondo("run", "--guard", "dog", "--", mpiexec, app))
 
 

@@ -107,8 +107,8 @@ REPORT = "RONDO_REPORT"
     envvar=learned.VARIABLE,
     show_envvar=True,
     metavar="DIRECTORY|none",
-    help="Where the guard keeps what it found out for the next run. Default: ~/.local/state/rondo/learned; `none` keeps "
-    "nothing.",
+    help="Where the guard keeps what it found out for the next run. Default: ~/.local/state/rondo/learned; `none` "
+    "keeps nothing.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the command that would run, and stop.")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- LAUNCHER ... PROGRAM ...")
@@ -155,8 +155,10 @@ def command(
         machine_file=machine_file,
         nodes=nodes,
         guard=guard,
+        learned_directory=learned_directory,
         wanted=wanted,
         on_cluster=cluster_text is not None,
+        dry_run=dry_run,
     )
     directory = make_report_directory(dry_run) if report_file is not None else None
     if directory is not None:
@@ -217,10 +219,12 @@ def instructed(
     machine_file: str | None,
     nodes: str | None,
     guard: str,
+    learned_directory: str | None,
     wanted: str,
     on_cluster: bool,
+    dry_run: bool = False,
 ) -> Instructed:
-    """What the options say, checked. Error for the first that is wrong."""
+    """What the options say, checked. Error for the first that is wrong. Makes the directory of what is learned."""
     environment = dict(inherited)
     variables = check_uses(uses, environment)
     if "RONDO" in environment:  # "off": for the ranks on all nodes alike

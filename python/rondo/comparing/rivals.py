@@ -191,6 +191,7 @@ def _told_to_count(rival: Rival, wanted: str, on_cluster: bool) -> run.Instructe
         machine_file=None,
         nodes=None,
         guard="off",
+        learned_directory=None,
         wanted=wanted,
         on_cluster=on_cluster,
     )
