@@ -96,7 +96,10 @@ def test_a_rival_shows_the_command_that_repeats_it():
         (["--rival", "a=true"], "--rival a is the only one"),
         (["--rival", "a=", "--rival", "a=", "--", "true"], "two rivals are named a"),
         (["--rules", "a/x.rules", "--rules", "b/x.rules", "--", "true"], "two rivals are named x"),
-        (["--rival", "a=--guard dog", "--", "true"], "rival a: Invalid value for '--guard': 'dog' is not one of"),
+        (
+            ["--rival", "a=--guard dog", "--", "true"],
+            "rival a: Invalid value for '--guard' (env var: 'RONDO_GUARD'): 'dog'",
+        ),
         (["--rival", "a=--gard exact", "--", "true"], "rival a: No such option '--gard'"),
         (["--rival", "a=--report", "--", "true"], "rival a: leave out --report, which rondo compare itself has"),
         (["--rival", "a=--cluster 2x1:1ms:1Gbit", "--", "true"], "rival a: leave out --cluster"),
@@ -179,7 +182,9 @@ def test_several_rivals_are_compared_with_the_first_and_need_more_proof():
     assert {each.change for each in found.values()} == {Change.UNDECIDED}
     found = statistics.differences(SLOW, {"a": FAST, "b": SLOW})
     assert (found["a"].change, found["b"].change) == (Change.FASTER, Change.NONE)
-    assert found["a"].ratio.low < found["a"].ratio.value == pytest.approx(0.5) < found["a"].ratio.high
+    ratio = found["a"].ratio
+    assert ratio.value == pytest.approx(0.5)
+    assert ratio.low < ratio.value < ratio.high
 
 
 def test_outliers_are_far_from_the_median():
@@ -331,14 +336,15 @@ def compare(directory: Path, *words: object, timeout: float = 60, **variables: s
 
 
 def test_two_commands_are_told_apart_and_the_slower_one_fails(here):
-    words = ["--wall-only", "--warmup", 0, "--output", "out.json", "--fail-if-slower", 20]
-    run = compare(here, *words, "--rival", "a=sleep 0.05", "--rival", "b=sleep 0.1")
+    words = ["--wall-only", "--runs", 5, "--output", "out.json", "--fail-if-slower", 20]
+    run = compare(here, *words, "--rival", "a=sleep 0.02", "--rival", "b=sleep 0.25")
     assert run.returncode == 1, run.stderr
     assert "rondo: --fail-if-slower 20: b takes " in run.stderr
     assert "takes " in run.stdout
     found = json.loads((here / "out.json").read_text())
-    assert [(each["name"], len(each["seconds"])) for each in found["rivals"]] == [("a", 6), ("b", 6)]
-    assert all(0.05 <= each < 0.1 for each in found["rivals"][0]["seconds"][1:])
+    assert [(each["name"], len(each["seconds"])) for each in found["rivals"]] == [("a", 5), ("b", 5)]
+    assert all(each >= 0.02 for each in found["rivals"][0]["seconds"])
+    assert all(0.25 <= each < 5 for each in found["rivals"][1]["seconds"])
     (verdict,) = found["verdicts"]
     assert (verdict["figure"], verdict["change"], found["complete"]) == ("wall time", "slower", True)
     assert verdict["low"] <= verdict["ratio"] <= verdict["high"]
@@ -485,7 +491,8 @@ def test_a_program_is_compared_natively_and_under_rondo(mpi, program, here):
         assert len(each["seconds"]) == len(each["counted"]) == 2
         for seconds, counted in zip(each["seconds"], each["counted"], strict=True):
             assert counted["calls"] == {"exscan": {algorithm: 10}}
-            assert 0 < counted["seconds"] == pytest.approx(counted["of_each"]["exscan"]) < seconds + 1
+            assert counted["of_each"] == {"exscan": counted["seconds"]}
+            assert 0 < counted["seconds"] < 10 * seconds
     assert {each["change"] for each in found["verdicts"]} == {"undecided"}
     assert {path.name for path in here.iterdir()} == {"out", "found.json"}
 

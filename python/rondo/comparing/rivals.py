@@ -134,24 +134,26 @@ def prepared(
     The ranks of counted runs leave their reports in a directory; if it is None, there are no such runs. Error for what
     is wrong, before anything has been started.
     """
-    told = {each.name: _told(each, wanted, cluster_text is not None) for each in rivals if each.options is not None}
-    counted = told if reports is not None else {}
+    libraries: dict[tuple[str, ...], MpiLibrary] = {}
+    if cluster_text is not None:
+        lines = {each.words: launcher.read(list(each.words), os.environ) for each in rivals}
+        libraries = {words: run.mpi_on_cluster(line, wanted_mpi) for words, line in lines.items()}
+    on_cluster = cluster_text is not None
+    told = {each.name: _told(each, wanted, on_cluster) for each in rivals if each.options is not None}
+    counted = dict(told)
     if reports is not None:
         natively = [each for each in rivals if each.options is None]
-        counted = {**told, **{each.name: _told_to_count(each, wanted, cluster_text is not None) for each in natively}}
+        counted.update({each.name: _told_to_count(each, wanted, on_cluster) for each in natively})
     with contextlib.ExitStack() as stack:
-        place = Place(None, {})
-        if cluster_text is not None:
-            lines = {each.words: launcher.read(list(each.words), os.environ) for each in rivals}
-            libraries = {words: run.mpi_on_cluster(line, wanted_mpi) for words, line in lines.items()}
-            place = Place(stack.enter_context(cluster.opened(cluster_text)), libraries)
+        running = stack.enter_context(cluster.opened(cluster_text)) if cluster_text is not None else None
+        place = Place(running, libraries)
         contenders = []
         for each in rivals:
             started = [place.launch(each, told.get(each.name), None)]
             if reports is not None:
                 started.append(place.launch(each, counted[each.name], reports))
             contenders.append(Contender(each, tuple(started)))
-        yield contenders, place.running
+        yield contenders, running
 
 
 @dataclass(frozen=True)
@@ -182,10 +184,9 @@ class Place:
 
 def _told_to_count(rival: Rival, wanted: str, on_cluster: bool) -> run.Instructed:
     """What Rondo is told where it only counts, and leaves every call to the library."""
-    environment = launches.without_instructions(os.environ)
     return run.instructed(
         rival.words,
-        environment,
+        launches.without_instructions(os.environ),
         uses=(),
         rules=rules_file.NO_RULES,
         machine_file=None,
