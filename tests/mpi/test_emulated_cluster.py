@@ -311,6 +311,20 @@ def test_rondos_collectives_serve_on_the_cluster(tmp_path: Path) -> None:
     assert served["exscan", "doubling_123"] == 4
 
 
+def test_a_program_is_compared_on_one_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["--cluster", "2x1:1ms:1Gbit", "--mpi", TOOLCHAIN / "mpich", "--runs", 1, "--warmup", 0, "--same", "-"]
+    program = library("mpich").compile("hello.c")
+    run = rondo("compare", *words, "--use", "allreduce=ring", "--output", "found.json", "--", program).check()
+    assert "the same in all 4 runs: standard output" in run.stdout
+    assert "1 of 1 by ring" in run.stdout
+    found = json.loads((tmp_path / "found.json").read_text())
+    assert (found["cluster"], found["ranks"]) == ("2x1:1ms:1Gbit", 2)
+    native = found["rivals"][0]["counted"][0]
+    assert native["calls"] == {"allreduce": {"native": 1}}
+    assert native["seconds"] > 1e-3  # the latency
+
+
 def test_fewer_ranks_than_there_are_fill_node_after_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(BUILD / "cache"))  # where the driver is compiled once for all tests
     words = ["-a", "full_lane", "--counts", 1000, "--repetitions", 2, "--seconds", 5, "--output", tmp_path / "out"]

@@ -205,11 +205,12 @@ def carry_out(trials: Trials, plan: Plan, number: int) -> None:
                 return
             told = time.monotonic()
             turn = trials.turns[min(number, len(trials.turns) - 1)]
-            what = f"{turn.contender.rival.name}{'' if turn.round >= 0 else ' (warm-up)'}"
-            medians = table.stages(list(trials.runs.values()))
+            kind = " (warm-up)" if turn.round < 0 else " (counted)" if turn.launch.is_counted else ""
+            medians = table.medians_so_far(list(trials.runs.values()))
+            what = f"{turn.contender.rival.name}{kind}{medians and f'; so far {medians}'}"
             if hidden:
-                click.echo(f"rondo: run {number + 1} of {len(trials.turns)}, {what}; {medians}".rstrip("; "), err=True)
-            bar.update(task, description=f"{what}; {medians}".rstrip("; "), completed=number)
+                click.echo(f"rondo: run {number + 1} of {len(trials.turns)}: {what}", err=True)
+            bar.update(task, description=what, completed=number)
             bar.refresh()
 
         trials.run(look)

@@ -188,8 +188,8 @@ def _file(name: str) -> str:
     return "standard output" if name == STANDARD_OUTPUT else name
 
 
-def stages(rivals: Sequence[Runs]) -> str:
-    """How far it is, for progress: native 3.2 s, rondo 2.1 s."""
+def medians_so_far(rivals: Sequence[Runs]) -> str:
+    """Of wall times, for progress: native 3.2 s, rondo 2.1 s."""
     return ", ".join(
         f"{each.name} {style.time_text(plain_statistics.median(each.seconds))}" for each in rivals if each.seconds
     )
