@@ -126,9 +126,18 @@ def test_what_is_wrong_is_refused_before_anything_starts(rondo, here, words, exp
     assert list(here.iterdir()) == []
 
 
-def test_rondo_that_is_switched_off_cannot_be_compared(rondo, monkeypatch):
-    monkeypatch.setenv("RONDO", "off")
-    assert "RONDO=off is set" in rondo("compare", "--", "true").stderr
+@pytest.mark.parametrize(
+    ("variable", "value", "expected"),
+    [
+        ("RONDO", "off", "RONDO=off is set"),
+        ("LD_PRELOAD", "/a/librondo_mpich.so", "LD_PRELOAD names a library of Rondo"),
+    ],
+)
+def test_an_environment_in_which_both_would_be_the_same_is_refused(rondo, monkeypatch, variable, value, expected):
+    monkeypatch.setenv(variable, value)
+    result = rondo("compare", "--", "true")
+    assert result.exit_code == 2
+    assert expected in result.stderr
 
 
 # ------------------------------------------------------------------------------------------ the order of the runs
@@ -173,6 +182,14 @@ def test_a_difference_is_named_only_if_the_runs_show_it(reference, times, said):
     (verdict,) = results.judged(pair)
     assert (verdict.figure, verdict.rival, verdict.reference) == (results.WALL, "rondo", "native")
     assert results.text(verdict, 2) == said
+
+
+def test_nothing_is_said_of_collectives_that_nobody_calls():
+    pair = [results.Runs(name, "", False, SLOW) for name in ("a", "b")]
+    for each, seconds in zip(pair, (1.0, 0.0), strict=True):
+        each.counted = [results.Counted(seconds, {}, {})] * 5
+    assert [each.figure for each in results.judged(pair)] == [results.WALL]
+    assert [each.figure for each in results.judged(pair[::-1])] == [results.WALL]
 
 
 def test_several_rivals_are_compared_with_the_first_and_need_more_proof():
@@ -242,7 +259,7 @@ def comparison(native: Sequence[float], rondo: Sequence[float]) -> results.Resul
 def printed(found: results.Results, width: int = 120) -> str:
     from rich.console import Console  # noqa: PLC0415
 
-    console = Console(width=width, record=True, file=Path(os.devnull).open("w"), highlight=False)  # noqa: SIM115
+    console = Console(width=width, record=True, file=Path(os.devnull).open("w"), markup=False)  # noqa: SIM115
     table.show(found, console)
     return console.export_text()
 

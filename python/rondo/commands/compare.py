@@ -26,7 +26,7 @@ from rondo.comparing import results, rivals
 from rondo.comparing.outputs import Outputs
 from rondo.comparing.trials import Plan, Trials
 from rondo.errors import Error
-from rondo.launching import abi, shared_directory
+from rondo.launching import abi, preload, shared_directory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,6 +150,8 @@ def command(
         raise Error("--mpi chooses the launcher on an emulated cluster; expected --cluster beside it")
     if os.environ.get("RONDO") == "off":
         raise Error("RONDO=off is set, so Rondo would do nothing: unset it")
+    if "librondo_" in os.environ.get(preload.PRELOAD, ""):
+        raise Error("LD_PRELOAD names a library of Rondo, which native runs would have, too: take it out")
     for package in ("numpy", "scipy.stats"):
         optional.module(package)
     found = rivals.make(texts, rules, uses, words)
@@ -247,7 +249,7 @@ def show(compared: results.Results, file: Path | None) -> None:
 
     if all(each.seconds for each in compared.rivals):
         # A table that goes into a file has lines as long as they are.
-        table.show(compared, Console(width=None if sys.stdout.isatty() else 1000, highlight=False))
+        table.show(compared, Console(width=None if sys.stdout.isatty() else 1000, highlight=False, markup=False))
     for line in table.cautions(compared):
         click.echo(f"rondo: {line}", err=True)
     if file is not None:

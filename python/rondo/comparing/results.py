@@ -141,10 +141,12 @@ class Results(msgspec.Struct):
 
 
 def judged(rivals: Sequence[Runs]) -> Iterator[Verdict]:
-    """What the runs say, figure by figure, of those that have times of both."""
+    """What the runs say, figure by figure, of those for which the reference has times."""
     reference, *others = rivals
     for figure in (WALL, COLLECTIVES):
         times = {each.name: each.of(figure) for each in others}
+        # Of a program that calls none, there is nothing to say.
+        times = {name: each for name, each in times.items() if not each or any(each)}
         if not reference.of(figure) or not any(reference.of(figure)):
             continue
         for name, found in statistics.differences(reference.of(figure), times, SMALLEST_DIFFERENCE).items():

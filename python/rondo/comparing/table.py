@@ -79,7 +79,7 @@ def _verdict(verdict: Verdict | None, rivals: int) -> Text:
     if math.isfinite(verdict.low) and verdict.change is not Change.UNDECIDED:
         low, high = verdict.low, verdict.high
         if verdict.change is not Change.SLOWER:  # that many times as fast
-            low, high = 1 / high, 1 / low
+            low, high = 1 / high, 1 / low if low > 0 else math.inf
         interval = f"{style.digits(low)}, {style.digits(high)}"
         said.append(f" [{interval}]" if verdict.change is not Change.NONE else f" [{interval} times as fast]", "dim")
     return said
