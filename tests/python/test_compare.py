@@ -60,7 +60,11 @@ def mpiexec_on_path(stand_in_launcher, monkeypatch) -> Path:
         ([], [], ["scan=doubling"], WORDS, [NATIVELY, ("rondo", ("--use", "scan=doubling"), WORDS)]),
         (["g=--guard exact"], [], [], WORDS, [NATIVELY, ("g", EXACT, WORDS)]),
         (["g=rondo run --guard exact"], [], [], WORDS, [NATIVELY, ("g", EXACT, WORDS)]),
-        (["a=", "native"], [], [], WORDS, [("a", (), WORDS), NATIVELY]),
+        (["a=", "native"], [], [], WORDS, [NATIVELY, ("a", (), WORDS)]),
+        (
+            ["a=", "b=./b", "as-it-is=native"], [], [], WORDS,
+            [("as-it-is", None, WORDS), ("a", (), WORDS), ("b", None, ("./b",))],
+        ),
         (
             ["old=mpirun './my old'", "new=./new"], [], [], (),
             [("old", None, ("mpirun", "./my old")), ("new", None, ("./new",))],
@@ -510,6 +514,7 @@ def test_a_program_is_compared_natively_and_under_rondo(mpi, program, here):
             assert counted["calls"] == {"exscan": {algorithm: 10}}
             assert counted["of_each"] == {"exscan": counted["seconds"]}
             assert 0 < counted["seconds"] < 10 * seconds
+    assert "so few runs cannot prove any difference: it takes 4 of each" in run.stderr
     assert {each["change"] for each in found["verdicts"]} == {"undecided"}
     assert {path.name for path in here.iterdir()} == {"out", "found.json"}
 

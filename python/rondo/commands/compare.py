@@ -27,6 +27,7 @@ from rondo.comparing.outputs import Outputs
 from rondo.comparing.trials import Plan, Trials
 from rondo.errors import Error
 from rondo.launching import abi, preload, shared_directory
+from rondo.reports import style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +69,7 @@ DIFFERENT = 1
     metavar="NAME=OPTIONS|COMMAND",
     help="One of those that are compared, by a name of yours: with options of `rondo run` (guarded='--guard exact'), "
     "or a command of its own (old='mpiexec -n 8 ./old'); `native` is the command as it is. May be repeated. A single "
-    "one is compared with native, several with the first.",
+    "one is compared with native; several with native if that is one of them, else with the first.",
 )
 @click.option(
     "--same",
@@ -190,8 +191,11 @@ def carry_out(trials: Trials, plan: Plan, number: int) -> None:
 
     from rondo.comparing import table  # noqa: PLC0415
 
-    each = f"{plan.runs} runs after {plan.warmup} to warm up" if plan.warmup else f"{plan.runs} runs"
-    click.echo(f"rondo: {number} rivals, {each}, {len(trials.turns)} runs in all", err=True)
+    each = style.counted(plan.runs, "run") + (f" after {plan.warmup} to warm up" if plan.warmup else "")
+    click.echo(f"rondo: {number} rivals, {each}, {style.counted(len(trials.turns), 'run')} in all", err=True)
+    needed = statistics.least_repetitions(number)
+    if plan.runs < needed:
+        click.echo(f"rondo: so few runs cannot prove any difference: it takes {needed} of each", err=True)
     console = stderr_console()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     hidden = not console.is_terminal or plan.show_output

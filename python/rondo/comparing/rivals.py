@@ -67,9 +67,10 @@ class Contender:
 
 
 def make(texts: Sequence[str], rules: Sequence[str], uses: Sequence[str], words: Sequence[str]) -> list[Rival]:
-    """The rivals of --rival, --rules and --use; with a single one, the native one goes before it. Error if wrong.
+    """The rivals of --rival, --rules and --use; with a single one, there is the native one, too. Error if wrong.
 
-    `words` is the command line of those that have none of their own.
+    The first is the one with which the others are compared: the native one, if there is any. `words` is the command
+    line of those that have none of their own.
     """
     options = tuple(word for use in uses for word in ("--use", use))
     found = [_of_text(text, options, tuple(words)) for text in texts]
@@ -89,7 +90,7 @@ def make(texts: Sequence[str], rules: Sequence[str], uses: Sequence[str], words:
     twice = next((each.name for place, each in enumerate(found) if each.name in [o.name for o in found[:place]]), None)
     if twice is not None:
         raise Error(f"two rivals are named {twice}; give them names with --rival NAME='--rules FILE'")
-    return found
+    return sorted(found, key=lambda each: each.options is not None or each.words != tuple(words))
 
 
 def _of_text(text: str, options: tuple[str, ...], words: tuple[str, ...]) -> Rival:

@@ -37,7 +37,7 @@ def show(found: Results, console: Console) -> None:
 
 def _title(found: Results) -> str:
     numbers = sorted({len(each.seconds) for each in found.rivals})
-    parts = [f"{' or '.join(map(str, numbers))} runs of each, in turn"]
+    parts = [f"{' or '.join(map(str, numbers))} run{'' if numbers == [1] else 's'} of each, in turn"]
     parts += [found.library] if found.library else []
     parts += [style.counted(found.ranks, "rank")] if found.ranks else []
     parts += [f"emulated cluster {found.cluster}"] if found.cluster else []
@@ -60,7 +60,7 @@ def _times(found: Results) -> Table:
         table.add_row(Text(f"{figure}, {unit}", style="bold"))
         for name, summary in summaries.items():
             verdict = verdicts.get((figure, name))
-            span = f"{_in(size, summary.minimum)}, {_in(size, summary.maximum)}"
+            span = f"{_in(size, summary.minimum)}, {_in(size, summary.maximum)}" if summary.count else ""
             interval = f" [{_in(size, summary.low)}, {_in(size, summary.high)}]" if math.isfinite(summary.low) else ""
             median = f"{_in(size, summary.median)}{interval}"
             table.add_row(f"  {name}", median, span, _verdict(verdict, len(found.rivals)))
