@@ -67,7 +67,7 @@ class Place:
     def comparison(self, subject: Subject, runs: int) -> list[str]:
         """The command that compares."""
         words = [str(Path(sys.executable).with_name("rondo")), "compare", "--same", OUTPUT]
-        words += ["--runs", str(runs), "--warmup", "0"]
+        words += ["--runs", str(runs), "--warmup", "1"]  # in which the guard learns
         program = [*subject.program, OUTPUT, STEPS]
         if self.cluster is not None:
             return [*words, "--cluster", self.cluster.name, "--mpi", str(subject.library.launcher), "--", *program]
@@ -113,7 +113,8 @@ def compare(subject: Subject, place: Place, runs: int, directory: Path) -> int:
     """The exit code of the comparison, which shows what it finds."""
     words = place.comparison(subject, runs)
     print(f"\ndemo: {subject.name}, unmodified:\n  {shlex.join(words)}", flush=True)
-    environment = {**os.environ, **subject.library.environment, **subject.environment}
+    learned = {"XDG_STATE_HOME": str(directory)}  # nothing of the demonstration's stays
+    environment = {**os.environ, **subject.library.environment, **subject.environment, **learned}
     return subprocess.run(words, env=environment, cwd=directory, check=False).returncode
 
 
