@@ -35,8 +35,8 @@ enum class Guard : std::uint8_t {
 class Instructions {
   public:
     /// Reads RONDO, RONDO_<COLLECTIVE>, RONDO_RULES, RONDO_MACHINE, RONDO_NODES, RONDO_GUARD, RONDO_LEARNED,
-    /// RONDO_PLAN_MEMORY, RONDO_SHARED_MEMORY, RONDO_REPORT. What is wrong with them is among `complaints()`, and then what they spoke of
-    /// goes to the library.
+    /// RONDO_PLAN_MEMORY, RONDO_SHARED_MEMORY, RONDO_REPORT. What is wrong with them is among `complaints()`, and then
+    /// what they spoke of goes to the library.
     static Instructions from_environment();
 
     /// Fills in what the machine file leaves to the library. Once, before anything is decided.

@@ -47,7 +47,7 @@ std::string file_name(const std::string& library_version, std::uint64_t machine)
 
 /// 2026-11-23, so many days before now.
 std::string day_before(int days) {
-    constexpr std::time_t seconds_a_day = 24 * 60 * 60;
+    constexpr std::time_t seconds_a_day = 86400;
     std::array<char, 16> text{};
     const std::time_t then = std::time(nullptr) - days * seconds_a_day;
     std::tm date{};
@@ -66,9 +66,8 @@ std::string content(const std::string& path) {
     try {
         std::vector<Verdicts::Complaint> complaints;  // lines of another version, or somebody's own
         Verdicts verdicts = Verdicts::parse(read_text_file(path, "what was learned"), complaints);
-        verdicts.remove_if([limit = day_before(days_to_hold)](const Verdict& each) {
-            return !each.rounding && each.day < limit;
-        });
+        verdicts.remove_if(
+            [limit = day_before(days_to_hold)](const Verdict& each) { return !each.rounding && each.day < limit; });
         return verdicts.empty() ? "" : verdicts.text();
     } catch (const Error& error) {
         warn(error.what());

@@ -26,7 +26,8 @@ bool same(const Choice& a, const Choice& b) noexcept {
 
 std::string seconds_text(double seconds) {
     std::array<char, 32> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), seconds, std::chars_format::general, 4);
+    const auto end =
+        std::to_chars(digits.data(), digits.data() + digits.size(), seconds, std::chars_format::general, 4);
     return {digits.data(), end.ptr};
 }
 
@@ -45,9 +46,7 @@ Count number_of(std::string_view text, Count most) {
     return *value;
 }
 
-Rank ranks_of(std::string_view text) {
-    return static_cast<Rank>(number_of(text, std::numeric_limits<Rank>::max()));
-}
+Rank ranks_of(std::string_view text) { return static_cast<Rank>(number_of(text, std::numeric_limits<Rank>::max())); }
 
 bool truth_of(std::string_view text) {
     if (text != "yes" && text != "no") throw Error("yes or no is expected, not " + quoted(text));
@@ -62,7 +61,7 @@ struct Field {
     std::string (*text)(const Verdict&);
 };
 
-template <Rank Shape::*member>
+template <Rank Shape::* member>
 constexpr Field shape_field(std::string_view name) {
     return {name, [](Verdict& verdict, std::string_view text) { verdict.shape.*member = ranks_of(text); },
             [](const Verdict& verdict) { return std::to_string(verdict.shape.*member); }};

@@ -165,8 +165,7 @@ TEST(Duels, keep_kinds_apart_until_there_are_too_many) {
     ASSERT_NE(duel, nullptr);
     EXPECT_EQ(duels.find(DuelKind(kind), nullptr), duel);
     for (const DuelKind& other : {DuelKind{4, kind.length, true}, DuelKind{3, 11, true},
-                                  DuelKind{3, kind.length, false},
-                                  DuelKind{3, kind.length, true, true}}) {
+                                  DuelKind{3, kind.length, false}, DuelKind{3, kind.length, true, true}}) {
         EXPECT_EQ(duels.find(other, nullptr), nullptr);
     }
     EXPECT_EQ(duels.find(kind, &duels), nullptr);  // another choice

@@ -93,12 +93,13 @@ TEST(Verdicts, the_later_one_about_the_same_holds) {
 
 TEST(Verdicts, leave_out_lines_that_say_nothing) {
     const std::string good = to_string(verdict_on(100));
-    const std::string gone = "allreduce bytes=1 commutative=yes rounding=no processes=2 nodes=1 fewest_on_node=2 "
-                             "most_on_node=2 in_rank_order=yes choice=abacus rondo=1 library=1 day=2026-01-01";
+    const std::string gone =
+        "allreduce bytes=1 commutative=yes rounding=no processes=2 nodes=1 fewest_on_node=2 "
+        "most_on_node=2 in_rank_order=yes choice=abacus rondo=1 library=1 day=2026-01-01";
     std::vector<Verdicts::Complaint> complaints;
-    const Verdicts verdicts = Verdicts::parse("# heading\n\nabacus\n" + gone + "\n" + good + " more\n" + good.substr(0, 70) +
-                                                  "\nallreduce bytes=1x\n" + good,
-                                              complaints);
+    const Verdicts verdicts = Verdicts::parse(
+        "# heading\n\nabacus\n" + gone + "\n" + good + " more\n" + good.substr(0, 70) + "\nallreduce bytes=1x\n" + good,
+        complaints);
     EXPECT_EQ(verdicts.all().size(), 1);
     ASSERT_EQ(complaints.size(), 5);
     EXPECT_EQ(complaints[1].line, 4);
@@ -109,13 +110,13 @@ class VerdictFile : public testing::Test {
   protected:
     VerdictFile() {
         std::string name = testing::TempDir() + "verdicts-XXXXXX";
-        directory_ = mkdtemp(name.data());
+        directory = mkdtemp(name.data());
     }
-    ~VerdictFile() override { std::filesystem::remove_all(directory_); }
-    [[nodiscard]] std::string path() const { return directory_ + "/file"; }
+    ~VerdictFile() override { std::filesystem::remove_all(directory); }
+    [[nodiscard]] std::string path() const { return directory + "/file"; }
     [[nodiscard]] Verdicts content() const { return parsed(read_text_file(path(), "verdicts")); }
 
-    std::string directory_;
+    std::string directory;
 };
 
 TEST_F(VerdictFile, is_made_when_there_is_none) {
@@ -148,7 +149,7 @@ TEST_F(VerdictFile, loses_nothing_when_many_write_at_once) {
 }
 
 TEST_F(VerdictFile, stays_as_it_was_when_it_cannot_be_written) {
-    EXPECT_THAT(update_verdicts(directory_ + "/none/file", [](Verdicts&) {}), testing::HasSubstr("No such file"));
+    EXPECT_THAT(update_verdicts(directory + "/none/file", [](Verdicts&) {}), testing::HasSubstr("No such file"));
     std::filesystem::create_directory(path());
     EXPECT_NE(update_verdicts(path(), [](Verdicts&) {}), "");
     EXPECT_TRUE(std::filesystem::is_directory(path()));
