@@ -7,7 +7,7 @@ import math
 
 import pytest
 from click.testing import CliRunner
-from rondo.cluster import check, shapes
+from rondo.cluster import check, cluster, shapes
 from rondo.commands import main
 from rondo.commands.cluster import show_check
 from rondo.errors import Error
@@ -32,6 +32,12 @@ def test_a_shape_is_read_and_written_in_one_form(text: str, expected: shapes.Sha
 
 def test_beta_is_the_time_of_a_byte_on_one_lane() -> None:
     assert shapes.parse("8x1:2ms:200Mbit").seconds_per_byte == pytest.approx(40e-9)
+
+
+def test_the_machine_file_of_a_cluster_has_its_figures() -> None:
+    figures = cluster.machine_of(shapes.parse("8x4:2ms:200Mbit:3"), processors=2)
+    assert (figures.alpha, figures.beta, figures.lanes) == (pytest.approx(2e-3), pytest.approx(40e-9), 3)
+    assert figures.overhead == pytest.approx(16 * cluster.SECONDS_PER_MESSAGE)  # ranks share the processors
 
 
 @pytest.mark.parametrize(

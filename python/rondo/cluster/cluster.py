@@ -128,7 +128,7 @@ def start(shape: Shape, name: str | None = None, *, detached: bool = False) -> C
     words += ["--latency-us", f"{shape.latency * 1e6:.12g}", "--rate-mbit", f"{shape.rate / 1e6:.12g}"]
     words += ["--lanes", str(shape.lanes), *(["--detached"] if detached else [])]
     (directory / "shape").write_text(str(shape))
-    (directory / "machine").write_text(_machine_of(shape).text(f"emulated cluster {shape}"))
+    (directory / "machine").write_text(machine_of(shape, os.cpu_count() or 1).text(f"emulated cluster {shape}"))
     # A file takes the messages: a pipe would keep whoever reads ours waiting for a detached engine.
     with (directory / "log").open("wb") as log:
         child = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
@@ -141,11 +141,15 @@ def start(shape: Shape, name: str | None = None, *, detached: bool = False) -> C
     return Cluster(directory, shape, child)
 
 
-def _machine_of(shape: Shape) -> machine.Machine:
-    """The figures by which segments are chosen. All ranks, and the switch, share the processors of this machine."""
-    overhead = SECONDS_PER_MESSAGE * shape.ranks / (os.cpu_count() or 1)
-    figures = machine.standard()
-    return dataclasses.replace(figures, alpha=shape.latency, beta=shape.seconds_per_byte, overhead=overhead)
+def machine_of(shape: Shape, processors: int) -> machine.Machine:
+    """The figures by which segments are chosen. All ranks, and the switch, share the processors of one machine."""
+    return dataclasses.replace(
+        machine.standard(),
+        alpha=shape.latency,
+        beta=shape.seconds_per_byte,
+        overhead=SECONDS_PER_MESSAGE * shape.ranks / processors,
+        lanes=shape.lanes,
+    )
 
 
 def find(name: str) -> Cluster:
