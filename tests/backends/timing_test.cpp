@@ -26,7 +26,8 @@ constexpr LinkCosts memory = {.alpha = 1e-4, .beta = 1e-8, .overhead = 2e-5};
 constexpr CostModel node_cost_models[] = {
     {.alpha = 2e-3, .beta = 4e-6, .gamma = 1e-8, .overhead = 5e-5, .inside = memory},
     {.alpha = 2e-3, .beta = 4e-6, .inside = memory, .lanes = 3, .eager = 200, .rendezvous = 5e-3},
-    {.alpha = 1, .beta = 1, .overhead = 1, .eager = 0}};
+    {.alpha = 1, .beta = 1, .overhead = 1, .eager = 0},
+    {.alpha = 2e-3, .beta = 4e-6, .inside = memory, .lanes = 3, .eager = 200, .rendezvous = 5e-3, .fluid = true}};
 
 std::vector<const AlgorithmInfo*> all_algorithms() {
     std::vector<const AlgorithmInfo*> all;

@@ -181,7 +181,7 @@ nb::dict traced(std::string_view collective_name, std::string_view choice_text, 
 
 std::vector<double> timed(std::string_view collective_name, std::string_view choice_text, Count processes, Count count,
                           const std::vector<std::string>& machines, Count element_bytes, Count root,
-                          std::string_view nodes, Count most_messages) {
+                          std::string_view nodes, bool fluid, Count most_messages) {
     const Collective& collective = require_collective(collective_name);
     const Choice choice = known_choice(collective, choice_text);
     SharedFacts facts = checked_facts(collective, processes, count, element_bytes, root, true);
@@ -194,7 +194,7 @@ std::vector<double> timed(std::string_view collective_name, std::string_view cho
     std::vector<Setting> planned;
     std::optional<virtual_machine::Timing> timing;  // with those settings
     for (const std::string& text : machines) {
-        const virtual_machine::CostModel costs = Machine::parse(text, "machine").costs();
+        virtual_machine::CostModel costs = Machine::parse(text, "machine").costs();
         auto settings = virtual_machine::closed_settings(*choice.algorithm, facts, choice.settings, costs);
         if (!timing || !std::ranges::equal(settings, planned, {}, &Setting::value, &Setting::value)) {
             if (const auto reason = choice.algorithm->refusal(facts, settings)) throw Error(*reason);
@@ -205,6 +205,7 @@ std::vector<double> timed(std::string_view collective_name, std::string_view cho
                 most_messages);
             if (!timing) throw too_many();
         }
+        costs.fluid = fluid;  // not when segments are chosen: programs have no time for that
         times.push_back(timing->time(costs, facts.element_bytes));
     }
     return times;
@@ -265,11 +266,13 @@ void bind_trace(nb::module_& module) {
                "Raises ValueError for an unknown choice, a call that makes no sense or that the algorithm refuses, and "
                "beyond `most_messages` (0: no limit).");
     module.def("times", &timed, "collective"_a, "choice"_a, "processes"_a, "count"_a, "machines"_a, nb::kw_only(),
-               "element_bytes"_a = 8, "root"_a = 0, "nodes"_a = "", "most_messages"_a = Count{1} << 21,
-               nb::call_guard<nb::gil_scoped_release>(),
+               "element_bytes"_a = 8, "root"_a = 0, "nodes"_a = "", "fluid"_a = false,
+               "most_messages"_a = Count{1} << 21, nb::call_guard<nb::gil_scoped_release>(),
                "When the slowest rank has finished, in seconds of virtual time, overlapped, on each of these machines "
                "(texts of machine files): as `trace` finds it, but nothing is checked and nothing written down, so "
-               "that thousands of ranks can be timed.\n\nRaises ValueError as `trace` does, for a malformed machine, "
+               "that thousands of ranks can be timed. fluid: messages share lanes, and short sends are buffered, as on "
+               "real networks; segments are chosen without that, as programs do.\n\nRaises ValueError as `trace` does, "
+               "for a malformed machine, "
                "and beyond `most_messages`.");
 }
 

@@ -181,7 +181,7 @@ def _timed(call: Call, candidates: list[dict[str, Any]], machine_text: str) -> t
             try:
                 (seconds,) = _core.times(
                     call.collective, each["closed"], call.processes, call.elements, [machine_text],
-                    element_bytes=call.element_bytes, root=call.root, nodes=call.nodes,
+                    element_bytes=call.element_bytes, root=call.root, nodes=call.nodes, fluid=True,
                 )  # fmt: skip
             except ValueError as error:
                 untimed = str(error)

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "rondo/backends/virtual/problem.hpp"
+#include "rondo/backends/virtual/shared_wire.hpp"
 #include "rondo/core/error.hpp"
 #include "rondo/core/scoreboard.hpp"
 
@@ -135,10 +136,17 @@ class VirtualTime {
     __extension__ using Event = unsigned __int128;
     static constexpr std::uint32_t leaves = 1U << 31;    // a send takes a wire
     static constexpr std::uint32_t comes_in = 1U << 30;  // the first byte of a send reaches the receiver's lanes
-    static constexpr std::uint32_t index_bits = comes_in - 1;
+    static constexpr std::uint32_t on_wire = 1U << 29;   // a message is through the shared wire of this number
+    static constexpr std::uint32_t index_bits = on_wire - 1;
 
     static constexpr double not_posted = -1;
+    static constexpr double at_receiver = -2;  // all but what is still on the way
     static constexpr double under_way = std::numeric_limits<double>::infinity();
+
+    struct WireInUse {
+        SharedWire wire;
+        std::uint32_t event;  // the order of the only one that counts
+    };
 
     /// The costs of a class of links.
     struct Link {
@@ -155,13 +163,17 @@ class VirtualTime {
 
     void begin(const CostModel& costs, Count element_bytes) {
         const LinkCosts inside = costs.inside.value_or(LinkCosts{costs.alpha, costs.beta, costs.overhead});
-        const bool pooled = has_nodes_ || costs.lanes > 1;
+        const bool pooled = has_nodes_ || costs.lanes > 1 || costs.fluid;
         links_[0] = {costs.alpha,      costs.beta, costs.overhead, static_cast<double>(costs.eager),
                      costs.rendezvous, pooled};
         links_[1] = {inside.alpha, inside.beta, inside.overhead, static_cast<double>(no_eager_limit), 0, false};
         gamma_ = costs.gamma;
         lanes_ = static_cast<std::size_t>(costs.lanes);
-        lane_wires_.assign(pooled ? static_cast<std::size_t>(nodes_) * lanes_ : 0, {});
+        lane_wires_.assign(pooled && !costs.fluid ? static_cast<std::size_t>(nodes_) * lanes_ : 0, {});
+        const auto shared = costs.fluid ? 2 * static_cast<std::size_t>(nodes_) : 0;
+        shared_wires_.assign(shared, {SharedWire(costs.lanes), 0});
+        left_.assign(costs.fluid ? actions() : 0, not_posted);
+        buffered_ = costs.eager < no_eager_limit;
         element_bytes_ = element_bytes;
         now_ = 0;
         order_ = 0;
@@ -198,6 +210,7 @@ class VirtualTime {
     /// arrive at an idle receiver; where it goes through lanes, when it has come in there.
     template <class Runner>
     void leave(VirtualRank& state, const Link& link, double length, std::uint32_t index, Runner& runner) {
+        if (link.pooled && !shared_wires_.empty()) return leave_as_fluid(state, link, length, index, runner);
         double& wire = link.pooled ? free_lane(state, &Wire::egress_free) : state.wire.egress_free;
         const double start = std::max(wire, ready_[index]);
         wire = start + link.beta * length;
@@ -215,6 +228,7 @@ class VirtualTime {
     template <class Runner>
     [[gnu::noinline]] void go_on(std::uint32_t event, Runner& runner) {
         const std::uint32_t index = event & index_bits;
+        if ((event & on_wire) != 0) return go_on_wire(index, runner);
         VirtualRank& state = owner(index);
         const Action& sent = action(index);
         const Link& link = link_between(state, sent.peer);
@@ -223,12 +237,84 @@ class VirtualTime {
             ready_[index] = now_;
             leave(state, link, length, index, runner);
             if (link.pooled) return;
+        } else if (!shared_wires_.empty()) {
+            if (ready_[index] != at_receiver) {
+                enter(ingress_of(at(sent.peer)), index, link.beta * length);
+                return;
+            }
+            ready_[index] = now_;
         } else {  // through the lanes of its receiver's node, whether it is expected or not
             double& lane = free_lane(at(sent.peer), &Wire::ingress_free);
             ready_[index] = lane = std::max(lane, now_) + link.beta * length;
         }
         const std::uint32_t received = runner.counterpart(index);
         if (received != Action::none) deliver(link, length, at(sent.peer), index, received, runner);
+    }
+
+    /// As `leave`, into the shared wire of its node.
+    template <class Runner>
+    [[gnu::noinline]] void leave_as_fluid(const VirtualRank& state, const Link& link, double length,
+                                          std::uint32_t index, Runner& runner) {
+        ready_[index] = under_way;
+        if (is_buffered(length, link)) schedule(now_ + runner.delay(), index);
+        if (enter(egress_of(state), index, link.beta * length)) first_byte_leaves(index, runner);
+    }
+
+    [[nodiscard]] bool is_buffered(double length, const Link& link) const { return buffered_ && length <= link.eager; }
+
+    template <class Runner>
+    void first_byte_leaves(std::uint32_t index, Runner& runner) {
+        runner.left(index, now_);
+        schedule(now_ + links_[0].alpha + runner.delay(), index | comes_in);
+    }
+
+    /// Of shared wires: out of a node, and into it.
+    [[nodiscard]] static std::uint32_t egress_of(const VirtualRank& state) {
+        return 2 * static_cast<std::uint32_t>(state.node);
+    }
+    [[nodiscard]] static std::uint32_t ingress_of(const VirtualRank& state) { return egress_of(state) + 1; }
+
+    bool enter(std::uint32_t number, std::uint32_t index, double seconds) {
+        constexpr int bits_of_rank = 32;
+        const auto from = static_cast<std::uint32_t>(rank_of(index)),
+                   to = static_cast<std::uint32_t>(action(index).peer);
+        const std::uint64_t flow = std::uint64_t{from} << bits_of_rank | to;
+        const bool starts = shared_wires_[number].wire.enter(now_, flow, seconds, index);
+        if (starts) schedule_wire(number);
+        return starts;
+    }
+
+    /// When its next message will be through, as things are. What was scheduled before counts no more.
+    void schedule_wire(std::uint32_t number) {
+        WireInUse& shared = shared_wires_[number];
+        shared.event = order_;
+        const double due = shared.wire.due();
+        if (due != SharedWire::never) schedule(std::max(due, now_), number | on_wire);
+    }
+
+    /// A message is through: out of its sender's node, or into its receiver's. It arrives when it has come in, and its
+    /// last byte has made the way.
+    template <class Runner>
+    void go_on_wire(std::uint32_t number, Runner& runner) {
+        WireInUse& shared = shared_wires_[number];
+        if (shared.event != event_order_) return;
+        const SharedWire::Through through = shared.wire.pop(now_);
+        schedule_wire(number);
+        const std::uint32_t index = through.message;
+        const Link& link = links_[0];
+        const bool leaves_node = number % 2 == 0;
+        if (leaves_node) {
+            const double length = bytes(action(index).block);
+            if (!runner.asks(index, length > link.eager) && !is_buffered(length, link)) {
+                schedule(now_ + runner.delay(), index);
+            }
+            left_[index] = now_;
+            if (through.next != SharedWire::none) first_byte_leaves(through.next, runner);
+        } else {
+            ready_[index] = at_receiver;
+        }
+        if (left_[index] == not_posted || ready_[index] != at_receiver) return;
+        schedule(std::max(left_[index] + link.alpha + runner.delay(), now_), index | comes_in);
     }
 
     /// Both ends of a message are there.
@@ -238,7 +324,7 @@ class VirtualTime {
         if (runner.asks(sent, length > link.eager)) {  // half of the wait before the receiver answers, half behind
             const double asked = ready_[sent] + link.rendezvous / 2;
             leave_at(std::max(asked, ready_[received]) + link.rendezvous / 2, sent);
-        } else if (ready_[sent] != under_way) {
+        } else if (ready_[sent] != under_way && ready_[sent] != at_receiver) {
             deliver(link, length, receiver, sent, received, runner);
         }
     }
@@ -267,6 +353,7 @@ class VirtualTime {
         std::pop_heap(events_.begin(), events_.end(), std::greater<>());
         events_.pop_back();
         now_ = std::bit_cast<double>(static_cast<std::uint64_t>(event >> 64));
+        event_order_ = static_cast<std::uint32_t>(event >> 32);
         return static_cast<std::uint32_t>(event);
     }
 
@@ -275,6 +362,8 @@ class VirtualTime {
     std::vector<Event> events_;             // a heap
     std::vector<double> ready_;             // of each transfer: when it was posted, and see leave()
     std::vector<Wire> lane_wires_;          // node by node; empty if links have wires of their own
+    std::vector<WireInUse> shared_wires_;   // node by node, out and in; empty if wires are not shared as fluids are
+    std::vector<double> left_;              // with those: when the last byte of each send left
     const Placement* placement_ = nullptr;  // while ranks are added
     Rank nodes_ = 0;
     bool has_nodes_ = false;  // some of several ranks
@@ -284,6 +373,8 @@ class VirtualTime {
     Count element_bytes_ = 1;
     double now_ = 0;
     std::uint32_t order_ = 0;
+    std::uint32_t event_order_ = 0;  // of what happens now
+    bool buffered_ = false;          // with shared wires: sends up to the eager limit complete at once
 };
 
 }  // namespace rondo::virtual_machine
