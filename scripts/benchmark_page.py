@@ -25,6 +25,7 @@ from typing import Any
 import benchmark_figures
 import benchmark_tables
 import computed_tables
+import predicted_tables
 from benchmark_tables import DATA, ROOT
 from rondo.bench import pages
 from rondo.bench.pages import Page, Table
@@ -33,7 +34,7 @@ from rondo.launching.mpi_library import NAMES
 
 PAGES = DATA.parent
 TOOLCHAIN = ROOT / ".toolchain"
-KINDS = {**benchmark_tables.KINDS, **computed_tables.KINDS}
+KINDS = {**benchmark_tables.KINDS, **computed_tables.KINDS, **predicted_tables.KINDS}
 """Of tables: functions that take the page and the options."""
 
 

@@ -59,7 +59,12 @@ def script(name: str) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda each: each.stem)
+def of_all_data(path: Path) -> object:
+    """Pages that every measurement changes, and so does every algorithm, take their time."""
+    return pytest.param(path, marks=pytest.mark.soak) if path.stem == "predictions" else path
+
+
+@pytest.mark.parametrize("path", [of_all_data(each) for each in PAGES], ids=lambda each: each.stem)
 def test_a_page_shows_its_data(path: Path) -> None:
     assert script("benchmark_page").page_text(path.stem) == path.with_suffix(".md").read_text()
 
