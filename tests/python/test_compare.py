@@ -175,8 +175,8 @@ FAST, SLOW = [1.00, 1.01, 1.02, 1.03, 1.04], [2.00, 2.02, 2.04, 2.06, 2.08]
         (SLOW, FAST, "2 times as fast"),
         (FAST, SLOW, "takes 2 times as long"),
         (FAST, [1.005, 1.015, 1.025, 1.035, 0.995], "no difference"),
-        ([1.0 + i / 1e6 for i in range(9)], [1.009 + i / 1e6 for i in range(9)], "no difference"),  # 0.9%
-        ([1.0 + i / 1e6 for i in range(9)], [1.011 + i / 1e6 for i in range(9)], "takes 1.01 times as long"),
+        ([1.0 + i / 1e6 for i in range(9)], [1.019 + i / 1e6 for i in range(9)], "no difference"),  # 1.9%
+        ([1.0 + i / 1e6 for i in range(9)], [1.021 + i / 1e6 for i in range(9)], "takes 1.02 times as long"),
         (SLOW[:3], FAST[:3], "undecided: it takes 4 runs of each"),
         (SLOW, [], "undecided: it takes 4 runs of each"),
     ],

@@ -67,7 +67,7 @@ DIFFERENT = 1
     "texts",
     multiple=True,
     metavar="NAME=OPTIONS|COMMAND",
-    help="One of those that are compared, by a name of yours: with options of `rondo run` (guarded='--guard exact'), "
+    help="One of those that are compared, by a name of yours: with options of `rondo run` (unguarded='--guard off'), "
     "or a command of its own (old='mpiexec -n 8 ./old'); `native` is the command as it is. May be repeated. A single "
     "one is compared with native; several with native if that is one of them, else with the first.",
 )
@@ -138,7 +138,7 @@ def command(
         rondo compare --same result.txt --runs 10 -- mpiexec -n 8 ./app
         rondo compare --use exscan=doubling_123 --rules none -- srun -n 64 ./app
         rondo compare --rules mine.rules --rules none -- mpiexec -n 8 ./app
-        rondo compare --rival guarded='--guard exact' --rival plain='' -- mpiexec -n 8 ./app
+        rondo compare --rival unguarded='--guard off' --rival guarded='' -- mpiexec -n 8 ./app
         rondo compare --rival old='mpiexec -n 8 ./old' --rival new='mpiexec -n 8 ./new'
         rondo compare --cluster 8x1:2ms:200Mbit --mpi mpich -- ./app
 

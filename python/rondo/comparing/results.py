@@ -16,7 +16,7 @@ from rondo.launching.run_report import Report, warnings
 from rondo.reports import style
 
 FORMAT = 1
-SMALLEST_DIFFERENCE = 0.01
+SMALLEST_DIFFERENCE = 0.02
 """Relative; less is not called a difference, however certain it is. Whole programs gain less than single calls."""
 OUTLYING = 10.0
 """Of a time: so many times as far from the median as half of the times are, scaled to standard deviations."""

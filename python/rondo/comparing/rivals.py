@@ -26,7 +26,7 @@ from rondo.selection import rules_file
 
 RONDO = "rondo"
 NAME = re.compile(r"\w[\w.+-]*")  # also part of the names of files that are kept
-EXPECTED = "expected NAME=OPTIONS, as in --rival guarded='--guard exact', or --rival native"
+EXPECTED = "expected NAME=OPTIONS, as in --rival unguarded='--guard off', or --rival native"
 OF_ALL = {"report_file": "--report", "cluster_text": "--cluster", "wanted_mpi": "--mpi", "dry_run": "--dry-run"}
 """Options of `rondo run` that a rival cannot have for itself."""
 
