@@ -52,7 +52,7 @@ def main() -> int:
         slow.write_text(SLOW_RULES)
         rules = {"slow": slow, "default": DEFAULT_RULES}
         program = Path(directory) / "guard"
-        compiler = library.compiler.with_name("mpicc")
+        compiler = library.compiler.with_name(library.compiler.name.replace("mpicxx", "mpicc"))
         subprocess.run([str(compiler), "-O2", str(Path(__file__).with_name("guard.c")), "-o", str(program)], check=True)
         preload = str(preload_library(mpi_library.ABI_OF[library.name]))
         for _ in range(arguments.runs):
