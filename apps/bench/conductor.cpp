@@ -61,7 +61,7 @@ void Conductor::learn_lead() {
 std::vector<Conductor::Configuration> Conductor::configurations(std::int64_t count) {
     std::vector<Configuration> made;
     for (std::size_t i = 0; i < plan_.candidates.size(); ++i) {
-        if (!refusals_[i].empty()) continue;
+        if (!refusals_[i].empty() || plan_.leaves_out(count, plan_.candidates[i])) continue;
         for (const Start start : plan_.starts) {
             made.push_back({next_id_++, static_cast<std::int32_t>(i), start});
             Record record("configuration");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plan.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <cstdlib>
 #include <sstream>
@@ -41,6 +42,10 @@ void read_line(Plan& plan, const std::string& key, const std::string& value) {
         plan.candidates.push_back(value);
     } else if (key == "count") {
         plan.counts.push_back(count_of(value));
+    } else if (key == "without") {  // <count> <candidate>
+        const std::size_t blank = value.find(' ');
+        if (blank == std::string::npos) throw std::runtime_error("expected a count and a candidate");
+        plan.left_out.emplace_back(count_of(value.substr(0, blank)), value.substr(blank + 1));
     } else if (key == "start") {
         if (value != "clock" && value != "barrier") throw std::runtime_error("expected clock or barrier");
         plan.starts.push_back(value == "clock" ? Start::clock : Start::barrier);
@@ -76,6 +81,10 @@ void check(const Plan& plan) {
 }  // namespace
 
 const char* name_of(Start start) { return start == Start::clock ? "clock" : "barrier"; }
+
+bool Plan::leaves_out(std::int64_t count, const std::string& candidate) const {
+    return std::find(left_out.begin(), left_out.end(), std::pair(count, candidate)) != left_out.end();
+}
 
 Plan parse_plan(const std::string& text) {
     Plan plan;

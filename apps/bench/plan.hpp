@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "problem.hpp"
@@ -24,6 +25,7 @@ struct Plan {
     std::vector<std::string> candidates;  ///< "native", or as rondo_choose takes them
     std::vector<std::int64_t> counts;
     std::vector<Start> starts;
+    std::vector<std::pair<std::int64_t, std::string>> left_out;  ///< counts, and candidates not measured with them
     int repetitions = 30;    ///< valid ones of each configuration, at most
     int warmups = 2;         ///< rounds before the first that counts, at most
     double seconds = 60;     ///< for everything, about
@@ -31,6 +33,8 @@ struct Plan {
     bool learned_clock = false;
     double clock_skew = 0;   ///< seconds, artificial: what the clocks of the ranks differ by, at most
     double clock_drift = 0;  ///< the same for their rates
+
+    [[nodiscard]] bool leaves_out(std::int64_t count, const std::string& candidate) const;
 };
 
 /// Throws std::runtime_error that names line and key.

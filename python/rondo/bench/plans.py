@@ -65,6 +65,8 @@ class Plan:
     seconds: float
     seed: int
     learned_clock: bool = False
+    left_out: frozenset[tuple[int, str]] = frozenset()
+    """Counts, and candidates that are not measured with them."""
 
     @property
     def needs_rondo(self) -> bool:
@@ -86,7 +88,7 @@ class Plan:
     @property
     def configurations(self) -> int:
         """How many there are to measure."""
-        return len(self.candidates) * len(self.counts) * len(self.starts)
+        return (len(self.candidates) * len(self.counts) - len(self.left_out)) * len(self.starts)
 
     def text(self) -> str:
         """As the driver reads it (apps/bench/plan.cpp)."""
@@ -94,6 +96,7 @@ class Plan:
         lines += [f"operator {self.operator}"] if self.operator else []
         lines += [f"candidate {each}" for each in self.candidates]
         lines += [f"count {each}" for each in self.counts]
+        lines += [f"without {count} {candidate}" for count, candidate in sorted(self.left_out)]
         lines += [f"start {each}" for each in self.starts]
         lines += [f"repetitions {self.repetitions}", f"warmup {self.warmup}", f"seconds {self.seconds:g}"]
         lines += [f"seed {self.seed}", f"clock {'learned' if self.learned_clock else 'auto'}"]

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What there is to decide: a cell for each collective and length on so many ranks, and who can win in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rondo import _core
+from rondo.bench import plans
+from rondo.bench.maps import call_count
+from rondo.bench.results import NATIVE
+from rondo.errors import Error
+from rondo.selection import explanation
+from rondo.selection.explanation import Candidate, Explanation
+
+TYPE = "double"
+OPERATOR = "sum"
+FEWEST = 3
+"""Of Rondo's candidates that are measured: the first by prediction,"""
+FACTOR = 1.25
+"""and those that are predicted to take at most so many times as long as the first,"""
+MOST = 6
+"""but no more than these. What the default rules choose is always one."""
+NATIVE_FACTOR = 2.0
+"""Nobody predicts what native takes: for the time that a measurement needs, so many times the best."""
+STEP = 4
+"""Between two lengths of a range."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Where the ranks of a communicator are."""
+
+    ranks_on: tuple[int, ...]
+    """Of each node."""
+
+    def __str__(self) -> str:
+        """As rondo._core reads it: 4x8, or 4,4,3."""
+        if len(set(self.ranks_on)) == 1:
+            return f"{len(self.ranks_on)}x{self.ranks_on[0]}"
+        return ",".join(map(str, self.ranks_on))
+
+    @property
+    def processes(self) -> int:
+        """Of the communicator."""
+        return sum(self.ranks_on)
+
+    @property
+    def placement(self) -> str:
+        """The condition of a rule that holds on nodes like these, however many ranks there are."""
+        if len(self.ranks_on) == 1:
+            return "nodes = 1"
+        if len(set(self.ranks_on)) == 1:
+            return f"ranks_per_node = {self.ranks_on[0]}"
+        return f"nodes = {len(self.ranks_on)}"
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        nodes = len(self.ranks_on)
+        return f"{self.processes} ranks on {'1 node' if nodes == 1 else f'{nodes} nodes'} ({self})"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Calls of one collective that are measured together."""
+
+    shape: Shape
+    collective: str
+    count: int
+    """Of the call."""
+    default: str
+    """What the default rules choose."""
+    seconds: dict[str, float]
+    """Predicted, of each of Rondo's candidates, by what is written in rules; the best first."""
+
+    @property
+    def bytes(self) -> int:
+        """Of the whole vector."""
+        parts = self.shape.processes if self.collective in plans.DIVIDED else 1
+        return self.count * parts * plans.TYPES[TYPE]
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        size = f" of {_core.quantity_text(self.bytes)}" if self.bytes else ""
+        return f"{self.collective}{size} on {self.shape}"
+
+    @property
+    def native_seconds(self) -> float:
+        """What native takes, as a guess."""
+        return NATIVE_FACTOR * min(self.seconds.values(), default=0.0)
+
+    def predicted(self, choice: str) -> float:
+        """Seconds of a candidate or of native."""
+        return self.native_seconds if choice == NATIVE else self.seconds[choice]
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """By what predictions are made."""
+
+    library: str
+    """What MPI_Get_library_version says."""
+    figures: Path | None
+    """The machine file."""
+    shared_memory: bool
+    rules: Path
+    """The default ones."""
+
+
+def lengths_of(text: str) -> tuple[int, ...]:
+    """Rising numbers of bytes, of a text like 8:4Mi (by powers of four) or 8,1Ki,64Ki; Error if it says none."""
+    found: set[int] = set()
+    for part in text.split(","):
+        ends = part.split(":")
+        try:
+            numbers = [int(_core.quantity(each.strip())) for each in ends]
+        except ValueError:
+            numbers = []
+        if not 1 <= len(numbers) <= 2 or min(numbers) < 1 or numbers[0] > numbers[-1]:
+            raise Error(f"--bytes {text}: cannot read {part!r}; expected lengths as in 8:4Mi (8 32 128 ...) or 8,1Ki,64Ki")
+        length = numbers[0]
+        while length < numbers[-1]:
+            found.add(length)
+            length *= STEP
+        found.add(numbers[-1])
+    return tuple(sorted(found))
+
+
+def collectives_of(text: str | None) -> tuple[str, ...]:
+    """Those of a list with commas, None: all that can be measured; Error for an unknown one."""
+    if text is None:
+        return tuple(plans.COLLECTIVES)
+    names = tuple(dict.fromkeys(each.strip() for each in text.split(",")))
+    for each in names:
+        if each not in plans.COLLECTIVES:
+            raise Error(f"--collectives: cannot measure {each!r}; {plans.suggestion(each, plans.COLLECTIVES)}")
+    return names
+
+
+def of_shape(shape: Shape, collectives: Sequence[str], lengths: Sequence[int], where: Circumstances) -> list[Cell]:
+    """The cells of a shape, with the candidates that can win."""
+    return [
+        of_count(shape, collective, count, where)
+        for collective in collectives
+        for count in counts_of(collective, lengths, shape.processes)
+    ]
+
+
+def counts_of(collective: str, lengths: Sequence[int], processes: int) -> list[int]:
+    """Counts of calls for vectors of these bytes; short ones fall together where every rank has a part."""
+    if collective in plans.WITHOUT_DATA:
+        return [0]
+    size = plans.TYPES[TYPE]
+    return list(dict.fromkeys(call_count(collective, -(-length // size), processes) for length in lengths))
+
+
+def has_operation(collective: str) -> bool:
+    """Whether it reduces."""
+    return plans.COLLECTIVES[collective]
+
+
+def explained(shape: Shape, collective: str, count: int, rules: Path, where: Circumstances) -> Explanation:
+    """What becomes of a call under rules, and what all algorithms would take."""
+    elements = count * shape.processes if collective in plans.DIVIDED else max(count, 1)
+    call = explanation.Call(
+        collective=collective,
+        ranks_on=shape.ranks_on,
+        elements=elements,
+        element_bytes=plans.TYPES[TYPE],
+        commutative=has_operation(collective),
+        root=0,
+        library=where.library,
+        shared_memory=where.shared_memory,
+    )
+    return explanation.explain(call, rules, where.figures, {})
+
+
+def choice_of(found: Explanation) -> str:
+    """What the rules say of a call, as they say it."""
+    if found.decided_by is None or found.runs == NATIVE:
+        return NATIVE
+    return found.decided_by.text.partition("->")[2].partition("#")[0].strip()
+
+
+def of_count(shape: Shape, collective: str, count: int, where: Circumstances) -> Cell:
+    """The cell of a call, with the candidates that can win."""
+    found = explained(shape, collective, count, where.rules, where)
+    default = choice_of(found)
+    seconds = dict(_who_can_win(collective, found.candidates, default))
+    return Cell(shape, collective, count, default, seconds)
+
+
+def _who_can_win(collective: str, candidates: Sequence[Candidate], default: str) -> Iterator[tuple[str, float]]:
+    """By prediction; always with what the default rules choose."""
+    timed = [(_named(collective, each, default), each.seconds) for each in candidates if each.seconds is not None]
+    on_nodes = {each["name"] for each in _core.algorithms(collective) if each["uses_nodes"]}
+    others = {seconds for choice, seconds in timed if choice.partition(":")[0] not in on_nodes}
+    # One that uses nodes, and takes the same time to the last bit as one that does not, is that one here.
+    distinct = [
+        (choice, seconds)
+        for choice, seconds in timed
+        if choice == default or choice.partition(":")[0] not in on_nodes or seconds not in others
+    ]
+    best = distinct[0][1] if distinct else 0.0
+    for place, (choice, seconds) in enumerate(distinct):
+        if choice == default or place < FEWEST or (place < MOST and seconds <= FACTOR * best):
+            yield choice, seconds
+
+
+def _named(collective: str, candidate: Candidate, default: str) -> str:
+    """As rules write it: settings that follow from call and machine stay open."""
+    if not candidate.chosen:
+        return candidate.algorithm
+    same = _core.check_choice(collective, default) == _core.check_choice(collective, candidate.algorithm)
+    return candidate.algorithm if same else default

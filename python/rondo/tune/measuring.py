@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Measures cells in a box of time: all of them briefly, then those that are undecided again.
+
+A launch measures one collective on one shape, with many lengths and candidates, since starting the ranks takes seconds.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from rondo.bench import bench, plans
+from rondo.bench.launches import Place
+from rondo.bench.records import Collector
+from rondo.bench.results import NATIVE, Results
+from rondo.errors import Error
+from rondo.tune import cells, racing
+from rondo.tune.cells import Cell, Shape
+from rondo.tune.kept import Kept, shape_of
+from rondo.tune.racing import State
+
+WARMUPS = 1
+FIRST_SHARE = 0.7
+"""Of the time, for the first pass; the rest is for what that leaves undecided."""
+FIRST_OVERHEAD = 10e-3
+"""Seconds beside each repetition, until launches have shown what it is."""
+SPARE = 1.5
+"""Native may take longer than it was taken for."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """Ranks that can be started."""
+
+    place: Place
+    shape: Shape
+    library: str
+    start_seconds: float
+    """That it takes to start them."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What one start of the ranks measures."""
+
+    site: Site
+    collective: str
+    wanted: dict[int, tuple[str, ...]]
+    """Candidates by count."""
+    repetitions: int
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        lengths = f", {len(self.wanted)} lengths" if len(self.wanted) > 1 else ""
+        return f"{self.collective} on {self.site.shape}{lengths}, {self.repetitions} repetitions"
+
+
+@dataclass
+class Progress:
+    """What is told while it goes on. `launch` and `meanwhile` may show it."""
+
+    say: Callable[[str], None] = lambda _: None
+    launch: Callable[[Launch, float, float], None] = lambda *_: None
+    """What begins, how long the box lasts still, and how long all that is open may take."""
+    meanwhile: Callable[[Collector], None] = lambda _: None
+
+
+@dataclass
+class Ending:
+    """How it ended."""
+
+    exit_code: int = 0
+    """Of the launcher, 128 + n after signal n; 0 if all went well, also if the box was too small."""
+    missing: list[Cell] = field(default_factory=list)
+    """Of which too little was measured to say anything."""
+    undecided: list[Cell] = field(default_factory=list)
+    too_long: list[tuple[Cell, str]] = field(default_factory=list)
+    """Candidates of which one repetition is predicted to take more than a cell's share of the box."""
+
+
+def visit(place: Place, say: Callable[[str], None]) -> Site:
+    """Starts the ranks once, to learn where they are. Error if they cannot be started."""
+    began = time.monotonic()
+    plan = plans.make("barrier", algorithms=[NATIVE], repetitions=1, warmup=0, seconds=1)
+    outcome = bench.run(plan, place)
+    if outcome.results is None or outcome.exit_code:
+        raise Error(
+            f"the launcher ended with {outcome.exit_code} before the ranks had measured anything",
+            outcome.exit_code or 2,
+        )
+    site = Site(place, shape_of(outcome.results), outcome.results.environment.library, time.monotonic() - began)
+    say(f"{site.shape.text}, {site.library}; starting them takes {site.start_seconds:.1f} s")
+    return site
+
+
+class Race:
+    """All cells on all sites."""
+
+    def __init__(
+        self, field_of: Sequence[tuple[Site, Sequence[Cell]]], kept: Kept, seconds: float, progress: Progress,
+        command: str = "",
+    ) -> None:  # fmt: skip
+        """`seconds` from now on."""
+        self._kept = kept
+        self._progress = progress
+        self._command = command
+        self._deadline = time.monotonic() + seconds
+        self._overhead = FIRST_OVERHEAD
+        self._ending = Ending()
+        share = seconds / max(sum(len(some) for _, some in field_of), 1)
+        self._field = [(site, [self._within(share, each) for each in some]) for site, some in field_of]
+
+    def run(self) -> Ending:
+        """Measures until all is decided, or the box is used up, or the launcher fails."""
+        try:
+            for stage in range(1 + len(racing.NEXT_REPETITIONS)):
+                if not self._stage(stage):
+                    break
+        except KeyboardInterrupt:
+            self._ending.exit_code = 130
+        for state in self.states():
+            if not state.cell.seconds:
+                continue
+            if not state.certain:
+                self._ending.missing.append(state.cell)
+            elif state.survivors:
+                self._ending.undecided.append(state.cell)
+        return self._ending
+
+    def states(self) -> list[State]:
+        """Of all cells."""
+        return [each for site, some in self._field for each in self._states(site, some)]
+
+    def _within(self, share: float, cell: Cell) -> Cell:
+        """Without candidates that take too long."""
+        for choice, seconds in cell.seconds.items():
+            if seconds > share:
+                self._ending.too_long.append((cell, choice))
+        return dataclasses.replace(cell, seconds={c: s for c, s in cell.seconds.items() if s <= share})
+
+    def _states(self, site: Site, some: Sequence[Cell]) -> list[State]:
+        return states_of(self._kept, site.shape, some)
+
+    @property
+    def _left(self) -> float:
+        return self._deadline - time.monotonic()
+
+    def _stage(self, stage: int) -> bool:
+        """One pass over all that is open; whether to go on."""
+        repetitions = racing.FIRST_REPETITIONS if stage == 0 else racing.NEXT_REPETITIONS[stage - 1]
+        left = [
+            (site, collective, states)
+            for site, some in self._field
+            for collective, states in _by_collective(self._states(site, some))
+            if any(_wanted(each, stage) for each in states)
+        ]
+        postponed = list(left)
+        while postponed:
+            turn, postponed = postponed, []
+            measured_any = False
+            for place, (site, collective, states) in enumerate(turn):
+                here = [each for each in states if _wanted(each, stage)]
+                usable = self._left * (FIRST_SHARE if stage == 0 and postponed is not turn else 1)
+                share = usable / (len(turn) - place) - site.start_seconds
+                chosen = self._affordable(here, stage, repetitions, share)
+                if chosen:
+                    measured_any = True
+                    if not self._launch(Launch(site, collective, chosen, repetitions), left, stage):
+                        return False
+                rest = [each for each in here if each.cell.count not in chosen]
+                if rest:
+                    postponed.append((site, collective, rest))
+            if not measured_any:
+                return bool(left) and stage > 0 and self._left > 0
+        return True
+
+    def _affordable(
+        self, states: Sequence[State], stage: int, repetitions: int, seconds: float
+    ) -> dict[int, tuple[str, ...]]:
+        """The cells that fit into a time, the cheapest first."""
+        chosen: dict[int, tuple[str, ...]] = {}
+        for state in sorted(states, key=lambda each: self._cost(each, stage, repetitions)):
+            seconds -= self._cost(state, stage, repetitions)
+            if seconds < 0:
+                break
+            chosen[state.cell.count] = (NATIVE, *_wanted(state, stage))
+        return dict(sorted(chosen.items()))
+
+    def _cost(self, state: State, stage: int, repetitions: int) -> float:
+        """Seconds, about."""
+        choices = (NATIVE, *_wanted(state, stage))
+        return (repetitions + WARMUPS) * sum(_seconds(state, each) + self._overhead for each in choices)
+
+    def _launch(self, launch: Launch, left: list[tuple[Site, str, list[State]]], stage: int) -> bool:
+        """Measures, keeps what was measured; whether to go on."""
+        open_cells = sum(
+            self._cost(each, stage, launch.repetitions) for _, _, states in left for each in states if _wanted(each, stage)
+        )
+        self._progress.launch(launch, self._left, open_cells)
+        plan = _plan(launch, seed=len(self._kept.by_launch) + 1, seconds=max(self._left, 1.0))
+        began = time.monotonic()
+        outcome = bench.run(plan, launch.site.place, command=self._command, meanwhile=self._progress.meanwhile)
+        for what, reason in outcome.refusals.items():
+            self._progress.say(f"{launch.collective}: {what} was not measured: {reason}")
+        measured = outcome.results
+        if measured is not None:
+            if shape_of(measured) != launch.site.shape:
+                raise Error(f"the launcher started {shape_of(measured)} ranks where it started {launch.site.shape} before")
+            self._kept.add(measured)
+            self._learn(measured, time.monotonic() - began - launch.site.start_seconds)
+        if outcome.exit_code or measured is None:
+            self._ending.exit_code = outcome.exit_code or 2
+            return False
+        return True
+
+    def _learn(self, measured: Results, seconds: float) -> None:
+        """What repetitions take beside the time that they measure."""
+        times = [each.seconds for one in measured.configurations for each in one.repetitions]
+        if times:
+            beside = (seconds - sum(times)) / len(times)
+            self._overhead = min(max(beside, 0.1 * FIRST_OVERHEAD), 10 * FIRST_OVERHEAD)
+
+
+def states_of(kept: Kept, shape: Shape, some: Sequence[Cell]) -> list[State]:
+    """What is known of cells of a shape."""
+    error = kept.clock_error(shape)
+    known = {each: kept.configurations(shape, each) for each in {cell.collective for cell in some}}
+    return [
+        racing.state_of(each, _of_rondo(known[each.collective].get(each.count, {}), each), error) for each in some
+    ]
+
+
+def _of_rondo(configurations: dict[str, racing.Configuration], cell: Cell) -> dict[str, racing.Configuration]:
+    """Those of the cell's candidates and native."""
+    return {label: each for label, each in configurations.items() if label == NATIVE or label in cell.seconds}
+
+
+def _by_collective(states: Sequence[State]) -> list[tuple[str, list[State]]]:
+    names = dict.fromkeys(each.cell.collective for each in states)
+    return [(name, [each for each in states if each.cell.collective == name]) for name in names]
+
+
+def _wanted(state: State, stage: int) -> tuple[str, ...]:
+    """Rondo's candidates that the pass measures."""
+    if not state.cell.seconds or state.attempts >= racing.MOST_REPETITIONS:
+        return ()
+    if not state.certain:
+        return tuple(state.cell.seconds)
+    return state.survivors if stage > 0 else ()
+
+
+def _seconds(state: State, choice: str) -> float:
+    if choice == NATIVE and state.repetitions:
+        return state.native
+    return state.figures[choice].median if choice in state.figures else state.cell.predicted(choice)
+
+
+def _plan(launch: Launch, seed: int, seconds: float) -> plans.Plan:
+    candidates = list(dict.fromkeys(each for some in launch.wanted.values() for each in some))
+    plan = plans.make(
+        launch.collective,
+        algorithms=candidates,
+        counts=",".join(map(str, launch.wanted)) if launch.collective not in plans.WITHOUT_DATA else "1",
+        type_name=cells.TYPE,
+        operator=cells.OPERATOR,
+        repetitions=launch.repetitions,
+        warmup=WARMUPS,
+        seconds=seconds,
+        seed=seed,
+    )
+    left_out = {(count, each) for count, some in launch.wanted.items() for each in candidates if each not in some}
+    return dataclasses.replace(plan, left_out=frozenset(left_out))
