@@ -21,6 +21,7 @@ from rondo.errors import Error
 from rondo.launching import abi, fitting, installation, launcher, mpi_library, preload, process, shared_directory
 from rondo.machine import machine, placement
 from rondo.selection import choices, inspection, learned, rules_file
+from rondo.tune import tuned_files
 
 REPORT_DIRECTORY = ".rondo-report-"
 GUARD = "RONDO_GUARD"
@@ -43,8 +44,9 @@ REPORT = "RONDO_REPORT"
     envvar=rules_file.VARIABLE,
     show_envvar=True,
     metavar="FILE|none",
-    help="Rules that choose an algorithm for each call. Default: those that come with Rondo (tuning/default.rules). "
-    "`none` leaves native what --use does not name.",
+    help="Rules that choose an algorithm for each call. Default: those that `rondo tune` has written for this machine "
+    "and MPI library, else those that come with Rondo (tuning/default.rules). `none` leaves native what --use does not "
+    "name.",
 )
 @click.option(
     "--machine",
@@ -157,9 +159,12 @@ def command(
         guard=guard,
         learned_directory=learned_directory,
         wanted=wanted,
-        on_cluster=cluster_text is not None,
+        cluster_text=cluster_text,
+        wanted_mpi=wanted_mpi,
         dry_run=dry_run,
     )
+    if told.tuned.warning or (told.tuned.note and (dry_run or report_file is not None)):
+        click.echo(f"rondo: {told.tuned.note}", err=True)
     directory = make_report_directory(dry_run) if report_file is not None else None
     if directory is not None:
         told.variables[REPORT] = str(directory)
@@ -184,6 +189,7 @@ def command(
             with requests_to_end_left_to_the_command():
                 code = process.run(launch.words, environment)
                 show_report(directory, merged_file)
+                click.echo(f"rules: {chosen_rules or rules_file.NO_RULES}", err=True)
     sys.exit(code)
 
 
@@ -197,6 +203,8 @@ class Instructed:
     variables: dict[str, str]
     environment: dict[str, str]
     """Of the launcher, without what the variables say."""
+    tuned: tuned_files.Found
+    """The rules of this machine that are used, or why there are none."""
 
     def under_launcher(self) -> preload.Command:
         """The command that starts the programs by the user's launcher."""
@@ -221,7 +229,8 @@ def instructed(
     guard: str,
     learned_directory: str | None,
     wanted: str,
-    on_cluster: bool,
+    cluster_text: str | None = None,
+    wanted_mpi: str | None = None,
     dry_run: bool = False,
 ) -> Instructed:
     """What the options say, checked. Error for the first that is wrong. Makes the directory of what is learned."""
@@ -229,27 +238,31 @@ def instructed(
     variables = check_uses(uses, environment)
     if "RONDO" in environment:  # "off": for the ranks on all nodes alike
         variables["RONDO"] = environment["RONDO"]
-    chosen_rules = check_rules(rules)
-    if chosen_rules is not None:
-        variables[rules_file.VARIABLE] = str(chosen_rules)
     # A cluster knows its own figures better than the user's file for this machine.
-    figures = machine.find(machine_file, environment) if not on_cluster or machine_file is not None else None
+    here = cluster_text is None or machine_file is not None
+    figures = machine.find(machine_file, environment) if here else None
     if figures is not None:
         variables[machine.VARIABLE] = str(figures)
     if nodes:
         variables[placement.VARIABLE] = placement.checked(nodes)
-    if guard != "off" and chosen_rules is not None:  # what the user has named is not doubted
-        variables[GUARD] = guard
-        kept_in = learned.directory(learned_directory, environment, make=not dry_run)
-        if kept_in is not None:
-            variables[learned.VARIABLE] = str(kept_in)
+    chosen_rules = check_rules(rules)
 
     for name in (rules_file.VARIABLE, machine.VARIABLE, GUARD, learned.VARIABLE):
         environment.pop(name, None)
     line = launcher.read(list(words), environment)
     chosen = choose_abi(line, wanted, environment)
+    tuned = tuned_files.for_run(rules, line, cluster_text, wanted_mpi, environment)
+    if tuned.path is not None:
+        chosen_rules = check_rules(str(tuned.path))
+    if chosen_rules is not None:
+        variables[rules_file.VARIABLE] = str(chosen_rules)
+    if guard != "off" and chosen_rules is not None:  # what the user has named is not doubted
+        variables[GUARD] = guard
+        kept_in = learned.directory(learned_directory, environment, make=not dry_run)
+        if kept_in is not None:
+            variables[learned.VARIABLE] = str(kept_in)
     library = installation.preload_library(chosen)
-    return Instructed(line, library, variables, environment)
+    return Instructed(line, library, variables, environment, tuned)
 
 
 def refuse_unknown_option(words: Sequence[str], known: click.Command) -> None:

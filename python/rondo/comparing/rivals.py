@@ -139,12 +139,11 @@ def prepared(
     if cluster_text is not None:
         lines = {each.words: launcher.read(list(each.words), os.environ) for each in rivals}
         libraries = {words: run.mpi_on_cluster(line, wanted_mpi) for words, line in lines.items()}
-    on_cluster = cluster_text is not None
-    told = {each.name: _told(each, wanted, on_cluster) for each in rivals if each.options is not None}
+    told = {each.name: _told(each, wanted, cluster_text, wanted_mpi) for each in rivals if each.options is not None}
     counted = dict(told)
     if reports is not None:
         natively = [each for each in rivals if each.options is None]
-        counted.update({each.name: _told_to_count(each, wanted, on_cluster) for each in natively})
+        counted.update({each.name: _told_to_count(each, wanted, cluster_text, wanted_mpi) for each in natively})
     with contextlib.ExitStack() as stack:
         running = stack.enter_context(cluster.opened(cluster_text)) if cluster_text is not None else None
         place = Place(running, libraries)
@@ -183,7 +182,9 @@ class Place:
         return Launch(command.words, {**told.environment, **command.environment}, is_counted=reports is not None)
 
 
-def _told_to_count(rival: Rival, wanted: str, on_cluster: bool) -> run.Instructed:
+def _told_to_count(
+    rival: Rival, wanted: str, cluster_text: str | None, wanted_mpi: str | None
+) -> run.Instructed:
     """What Rondo is told where it only counts, and leaves every call to the library."""
     return run.instructed(
         rival.words,
@@ -195,11 +196,12 @@ def _told_to_count(rival: Rival, wanted: str, on_cluster: bool) -> run.Instructe
         guard="off",
         learned_directory=None,
         wanted=wanted,
-        on_cluster=on_cluster,
+        cluster_text=cluster_text,
+        wanted_mpi=wanted_mpi,
     )
 
 
-def _told(rival: Rival, wanted: str, on_cluster: bool) -> run.Instructed:
+def _told(rival: Rival, wanted: str, cluster_text: str | None, wanted_mpi: str | None) -> run.Instructed:
     """What a rival has Rondo told by its options. Error for those that `rondo run` does not have."""
     assert rival.options is not None
     try:
@@ -213,4 +215,4 @@ def _told(rival: Rival, wanted: str, on_cluster: bool) -> run.Instructed:
             raise Error(f"rival {rival.name}: leave out {option}, which rondo compare itself has for all")
     if wanted != "auto":
         asked["wanted"] = wanted
-    return run.instructed(rival.words, os.environ, **asked, on_cluster=on_cluster)
+    return run.instructed(rival.words, os.environ, **asked, cluster_text=cluster_text, wanted_mpi=wanted_mpi)

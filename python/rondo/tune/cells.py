@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,6 +94,11 @@ class Cell:
         """What native takes, as a guess."""
         return NATIVE_FACTOR * min(self.seconds.values(), default=0.0)
 
+    def with_choices(self, choices: Iterable[str]) -> Cell:
+        """With these candidates as well."""
+        more = {each: self.native_seconds for each in choices if each != NATIVE and each not in self.seconds}
+        return dataclasses.replace(self, seconds={**self.seconds, **more})
+
     def predicted(self, choice: str) -> float:
         """Seconds of a candidate or of native."""
         return self.native_seconds if choice == NATIVE else self.seconds[choice]
@@ -121,7 +127,9 @@ def lengths_of(text: str) -> tuple[int, ...]:
         except ValueError:
             numbers = []
         if not 1 <= len(numbers) <= 2 or min(numbers) < 1 or numbers[0] > numbers[-1]:
-            raise Error(f"--bytes {text}: cannot read {part!r}; expected lengths as in 8:4Mi (8 32 128 ...) or 8,1Ki,64Ki")
+            raise Error(
+                f"--bytes {text}: cannot read {part!r}; expected lengths as in 8:4Mi (8 32 128 ...) or 8,1Ki,64Ki"
+            )
         length = numbers[0]
         while length < numbers[-1]:
             found.add(length)

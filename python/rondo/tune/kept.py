@@ -83,9 +83,9 @@ class Kept:
     @property
     def wrong(self) -> list[str]:
         """Candidates that delivered a wrong result."""
-        return sorted({
-            f"{each.collective} {each.label}" for one in self.by_launch for each in one.configurations if each.wrong()
-        })
+        return sorted(
+            {f"{each.collective} {each.label}" for one in self.by_launch for each in one.configurations if each.wrong()}
+        )
 
 
 def opened(directory: Path, asked: Question) -> Kept:

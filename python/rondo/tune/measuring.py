@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from rondo.bench import bench, plans
-from rondo.bench.launches import Place
 from rondo.bench.records import Collector
 from rondo.bench.results import NATIVE, Results
 from rondo.errors import Error
@@ -20,25 +19,19 @@ from rondo.tune import cells, racing
 from rondo.tune.cells import Cell, Shape
 from rondo.tune.kept import Kept, shape_of
 from rondo.tune.racing import State
+from rondo.tune.sites import Site
 
 WARMUPS = 1
-FIRST_SHARE = 0.7
+FIRST_SHARE = 0.8
 """Of the time, for the first pass; the rest is for what that leaves undecided."""
+MOST_TIMES = 3.0
+"""As long as predicted a launch may last. Nobody predicts what native takes."""
 FIRST_OVERHEAD = 10e-3
 """Seconds beside each repetition, until launches have shown what it is."""
-SPARE = 1.5
-"""Native may take longer than it was taken for."""
 
 
-@dataclass(frozen=True)
-class Site:
-    """Ranks that can be started."""
-
-    place: Place
-    shape: Shape
-    library: str
-    start_seconds: float
-    """That it takes to start them."""
+Task = tuple[Site, list[State]]
+"""Cells of one collective on one site."""
 
 
 @dataclass(frozen=True)
@@ -79,21 +72,6 @@ class Ending:
     undecided: list[Cell] = field(default_factory=list)
     too_long: list[tuple[Cell, str]] = field(default_factory=list)
     """Candidates of which one repetition is predicted to take more than a cell's share of the box."""
-
-
-def visit(place: Place, say: Callable[[str], None]) -> Site:
-    """Starts the ranks once, to learn where they are. Error if they cannot be started."""
-    began = time.monotonic()
-    plan = plans.make("barrier", algorithms=[NATIVE], repetitions=1, warmup=0, seconds=1)
-    outcome = bench.run(plan, place)
-    if outcome.results is None or outcome.exit_code:
-        raise Error(
-            f"the launcher ended with {outcome.exit_code} before the ranks had measured anything",
-            outcome.exit_code or 2,
-        )
-    site = Site(place, shape_of(outcome.results), outcome.results.environment.library, time.monotonic() - began)
-    say(f"{site.shape.text}, {site.library}; starting them takes {site.start_seconds:.1f} s")
-    return site
 
 
 class Race:
@@ -149,33 +127,41 @@ class Race:
         return self._deadline - time.monotonic()
 
     def _stage(self, stage: int) -> bool:
-        """One pass over all that is open; whether to go on."""
+        """One pass over all that is open; whether to go on.
+
+        First every collective on every site gets an equal share of the time, for its shortest lengths; then what is
+        left goes to the others, the cheapest first.
+        """
         repetitions = racing.FIRST_REPETITIONS if stage == 0 else racing.NEXT_REPETITIONS[stage - 1]
-        left = [
-            (site, collective, states)
+        reserve = (1 - FIRST_SHARE) * self._left if stage == 0 else 0.0
+        tasks = [
+            (site, [each for each in states if _wanted(each, stage)])
             for site, some in self._field
-            for collective, states in _by_collective(self._states(site, some))
-            if any(_wanted(each, stage) for each in states)
+            for states in _by_collective(self._states(site, some))
         ]
-        postponed = list(left)
-        while postponed:
-            turn, postponed = postponed, []
-            measured_any = False
-            for place, (site, collective, states) in enumerate(turn):
-                here = [each for each in states if _wanted(each, stage)]
-                usable = self._left * (FIRST_SHARE if stage == 0 and postponed is not turn else 1)
-                share = usable / (len(turn) - place) - site.start_seconds
-                chosen = self._affordable(here, stage, repetitions, share)
+        tasks = [(site, states) for site, states in tasks if states]
+        shared = True
+        while tasks:
+            rest: list[Task] = []
+            for place, (site, states) in enumerate(tasks):
+                share = (self._left - reserve) / (len(tasks) - place if shared else 1)
+                chosen = self._affordable(states, stage, repetitions, share - site.start_seconds)
                 if chosen:
-                    measured_any = True
-                    if not self._launch(Launch(site, collective, chosen, repetitions), left, stage):
+                    launch = Launch(site, states[0].cell.collective, chosen, repetitions)
+                    ahead = [each for _, later in [*tasks[place:], *rest] for each in later]
+                    self._progress.launch(
+                        launch, self._left, sum(self._cost(each, stage, repetitions) for each in ahead)
+                    )
+                    here = [each for each in states if each.cell.count in chosen]
+                    if not self._measure(launch, sum(self._cost(each, stage, repetitions) for each in here)):
                         return False
-                rest = [each for each in here if each.cell.count not in chosen]
-                if rest:
-                    postponed.append((site, collective, rest))
-            if not measured_any:
-                return bool(left) and stage > 0 and self._left > 0
-        return True
+                left = [each for each in states if each.cell.count not in chosen]
+                rest += [(site, left)] if left else []
+            if not shared and rest == tasks:
+                break
+            shared = False
+            tasks = sorted(rest, key=lambda task: min(self._cost(each, stage, repetitions) for each in task[1]))
+        return self._left > 0
 
     def _affordable(
         self, states: Sequence[State], stage: int, repetitions: int, seconds: float
@@ -194,13 +180,11 @@ class Race:
         choices = (NATIVE, *_wanted(state, stage))
         return (repetitions + WARMUPS) * sum(_seconds(state, each) + self._overhead for each in choices)
 
-    def _launch(self, launch: Launch, left: list[tuple[Site, str, list[State]]], stage: int) -> bool:
-        """Measures, keeps what was measured; whether to go on."""
-        open_cells = sum(
-            self._cost(each, stage, launch.repetitions) for _, _, states in left for each in states if _wanted(each, stage)
+    def _measure(self, launch: Launch, seconds: float) -> bool:
+        """Carries out a launch, of so many seconds about, and keeps what it measured; whether to go on."""
+        plan = _plan(
+            launch, seed=len(self._kept.by_launch) + 1, seconds=max(min(self._left, MOST_TIMES * seconds), 1.0)
         )
-        self._progress.launch(launch, self._left, open_cells)
-        plan = _plan(launch, seed=len(self._kept.by_launch) + 1, seconds=max(self._left, 1.0))
         began = time.monotonic()
         outcome = bench.run(plan, launch.site.place, command=self._command, meanwhile=self._progress.meanwhile)
         for what, reason in outcome.refusals.items():
@@ -208,7 +192,9 @@ class Race:
         measured = outcome.results
         if measured is not None:
             if shape_of(measured) != launch.site.shape:
-                raise Error(f"the launcher started {shape_of(measured)} ranks where it started {launch.site.shape} before")
+                raise Error(
+                    f"the launcher started {shape_of(measured)} ranks where it started {launch.site.shape} before"
+                )
             self._kept.add(measured)
             self._learn(measured, time.monotonic() - began - launch.site.start_seconds)
         if outcome.exit_code or measured is None:
@@ -228,9 +214,7 @@ def states_of(kept: Kept, shape: Shape, some: Sequence[Cell]) -> list[State]:
     """What is known of cells of a shape."""
     error = kept.clock_error(shape)
     known = {each: kept.configurations(shape, each) for each in {cell.collective for cell in some}}
-    return [
-        racing.state_of(each, _of_rondo(known[each.collective].get(each.count, {}), each), error) for each in some
-    ]
+    return [racing.state_of(each, _of_rondo(known[each.collective].get(each.count, {}), each), error) for each in some]
 
 
 def _of_rondo(configurations: dict[str, racing.Configuration], cell: Cell) -> dict[str, racing.Configuration]:
@@ -238,9 +222,9 @@ def _of_rondo(configurations: dict[str, racing.Configuration], cell: Cell) -> di
     return {label: each for label, each in configurations.items() if label == NATIVE or label in cell.seconds}
 
 
-def _by_collective(states: Sequence[State]) -> list[tuple[str, list[State]]]:
+def _by_collective(states: Sequence[State]) -> list[list[State]]:
     names = dict.fromkeys(each.cell.collective for each in states)
-    return [(name, [each for each in states if each.cell.collective == name]) for name in names]
+    return [[each for each in states if each.cell.collective == name] for name in names]
 
 
 def _wanted(state: State, stage: int) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ class Figure:
         """Median, ratio to native and how often: what justifies a rule."""
         from rondo.reports.style import time_text  # noqa: PLC0415
 
-        return f"{time_text(self.median)}, {self.ratio.value:.2f} of native, n = {self.ratio.count}"
+        return f"{time_text(self.median)} = {self.ratio.value:.2f} (n {self.ratio.count})"
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,8 @@ class State:
         still_open = [each for each in left if each.place is Place.OPEN]
         if not left or self.attempts >= MOST_REPETITIONS:
             return ()
-        alike = left[-1].median <= ALIKE * left[0].median
-        if not still_open and (len(left) == 1 or alike):
-            return ()
+        if not still_open and left[-1].median <= (1 + statistics.SMALLEST_DIFFERENCE) * left[0].median:
+            return ()  # any of them will do
         return tuple(each.choice for each in left)
 
     @property
@@ -102,9 +101,9 @@ class State:
 
     @property
     def native_is_safer(self) -> bool:
-        """Nobody is certain to gain, and what the default rules choose takes longer than native in the median."""
+        """Nobody is certain to gain, and what the default rules choose takes longer than native."""
         chosen = self.figures.get(self.cell.default)
-        return not self.winners and chosen is not None and chosen.ratio.value > 1
+        return not self.winners and chosen is not None and chosen.ratio.certain and chosen.ratio.value > ALIKE
 
     @property
     def accepted(self) -> tuple[str, ...]:
@@ -113,9 +112,11 @@ class State:
             return ()
         if self.winners:
             return self.winners
-        if self.cell.default == NATIVE or self.native_is_safer:
-            return (NATIVE,)
-        return (self.cell.default,) if self.cell.default in self.figures else ()
+        default = NATIVE if self.native_is_safer else self.cell.default
+        faster = [each for each in self.figures.values() if each.ratio.certain and each.ratio.high < 1]
+        # Faster by less than 5%: no reason for a rule, but none against one of its neighbours, either.
+        alike = [each.choice for each in faster if each.median <= ALIKE * faster[0].median and each.choice != default]
+        return (*([default] if default in (NATIVE, *self.figures) else []), *alike)
 
     @property
     def needs_a_rule(self) -> bool:

@@ -46,7 +46,7 @@ class Line:
         lines = []
         for processes in dict.fromkeys(each.cell.shape.processes for each in self.states):
             figures = [_figures(each, self.choice) for each in self.states if each.cell.shape.processes == processes]
-            words = f"{processes} ranks: {'; '.join(each for each in figures if each)}"
+            words = f"{processes} ranks: {', '.join(each for each in figures if each)}"
             lines += textwrap.wrap(words, WIDTH, initial_indent="# ", subsequent_indent="#   ")
         return lines
 
@@ -58,9 +58,11 @@ def lines_of(states: Sequence[State], shared_memory: bool = False) -> list[Line]
         of_collective = [each for each in states if each.cell.collective == collective]
         for placement in dict.fromkeys(each.cell.shape.placement for each in of_collective):
             some = [each for each in of_collective if each.cell.shape.placement == placement]
-            memory = () if placement == "ranks_per_node = 1" else (f"shared_memory = {'yes' if shared_memory else 'no'}",)
+            memory = (
+                () if placement == "ranks_per_node = 1" else (f"shared_memory = {'yes' if shared_memory else 'no'}",)
+            )
             found += [
-                Line(collective, (*conditions, placement, *memory), choice, of_line)
+                Line(collective, (conditions[0], placement, *memory, *conditions[1:]), choice, of_line)
                 for conditions, choice, of_line in _Grid(collective, some).rectangles()
             ]
     return found
@@ -84,7 +86,7 @@ def tuned_lines(text: str) -> str:
 
 
 def _figures(state: State, choice: str) -> str:
-    size = f"{_core.quantity_text(state.cell.bytes)} " if state.cell.bytes else ""
+    size = f"{_core.quantity_text(state.cell.bytes)}B " if state.cell.bytes else ""
     shown = choice if choice != NATIVE else state.cell.default
     figure = state.figures.get(shown)
     if figure is None:  # native, which the default rules choose as well
@@ -123,8 +125,14 @@ class _Grid:
             for processes in self.processes
         ]  # fmt: skip
 
-    def rectangles(self) -> Iterator[Rectangle]:
-        """As few as cover all cells that need a rule, the largest first."""
+    def rectangles(self) -> list[Rectangle]:
+        """As few as cover all cells that need a rule, by processes and lengths.
+
+        Two that overlap may stand in any order: where they do, both choices are accepted.
+        """
+        return [(self._conditions(corners), choice, self._states(corners)) for corners, choice in sorted(self._cover())]
+
+    def _cover(self) -> Iterator[tuple[tuple[int, int, int, int], str]]:
         left = {
             (row, column)
             for row, cells in enumerate(self.cells)
@@ -143,7 +151,7 @@ class _Grid:
             assert best is not None  # a cell alone accepts something
             _, corners, choice = best
             left -= set(_places(corners))
-            yield self._conditions(corners), choice, self._states(corners)
+            yield corners, choice
 
     def _all_corners(self) -> Iterator[tuple[int, int, int, int]]:
         rows, columns = len(self.processes), len(self.lengths)
@@ -159,7 +167,9 @@ class _Grid:
         first = states[0]
         if first is None:
             return []
-        return [each for each in first.accepted if all(state is not None and each in state.accepted for state in states)]
+        return [
+            each for each in first.accepted if all(state is not None and each in state.accepted for state in states)
+        ]
 
     def _badness(self, corners: tuple[int, int, int, int], choice: str) -> float:
         """How much longer than the best the choice takes, over all cells."""
@@ -179,7 +189,9 @@ class _Grid:
         conditions = [f"processes = {lowest}" if top == bottom else f"processes in {lowest}..{highest}"]
         if self.collective not in plans.WITHOUT_DATA:
             if first > 0:
-                conditions.append(f"bytes > {_core.quantity_text(between(self.lengths[first - 1], self.lengths[first]))}")
+                conditions.append(
+                    f"bytes > {_core.quantity_text(between(self.lengths[first - 1], self.lengths[first]))}"
+                )
             elif any(each.cell.count > 1 for each in self._states((top, bottom, first, first))):
                 conditions.append(f"bytes >= {_core.quantity_text(self.lengths[first])}")
             end = self.lengths[last]

@@ -56,7 +56,9 @@ class Found:
     path: Path | None
     """The file that is for it."""
     note: str = ""
-    """Why others are not, if there are others."""
+    """Why others are not, if there are others; or what is wrong with the one that the user named."""
+    warning: bool = False
+    """Whether the note is worth a line that nobody asked for."""
 
 
 def head_of(text: str) -> Head | None:
@@ -108,19 +110,32 @@ def files(environment: Mapping[str, str]) -> Iterator[tuple[Path, Head]]:
                     yield path, head
 
 
-def find_for(
-    line: launcher.CommandLine, cluster_text: str | None, wanted_mpi: str | None, environment: Mapping[str, str]
+def for_run(
+    named: str | None,
+    line: launcher.CommandLine,
+    cluster_text: str | None,
+    wanted_mpi: str | None,
+    environment: Mapping[str, str],
 ) -> Found:
-    """The tuned rules for a run, if there are any for its machine and the MPI library of its program."""
-    known = list(files(environment))
+    """The tuned rules for a run, if there are any for its machine and the MPI library of its program.
+
+    No others where the user has named rules; then a warning if those were tuned for something else.
+    """
+    if named is not None:
+        head = None if named == rules_file.NO_RULES else head_of(rules_file.read(Path(named)))
+        known = [(Path(named), head)] if head is not None else []
+    else:
+        known = list(files(environment))
     if not known:
         return Found(None)
     try:
-        here = machine_here(cluster_text)
-        library = library_of(line, cluster_text, wanted_mpi, environment)
+        wanted = Head(machine_here(cluster_text), library_of(line, cluster_text, wanted_mpi, environment))
     except Error as error:
-        return Found(None, f"tuned rules are not used: {error}")
-    return chosen(known, Head(here, library))
+        return Found(None, f"{error}, so nobody knows whether rules that were tuned are for it")
+    if named is not None:
+        different = difference(*known[0], wanted)
+        return Found(None, f"warning: {different}", True) if different is not None else Found(None)
+    return chosen(known, wanted)
 
 
 def chosen(known: list[tuple[Path, Head]], wanted: Head) -> Found:
