@@ -163,7 +163,6 @@ def check(file: Path, asked: Asked, collectives: Sequence[str], lengths: Sequenc
     malformed = [each for each in inspection.remarks(text, str(file)) if each.kind == "malformed"]
     if malformed:
         raise Error(f"{file}:{malformed[0].line}: {malformed[0].text}")
-    last = rules_text.tuned_lines(text).count("\n")
     deadline = time.monotonic() + seconds
     with sites.opened(asked, console.say) as (found, _), tempfile.TemporaryDirectory() as scratch:
         head, here = tuned_files.head_of(text), Head(tuned_files.machine_here(asked.cluster), found[0].library)
@@ -172,7 +171,7 @@ def check(file: Path, asked: Asked, collectives: Sequence[str], lengths: Sequenc
             console.say(f"warning: {other}")
         known = kept.opened(Path(scratch), question(here, found[0], asked))
         lines = [
-            (site, checking.lines_that_decide(file, last, site.shape, collectives, lengths, circumstances(site)))
+            (site, checking.lines_that_decide(file, site.shape, collectives, lengths, circumstances(site)))
             for site in found
         ]
         field = [(site, [cell for line in some for cell in line.cells]) for site, some in lines]
@@ -227,6 +226,7 @@ def all_states(known: Kept, where: Circumstances, asked: Sequence[Cell]) -> list
 def remarks_of(known: Kept, ending: Ending, left_out: Sequence[str], figures: str) -> list[str]:
     """What the head of the file says beside machine and library."""
     date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+    open_cells = {"not measured, for lack of time": ending.missing, "undecided": ending.undecided}
     return [
         f"rondo: {rondo.__version__}",
         f"date: {date}",
@@ -234,12 +234,7 @@ def remarks_of(known: Kept, ending: Ending, left_out: Sequence[str], figures: st
         f"ranks: {'; '.join(each.text for each in known.shapes)}",
         f"machine file: {figures}",
         *(f"not measured: {each}" for each in left_out),
-        *(
-            ["not measured, for lack of time: " + ", ".join(each.text for each in ending.missing)]
-            if ending.missing
-            else []
-        ),
-        *(["undecided: " + ", ".join(each.text for each in ending.undecided)] if ending.undecided else []),
+        *(f"{what}: {', '.join(each.text for each in some)}" for what, some in open_cells.items() if some),
         "",
         FIGURES,
     ]

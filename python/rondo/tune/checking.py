@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rondo.bench.results import NATIVE
-from rondo.tune import cells, racing
+from rondo.selection import rules_file
+from rondo.tune import cells, racing, rules_text
 from rondo.tune.cells import Cell, Circumstances, Shape
 from rondo.tune.racing import Place, State
 
@@ -44,13 +45,14 @@ class Judged:
 
 
 def lines_that_decide(
-    rules: Path, last: int, shape: Shape, collectives: Sequence[str], lengths: Sequence[int], where: Circumstances
+    rules: Path, shape: Shape, collectives: Sequence[str], lengths: Sequence[int], where: Circumstances
 ) -> list[LineOfFile]:
-    """Lines up to `last` that decide calls of these collectives and lengths, each with its cells.
+    """Lines that decide calls of these collectives and lengths, each with its cells; not the default rules below them.
 
     The candidates of a cell are what has to be measured: the choice of the line, or all that can win where the line
     says native.
     """
+    last = rules_text.tuned_lines(rules_file.read(rules)).count("\n")
     found: dict[int, LineOfFile] = {}
     for collective in collectives:
         for count in cells.counts_of(collective, lengths, shape.processes):

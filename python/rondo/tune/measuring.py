@@ -88,8 +88,11 @@ class Race:
         self._deadline = time.monotonic() + seconds
         self._overhead = FIRST_OVERHEAD
         self._ending = Ending()
-        share = seconds / max(sum(len(some) for _, some in field_of), 1)
-        self._field = [(site, [self._within(share, each) for each in some]) for site, some in field_of]
+        open_cells = sum(bool(_wanted(each, 1)) for site, some in field_of for each in self._states(site, some))
+        share = seconds / max(open_cells, 1)
+        self._field = [
+            (site, [self._within(share, each) for each in self._states(site, some)]) for site, some in field_of
+        ]
 
     def run(self) -> Ending:
         """Measures until all is decided, or the box is used up, or the launcher fails."""
@@ -112,12 +115,12 @@ class Race:
         """Of all cells."""
         return [each for site, some in self._field for each in self._states(site, some)]
 
-    def _within(self, share: float, cell: Cell) -> Cell:
-        """Without candidates that take too long."""
-        for choice, seconds in cell.seconds.items():
-            if seconds > share:
-                self._ending.too_long.append((cell, choice))
-        return dataclasses.replace(cell, seconds={c: s for c, s in cell.seconds.items() if s <= share})
+    def _within(self, share: float, state: State) -> Cell:
+        """The cell without candidates of which a repetition takes longer; those that were measured before stay."""
+        cell = state.cell
+        too_long = [each for each, seconds in cell.seconds.items() if seconds > share and each not in state.figures]
+        self._ending.too_long += [(cell, each) for each in too_long]
+        return dataclasses.replace(cell, seconds={c: s for c, s in cell.seconds.items() if c not in too_long})
 
     def _states(self, site: Site, some: Sequence[Cell]) -> list[State]:
         return states_of(self._kept, site.shape, some)
@@ -143,10 +146,12 @@ class Race:
         shared = True
         while tasks:
             rest: list[Task] = []
+            measured = False
             for place, (site, states) in enumerate(tasks):
                 share = (self._left - reserve) / (len(tasks) - place if shared else 1)
                 chosen = self._affordable(states, stage, repetitions, share - site.start_seconds)
                 if chosen:
+                    measured = True
                     launch = Launch(site, states[0].cell.collective, chosen, repetitions)
                     ahead = [each for _, later in [*tasks[place:], *rest] for each in later]
                     self._progress.launch(
@@ -157,7 +162,7 @@ class Race:
                         return False
                 left = [each for each in states if each.cell.count not in chosen]
                 rest += [(site, left)] if left else []
-            if not shared and rest == tasks:
+            if not shared and not measured:
                 break
             shared = False
             tasks = sorted(rest, key=lambda task: min(self._cost(each, stage, repetitions) for each in task[1]))

@@ -2,8 +2,8 @@
 """The rules that follow from what was measured, as few lines as possible, each with its figures.
 
 A line covers a rectangle of cells: neighbouring lengths, on one number of processes or on all from one measured number
-to another. In every cell of it the choice is one of those that are accepted there. So a rule speaks of what lies between
-two measurements that agree, and of nothing beyond them.
+to another. In every cell of it the choice is one of those that are accepted there. So a rule speaks of what lies
+between two measurements that agree, and of nothing beyond them.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ from rondo.tune.racing import State
 from rondo.tune.tuned_files import FIRST_LINE, Head
 
 WIDTH = 120
+ALONE = "ranks_per_node = 1"
+"""Then nobody shares memory."""
 DEFAULTS_HEADING = "# What was not measured, or could not be decided: the rules that come with Rondo"
 DECIDED_ABOVE = "# decided above: "
 
@@ -58,9 +60,7 @@ def lines_of(states: Sequence[State], shared_memory: bool = False) -> list[Line]
         of_collective = [each for each in states if each.cell.collective == collective]
         for placement in dict.fromkeys(each.cell.shape.placement for each in of_collective):
             some = [each for each in of_collective if each.cell.shape.placement == placement]
-            memory = (
-                () if placement == "ranks_per_node = 1" else (f"shared_memory = {'yes' if shared_memory else 'no'}",)
-            )
+            memory = (f"shared_memory = {'yes' if shared_memory else 'no'}",) if placement != ALONE else ()
             found += [
                 Line(collective, (conditions[0], placement, *memory, *conditions[1:]), choice, of_line)
                 for conditions, choice, of_line in _Grid(collective, some).rectangles()
@@ -130,7 +130,8 @@ class _Grid:
 
         Two that overlap may stand in any order: where they do, both choices are accepted.
         """
-        return [(self._conditions(corners), choice, self._states(corners)) for corners, choice in sorted(self._cover())]
+        found = sorted(self._cover(), key=lambda each: (each[0][0], each[0][2], each))
+        return [(self._conditions(corners), choice, self._states(corners)) for corners, choice in found]
 
     def _cover(self) -> Iterator[tuple[tuple[int, int, int, int], str]]:
         left = {
@@ -214,11 +215,8 @@ def _covering(length: int, states: Sequence[State]) -> State | None:
     """The measured cell whose class a length is in; None for one that is longer or shorter than all of them."""
     ordered = sorted(states, key=lambda each: each.cell.bytes)
     for place, state in enumerate(ordered):
-        if place + 1 < len(ordered):
-            end = between(state.cell.bytes, ordered[place + 1].cell.bytes)
-        else:
-            end = state.cell.bytes
-        if length <= end:
+        next_one = ordered[min(place + 1, len(ordered) - 1)]
+        if length <= between(state.cell.bytes, next_one.cell.bytes):
             below_all = place == 0 and length < state.cell.bytes and state.cell.count > 1
             return None if below_all else state
     return None

@@ -57,8 +57,8 @@ class Asked:
         holds_place = any(PLACEHOLDER in each for each in self.launcher)
         if self.launcher and self.processes is not None and not holds_place:
             raise Error(
-                f"--processes: the launcher says how many ranks there are; write {PLACEHOLDER} in place of that number, "
-                f"as in: rondo tune --processes 64,32 -- mpiexec -n {PLACEHOLDER}"
+                f"--processes: the launcher says how many ranks there are; write {PLACEHOLDER} in place of that "
+                f"number, as in: rondo tune --processes 64,32 -- mpiexec -n {PLACEHOLDER}"
             )
         if holds_place and self.processes is None:
             raise Error(f"how many are {PLACEHOLDER}? Expected --processes, as in --processes 64,32")

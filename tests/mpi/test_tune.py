@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`rondo tune` with real ranks: it measures, writes rules that are sound, goes on, checks them, and a run finds them.
+
+Nothing here says who is fast: the machine may be busy.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from launching import Run, launch
+from mpi_libraries import BUILD, MpiLibrary
+from rondo.bench import results
+from rondo.tune import tuned_files
+
+RONDO = Path(sys.executable).with_name("rondo")
+TWO_LIBRARIES = pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+MPICH = pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+TIMEOUT = 150
+FIGURES = "alpha = 1e-6\nbeta = 1e-10\n"
+BRIEF = ["--minutes", "0.1", "--collectives", "bcast,barrier", "--bytes", "8,1Ki"]
+
+
+@pytest.fixture
+def home(mpi: MpiLibrary, tmp_path: Path) -> dict[str, str]:
+    """The environment of a user who has a machine file and nothing else."""
+    (tmp_path / "rondo").mkdir()
+    (tmp_path / "rondo" / "machine").write_text(FIGURES)
+    kept = {"XDG_CONFIG_HOME": str(tmp_path), "XDG_CACHE_HOME": str(BUILD / "cache")}
+    return {**os.environ, **mpi.environment, **mpi.patience, **kept}
+
+
+def launcher(mpi: MpiLibrary, ranks: object = 2) -> list[object]:
+    return ["--", mpi.prefix / mpi.launcher, *mpi.launcher_options, "-n", ranks]
+
+
+@TWO_LIBRARIES
+def test_rules_are_written_checked_and_found_by_the_next_run(
+    mpi: MpiLibrary, tmp_path: Path, home: dict[str, str]
+) -> None:
+    run = launch([RONDO, "tune", *BRIEF, *launcher(mpi)], home, TIMEOUT).check()
+    assert "2 ranks on 1 node (1x2)" in run.stderr
+    assert "not measured: other numbers of ranks" in run.stderr
+    (rules,) = (tmp_path / "rondo" / "tuned").glob("*.rules")
+    head = tuned_files.head_of(rules.read_text())
+    assert head is not None
+    (*_, last) = [results.read(each) for each in sorted(rules.with_suffix(".measured").glob("0*.json"))]
+    assert head.library == last.environment.library
+    assert {each.wrong() for each in last.configurations} == {0}
+    assert "nothing wrong" in launch([RONDO, "rules", "check", rules], home, TIMEOUT).check().stdout
+
+    again = launch([RONDO, "tune", *BRIEF, *launcher(mpi)], home, TIMEOUT).check()
+    assert "bcast on 1x2, 2 lengths, 6 repetitions" in run.stderr
+    assert "bcast on 1x2, 2 lengths, 6 repetitions" not in again.stderr
+
+    program = mpi.compile("hello.c")
+    under_rondo = launch([RONDO, "run", "--report", *launcher(mpi), program], home, TIMEOUT).check()
+    assert f"rules: {rules}" in under_rondo.stderr
+    other = launch([RONDO, "run", "--report", "--rules", "none", *launcher(mpi), program], home, TIMEOUT).check()
+    assert "rules: none" in other.stderr
+
+
+def check(rules: Path, mpi: MpiLibrary, home: dict[str, str]) -> Run:
+    return launch([RONDO, "tune", *BRIEF, "--check", rules, *launcher(mpi)], home, TIMEOUT)
+
+
+@MPICH
+def test_lines_that_no_longer_hold_are_named(mpi: MpiLibrary, tmp_path: Path, home: dict[str, str]) -> None:
+    rules = tmp_path / "mine.rules"
+    # In segments of a byte it is slower than anything; of the other line nobody can be certain here.
+    rules.write_text("bcast bytes > 512 -> linear_pipeline:segment=1\nbcast -> native\n")
+    run = check(rules, mpi, home)
+    assert run.returncode == 1, run.stderr
+    assert f"{rules}:1: no longer holds: bcast bytes > 512 -> linear_pipeline:segment=1" in run.stdout
+    assert "bcast of 1Ki on 1x2" in run.stdout
+    rules.write_text("exscan -> native\n")
+    run = check(rules, mpi, home)
+    assert run.returncode == 2
+    assert f"no rule of {rules} decides a call of these collectives, lengths and ranks" in run.stderr
+
+
+@MPICH
+def test_several_numbers_of_ranks_are_measured(mpi: MpiLibrary, tmp_path: Path, home: dict[str, str]) -> None:
+    words = ["--processes", "2,3", "--output", tmp_path / "mine.rules"]
+    run = launch([RONDO, "tune", *BRIEF, *words, *launcher(mpi, "{p}")], home, TIMEOUT).check()
+    assert "ranks: 2 ranks on 1 node (1x2); 3 ranks on 1 node (1x3)" in (tmp_path / "mine.rules").read_text()
+    assert "other numbers of ranks" not in run.stderr
+    asked = json.loads((tmp_path / "mine.measured" / "tune.json").read_text())
+    assert asked["figures"].startswith("alpha = 1e-06")
+
+
+@MPICH
+def test_a_launcher_that_fails_is_reported_and_nothing_is_written(
+    mpi: MpiLibrary, tmp_path: Path, home: dict[str, str]
+) -> None:
+    words = [RONDO, "tune", *BRIEF, "--output", tmp_path / "mine.rules"]
+    run = launch([*words, *launcher(mpi), "-wdir", "/missing"], home, TIMEOUT)
+    assert run.returncode not in (0, 1), run.stderr
+    assert "nothing was measured" in run.stderr
+    assert not (tmp_path / "mine.rules").exists()
