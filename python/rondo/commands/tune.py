@@ -121,10 +121,13 @@ def command(
     if checked_file is not None:
         if output is not None:
             raise Error("--check writes nothing; leave out --output")
+        rules_file.read(checked_file)
+        asked.compile(console.say)
         sys.exit(check(checked_file, asked, collectives, lengths, 60 * minutes))
     if output is not None and output.suffix != tuned_files.SUFFIX:
         raise Error(f"--output {output}: expected a name that ends in {tuned_files.SUFFIX}")
     check_writable(output.absolute().parent if output is not None else tuned_files.directories(os.environ)[0])
+    asked.compile(console.say)
     sys.exit(tune(asked, output, collectives, lengths, 60 * minutes))
 
 

@@ -7,6 +7,7 @@ A launch measures one collective on one shape, with many lengths and candidates,
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -89,7 +90,7 @@ class Race:
         self._overhead = FIRST_OVERHEAD
         self._ending = Ending()
         open_cells = sum(bool(_wanted(each, 1)) for site, some in field_of for each in self._states(site, some))
-        share = seconds / max(open_cells, 1)
+        share = max(seconds, 0) / open_cells if open_cells else math.inf
         self._field = [
             (site, [self._within(share, each) for each in self._states(site, some)]) for site, some in field_of
         ]
@@ -118,7 +119,8 @@ class Race:
     def _within(self, share: float, state: State) -> Cell:
         """The cell without candidates of which a repetition takes longer; those that were measured before stay."""
         cell = state.cell
-        too_long = [each for each, seconds in cell.seconds.items() if seconds > share and each not in state.figures]
+        long = [each for each, seconds in cell.seconds.items() if seconds > share > 0]
+        too_long = [each for each in long if each not in state.figures]
         self._ending.too_long += [(cell, each) for each in too_long]
         return dataclasses.replace(cell, seconds={c: s for c, s in cell.seconds.items() if c not in too_long})
 

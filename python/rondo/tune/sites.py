@@ -67,8 +67,12 @@ class Asked:
                 "where to measure? Expected a launcher, as in: rondo tune -- mpiexec -n 64; or an emulated cluster: "
                 "--cluster 8x1:2ms:200Mbit"
             )
-        launches.make(self._words(2), self.cluster, self.mpi)
         return self
+
+    def compile(self, say: Say) -> None:
+        """The benchmark driver, if it is not there. Error if there is no such MPI library."""
+        library = launches.make(self._words(2), self.cluster, self.mpi).library
+        launches.driver_for(library, lambda: say("compiling the benchmark driver, once for this MPI"))
 
     def _words(self, processes: int) -> tuple[str, ...]:
         return tuple(each.replace(PLACEHOLDER, str(processes)) for each in self.launcher)
@@ -91,15 +95,15 @@ def opened(asked: Asked, say: Say) -> Iterator[tuple[list[Site], list[str]]]:
 
 def _of_launcher(asked: Asked, say: Say) -> tuple[list[Site], list[str]]:
     places = asked.places()
-    _compile(places[0], say)
     figures = machine.find(os.environ.get(machine.VARIABLE), os.environ) or calibrated(places[0], say)
     sites = [_visit(each, figures, say) for each in places]
     ranks_on = sites[0].shape.ranks_on
     left_out = []
     if len(places) == 1:
+        numbers = ",".join(str(each) for each in (sum(ranks_on), sum(ranks_on) // 2) if each >= 2)
         left_out.append(
-            f"other numbers of ranks (measure with --processes {sum(ranks_on)},{max(sum(ranks_on) // 2, 2)} and "
-            f"{PLACEHOLDER} in place of the launcher's number)"
+            f"other numbers of ranks (they need {PLACEHOLDER} in place of the launcher's number, and --processes "
+            f"{numbers})"
         )
     if len(ranks_on) > 1 and max(ranks_on) > 1:
         left_out.append(
@@ -117,7 +121,6 @@ def _of_cluster(asked: Asked, stack: contextlib.ExitStack, say: Say) -> tuple[li
         wanted = set(plans.processes_of(asked.processes))
     numbers = sorted((each for each in wanted if each >= 2), reverse=True)
     places = [launches.make((), running.name, asked.mpi, None, each) for each in numbers]
-    _compile(places[0], say)
     sites = [_visit(each, running.directory / "machine", say) for each in places]
     left_out = []
     if shape.nodes > 1 and shape.per_node > 1:
@@ -127,10 +130,6 @@ def _of_cluster(asked: Asked, stack: contextlib.ExitStack, say: Say) -> tuple[li
         else:
             left_out.append("one rank of each node")
     return sites, left_out
-
-
-def _compile(place: Place, say: Say) -> None:
-    launches.driver_for(place.library, lambda: say("compiling the benchmark driver, once for this MPI"))
 
 
 def _visit(place: Place, figures: Path, say: Say) -> Site:
