@@ -13,7 +13,7 @@ import pytest
 
 pytest.importorskip("scipy.stats", reason="rondo tune needs SciPy")
 from rondo.bench import bench, launches, plans
-from rondo.bench.results import VALID, Configuration, Environment, Repetition, Results
+from rondo.bench.results import DISTURBED, VALID, Configuration, Environment, Repetition, Results
 from rondo.cluster import cluster
 from rondo.errors import Error
 from rondo.launching.mpi_library import MpiLibrary
@@ -118,6 +118,18 @@ def test_wrong_results_never_win():
     found = racing.state_of(Cell(EIGHT, "bcast", 1, "native", {"two_tree": 1e-3}), measured)
     assert not found.winners
     assert not found.needs_a_rule
+
+
+def test_repetitions_that_took_too_long_count_for_a_candidate_that_has_few_others_and_never_for_native():
+    cell = Cell(EIGHT, "bcast", 1, "native", {"two_tree": 1e-3})
+    measured = {each: configuration("bcast", each, 1, about(2e-3)) for each in ("native", "two_tree")}
+    for each in measured["two_tree"].repetitions[3:]:
+        each.state, each.seconds = DISTURBED, 1e-3
+    found = racing.state_of(cell, measured)
+    assert (found.winners, found.figures["two_tree"].ratio.count) == (("two_tree",), 12)
+    for each in measured["native"].repetitions[3:]:
+        each.state = DISTURBED
+    assert not racing.state_of(cell, measured).certain
 
 
 # What can win.

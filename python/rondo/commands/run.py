@@ -189,7 +189,8 @@ def command(
             with requests_to_end_left_to_the_command():
                 code = process.run(launch.words, environment)
                 show_report(directory, merged_file)
-                click.echo(f"rules: {chosen_rules or rules_file.NO_RULES}", err=True)
+                used = rules_file.shown(chosen_rules) if chosen_rules is not None else rules_file.NO_RULES
+                click.echo(f"rules: {used}", err=True)
     sys.exit(code)
 
 

@@ -139,6 +139,8 @@ def tune(asked: Asked, output: Path | None, collectives: Sequence[str], lengths:
         path = (output or tuned_files.default_path(head, os.environ)).absolute()
         known = kept.opened(path.with_suffix(".measured"), question(head, found[0], asked))
         field = [(each, cells.of_shape(each.shape, collectives, lengths, circumstances(each))) for each in found]
+        candidates = sum(len(each.seconds) for _, some in field for each in some)
+        console.say(f"{sum(len(some) for _, some in field)} cells, in which {candidates} candidates can win")
         with console.progress(deadline - time.monotonic()) as progress:
             race = Race(field, known, deadline - time.monotonic(), progress, shlex.join(["rondo", *sys.argv[1:]]))
             ending = race.run()

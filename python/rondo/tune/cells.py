@@ -214,6 +214,8 @@ def _who_can_win(collective: str, candidates: Sequence[Candidate], default: str)
         if choice == default or choice.partition(":")[0] not in on_nodes or seconds not in others
     ]
     best = distinct[0][1] if distinct else 0.0
+    if default not in (NATIVE, *dict(distinct)):  # it sends more messages than can be timed
+        yield default, NATIVE_FACTOR * best
     for place, (choice, seconds) in enumerate(distinct):
         if choice == default or place < FEWEST or (place < MOST and seconds <= FACTOR * best):
             yield choice, seconds

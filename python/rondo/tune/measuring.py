@@ -9,12 +9,12 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rondo.bench import bench, plans
 from rondo.bench.records import Collector
-from rondo.bench.results import NATIVE, Results
+from rondo.bench.results import NATIVE, Configuration, Results
 from rondo.errors import Error
 from rondo.tune import cells, racing
 from rondo.tune.cells import Cell, Shape
@@ -89,6 +89,7 @@ class Race:
         self._deadline = time.monotonic() + seconds
         self._overhead = FIRST_OVERHEAD
         self._ending = Ending()
+        self._found: dict[tuple[object, ...], State] = {}
         open_cells = sum(bool(_wanted(each, 1)) for site, some in field_of for each in self._states(site, some))
         share = max(seconds, 0) / open_cells if open_cells else math.inf
         self._field = [
@@ -125,7 +126,18 @@ class Race:
         return dataclasses.replace(cell, seconds={c: s for c, s in cell.seconds.items() if c not in too_long})
 
     def _states(self, site: Site, some: Sequence[Cell]) -> list[State]:
-        return states_of(self._kept, site.shape, some)
+        """Statistics take milliseconds: only what has new repetitions is looked at again."""
+        error = self._kept.clock_error(site.shape)
+        found = []
+        for cell, configurations in _known(self._kept, site.shape, some):
+            key = (
+                cell.shape, cell.collective, cell.count, *cell.seconds,
+                *((label, len(each.repetitions)) for label, each in configurations.items()),
+            )  # fmt: skip
+            if key not in self._found:
+                self._found[key] = racing.state_of(cell, configurations, error)
+            found.append(self._found[key])
+        return found
 
     @property
     def _left(self) -> float:
@@ -220,13 +232,15 @@ class Race:
 def states_of(kept: Kept, shape: Shape, some: Sequence[Cell]) -> list[State]:
     """What is known of cells of a shape."""
     error = kept.clock_error(shape)
+    return [racing.state_of(cell, configurations, error) for cell, configurations in _known(kept, shape, some)]
+
+
+def _known(kept: Kept, shape: Shape, some: Sequence[Cell]) -> Iterator[tuple[Cell, dict[str, Configuration]]]:
+    """Cells of a shape with what was measured of their candidates and native."""
     known = {each: kept.configurations(shape, each) for each in {cell.collective for cell in some}}
-    return [racing.state_of(each, _of_rondo(known[each.collective].get(each.count, {}), each), error) for each in some]
-
-
-def _of_rondo(configurations: dict[str, racing.Configuration], cell: Cell) -> dict[str, racing.Configuration]:
-    """Those of the cell's candidates and native."""
-    return {label: each for label, each in configurations.items() if label == NATIVE or label in cell.seconds}
+    for cell in some:
+        of_cell = known[cell.collective].get(cell.count, {})
+        yield cell, {label: each for label, each in of_cell.items() if label == NATIVE or label in cell.seconds}
 
 
 def _by_collective(states: Sequence[State]) -> list[list[State]]:
