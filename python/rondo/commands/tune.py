@@ -20,6 +20,7 @@ from rondo.bench.series import WRONG_RESULTS
 from rondo.errors import Error
 from rondo.launching import installation
 from rondo.machine import machine
+from rondo.reports import style
 from rondo.selection import inspection, rules_file
 from rondo.tune import cells, checking, console, kept, measuring, rules_text, sites, tuned_files
 from rondo.tune.cells import Cell, Circumstances
@@ -156,7 +157,9 @@ def tune(asked: Asked, output: Path | None, collectives: Sequence[str], lengths:
     assert not wrong, wrong
     machine.write(path, text)
     console.show(states)
-    console.say(f"wrote {path}: {len(lines)} rules, and those that come with Rondo below them{of_launcher(ending)}")
+    console.say(
+        f"wrote {path}: {style.counted(len(lines), 'rule')}, and those that come with Rondo below them{of_launcher(ending)}"
+    )
     for each in known.wrong:
         click.secho(f"rondo: WRONG RESULTS of {each}; no rule chooses it there", err=True, fg="red")
     return ending.exit_code or (WRONG_RESULTS if known.wrong else 0)
@@ -231,7 +234,7 @@ def all_states(known: Kept, where: Circumstances, asked: Sequence[Cell]) -> list
 def remarks_of(known: Kept, ending: Ending, left_out: Sequence[str], figures: str) -> list[str]:
     """What the head of the file says beside machine and library."""
     date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-    open_cells = {"not measured, for lack of time": ending.missing, "undecided": ending.undecided}
+    open_cells = {"measured too little": ending.missing, "undecided": ending.undecided}
     return [
         f"rondo: {rondo.__version__}",
         f"date: {date}",

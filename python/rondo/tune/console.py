@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import click
 
 from rondo.bench.records import Collector
-from rondo.bench.results import NATIVE
 from rondo.reports import style
 from rondo.tune.cells import Cell
 from rondo.tune.measuring import Ending, Launch, Progress
@@ -73,8 +72,8 @@ def tell(ending: Ending, left_out: Sequence[str]) -> None:
         say(f"left out, as one repetition would take more than its share of the time: {_some(named)}")
     if ending.missing:
         say(
-            f"the time was too short for {style.counted(len(ending.missing), 'cell')}: {_cells(ending.missing)}; start "
-            f"again to go on from here"
+            f"too little was measured of {style.counted(len(ending.missing), 'cell')}, for lack of time or of repetitions "
+            f"that count: {_cells(ending.missing)}; start again to go on from here"
         )
     if ending.undecided:
         say(f"undecided, for which more time may help: {_cells(ending.undecided)}")
@@ -100,7 +99,7 @@ def _table(states: Sequence[State]) -> Table:
     for collective, shape in dict.fromkeys((each.cell.collective, each.cell.shape) for each in states):
         some = [each for each in states if (each.cell.collective, each.cell.shape) == (collective, shape)]
         gains = [each.figures[each.winners[0]].ratio.value for each in some if each.certain and each.winners]
-        native = sum(each.accepted == (NATIVE,) for each in some)
+        native = sum(each.native_is_safer for each in some)
         unknown = sum(not each.certain for each in some)
         table.add_row(
             collective, str(shape), str(len(some)), str(len(gains)),

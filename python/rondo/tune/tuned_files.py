@@ -27,6 +27,7 @@ SYSTEM_DIRECTORIES = "/etc/xdg"
 SUFFIX = ".rules"
 HEAD = re.compile(r"# (machine|library): (.+)")
 SECONDS = 20.0
+MOST_NAMED = 3
 VERSION_PROGRAM = """
 import ctypes, sys
 text, length = ctypes.create_string_buffer(1 << 16), ctypes.c_int()
@@ -143,7 +144,9 @@ def chosen(known: list[tuple[Path, Head]], wanted: Head) -> Found:
     for path, head in known:
         if head == wanted:
             return Found(path)
-    others = "; ".join(f"{path} is for {head.library} on {head.machine}" for path, head in known)
+    others = "; ".join(f"{path} is for {head.library} on {head.machine}" for path, head in known[:MOST_NAMED])
+    if len(known) > MOST_NAMED:
+        others += f"; and {len(known) - MOST_NAMED} more"
     return Found(None, f"there are no tuned rules for {wanted.library} on {wanted.machine} ({others})")
 
 
