@@ -158,9 +158,8 @@ def tune(asked: Asked, output: Path | None, collectives: Sequence[str], lengths:
         if each.is_finding:
             console.say(f"warning: {path}:{each.line}: {each.text}")
     console.show(states)
-    console.say(
-        f"wrote {path}: {style.counted(len(lines), 'rule')}, and those that come with Rondo below them{of_launcher(ending)}"
-    )
+    rules = style.counted(len(lines), "rule")
+    console.say(f"wrote {path}: {rules}, and those that come with Rondo below them{of_launcher(ending)}")
     for each in known.wrong:
         click.secho(f"rondo: WRONG RESULTS of {each}; no rule chooses it there", err=True, fg="red")
     return ending.exit_code or (WRONG_RESULTS if known.wrong else 0)

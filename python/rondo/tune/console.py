@@ -72,8 +72,8 @@ def tell(ending: Ending, left_out: Sequence[str]) -> None:
         say(f"left out, as one repetition would take more than its share of the time: {_some(named)}")
     if ending.missing:
         say(
-            f"too little was measured of {style.counted(len(ending.missing), 'cell')}, for lack of time or of repetitions "
-            f"that count: {_cells(ending.missing)}; start again to go on from here"
+            f"too little was measured of {style.counted(len(ending.missing), 'cell')}, for lack of time or of "
+            f"repetitions that count: {_cells(ending.missing)}; start again to go on from here"
         )
     if ending.undecided:
         say(f"undecided, for which more time may help: {_cells(ending.undecided)}")
