@@ -367,6 +367,17 @@ def test_a_candidate_that_takes_more_than_its_share_is_left_out_and_named(tmp_pa
     assert simulated.measured == {(1, "native"), (1, "two_tree")}
 
 
+def test_a_candidate_that_was_left_out_is_measured_when_there_is_time(tmp_path, monkeypatch):
+    race(kept.opened(tmp_path, QUESTION), Cluster(steady), monkeypatch).run()
+    more = [dataclasses.replace(each, seconds={**each.seconds, "binomial": 1e-3}) for each in LADDER]
+    again = Cluster(lambda choice, count: 0.1e-3 if choice == "binomial" else steady(choice, count))
+    monkeypatch.setattr(bench, "run", again.run)
+    later = Race([(SITE, more)], kept.opened(tmp_path, QUESTION), 60, Progress())
+    later.run()
+    assert again.measured == {(count, choice) for count in (1, 4, 16) for choice in ("native", "binomial")}
+    assert [each.winners for each in later.states()] == [("binomial",)] * 3
+
+
 def test_a_launcher_that_fails_half_way_leaves_what_was_measured(tmp_path, monkeypatch):
     simulated = Cluster(steady)
     simulated.fails_after = 0

@@ -18,7 +18,7 @@ import rondo
 from rondo import optional
 from rondo.bench.series import WRONG_RESULTS
 from rondo.errors import Error
-from rondo.launching import installation
+from rondo.launching import installation, process
 from rondo.machine import machine
 from rondo.reports import style
 from rondo.selection import inspection, rules_file
@@ -250,6 +250,8 @@ def remarks_of(known: Kept, ending: Ending, left_out: Sequence[str], figures: st
 
 def of_launcher(ending: Ending) -> str:
     """That it did not come to its end."""
+    if ending.exit_code - 128 in process.ENDING:
+        return "; it was interrupted before all was measured"
     return f"; the launcher ended with {ending.exit_code} before all was measured" if ending.exit_code else ""
 
 

@@ -205,18 +205,10 @@ def of_count(shape: Shape, collective: str, count: int, where: Circumstances) ->
 def _who_can_win(collective: str, candidates: Sequence[Candidate], default: str) -> Iterator[tuple[str, float]]:
     """By prediction; always with what the default rules choose."""
     timed = [(_named(collective, each, default), each.seconds) for each in candidates if each.seconds is not None]
-    on_nodes = {each["name"] for each in _core.algorithms(collective) if each["uses_nodes"]}
-    others = {seconds for choice, seconds in timed if choice.partition(":")[0] not in on_nodes}
-    # One that uses nodes, and takes the same time to the last bit as one that does not, is that one here.
-    distinct = [
-        (choice, seconds)
-        for choice, seconds in timed
-        if choice == default or choice.partition(":")[0] not in on_nodes or seconds not in others
-    ]
-    best = distinct[0][1] if distinct else 0.0
-    if default not in (NATIVE, *dict(distinct)):  # it sends more messages than can be timed
+    best = timed[0][1] if timed else 0.0
+    if default not in (NATIVE, *dict(timed)):  # it sends more messages than can be timed
         yield default, NATIVE_FACTOR * best
-    for place, (choice, seconds) in enumerate(distinct):
+    for place, (choice, seconds) in enumerate(timed):
         if choice == default or place < FEWEST or (place < MOST and seconds <= FACTOR * best):
             yield choice, seconds
 

@@ -90,7 +90,9 @@ class Race:
         self._overhead = FIRST_OVERHEAD
         self._ending = Ending()
         self._found: dict[tuple[object, ...], State] = {}
-        open_cells = sum(bool(_wanted(each, 1)) for site, some in field_of for each in self._states(site, some))
+        open_cells = sum(
+            bool(_wanted(each, 0) or _wanted(each, 1)) for site, some in field_of for each in self._states(site, some)
+        )
         share = max(seconds, 0) / open_cells if open_cells else math.inf
         self._field = [
             (site, [self._within(share, each) for each in self._states(site, some)]) for site, some in field_of
@@ -254,7 +256,7 @@ def _wanted(state: State, stage: int) -> tuple[str, ...]:
         return ()
     if not state.certain:
         return tuple(state.cell.seconds)
-    return state.survivors if stage > 0 else ()
+    return state.survivors if stage > 0 else state.unmeasured
 
 
 def _seconds(state: State, choice: str) -> float:

@@ -96,6 +96,11 @@ class State:
         return tuple(each.choice for each in left)
 
     @property
+    def unmeasured(self) -> tuple[str, ...]:
+        """Rondo's candidates of which nothing is known, as they took too long for an earlier, smaller box."""
+        return tuple(each for each in self.cell.seconds if each not in self.figures)
+
+    @property
     def winners(self) -> tuple[str, ...]:
         """Choices that may stand in a rule: certain to gain, and as good as the best such one; the best first."""
         certain = [each for each in self.figures.values() if each.place is Place.FASTER]
