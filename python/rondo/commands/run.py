@@ -189,8 +189,7 @@ def command(
             with requests_to_end_left_to_the_command():
                 code = process.run(launch.words, environment)
                 show_report(directory, merged_file)
-                used = rules_file.shown(chosen_rules) if chosen_rules is not None else rules_file.NO_RULES
-                click.echo(f"rules: {used}", err=True)
+                click.echo(f"rules: {told.rules}", err=True)
     sys.exit(code)
 
 
@@ -206,6 +205,12 @@ class Instructed:
     """Of the launcher, without what the variables say."""
     tuned: tuned_files.Found
     """The rules of this machine that are used, or why there are none."""
+
+    @property
+    def rules(self) -> str:
+        """Those that choose, for people."""
+        path = self.variables.get(rules_file.VARIABLE)
+        return rules_file.shown(Path(path)) if path is not None else rules_file.NO_RULES
 
     def under_launcher(self) -> preload.Command:
         """The command that starts the programs by the user's launcher."""

@@ -182,9 +182,7 @@ class Place:
         return Launch(command.words, {**told.environment, **command.environment}, is_counted=reports is not None)
 
 
-def _told_to_count(
-    rival: Rival, wanted: str, cluster_text: str | None, wanted_mpi: str | None
-) -> run.Instructed:
+def _told_to_count(rival: Rival, wanted: str, cluster_text: str | None, wanted_mpi: str | None) -> run.Instructed:
     """What Rondo is told where it only counts, and leaves every call to the library."""
     return run.instructed(
         rival.words,
