@@ -21,7 +21,11 @@ struct Traits {
     bool data = true;
     /// Nobody knows how long the vectors of the others are: rules know no bytes, and a call has none of its own.
     bool local_lengths = false;
+    /// What a rank gets depends on itself and the ranks below.
+    bool prefix = false;
 
+    /// True if no rank can return before every other one has come: each gets something that depends on all.
+    [[nodiscard]] constexpr bool waiting_for_all() const { return !root && !prefix; }
     /// True if the vector has a part for each rank, which may differ in length.
     [[nodiscard]] constexpr bool parts() const { return data && (input == Share::part || output == Share::part); }
     /// True if each rank has a vector of its own, with a part for each.

@@ -9,6 +9,7 @@
 
 #include "rondo/interposer/learned.hpp"
 #include "rondo/interposer/report.hpp"
+#include "rondo/interposer/roll_call.hpp"
 #include "rondo/interposer/seen_call.hpp"
 
 namespace rondo::interposer {
@@ -73,7 +74,7 @@ inline void judge_if_due(mpi::Duel& duel, const mpi::Communicator& communicator,
 
 /// A call that is part of a duel: `carry_out` by the rival whose turn it is. Returns what that returns.
 template <class CarryOut>
-int contest(mpi::Duel& duel, const mpi::Communicator& communicator, MPI_Comm comm, CarryOut&& carry_out) {
+int contest(mpi::Duel& duel, const SeenCall& seen, CarryOut&& carry_out) {
     if (duel.is_stuck()) {
         duel.abandon();
         return carry_out(duel.winner());
@@ -83,9 +84,12 @@ int contest(mpi::Duel& duel, const mpi::Communicator& communicator, MPI_Comm com
         duel.begin();
         return carry_out(rival);
     }
-    mpi::library().Barrier(comm);
+    if (!roll_call(seen.call.comm, true, seen.function.has.waiting_for_all())) {
+        duel.skip();
+        return carry_out(duel.stand_in());
+    }
     int error = MPI_SUCCESS;
-    if (time_turn(duel, communicator, error, carry_out)) judge_if_due(duel, communicator, comm);
+    if (time_turn(duel, seen.communicator, error, carry_out)) judge_if_due(duel, seen.communicator, seen.call.comm);
     return error;
 }
 
@@ -117,23 +121,24 @@ class LibraryBefore {
 
 /// As `contest`, where bits depend on who carries the call out.
 template <class CarryOut>
-int contest_twice(mpi::Duel& duel, const mpi::Communicator& communicator, MPI_Comm comm,
-                  const LibraryBefore& library_before, CarryOut&& carry_out) {
-    static const MPI_Op all = MPI_MIN;
-    static const MPI_Datatype vote_type = MPI_INT;
+int contest_twice(mpi::Duel& duel, const SeenCall& seen, const LibraryBefore& library_before, CarryOut&& carry_out) {
+    if (duel.is_stuck()) {
+        duel.abandon();
+        return carry_out();
+    }
     if (!duel.times_next()) {
         duel.begin();
         return carry_out();
     }
-    int vote = library_before.is_ready() ? 1 : 0;
-    const int asked = mpi::library().Allreduce(MPI_IN_PLACE, &vote, 1, vote_type, all, comm);
-    if (duel.is_stuck() || asked != MPI_SUCCESS || vote == 0) {
-        duel.abandon();
+    const MPI_Comm comm = seen.call.comm;
+    if (!roll_call(comm, library_before.is_ready(), seen.function.has.waiting_for_all())) {
+        duel.skip();
         return carry_out();
     }
     int error = MPI_SUCCESS;
+    const mpi::Communicator& communicator = seen.communicator;
     if (!time_turn(duel, communicator, error, [&](mpi::Rival) { return library_before.carry_out(); })) return error;
-    mpi::library().Barrier(comm);
+    mpi::library().Barrier(comm);  // all ranks are in this call
     if (time_turn(duel, communicator, error, [&](mpi::Rival) { return carry_out(); })) {
         judge_if_due(duel, communicator, comm);
     }

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstdio>
@@ -162,7 +163,12 @@ void Learned::write() {
     if (path_.empty() || fresh_.empty() || process_ != getpid()) return;
     try {
         const std::string problem = update_verdicts(path_, [this](Verdicts& kept) {
-            for (const Verdict& each : fresh_.all()) kept.add(each);
+            for (const Verdict& each : fresh_.all()) {
+                // Bits stay: another run that went on at the same time may have been the first to know.
+                const bool is_known =
+                    std::ranges::any_of(kept.all(), [&](const Verdict& k) { return k.is_about(each); });
+                if (!each.rounding || !is_known) kept.add(each);
+            }
         });
         if (!problem.empty()) warn(("what was learned is lost: " + problem).c_str());
     } catch (const std::bad_alloc&) {

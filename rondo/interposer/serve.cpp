@@ -171,8 +171,9 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     const Kind kind(seen);
     const Count bytes = kind.bytes();
     if (kind.is_nothing()) return service.leave_to_library("empty", 0);
-    const CallKey key = kind.key();
+    CallKey key = kind.key();
     const std::optional<mpi::DuelKind> doubted = doubted_kind(seen, key, runtime);
+    if (doubted) key.doubt = doubted->rounding ? CallKey::Doubt::choice_and_bits : CallKey::Doubt::choice;
     const Decision* decision = nullptr;
     NoPlan missing;
     try {
@@ -216,9 +217,9 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     if (duel != nullptr && duel->times_calls_of(length)) {
         if (duel->kind().rounding) {
             const LibraryBefore library_before(seen, key, decision != nullptr && wrong == nullptr && !is_refused);
-            return contest_twice(*duel, communicator, call.comm, library_before, carry_out);
+            return contest_twice(*duel, seen, library_before, carry_out);
         }
-        return contest(*duel, communicator, call.comm, [&](mpi::Rival rival) {
+        return contest(*duel, seen, [&](mpi::Rival rival) {
             return rival == mpi::Rival::rondo ? carry_out() : service.leave_to_library(compared, bytes);
         });
     }

@@ -28,6 +28,9 @@ class Lock {
         for (int attempt = 0; file_ >= 0; ++attempt) {
             error_ = flock(file_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
             const bool is_taken = error_ == EWOULDBLOCK || error_ == EINTR;
+            // Some network file systems have no locks: of two that write at once, one is then lost, but nothing is
+            // torn.
+            if (error_ == ENOSYS || error_ == EOPNOTSUPP || error_ == ENOLCK || error_ == EINVAL) error_ = 0;
             if (!is_taken || attempt == attempts) return;
             std::this_thread::sleep_for(pause);
         }

@@ -128,7 +128,10 @@ def test_a_duel_changes_no_bits_in_its_run(mpi: MpiLibrary, variables: dict[str,
     by_whom = zip(second.stdout.splitlines(), native.stdout.splitlines(), unguarded.stdout.splitlines(), strict=True)
     for found, of_library, of_rondo in by_whom:
         collective = found.split()[0].removesuffix("_block")
-        assert found == (of_library if collective in lost else of_rondo)
+        if collective not in lost:
+            assert found == of_rondo
+        elif of_library.split()[1] == "0":  # MPICH's own sums change when it has shared memory ready, after some calls
+            assert found == of_library
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
@@ -155,9 +158,31 @@ def test_what_was_known_outlives_a_program_that_does_not_end_well(
 ) -> None:
     mpi.run_under_rondo([mpi.compile("guarded.c"), str(CALLS)], RANKS, environment=variables).check()
     kept = kept_in(variables)
-    Path(variables["RONDO_RULES"]).write_text("exscan -> doubling\n")
+    Path(variables["RONDO_RULES"]).write_text("exscan -> doubling_123\n")
     run = mpi.run_under_rondo([mpi.compile("endings.c"), ending], 3, environment={**variables, **mpi.patience})
     assert run.returncode != 0
     after = kept_in(variables)
     assert not after.complaints
     assert set(kept.verdicts) <= set(after.verdicts)
+
+
+# Nobody waits for more than a second; after three times in vain the library has all such calls, but sums. (MPICH's
+# own broadcasts wait for all after some calls.)
+@pytest.mark.parametrize("mpi", ["openmpi"], indirect=True)
+def test_a_duel_keeps_no_rank_from_going_on(mpi: MpiLibrary, variables: dict[str, str]) -> None:
+    Path(variables["RONDO_RULES"]).write_text("bcast -> binomial\nreduce -> binomial\nexscan -> doubling_123\n")
+    command = [mpi.compile("ahead.c"), "5"]
+    mpi.run(command, 2).check()  # so it is with the library alone
+    run = mpi.run_under_rondo(command, 2, environment=variables, timeout=90).check()
+    assert run.stdout == "failures 0\n"
+    assert calls(run, "bcast") == {COMPARED: 3, TAKEN_BACK: 2}
+    assert calls(run, "exscan") == {"doubling_123": 5}
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+def test_what_is_taken_back_of_one_operator_stays_of_another(mpi: MpiLibrary, variables: dict[str, str]) -> None:
+    Path(variables["RONDO_RULES"]).write_text("reduce -> pipelined_binary_tree:segment=8\n")
+    command = [mpi.compile("two_operators.c")]
+    for guard in ("exact", "exact", "free"):
+        run = mpi.run_under_rondo(command, 3, environment={**variables, "RONDO_GUARD": guard}).check()
+        assert run.stdout == "failures 0\n"

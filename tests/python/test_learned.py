@@ -93,6 +93,14 @@ def test_merges_files(file: Path, tmp_path: Path) -> None:
     assert invoke("merge", other, tmp_path / "none" / "file").exit_code == 2
 
 
+def test_merges_into_no_other_file(file: Path, tmp_path: Path) -> None:
+    rules = tmp_path / "my.rules"
+    rules.write_text("bcast -> binomial\n")
+    refused = invoke("merge", file, rules)
+    assert (refused.exit_code, "no file of verdicts" in refused.output) == (2, True)
+    assert rules.read_text() == "bcast -> binomial\n"
+
+
 def test_warns_of_lines_that_say_nothing(file: Path) -> None:
     file.write_text(f"{LOST}\nbcast bytes=many\n")
     text = invoke("show").output

@@ -92,6 +92,9 @@ def merge(*, source: Path, target: Path) -> None:
     _complain(kept)
     if not target.parent.is_dir():
         raise Error(f"{target}: there is no directory {target.parent}")
+    if target.exists():
+        for complaint in learned.read(target).complaints:
+            raise Error(f"{target}:{complaint.line}: {complaint.what}; that is no file of verdicts, and stays as it is")
     learned.change(target, add="".join(f"{each.line}\n" for each in kept.verdicts))
     click.echo(f"{target}: {len(kept.verdicts)} added or replaced")
 

@@ -50,8 +50,8 @@ std::size_t CallKeyHash::operator()(const CallKey& key) const {
     for (const std::uint64_t part :
          {static_cast<std::uint64_t>(key.element_bytes),
           std::uint64_t{key.division} << 32 | std::uint64_t{key.choice} << 16 | key.collective,
-          static_cast<std::uint64_t>(key.root) << 3 | std::uint64_t{key.commutative} << 2 |
-              std::uint64_t{key.in_place} << 1 | std::uint64_t{key.over_int}}) {
+          static_cast<std::uint64_t>(key.doubt) << 40 | static_cast<std::uint64_t>(key.root) << 3 |
+              std::uint64_t{key.commutative} << 2 | std::uint64_t{key.in_place} << 1 | std::uint64_t{key.over_int}}) {
         hash = (hash ^ part) * 0x9E3779B97F4A7C15U;
         hash ^= hash >> 29;
     }

@@ -38,6 +38,7 @@ class Duel {
     /// It is clear when all calls of the one took so much less than all of the other.
     static constexpr float clearly_faster = 1.1F;
     static constexpr int most_calls = 2 * most_rounds;  ///< that are timed
+    static constexpr int most_skipped = 3;              ///< for which ranks did not come together
     using Times = std::array<float, most_calls>;
 
     Duel() = default;
@@ -71,17 +72,20 @@ class Duel {
     [[nodiscard]] float fastest(Rival rival) const { return rival == Rival::rondo ? rondo_ : library_; }
 
     /// Who carries out the next call.
-    [[nodiscard]] Rival next() const {
-        if (times_next()) return rival_in(timed_);
-        return kind_.rounding ? Rival::rondo : Rival::library;
-    }
+    [[nodiscard]] Rival next() const { return times_next() ? rival_in(timed_) : stand_in(); }
     [[nodiscard]] bool times_next() const { return calls_to_wait_ == 0; }
     /// Nobody has judged it when it was due.
     [[nodiscard]] bool is_stuck() const { return !over_ && timed_ == most_calls; }
     /// It ends without a verdict. The library has all further calls, but where bits depend on it.
     void abandon() {
-        winner_ = kind_.rounding ? Rival::rondo : Rival::library;
+        winner_ = stand_in();
         over_ = true;
+    }
+    /// Who carries out a call that is not timed.
+    [[nodiscard]] Rival stand_in() const { return kind_.rounding ? Rival::rondo : Rival::library; }
+    /// The next call is not timed, because the ranks did not come together for it.
+    void skip() {
+        if (++skipped_ == most_skipped) abandon();
     }
     /// Counts the next call. Before it: it may fail.
     void begin() {
@@ -105,7 +109,8 @@ class Duel {
         library_ = library.least;
         winner_ = rondo_ <= library_ ? Rival::rondo : Rival::library;
         const auto [faster, slower] = std::minmax(rondo, library);
-        over_ = faster.most * clearly_faster <= slower.least || timed_ == most_calls;
+        // Where bits depend on it, runs of a program shall not differ in which of its few calls were enough.
+        over_ = kind_.rounding || faster.most * clearly_faster <= slower.least || timed_ == most_calls;
     }
 
   private:
@@ -128,6 +133,7 @@ class Duel {
     const void* chosen_ = nullptr;
     std::uint8_t calls_to_wait_ = 0;
     std::uint8_t timed_ = 0;  // calls, so far
+    std::uint8_t skipped_ = 0;
     bool over_ = false;
     bool takes_effect_ = true;
     Rival winner_ = Rival::rondo;

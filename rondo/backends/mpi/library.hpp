@@ -33,6 +33,8 @@ namespace rondo::mpi {
     FUNCTION(Group_translate_ranks)   \
     FUNCTION(Initialized)             \
     FUNCTION(Query_thread)            \
+    FUNCTION(Iallreduce)              \
+    FUNCTION(Ibarrier)                \
     FUNCTION(Iprobe)                  \
     FUNCTION(Irecv)                   \
     FUNCTION(Isend)                   \

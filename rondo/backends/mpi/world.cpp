@@ -213,6 +213,8 @@ bool World::offer(Free& free) {
 }
 
 Context World::meet(MPI_Comm comm) {
+    // Nothing has to be found out: no rank waits for another.
+    if (comm == library().comm_world) return messages_ != library().comm_null ? context(0) : Context();
     static const MPI_Datatype word_type = MPI_UINT64_T;
     static const MPI_Op all_bits = MPI_BAND;
     // Ranks see the same answer, so they try again alike. Somebody's other thread may have been in the way; the first
@@ -225,19 +227,18 @@ Context World::meet(MPI_Comm comm) {
         common[words] = offered ? 1 : 0;
         const int error = library().Allreduce(MPI_IN_PLACE, common, words + 1, word_type, all_bits, comm);
         if (error != MPI_SUCCESS) common[words] = 0;
-        const Context taken = settle(common, offered, error == MPI_SUCCESS, comm == library().comm_world);
+        const Context taken = settle(common, offered, error == MPI_SUCCESS);
         if (taken.exists() || error != MPI_SUCCESS || common[words] != 0) return taken;
         std::this_thread::yield();
     }
     return {};
 }
 
-/// Takes the first of the contexts that all ranks offer. That of MPI_COMM_WORLD is its own.
-Context World::settle(const std::uint64_t* common, bool offered, bool success, bool is_world) {
+/// Takes the first of the contexts that all ranks offer.
+Context World::settle(const std::uint64_t* common, bool offered, bool success) {
     const std::lock_guard lock(mutex_);
     if (offered) offering_ = false;
     if (!success) return {};
-    if (is_world) return context(0);
     const auto* word = std::find_if(common, common + words, [](std::uint64_t bits) { return bits != 0; });
     if (word == common + words) return {};
     const auto index = static_cast<int>(word - common);

@@ -93,7 +93,8 @@ class World {
     /// Why not, on one of the ranks for which that is so where it was asked for; else empty.
     [[nodiscard]] const std::string& complaint() const { return complaint_; }
 
-    /// A context that no communicator with a rank in common has; none if all are taken. Collective over `comm`.
+    /// A context that no communicator with a rank in common has; none if all are taken. Collective over `comm`, where
+    /// ranks wait for each other unless it is MPI_COMM_WORLD.
     Context meet(MPI_Comm comm);
     void give_back(Context context);
 
@@ -107,7 +108,7 @@ class World {
     void take_nodes(std::vector<Rank> node_of);
     /// The contexts that are free here; none while another thread takes one, so that two cannot take the same.
     bool offer(Free& free);
-    Context settle(const std::uint64_t* common, bool offered, bool success, bool is_world);
+    Context settle(const std::uint64_t* common, bool offered, bool success);
 
     static constexpr std::size_t most_duels = 128;
     std::array<Duel, most_duels> places_for_duels_;
