@@ -21,7 +21,7 @@ RANKS = 2
 def variables(tmp_path: Path) -> dict[str, str]:
     """Of a run with slow rules whose verdicts are kept."""
     rules, directory = tmp_path / "slow.rules", tmp_path / "learned"
-    rules.write_text(SLOW_RULES)
+    rules.write_text(SLOW_RULES.replace("segment=8", "segment=64"))
     directory.mkdir()
     return {"RONDO_RULES": str(rules), "RONDO_GUARD": "exact", "RONDO_LEARNED": str(directory)}
 

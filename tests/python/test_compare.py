@@ -174,8 +174,8 @@ FAST, SLOW = [1.00, 1.01, 1.02, 1.03, 1.04], [2.00, 2.02, 2.04, 2.06, 2.08]
     [
         (SLOW, FAST, "2 times as fast"),
         (FAST, SLOW, "takes 2 times as long"),
-        (FAST, [1.005, 1.015, 1.025, 1.035, 0.995], "no difference"),
-        ([1.0 + i / 1e6 for i in range(9)], [1.019 + i / 1e6 for i in range(9)], "no difference"),  # 1.9%
+        (FAST, [1.005, 1.015, 1.025, 1.035, 0.995], "no difference shown"),
+        ([1.0 + i / 1e6 for i in range(9)], [1.019 + i / 1e6 for i in range(9)], "no difference shown"),  # 1.9%
         ([1.0 + i / 1e6 for i in range(9)], [1.021 + i / 1e6 for i in range(9)], "takes 1.02 times as long"),
         (SLOW[:3], FAST[:3], "undecided: it takes 4 runs of each"),
         (SLOW, [], "undecided: it takes 4 runs of each"),
@@ -219,9 +219,9 @@ def test_what_casts_doubt_on_times_is_said():
     first = results.Runs("a", "", False, [0.5, 0.1, 0.11, 0.1, 0.12, 0.11])
     later = results.Runs("b", "", False, [0.1, 0.11, 0.1, 0.12, 0.5, 0.11], exit_codes=[0, 7])
     assert list(table.cautions(results.Results("", "", "", "", 0, "", 6, [first, later]))) == [
-        "a: 1 outlier (500 ms; median 110 ms); the first run: more --warmup may help",
+        "of a: 1 outlier (500 ms; median 110 ms); the first run: more --warmup may help",
         "b: 1 of 2 runs failed, and count; exit code 7",
-        "b: 1 outlier (500 ms; median 110 ms); is the machine busy with something else?",
+        "of b: 1 outlier (500 ms; median 110 ms); is the machine busy with something else?",
     ]
 
 
@@ -294,7 +294,7 @@ def test_a_rival_whose_calls_were_all_left_to_the_library_is_named():
     for each in found.rivals[1].counted:
         each.calls = {"scan": {"native": 2}}
     assert "rondo: Rondo left every call to the library; rondo run --report says why" in printed(found)
-    assert "no difference [" in printed(found)
+    assert "no difference shown [" in printed(found)
 
 
 # ------------------------------------------------------------------------------------------ what programs write

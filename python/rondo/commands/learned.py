@@ -10,7 +10,8 @@ from pathlib import Path
 
 import click
 
-from rondo.commands import SuggestingGroup
+from rondo import _core
+from rondo.commands import SuggestingGroup, suggestion
 from rondo.errors import Error
 from rondo.selection import learned
 from rondo.selection.learned import Kept, Verdict
@@ -45,7 +46,8 @@ def show(*, paths: tuple[Path, ...], collective: str | None, as_json: bool) -> N
         click.echo(json.dumps([row for kept in found for row in learned.as_rows(kept)], indent=2))
         return
     if not found:
-        click.echo("Nothing was learned yet: rondo run -- mpiexec -n 8 ./app")
+        about = f" about {collective}" if collective is not None else ""
+        click.echo(f"Nothing was learned yet{about}: rondo run -- mpiexec -n 8 ./app")
     for kept in found:
         _show(kept)
 
@@ -72,6 +74,8 @@ def rules(*, paths: tuple[Path, ...], collective: str | None) -> None:
     """Print it as lines of a rules file, to be put above others.
 
     What was found out on one machine holds there: name the file of the machine that the rules are for.
+    Rules cannot tell floating-point sums from others. Of several verdicts about the same calls, the one with the
+    shortest time becomes a rule.
     """
     found = _read(paths, collective)
     if len(found) > 1:
@@ -104,6 +108,9 @@ def _read(paths: Sequence[Path], collective: str | None) -> list[Kept]:
     if not paths:
         default = learned.directory(os.environ.get(learned.VARIABLE), os.environ)
         paths = [default] if default is not None and default.is_dir() else []
+    known = [each["name"] for each in _core.collectives()]
+    if collective is not None and collective not in known:
+        raise Error(f"there is no collective {collective!r}; {suggestion(collective, known)}")
     found = []
     for path in (each for given in paths for each in learned.files(given)):
         kept = learned.read(path)

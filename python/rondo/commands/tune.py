@@ -136,6 +136,8 @@ def tune(asked: Asked, output: Path | None, collectives: Sequence[str], lengths:
     """Measures and writes; the exit code."""
     deadline = time.monotonic() + seconds
     with sites.opened(asked, console.say) as (found, left_out):
+        if not found:
+            raise Error("there is nothing to measure: one rank has nobody to communicate with; expected two or more")
         head = Head(tuned_files.machine_here(asked.cluster), found[0].library)
         path = (output or tuned_files.default_path(head, os.environ)).absolute()
         known = kept.opened(path.with_suffix(".measured"), question(head, found[0], asked))

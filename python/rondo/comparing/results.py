@@ -162,7 +162,7 @@ def text(verdict: Verdict, rivals: int) -> str:
         case Change.SLOWER:
             return f"takes {style.digits(verdict.ratio)} times as long"
         case Change.NONE:
-            return "no difference"
+            return "no difference shown"
         case Change.UNDECIDED:
             return f"undecided: it takes {statistics.least_repetitions(rivals)} runs of each"
 

@@ -180,7 +180,7 @@ def cautions(found: Results) -> Iterator[str]:
                 if outliers == each.seconds[:1]
                 else "is the machine busy with something else?"
             )
-            yield f"{each.name}: {style.counted(len(outliers), 'outlier')} ({shown}; median {middle}); {hint}"
+            yield f"of {each.name}: {style.counted(len(outliers), 'outlier')} ({shown}; median {middle}); {hint}"
         yield from (f"{each.name}: {line}" for line in each.cautions)
 
 

@@ -44,7 +44,9 @@ class Duel {
     Duel() = default;
     /// About what `chosen` stands for: equal for equal choices of this process, and never looked into.
     Duel(DuelKind kind, std::int64_t bytes, const void* chosen)
-        : kind_(kind), bytes_(bytes), chosen_(chosen), takes_effect_(!kind.rounding) {}
+        : kind_(kind), bytes_(bytes), chosen_(chosen), takes_effect_(!kind.rounding) {
+        times_.fill(std::numeric_limits<float>::max());  // of calls that nobody has seen the end of
+    }
 
     /// So many calls come before the first one that is timed: another duel may be over meanwhile. They are the
     /// library's, unless bits depend on it.
@@ -96,7 +98,9 @@ class Duel {
     void end(float time) { times_[static_cast<std::size_t>(timed_ - 1)] = time; }
 
     /// The ranks have to agree on the times, before the next call.
-    [[nodiscard]] bool is_due() const { return timed_ == 2 * early_rounds || timed_ == most_calls; }
+    [[nodiscard]] bool is_due() const {
+        return timed_ == 2 * early_rounds || timed_ == most_calls || (kind_.rounding && timed_ > 2 * early_rounds);
+    }
     /// Of the calls of this rank, in their order.
     [[nodiscard]] const Times& times() const { return times_; }
     /// The same, each of the rank that took longest.
