@@ -102,7 +102,8 @@ class LibraryBefore {
         if (!key.in_place || !is_ready_) return;
         mpi::notice_device_runtimes();
         const auto bytes = static_cast<std::size_t>(seen.type.span(key.count));
-        if (!mpi::on_device(call_.output)) vector_.reset(new (std::nothrow) char[bytes]);
+        constexpr std::size_t most = std::size_t{256} << 20;  // more, and the program might miss it
+        if (bytes <= most && !mpi::on_device(call_.output)) vector_.reset(new (std::nothrow) char[bytes]);
         is_ready_ = vector_ != nullptr;
         if (!is_ready_) return;
         std::memcpy(vector_.get(), call_.output, bytes);

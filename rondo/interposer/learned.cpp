@@ -27,7 +27,9 @@ std::string name_of_hosts() {
     gethostname(host, sizeof host - 1);
     std::string name(host);
     name.resize(std::min(name.find('.'), name.size()));
-    while (!name.empty() && std::isdigit(static_cast<unsigned char>(name.back())) != 0) name.pop_back();
+    const std::size_t digits = name.find_last_not_of("0123456789");
+    const std::size_t last = digits != std::string::npos ? name.find_last_not_of("-_", digits) : digits;
+    if (last != std::string::npos) name.resize(last + 1);
     return name;
 }
 

@@ -70,11 +70,11 @@ void write_duels(std::FILE* file) {
         const Verdict& verdict = each.verdict;
         std::fprintf(file,
                      "%s\n{\"collective\":%s,\"bytes\":%lld,\"processes\":%d,\"nodes\":%d,\"choice\":%s,\"rondo\":%.4g,"
-                     "\"library\":%.4g,\"effective\":%s,\"day\":\"%s\"}",
+                     "\"library\":%.4g,\"effective\":%s,\"day\":%s}",
                      between, quoted(verdict.collective->name).c_str(), static_cast<long long>(verdict.bytes),
                      verdict.shape.processes, verdict.shape.nodes, quoted(to_string(verdict.choice)).c_str(),
                      verdict.rondo, verdict.library, !each.is_new || !verdict.rounding ? "true" : "false",
-                     each.is_new ? "" : verdict.day.c_str());
+                     quoted(each.is_new ? "" : verdict.day).c_str());
         between = ",";
     }
     std::fputs("],", file);

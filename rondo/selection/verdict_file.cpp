@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -62,6 +63,10 @@ int write_whole(const std::string& path, const std::string& text) {
 }  // namespace
 
 std::string update_verdicts(const std::string& path, const std::function<void(Verdicts&)>& change) {
+    // The user's home may be another on this node. What cannot be made is noticed below.
+    for (std::size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
+        mkdir(path.substr(0, end).c_str(), 0777);
+    }
     const Lock lock(path + ".lock");
     if (lock.error() != 0) return path + ".lock: " + std::strerror(lock.error());
     std::string text;

@@ -53,6 +53,16 @@ bool truth_of(std::string_view text) {
     return text == "yes";
 }
 
+std::string day_of(std::string_view text) {
+    constexpr std::string_view like = "2026-11-23";
+    const auto fits = [](char pattern, char letter) {
+        return pattern == '-' ? letter == '-' : letter >= '0' && letter <= '9';
+    };
+    if (!std::ranges::equal(like, text, fits))
+        throw Error("a day as " + std::string(like) + " is expected, not " + quoted(text));
+    return std::string(text);
+}
+
 std::string_view truth_text(bool value) { return value ? "yes" : "no"; }
 
 struct Field {
@@ -89,7 +99,7 @@ constexpr std::array fields = {
           [](const Verdict& verdict) { return seconds_text(verdict.rondo); }},
     Field{"library", [](Verdict& verdict, std::string_view text) { verdict.library = seconds_of(text); },
           [](const Verdict& verdict) { return seconds_text(verdict.library); }},
-    Field{"day", [](Verdict& verdict, std::string_view text) { verdict.day = text; },
+    Field{"day", [](Verdict& verdict, std::string_view text) { verdict.day = day_of(text); },
           [](const Verdict& verdict) { return verdict.day; }},
 };
 

@@ -148,8 +148,13 @@ TEST_F(VerdictFile, loses_nothing_when_many_write_at_once) {
     EXPECT_EQ(content().all().size(), writers * lines);
 }
 
+TEST_F(VerdictFile, is_made_with_its_directories) {
+    EXPECT_EQ(update_verdicts(directory + "/some/where/file", [](Verdicts&) {}), "");
+    EXPECT_TRUE(std::filesystem::exists(directory + "/some/where/file"));
+}
+
 TEST_F(VerdictFile, stays_as_it_was_when_it_cannot_be_written) {
-    EXPECT_THAT(update_verdicts(directory + "/none/file", [](Verdicts&) {}), testing::HasSubstr("No such file"));
+    EXPECT_THAT(update_verdicts("/dev/null/file", [](Verdicts&) {}), testing::HasSubstr("Not a directory"));
     std::filesystem::create_directory(path());
     EXPECT_NE(update_verdicts(path(), [](Verdicts&) {}), "");
     EXPECT_TRUE(std::filesystem::is_directory(path()));

@@ -140,6 +140,8 @@ def tune(asked: Asked, output: Path | None, collectives: Sequence[str], lengths:
             raise Error("there is nothing to measure: one rank has nobody to communicate with; expected two or more")
         head = Head(tuned_files.machine_here(asked.cluster), found[0].library)
         path = (output or tuned_files.default_path(head, os.environ)).absolute()
+        if path.exists() and tuned_files.head_of(rules_file.read(path)) is None:
+            raise Error(f"{path}: these rules are not from rondo tune, and would be lost; name another file")
         known = kept.opened(path.with_suffix(".measured"), question(head, found[0], asked))
         field = [(each, cells.of_shape(each.shape, collectives, lengths, circumstances(each))) for each in found]
         candidates = sum(len(each.seconds) for _, some in field for each in some)

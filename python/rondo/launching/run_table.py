@@ -87,7 +87,7 @@ def _show_duels(duels: Sequence[Duel], console: Console) -> None:
         kept = "taken back" if ratio > 1 else "kept"
         if each.day:
             source = f"as found out on {each.day}"
-        elif each.effective:
+        elif each.effective or ratio <= 1:
             source = "from then on"
         else:
             source = "from the next run on: the last bits of its results may change"

@@ -76,7 +76,7 @@ def tell(ending: Ending, left_out: Sequence[str]) -> None:
             f"repetitions that count: {_cells(ending.missing)}; start again to go on from here"
         )
     if ending.undecided:
-        say(f"undecided, for which more time may help: {_cells(ending.undecided)}")
+        say(f"more time may tell who is the fastest: {_cells(ending.undecided)}")
 
 
 def show(states: Sequence[State]) -> None:
