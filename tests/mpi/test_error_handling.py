@@ -39,7 +39,7 @@ def native_arguments(mpi: MpiLibrary) -> tuple[list[str], str]:
     """Cases that the library itself does not survive, and what it says to the others."""
     program = mpi.compile("error_handling.cpp")
     left_out = list(FATAL.get(mpi.name, []))
-    while len(left_out) < 10:
+    while len(left_out) < 20:
         run = mpi.run([program, "arguments", *left_out], 2, timeout=30)
         if run.returncode == 0:
             return left_out, run.stdout
