@@ -20,7 +20,7 @@ from rondo.bench.results import NATIVE
 from rondo.cluster import cluster
 from rondo.commands import run
 from rondo.errors import Error
-from rondo.launching import launcher
+from rondo.launching import instructed, launcher
 from rondo.launching.mpi_library import MpiLibrary
 from rondo.selection import rules_file
 
@@ -138,7 +138,7 @@ def prepared(
     libraries: dict[tuple[str, ...], MpiLibrary] = {}
     if cluster_text is not None:
         lines = {each.words: launcher.read(list(each.words), os.environ) for each in rivals}
-        libraries = {words: run.mpi_on_cluster(line, wanted_mpi) for words, line in lines.items()}
+        libraries = {words: instructed.mpi_on_cluster(line, wanted_mpi) for words, line in lines.items()}
     told = {each.name: _told(each, wanted, cluster_text, wanted_mpi) for each in rivals if each.options is not None}
     counted = dict(told)
     if reports is not None:
@@ -164,7 +164,7 @@ class Place:
     libraries: Mapping[tuple[str, ...], MpiLibrary]
     """On a cluster: what starts the rivals, by their words."""
 
-    def launch(self, rival: Rival, told: run.Instructed | None, reports: Path | None) -> Launch:
+    def launch(self, rival: Rival, told: instructed.Instructed | None, reports: Path | None) -> Launch:
         """How a rival is started: untouched if Rondo is told nothing; with reports, its collectives are counted."""
         if told is None:
             if self.running is None:
@@ -174,7 +174,7 @@ class Place:
             words = self.running.command(library, self.running.shape.ranks, rival.words)
             return Launch(words, self.running.environment(library), is_counted=False)
         if reports is not None:
-            told = dataclasses.replace(told, variables={**told.variables, run.REPORT: str(reports)})
+            told = dataclasses.replace(told, variables={**told.variables, instructed.REPORT: str(reports)})
         if self.running is None:
             command = told.under_launcher()
         else:
@@ -182,9 +182,11 @@ class Place:
         return Launch(command.words, {**told.environment, **command.environment}, is_counted=reports is not None)
 
 
-def _told_to_count(rival: Rival, wanted: str, cluster_text: str | None, wanted_mpi: str | None) -> run.Instructed:
+def _told_to_count(
+    rival: Rival, wanted: str, cluster_text: str | None, wanted_mpi: str | None
+) -> instructed.Instructed:
     """What Rondo is told where it only counts, and leaves every call to the library."""
-    return run.instructed(
+    return instructed.instructed(
         rival.words,
         launches.without_instructions(os.environ),
         uses=(),
@@ -199,7 +201,7 @@ def _told_to_count(rival: Rival, wanted: str, cluster_text: str | None, wanted_m
     )
 
 
-def _told(rival: Rival, wanted: str, cluster_text: str | None, wanted_mpi: str | None) -> run.Instructed:
+def _told(rival: Rival, wanted: str, cluster_text: str | None, wanted_mpi: str | None) -> instructed.Instructed:
     """What a rival has Rondo told by its options. Error for those that `rondo run` does not have."""
     assert rival.options is not None
     try:
@@ -213,4 +215,4 @@ def _told(rival: Rival, wanted: str, cluster_text: str | None, wanted_mpi: str |
             raise Error(f"rival {rival.name}: leave out {option}, which rondo compare itself has for all")
     if wanted != "auto":
         asked["wanted"] = wanted
-    return run.instructed(rival.words, os.environ, **asked, cluster_text=cluster_text, wanted_mpi=wanted_mpi)
+    return instructed.instructed(rival.words, os.environ, **asked, cluster_text=cluster_text, wanted_mpi=wanted_mpi)

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -93,7 +92,7 @@ class Trials:
 
         `look` is called with the number of runs that are over, a few times a second.
         """
-        with _requests_to_end() as heard:
+        with process.requests_to_end() as heard:
             for number, turn in enumerate(self.turns):
                 if heard:
                     self.request = heard[0]
@@ -173,16 +172,3 @@ class Trials:
         for path in (self._output, self._errors):
             lines += path.read_text(errors="replace").splitlines()[-TAIL:]
         return "".join(f"\n  {line}" for line in lines) if lines else ", and said nothing"
-
-
-@contextlib.contextmanager
-def _requests_to_end() -> Iterator[list[signal.Signals]]:
-    """Signals that ask the command to end while there is no run that they could be passed on to."""
-    heard: list[signal.Signals] = []
-    caught = [number for number in process.ENDING if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, lambda each, _: heard.append(signal.Signals(each))) for number in caught}
-    try:
-        yield heard
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

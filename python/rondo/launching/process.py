@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -119,3 +120,19 @@ def _wait(
 
 def _cannot_run(words: Sequence[str], error: OSError) -> Error:
     return Error(f"cannot run {words[0]}: {error.strerror}", NOT_FOUND)
+
+
+@contextlib.contextmanager
+def requests_to_end() -> Iterator[list[signal.Signals]]:
+    """Signals that ask the command to end: heard meanwhile, not obeyed. What is run gets them all the same.
+
+    A handler is not handed down to what is run. What is ignored (nohup) is, and stays so.
+    """
+    heard: list[signal.Signals] = []
+    caught = [number for number in ENDING if signal.getsignal(number) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, lambda each, _: heard.append(signal.Signals(each))) for number in caught}
+    try:
+        yield heard
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
