@@ -72,22 +72,28 @@ inline void judge_if_due(mpi::Duel& duel, const mpi::Communicator& communicator,
     if (duel.is_over()) learned().note(duel, communicator);
 }
 
-/// A call that is part of a duel: `carry_out` by the rival whose turn it is. Returns what that returns.
-template <class CarryOut>
-int contest(mpi::Duel& duel, const SeenCall& seen, CarryOut&& carry_out) {
+/// Who carries out a call that is part of a duel and is not timed; nothing if it is timed, for which all ranks are
+/// there now and `is_ready()`.
+template <class IsReady>
+std::optional<mpi::Rival> untimed(mpi::Duel& duel, const SeenCall& seen, IsReady&& is_ready) {
     if (duel.is_stuck()) {
         duel.abandon();
-        return carry_out(duel.winner());
+        return duel.winner();
     }
     if (!duel.times_next()) {
         const mpi::Rival rival = duel.next();
         duel.begin();
-        return carry_out(rival);
+        return rival;
     }
-    if (!roll_call(seen.call.comm, true, seen.function.has.waiting_for_all())) {
-        duel.skip();
-        return carry_out(duel.stand_in());
-    }
+    if (roll_call(seen.call.comm, is_ready(), seen.function.has.waiting_for_all())) return std::nullopt;
+    duel.skip();
+    return duel.stand_in();
+}
+
+/// A call that is part of a duel: `carry_out` by the rival whose turn it is. Returns what that returns.
+template <class CarryOut>
+int contest(mpi::Duel& duel, const SeenCall& seen, CarryOut&& carry_out) {
+    if (const auto rival = untimed(duel, seen, [] { return true; })) return carry_out(*rival);
     int error = MPI_SUCCESS;
     if (time_turn(duel, seen.communicator, error, carry_out)) judge_if_due(duel, seen.communicator, seen.call.comm);
     return error;
@@ -96,7 +102,7 @@ int contest(mpi::Duel& duel, const SeenCall& seen, CarryOut&& carry_out) {
 /// The library's own collective before Rondo's: the result is Rondo's, the input stays.
 class LibraryBefore {
   public:
-    /// `may_be_tried`: this rank has a call that both can carry out.
+    /// `may_be_tried`: as contest_twice has it.
     LibraryBefore(const SeenCall& seen, const mpi::CallKey& key, bool may_be_tried)
         : function_(seen.function), call_(seen.call), is_ready_(may_be_tried) {
         if (!key.in_place || !is_ready_) return;
@@ -120,28 +126,20 @@ class LibraryBefore {
     std::unique_ptr<char[]> vector_;  // of a call in place, whose input would be gone
 };
 
-/// As `contest`, where bits depend on who carries the call out.
+/// As `contest`, where bits depend on who carries the call out: Rondo does in any case. `may_be_tried`: this rank has a
+/// call that both can carry out.
 template <class CarryOut>
-int contest_twice(mpi::Duel& duel, const SeenCall& seen, const LibraryBefore& library_before, CarryOut&& carry_out) {
-    if (duel.is_stuck()) {
-        duel.abandon();
-        return carry_out();
-    }
-    if (!duel.times_next()) {
-        duel.begin();
-        return carry_out();
-    }
-    const MPI_Comm comm = seen.call.comm;
-    if (!roll_call(comm, library_before.is_ready(), seen.function.has.waiting_for_all())) {
-        duel.skip();
-        return carry_out();
-    }
+int contest_twice(mpi::Duel& duel, const SeenCall& seen, const mpi::CallKey& key, bool may_be_tried,
+                  CarryOut&& carry_out) {
+    std::optional<LibraryBefore> library_before;
+    const auto is_ready = [&] { return library_before.emplace(seen, key, may_be_tried).is_ready(); };
+    if (untimed(duel, seen, is_ready)) return carry_out();
     int error = MPI_SUCCESS;
     const mpi::Communicator& communicator = seen.communicator;
-    if (!time_turn(duel, communicator, error, [&](mpi::Rival) { return library_before.carry_out(); })) return error;
-    mpi::library().Barrier(comm);  // all ranks are in this call
+    if (!time_turn(duel, communicator, error, [&](mpi::Rival) { return library_before->carry_out(); })) return error;
+    mpi::library().Barrier(seen.call.comm);  // all ranks are in this call
     if (time_turn(duel, communicator, error, [&](mpi::Rival) { return carry_out(); })) {
-        judge_if_due(duel, communicator, comm);
+        judge_if_due(duel, communicator, seen.call.comm);
     }
     return error;
 }

@@ -216,8 +216,8 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     }
     if (duel != nullptr && duel->times_calls_of(length)) {
         if (duel->kind().rounding) {
-            const LibraryBefore library_before(seen, key, decision != nullptr && wrong == nullptr && !is_refused);
-            return contest_twice(*duel, seen, library_before, carry_out);
+            const bool may_be_tried = decision != nullptr && wrong == nullptr && !is_refused;
+            return contest_twice(*duel, seen, key, may_be_tried, carry_out);
         }
         return contest(*duel, seen, [&](mpi::Rival rival) {
             return rival == mpi::Rival::rondo ? carry_out() : service.leave_to_library(compared, bytes);
