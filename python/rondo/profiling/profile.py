@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the profiler has seen of one run, all ranks together. A file holds one."""
+
+from __future__ import annotations
+
+import msgspec
+
+FORMAT = 1
+
+# How a rank ended.
+FINALIZED = "finalized"
+ABORTED = "aborted"
+"""By MPI_Abort."""
+CUT_OFF = "cut off"
+"""Killed, exited or replaced by exec without MPI_Finalize: times end with the last call that it recorded."""
+
+
+class Rank(msgspec.Struct):
+    """One process of MPI_COMM_WORLD. Seconds."""
+
+    node: int
+    """Index into Profile.hosts."""
+    run: float
+    """From the end of MPI_Init to the begin of MPI_Finalize, or to the last call that is recorded."""
+    in_mpi: float
+    """In all MPI functions in that time."""
+    ended: str
+
+
+class Communicator(msgspec.Struct):
+    """Communicators alike: made by the same function, of the same size and placement, of the same name."""
+
+    name: str
+    """That MPI_Comm_set_name gave, or MPI's own; may be empty."""
+    made_by: str
+    """"MPI_COMM_WORLD", "MPI_Comm_split", ..."""
+    size: int
+    nodes: int
+    ranks_per_node: int
+    """On the fullest node."""
+    number: int
+    """How many there were, counted once each."""
+
+
+class Site(msgspec.Struct):
+    """A place in the program from which MPI is called."""
+
+    function: str
+    """Of the caller; empty if nobody knows."""
+    file: str
+    """Of its source; empty if there is no debug information."""
+    line: int
+    """0 if unknown."""
+    module: str
+    """Base name of the executable or library."""
+    offset: int
+    """Of the return address in it, bytes."""
+    frames: list[str] = []
+    """Of Python, innermost first, "file.py:12 in step"; empty if the caller is none."""
+
+
+class Function(msgspec.Struct):
+    """An MPI function that is none of `lines`: point-to-point, waiting, making communicators, files and so on."""
+
+    name: str
+    calls: int
+    """All ranks together."""
+    seconds: list[float]
+    """Of each rank of MPI_COMM_WORLD."""
+    bytes: int = 0
+    """Sent, all ranks together; 0 where that has no meaning."""
+
+
+class Share(msgspec.Struct, array_like=True):
+    """What one rank spent in the calls of a line. Seconds."""
+
+    rank: int
+    """In MPI_COMM_WORLD."""
+    calls: int
+    seconds: float
+    """In the calls, altogether."""
+    waiting: float
+    """Of these, before the last rank of the call came: extrapolated from the calls that were sampled."""
+    moving: float
+    """After it had come."""
+    sampled: int
+    """Calls that were compared with the other ranks'."""
+
+
+class Line(msgspec.Struct):
+    """Calls of a collective that are alike: function, class of size, communicator, root, operator, datatype, site."""
+
+    function: str
+    """"MPI_Allreduce"; "MPI_Iallreduce" and such have lines too."""
+    collective: str
+    """As `rondo list` names it, "allreduce"; empty if Rondo has no algorithm for it."""
+    communicator: int
+    """Index into Profile.communicators."""
+    site: int
+    """Index into Profile.sites."""
+    root: int | None
+    operator: str
+    """"MPI_SUM", "user function"; empty where nothing is reduced."""
+    commutative: bool
+    datatype: str
+    """"MPI_DOUBLE", "derived"."""
+    element: int
+    """Bytes of an element."""
+    smallest: int
+    largest: int
+    """Bytes of the whole vector in these calls: as `Configuration.bytes` of rondo.bench.results."""
+    bytes: int
+    """The same, sum over the calls of the rank that made the most."""
+    calls: int
+    """Of the rank that made the most; calls of all communicators alike are added."""
+    shares: list[Share]
+    """Of each rank that took part."""
+
+
+class Profile(msgspec.Struct):
+    """A profile."""
+
+    rondo: str
+    """Version."""
+    date: str
+    """ISO 8601, UTC."""
+    command: list[str]
+    library: str
+    """First line of MPI_Get_library_version."""
+    abi: str
+    hosts: list[str]
+    """One name a node."""
+    ranks: list[Rank]
+    communicators: list[Communicator]
+    sites: list[Site]
+    functions: list[Function]
+    lines: list[Line]
+    clock_error: float = 0.0
+    """Bound on what the ranks' clocks differ by, seconds; 0 on one machine."""
+    missing: list[str] = []
+    """Sentences for people: what is not in this profile, and why ("rank 3 was killed after 12 s")."""
+    format: int = FORMAT
