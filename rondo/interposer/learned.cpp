@@ -5,48 +5,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <cstdio>
 #include <ctime>
 #include <new>
 #include <utility>
 
 #include "rondo/backends/mpi/world.hpp"
 #include "rondo/core/error.hpp"
-#include "rondo/core/fingerprint.hpp"
 #include "rondo/interposer/runtime.hpp"
 #include "rondo/selection/text_file.hpp"
 #include "rondo/selection/verdict_file.hpp"
 
 namespace rondo::interposer {
 namespace {
-
-/// node017.cluster -> node: all nodes of a cluster have one name then.
-std::string name_of_hosts() {
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
-    std::string name(host);
-    name.resize(std::min(name.find('.'), name.size()));
-    const std::size_t digits = name.find_last_not_of("0123456789");
-    const std::size_t last = digits != std::string::npos ? name.find_last_not_of("-_", digits) : digits;
-    if (last != std::string::npos) name.resize(last + 1);
-    return name;
-}
-
-/// Letters, digits, points and dashes, as names of files want them.
-std::string plain(std::string text) {
-    for (char& letter : text) {
-        if (std::isalnum(static_cast<unsigned char>(letter)) == 0 && letter != '.') letter = '-';
-    }
-    return text;
-}
-
-/// What was found out elsewhere says nothing here.
-std::string file_name(const std::string& library_version, std::uint64_t machine) {
-    char figures[17];
-    std::snprintf(figures, sizeof figures, "%016llx", static_cast<unsigned long long>(machine));
-    return plain(name_of_hosts() + " " + library_version + " " + RONDO_VERSION) + "." + figures + ".verdicts";
-}
 
 /// 2026-11-23, so many days before now.
 std::string day_before(int days) {
@@ -92,7 +62,7 @@ void Learned::open(const std::string& directory, const std::string& library_vers
     if (!world.agreed() || world.ranks_disagree()) return;
     std::string path, text;
     try {
-        path = directory + "/" + file_name(library_version, machine);
+        path = directory + "/" + verdict_file_name(library_version, RONDO_VERSION, machine);
         if (world.rank() == 0) text = content(path);
     } catch (const std::bad_alloc&) {
         path.clear();

@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -18,6 +20,18 @@
 
 namespace rondo {
 namespace {
+
+/// node017.cluster -> node: all nodes of a cluster have one name then.
+std::string name_of_hosts() {
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    std::string name(host);
+    name.resize(std::min(name.find('.'), name.size()));
+    const std::size_t digits = name.find_last_not_of("0123456789");
+    const std::size_t last = digits != std::string::npos ? name.find_last_not_of("-_", digits) : digits;
+    if (last != std::string::npos) name.resize(last + 1);
+    return name;
+}
 
 /// Held while it lives, if it could be had: the kernel takes it from processes that die.
 class Lock {
@@ -61,6 +75,16 @@ int write_whole(const std::string& path, const std::string& text) {
 }
 
 }  // namespace
+
+std::string verdict_file_name(std::string_view library_version, std::string_view rondo_version, std::uint64_t machine) {
+    std::string name = name_of_hosts() + " " + std::string(library_version) + " " + std::string(rondo_version);
+    for (char& letter : name) {
+        if (std::isalnum(static_cast<unsigned char>(letter)) == 0 && letter != '.') letter = '-';
+    }
+    char figures[17];
+    std::snprintf(figures, sizeof figures, "%016llx", static_cast<unsigned long long>(machine));
+    return name + "." + figures + ".verdicts";
+}
 
 std::string update_verdicts(const std::string& path, const std::function<void(Verdicts&)>& change) {
     // The user's home may be another on this node. What cannot be made is noticed below.

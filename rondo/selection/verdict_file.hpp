@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "rondo/selection/verdicts.hpp"
 
 namespace rondo {
+
+/// Of the file about an MPI library ("MPICH Version 5.0.2") on machines like this one, by the name of its host and the
+/// fingerprint of its figures. What was found out elsewhere, or by another version of Rondo, says nothing here.
+std::string verdict_file_name(std::string_view library_version, std::string_view rondo_version, std::uint64_t machine);
 
 /// Reads a file of verdicts, which may not be there yet, with malformed lines left out, lets `change` change it, and
 /// writes it: whole or not at all. Processes that do so at once take turns, and wait a second at most. Empty if that

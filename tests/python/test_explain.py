@@ -4,9 +4,14 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
+import rondo as rondo_package
 from rondo.launching import installation
+from rondo.machine import machine
+from rondo.selection import learned
+from rondo.tune import tuned_files
 
 from rondo import _core
 
@@ -129,6 +134,61 @@ def test_libraries_go_by_name_or_version(explain):
         assert document["eager"] == eager << 10
 
 
+MPICH = "MPICH Version 5.0.2"
+VERDICT = (
+    "exscan bytes=8 commutative=yes rounding={rounding} processes=4 nodes=0 fewest_on_node=0 most_on_node=0 "
+    "in_rank_order=no choice=doubling_123 rondo={rondo} library=0.001 day=2026-02-03"
+)
+
+
+@pytest.fixture
+def earlier_runs(tmp_path, monkeypatch):
+    """Have found that Rondo's choice is slower for floating-point sums, and faster for others."""
+    monkeypatch.delenv("RONDO_GUARD", raising=False)
+    directory = tmp_path / "learned"
+    directory.mkdir()
+    file = directory / _core.verdict_file_name(MPICH, rondo_package.__version__, machine.standard().text())
+    learned.change(
+        file, add=VERDICT.format(rounding="yes", rondo=0.002) + "\n" + VERDICT.format(rounding="no", rondo=0.0005)
+    )
+    return directory
+
+
+def test_what_earlier_runs_have_found_out_counts(explain, earlier_runs, monkeypatch):
+    def runs(*words, of="double", count=1, learned_in=earlier_runs):
+        document = explain(
+            "exscan", "--count", count, "--type", of, "-n", 4, "--library", MPICH, "--learned", learned_in, *words,
+            text="exscan -> doubling_123",
+        )  # fmt: skip
+        return document["runs"], document["duel"], document["reason"]
+
+    lost, duel, reason = runs()
+    assert (lost, duel) == ("native", {"ratio": 2.0, "lost": True, "day": "2026-02-03"})
+    assert reason.endswith("chooses it, but an earlier run has found the library faster here")
+    won, duel, _ = runs(of="long")
+    assert (won, duel["ratio"]) == ("doubling_123", 0.5)
+    assert runs("--op", "max")[0] == "doubling_123"
+    assert runs(count=8)[1] is None  # of another length
+    assert runs("--op", "user")[1] is None
+    assert runs(learned_in="none")[1] is None
+    monkeypatch.setenv("RONDO_GUARD", "off")
+    assert runs()[:2] == ("doubling_123", None)
+
+
+def test_rules_that_were_tuned_here_come_before_the_default_ones(rondo, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    head = tuned_files.Head(tuned_files.machine_here(None), MPICH)
+    path = tuned_files.default_path(head, os.environ)
+    path.parent.mkdir(parents=True)
+    path.write_text(f"{tuned_files.FIRST_LINE}\n{head.text}exscan -> one_doubling\n")
+    call = ("explain", "exscan", "--count", 1, "-n", 4, "--json")
+    document = json.loads(rondo(*call, "--library", MPICH).stdout)
+    assert (document["rules"], document["runs"]) == (str(path), "one_doubling")
+    assert any("tuned for" in each for each in document["assumed"])
+    other = json.loads(rondo(*call, "--library", "Open MPI v5.0.11").stdout)
+    assert other["rules"] == str(installation.DEFAULT_RULES)
+
+
 def test_what_nobody_said_is_assumed_aloud(explain):
     said = " ".join(explain("bcast", "--count", 10, "-n", 4)["assumed"])
     for word in ("MPICH Version 5.0", "each rank is on a node of its own", "100 Gbit/s", "up to 512Ki bytes"):
@@ -149,7 +209,8 @@ def test_variables_stand_above_the_rules(explain, rondo, monkeypatch):
 
 
 def test_one_process_has_nothing_to_gain(explain):
-    assert explain("bcast", "--count", 10, "-n", 1, text="bcast -> binomial\n")["runs"] == "native"
+    document = explain("bcast", "--count", 10, "-n", 1, text="bcast processes > 2 -> native\nbcast -> binomial\n")
+    assert (document["runs"], document["passed_over"], document["decided_by"]) == ("native", [], None)
 
 
 def test_a_call_without_elements_is_left_to_the_library(explain):

@@ -14,6 +14,7 @@ import struct
 import subprocess
 import sys
 import termios
+from pathlib import Path
 
 import pytest
 
@@ -136,3 +137,12 @@ def test_every_algorithm_cites_a_known_paper():
     for collective in _core.collectives():
         for algorithm in _core.algorithms(collective["name"]):
             assert algorithm["reference"], algorithm["name"]
+
+
+def test_a_full_disk_is_said_in_one_line():
+    with Path("/dev/full").open("w") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "rondo", "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert result.returncode == 4
+    assert result.stderr == "rondo: cannot write all that there is to say: No space left on device\n"

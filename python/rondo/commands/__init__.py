@@ -3,14 +3,20 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import pkgutil
+import sys
 from typing import Any
 
 import click
 
 import rondo
 from rondo.errors import Error
+
+
+FULL = 4
+"""Exit code where there is no room for the output."""
 
 
 def suggestion(word: str, known: list[str]) -> str:
@@ -51,10 +57,17 @@ class CommandPerModule(SuggestingGroup):
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the command; an Error ends it with its message and its exit code."""
         try:
-            return super().invoke(ctx)
+            result = super().invoke(ctx)
+            sys.stdout.flush()
         except Error as error:
             click.echo(f"rondo: {error}", err=True)
             ctx.exit(error.exit_code)
+        except OSError as error:
+            if error.errno != errno.ENOSPC:  # click knows of pipes that nobody reads
+                raise
+            click.echo(f"rondo: cannot write all that there is to say: {error.strerror}", err=True)
+            ctx.exit(FULL)
+        return result
 
 
 @click.group(cls=CommandPerModule, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

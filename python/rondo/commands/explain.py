@@ -17,8 +17,10 @@ import click
 from rondo import _core
 from rondo.bench import plans
 from rondo.errors import Error
+from rondo.launching import instructed, mpi_library
 from rondo.machine import machine, placement
-from rondo.selection import explanation, rules_file
+from rondo.selection import explanation, learned, rules_file
+from rondo.tune import tuned_files
 
 USER_OPERATOR = "user"
 OPERATORS = (*plans.OPERATORS, USER_OPERATOR)
@@ -57,7 +59,8 @@ UNBOUNDED = 1000  # columns
 @click.option(
     "--library",
     metavar="mpich|openmpi|impi|VERSION",
-    help=f"MPI library, by its name or by what a report of `rondo run` calls it. Default: {LIBRARY}.",
+    help="MPI library, by its name or by what a report of `rondo run` calls it. A name stands for the version of this "
+    f"machine, if it is here. Default: {LIBRARY}.",
 )
 @click.option("--shared-memory", is_flag=True, help="As with RONDO_SHARED_MEMORY=on.")
 @click.option(
@@ -65,7 +68,8 @@ UNBOUNDED = 1000  # columns
     envvar=rules_file.VARIABLE,
     show_envvar=True,
     metavar="FILE|none",
-    help="As of `rondo run`. Default: the rules that come with Rondo.",
+    help="As of `rondo run`. Default: those that `rondo tune` has measured on this machine with this library, else the "
+    "rules that come with Rondo.",
 )
 @click.option(
     "--machine",
@@ -74,6 +78,15 @@ UNBOUNDED = 1000  # columns
     show_envvar=True,
     metavar="FILE",
     help="As of `rondo run`. Default: ~/.config/rondo/machine if it is there, else a 100 Gbit/s network.",
+)
+@click.option(
+    "--learned",
+    "learned_directory",
+    envvar=learned.VARIABLE,
+    show_envvar=True,
+    metavar="DIRECTORY|none",
+    help="What earlier runs have found out, as of `rondo run`; `none` leaves it aside. Default: "
+    "~/.local/state/rondo/learned.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print all as a JSON object.")
 def command(
@@ -90,12 +103,14 @@ def command(
     shared_memory: bool,
     rules: str | None,
     machine_file: str | None,
+    learned_directory: str | None,
     as_json: bool,
 ) -> None:
     """Say what Rondo does with a call of this COLLECTIVE, and why.
 
     Which rule decides, why the rules before it do not match, what the choice is in the end, and what all algorithms
-    would take. Nothing is run: times are predicted on the figures of the machine file.
+    would take. Nothing is run: times are predicted on the figures of the machine file. What the guard has found out in
+    earlier runs on this machine counts, as in `rondo run`.
 
     \b
         rondo explain allreduce --count 1M --type double -n 64 --ppn 16
@@ -120,14 +135,22 @@ def command(
         root=root,
         library=mpi["version"],
         shared_memory=shared_memory,
+        rounds=_rounds(traits, type_name, operator),
     )
-    rules_path = rules_file.find(rules)
+    if os.environ.get("RONDO") == "off":
+        click.echo("rondo: warning: RONDO=off is set: then Rondo does nothing at all", err=True)
+    rules_path, rules_note = _rules(rules, mpi["version"])
     figures = machine.find(machine_file, os.environ)
-    found = explanation.explain(call, rules_path, figures, os.environ)
+    machine_text = figures.read_text(encoding="utf-8") if figures is not None else machine.standard().text()
+    is_guarded = os.environ.get(instructed.GUARD) != "off"
+    known_in = learned.directory(learned_directory, os.environ) if is_guarded else None
+    known = learned.about(known_in, mpi["version"], machine_text)
+    found = explanation.explain(call, rules_path, figures, os.environ, known)
     assumed = [
-        *([f"{mpi['version']}, the newest that was measured"] if library in (None, mpi["name"]) else []),
+        *([f"{mpi['version']}, {mpi['source']}"] if mpi["source"] else []),
         *([] if ppn or nodes else ["each rank is on a node of its own"]),
         *_assumed_of_machine(figures, found.eager, mpi),
+        *rules_note,
     ]
     if as_json:
         document = {
@@ -216,12 +239,35 @@ def _count(traits: Mapping[str, Any], count: str | None) -> int:
 
 
 def _library(text: str) -> dict[str, Any]:
-    """Name, version and eager limit of an MPI library; Error for an unknown name."""
+    """Name, version and eager limit of an MPI library, and where the version is from; Error for an unknown name."""
     try:
         mpi: dict[str, Any] = _core.library(text)
+        if text != mpi["name"]:
+            return {**mpi, "source": ""}
+        number = mpi_library.version_here(text, os.environ)
+        version = mpi_library.NUMBER.sub(number, mpi["version"]) if number is not None else mpi["version"]
+        if version == mpi["version"]:
+            return {**mpi, "source": "the newest that was measured"}
+        return {**_core.library(version), "source": "which is here"}
     except ValueError as error:
         raise Error(f"--library: {error}, or a version as in 'Open MPI v4.1.4'") from None
-    return mpi
+
+
+def _rounds(traits: Mapping[str, Any], type_name: str, operator: str) -> bool | None:
+    """Whether the last bits of a result depend on who carries the call out; None for elements of an unknown type."""
+    if not traits["has_operation"] or operator != "sum":
+        return False
+    return type_name in ("float", "double") if type_name in plans.TYPES else None
+
+
+def _rules(named: str | None, library: str) -> tuple[Path | None, list[str]]:
+    """The rules that `rondo run` would take on this machine, and what to say of them."""
+    if named is None:
+        wanted = tuned_files.Head(tuned_files.machine_here(None), library)
+        tuned = next((path for path, head in tuned_files.files(os.environ) if head == wanted), None)
+        if tuned is not None:
+            return tuned, [f"the rules that were tuned for {wanted.library} on {wanted.machine}"]
+    return rules_file.find(named), []
 
 
 def _assumed_of_machine(figures: Path | None, eager: int, mpi: Mapping[str, Any]) -> list[str]:

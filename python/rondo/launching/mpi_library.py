@@ -21,6 +21,7 @@ from rondo.launching import abi, launcher
 NAMES = {"mpich": "MPICH", "openmpi": "Open MPI", "impi": "Intel MPI"}
 ABI_OF = {"mpich": "mpich", "openmpi": "openmpi", "impi": "mpich"}
 LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.hydra")
+NUMBER = re.compile(r"\d+(?:\.\d+)+\b")
 COMPILE_SECONDS = 300.0
 COMPILER_FLAGS = ("-std=c++20", "-O3", "-DNDEBUG", "-DOMPI_SKIP_MPICXX=1", "-DMPICH_SKIP_MPICXX=1")
 
@@ -61,10 +62,10 @@ def find(wanted: str, environment: Mapping[str, str]) -> MpiLibrary:
     it took. Error if there is none.
     """
     if wanted in NAMES:
-        for path in _launchers(wanted, environment):
-            if path.exists() and _name_of(path, environment) == wanted:
-                click.echo(f"rondo: {_with_version(wanted, path, environment)}, {path}", err=True)
-                return _described(wanted, path)
+        path = _launcher_of(wanted, environment)
+        if path is not None:
+            click.echo(f"rondo: {_with_version(wanted, path, environment)}, {path}", err=True)
+            return _described(wanted, path)
         raise Error(
             f"no {NAMES[wanted]} found: none of the launchers on PATH ({', '.join(LAUNCHERS)}) is of that kind. "
             f"Load its module, or name its directory: --mpi /opt/{wanted}"
@@ -82,6 +83,12 @@ def find(wanted: str, environment: Mapping[str, str]) -> MpiLibrary:
     if name is None:
         raise Error(f"{path} is no launcher of {', '.join(NAMES.values())}")
     return _described(name, path)
+
+
+def version_here(name: str, environment: Mapping[str, str]) -> str | None:
+    """The version ("5.0.2") of the library that `find` takes for a name; None if there is none, or it does not say."""
+    path = _launcher_of(name, environment)
+    return _version_of(path, environment) if path is not None else None
 
 
 def of_program(words: Sequence[str], wanted: str | None, environment: Mapping[str, str]) -> MpiLibrary:
@@ -156,9 +163,21 @@ def cache_directory() -> Path:
     return Path(base) / "rondo"
 
 
+def _launcher_of(name: str, environment: Mapping[str, str]) -> Path | None:
+    for path in _launchers(name, environment):
+        if path.exists() and _name_of(path, environment) == name:
+            return path
+    return None
+
+
+def _version_of(path: Path, environment: Mapping[str, str]) -> str | None:
+    version = NUMBER.search(launcher.version_text(str(path), environment))
+    return version[0] if version else None
+
+
 def _with_version(name: str, path: Path, environment: Mapping[str, str]) -> str:
-    version = re.search(r"\b\d+(?:\.\d+)+\b", launcher.version_text(str(path), environment))
-    return f"{NAMES[name]} {version[0]}" if version else NAMES[name]
+    version = _version_of(path, environment)
+    return f"{NAMES[name]} {version}" if version else NAMES[name]
 
 
 def _launchers(name: str, environment: Mapping[str, str]) -> Iterator[Path]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from rondo.bench.results import NATIVE
 from rondo.errors import Error
 from rondo.machine import machine
 from rondo.selection import choices, rules_file
+from rondo.selection.learned import Verdict
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Call:
     library: str
     """What MPI_Get_library_version says."""
     shared_memory: bool
+    rounds: bool | None = None
+    """Whether the last bits of the result depend on who carries the call out; None: nobody knows."""
 
     @property
     def processes(self) -> int:
@@ -86,6 +89,16 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class Duel:
+    """What an earlier run has found out about such calls and this choice."""
+
+    ratio: float
+    """Of the choice's time to the library's."""
+    lost: bool
+    day: str
+
+
+@dataclass(frozen=True)
 class Explanation:
     """What becomes of a call."""
 
@@ -104,12 +117,21 @@ class Explanation:
     reason: str
     candidates: tuple[Candidate, ...]
     """Fastest first, then those without a time."""
+    duel: Duel | None = None
+    """Of what was chosen."""
 
 
-def explain(call: Call, rules: Path | None, figures: Path | None, environment: Mapping[str, str]) -> Explanation:
+def explain(
+    call: Call,
+    rules: Path | None,
+    figures: Path | None,
+    environment: Mapping[str, str],
+    verdicts: Sequence[Verdict] = (),
+) -> Explanation:
     """What becomes of a call under a file of rules (None: none) on a machine (None: the standard one).
 
-    Error for what is malformed, and for a call that makes no sense.
+    `verdicts`: of earlier runs on this machine with this library. Error for what is malformed, and for a call that
+    makes no sense.
     """
     text = rules_file.read(rules) if rules is not None else ""
     machine_text = figures.read_text(encoding="utf-8") if figures is not None else machine.standard().text()
@@ -126,13 +148,21 @@ def explain(call: Call, rules: Path | None, figures: Path | None, environment: M
     except ValueError as error:
         raise Error(str(error)) from None
     lines = [" ".join(each.split()) for each in text.split("\n")]
-    passed_over = tuple(PassedOver(rule=lines[each["line"] - 1], **each) for each in found["passed_over"])
+    is_left = _why_left(call) is not None  # whatever the rules say
+    passed_over = tuple(
+        PassedOver(rule=lines[each["line"] - 1], **each) for each in found["passed_over"] if not is_left
+    )
     decider = None
     if forced:
         decider = Decider(variable, 0, forced)
-    elif found["line"]:
+    elif found["line"] and not is_left:
         decider = Decider(f"{rules_file.shown(rules)}:{found['line']}", found["line"], lines[found["line"] - 1])
     runs, reason = _outcome(call, found, decider)
+    duel = None
+    if runs != NATIVE and not forced:  # what the user has named is not doubted
+        duel = _duel(call, found, verdicts)
+    if duel is not None and duel.lost:
+        runs, reason = NATIVE, f"{reason}, but an earlier run has found the library faster here"
     return Explanation(
         bytes=found["bytes"],
         eager=found["eager"],
@@ -143,15 +173,24 @@ def explain(call: Call, rules: Path | None, figures: Path | None, environment: M
         runs=runs,
         reason=reason,
         candidates=_timed(call, found["candidates"], _with_eager(machine_text, found["eager"])),
+        duel=duel,
     )
 
 
-def _outcome(call: Call, found: Mapping[str, Any], decider: Decider | None) -> tuple[str, str]:
-    """What runs, and why."""
+def _why_left(call: Call) -> str | None:
+    """Why Rondo leaves such calls to the library whatever the rules say; None if it does not."""
     if call.processes == 1:
-        return NATIVE, "there is one process: Rondo leaves all its calls to the library"
+        return "there is one process: Rondo leaves all its calls to the library"
     if call.elements == 0 and call.collective != "alltoallv":  # of which nobody knows all lengths
-        return NATIVE, "there are no elements: Rondo leaves all such calls to the library"
+        return "there are no elements: Rondo leaves all such calls to the library"
+    return None
+
+
+def _outcome(call: Call, found: Mapping[str, Any], decider: Decider | None) -> tuple[str, str]:
+    """What the rules make of it, and why."""
+    left = _why_left(call)
+    if left is not None:
+        return NATIVE, left
     if decider is None:
         return NATIVE, "no rule matches the call"
     if found["choice"] == NATIVE:
@@ -165,6 +204,22 @@ def _outcome(call: Call, found: Mapping[str, Any], decider: Decider | None) -> t
     if chosen["closed"] != chosen["choice"]:
         return chosen["closed"], f"{decider.place} chooses {chosen['choice']}; the rest is chosen for call and machine"
     return chosen["closed"], f"{decider.place} chooses it"
+
+
+def _duel(call: Call, found: Mapping[str, Any], verdicts: Sequence[Verdict]) -> Duel | None:
+    """What was found out about such calls and what was chosen for them."""
+    placed = (len(call.ranks_on), min(call.ranks_on), max(call.ranks_on), True) if found["knows_nodes"] else (0, 0, 0)
+    for each in verdicts:
+        shape = (each.nodes, each.fewest_on_node, each.most_on_node, each.in_rank_order)
+        if (
+            (each.collective, each.processes, each.commutative) == (call.collective, call.processes, call.commutative)
+            and each.choice == found["choice"]
+            and each.lowest <= found["bytes"] <= each.highest
+            and call.rounds in (None, each.rounding)
+            and shape[: len(placed)] == placed
+        ):
+            return Duel(each.ratio, each.lost, each.day)
+    return None
 
 
 def _with_eager(text: str, eager: int) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import rondo
 from rondo import _core
 from rondo.errors import Error
 
@@ -118,6 +119,14 @@ def read(path: Path) -> Kept:
     return Kept(
         path, tuple(Verdict(**each) for each in verdicts), tuple(Complaint(line, what) for line, what in complaints)
     )
+
+
+def about(path: Path | None, library: str, machine_text: str) -> tuple[Verdict, ...]:
+    """What is known in a directory (None: nothing) about an MPI library, as it calls itself, on this machine."""
+    if path is None:
+        return ()
+    file = path / _core.verdict_file_name(library, rondo.__version__, machine_text)
+    return read(file).verdicts if file.exists() else ()
 
 
 def change(path: Path, *, add: str = "", forget: Sequence[str] = ()) -> None:
