@@ -7,13 +7,13 @@ import json
 import os
 
 import pytest
-import rondo as rondo_package
 from rondo.launching import installation
 from rondo.machine import machine
-from rondo.selection import learned
 from rondo.tune import tuned_files
 
+import rondo as rondo_package
 from rondo import _core
+from rondo.selection import learned
 
 RULES = """\
 # Two ranks.

@@ -14,7 +14,6 @@ import click
 import rondo
 from rondo.errors import Error
 
-
 FULL = 4
 """Exit code where there is no room for the output."""
 

@@ -31,7 +31,8 @@ def show(
     if found.decided_by is not None:
         console.print(Text(f"  {found.decided_by.text}", style="dim"), soft_wrap=True)
     if found.duel is not None:
-        took = f"  {found.choice} took {found.duel.ratio:.2f} of the library's time on {found.duel.day} (rondo learned show)"
+        duel = found.duel
+        took = f"  {found.choice} took {duel.ratio:.2f} of the library's time on {duel.day} (rondo learned show)"
         console.print(Text(took, style="dim"), soft_wrap=True)
     if found.passed_over:
         matched = found.decided_by is not None and found.decided_by.line > 0
