@@ -47,13 +47,14 @@ bool large_messages_possible() {
 }
 
 /// The reason lives for ever.
-Decision left_to_library(const Runtime& runtime, const Collective& collective, const char* reason) {
-    return {nullptr, runtime.reporting ? tally_of(collective.name, "native", reason) : nullptr, reason};
+Decision left_to_library(const Runtime& runtime, const Collective& collective, const char* reason, int line = 0) {
+    return {nullptr, runtime.reporting ? tally_of({collective.name, "native", reason, line}) : nullptr, reason};
 }
 
 /// By the rules, or because they say nothing.
-Decision left_to_library(const Runtime& runtime, const Collective& collective, const char* reason, Interval bytes) {
-    Decision decision = left_to_library(runtime, collective, reason);
+Decision left_by_rules(const Runtime& runtime, const Collective& collective, const Choice* choice, Interval bytes) {
+    const char* const reason = choice == nullptr ? "no rule" : "chosen";
+    Decision decision = left_to_library(runtime, collective, reason, runtime.instructions.line_of(choice));
     decision.lowest = bytes.lowest;
     decision.highest = bytes.highest;
     return decision;
@@ -150,17 +151,22 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
     std::optional<const Choice*> chosen = choose();
     if (!chosen || is_served(*chosen)) {
         if (!communicator.find_in_world(comm)) {
-            return left_to_library(runtime, subject, communicator.native_reason(), {});
+            return left_to_library(runtime, subject, communicator.native_reason());
         }
         chosen = choose();
     }
     const Choice* const choice = chosen.value_or(nullptr);
     if (!is_served(choice)) {
-        Decision decision = left_to_library(runtime, subject, choice == nullptr ? "no rule" : "chosen", lengths);
+        Decision decision = left_by_rules(runtime, subject, choice, lengths);
         decision.holds_on_any = !communicator.is_found();  // all that is known of the ranks is their number
         return decision;
     }
-    if (doubted && communicator.has_lost(*doubted, choice)) return left_to_library(runtime, subject, faster_here);
+    const int line = runtime.instructions.line_of(choice);
+    if (doubted) {
+        // What is known of ranks that are where these are comes before what the world finds out.
+        known_duel({*doubted, situation.bytes, choice}, communicator);
+        if (communicator.has_lost(*doubted, choice)) return left_to_library(runtime, subject, faster_here, line);
+    }
     std::optional<Placement> placement;
     if (choice->algorithm->uses_nodes) placement = communicator.placement();
     SharedFacts facts = subject.facts({.size = communicator.size(),
@@ -172,7 +178,7 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
     // Before anything is closed: what cannot be served need not be timed.
     if (const Requirement* unmet = choice->algorithm->unmet(facts, choice->settings)) {
         if (communicator.rank() == 0) warn_of_refusal(*choice, *unmet, facts);
-        return left_to_library(runtime, subject, reason_of_refusal(*choice->algorithm, *unmet));
+        return left_to_library(runtime, subject, reason_of_refusal(*choice->algorithm, *unmet), line);
     }
     if (!communicator.can_communicate(comm)) {
         return left_to_library(runtime, subject, "no context for messages to be had");
@@ -192,7 +198,7 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
                                .incoming = parts.incoming};
         const Call call(facts, local, settings);
         return {.plan = mpi::plan_of(call, *choice->algorithm, settings),
-                .tally = runtime.reporting ? tally_of(subject.name, choice->algorithm->name, "") : nullptr,
+                .tally = runtime.reporting ? tally_of({subject.name, choice->algorithm->name, "", line}) : nullptr,
                 .chosen = choice,
                 .starts = uneven};
     } catch (...) {

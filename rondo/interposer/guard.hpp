@@ -33,13 +33,21 @@ inline std::optional<mpi::DuelKind> doubted_kind(const SeenCall& seen, const mpi
                          .rounding = rounding};
 }
 
-/// The one that is known, or a new one, which may have been fought in an earlier run; nullptr if there are too many.
-inline mpi::Duel* duel_about(const mpi::Duel& fresh, mpi::Communicator& communicator) {
+/// The one that is known, in this run or from an earlier one; nullptr if there is none.
+inline mpi::Duel* known_duel(const mpi::Duel& fresh, mpi::Communicator& communicator) {
     if (mpi::Duel* const known = communicator.duel(fresh.kind(), fresh.chosen())) return known;
-    mpi::Duel duel = fresh;
     const Choice& choice = *static_cast<const Choice*>(fresh.chosen());
-    if (const auto winner = learned().winner(fresh.kind(), choice, communicator)) duel.settle(*winner);
+    const auto winner = learned().winner(fresh.kind(), choice, communicator);
+    if (!winner) return nullptr;
+    mpi::Duel duel = fresh;
+    duel.settle(*winner);
     return communicator.begin_duel(duel);
+}
+
+/// The same, or a new one; nullptr if there are too many.
+inline mpi::Duel* duel_about(const mpi::Duel& fresh, mpi::Communicator& communicator) {
+    mpi::Duel* const known = known_duel(fresh, communicator);
+    return known != nullptr ? known : communicator.begin_duel(fresh);
 }
 
 /// Times a call by the rival whose turn it is. False if the user's error handler has freed the communicator meanwhile,

@@ -58,6 +58,8 @@ class Instructions {
     /// on them. `lengths` become those for which it is the same.
     [[nodiscard]] std::optional<const Choice*> choose(std::size_t collective, const Situation& situation,
                                                       const Spread& spread, Interval& lengths) const;
+    /// Of the rules, that has made a choice; 0 if none has.
+    [[nodiscard]] int line_of(const Choice* choice) const { return rules_ ? rules_->line_of(choice) : 0; }
     /// True if a choice may depend on the nodes, or may use them, and they are not imposed.
     [[nodiscard]] bool ask_nodes() const;
     /// The node of each rank of the world, whatever the library says; empty: as the library says.

@@ -17,7 +17,7 @@ namespace rondo::interposer {
 
 /// As python/rondo/launching/kept_counts.py reads it. Zeros, and of no use, where nothing has been written yet.
 struct KeptTallies::Image {
-    static constexpr std::string_view kind = "rondo counts 1";
+    static constexpr std::string_view kind = "rondo counts 2";
 
     std::array<char, 16> magic;
     std::uint64_t ended;
@@ -84,9 +84,9 @@ std::string KeptTallies::open(const std::string& path, std::string_view owner) {
     return "";
 }
 
-mpi::Tally* KeptTallies::add(std::string_view collective, std::string_view algorithm, std::string_view reason) {
+mpi::Tally* KeptTallies::add(const mpi::Treatment& treatment) {
     if (image_ == nullptr || tallies_ == image_->tallies.size()) return nullptr;
-    return new (&image_->tallies[tallies_++]) mpi::Tally(collective, algorithm, reason);
+    return new (&image_->tallies[tallies_++]) mpi::Tally(treatment);
 }
 
 void KeptTallies::mark_ended() {

@@ -16,7 +16,7 @@ class KeptTallies {
     std::string open(const std::string& path, std::string_view owner);
     [[nodiscard]] bool is_open() const { return image_ != nullptr; }
     /// nullptr if there is no file or it is full. Callers take turns.
-    mpi::Tally* add(std::string_view collective, std::string_view algorithm, std::string_view reason);
+    mpi::Tally* add(const mpi::Treatment& treatment);
     /// Notes that the process came to its end by itself.
     void mark_ended();
     /// Removes the file; the tallies stay usable.

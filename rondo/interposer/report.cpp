@@ -25,7 +25,10 @@ namespace {
 
 struct Line {
     std::string collective, algorithm, reason;
+    int line;  // of the rules
     mpi::Tally* tally;
+
+    [[nodiscard]] mpi::Treatment treatment() const { return {collective, algorithm, reason, line}; }
 };
 
 struct Report {
@@ -94,8 +97,9 @@ void write(std::FILE* file, bool ended) {
     for (const Line& line : r.lines) {
         const auto& classes = line.tally->classes();
         if (std::ranges::all_of(classes, [](const auto& each) { return each.calls == 0; })) continue;
-        std::fprintf(file, "%s\n{\"collective\":%s,\"algorithm\":%s,\"reason\":%s,\"classes\":[", between_lines,
-                     quoted(line.collective).c_str(), quoted(line.algorithm).c_str(), quoted(line.reason).c_str());
+        std::fprintf(file, "%s\n{\"collective\":%s,\"algorithm\":%s,\"reason\":%s,\"line\":%d,\"classes\":[",
+                     between_lines, quoted(line.collective).c_str(), quoted(line.algorithm).c_str(),
+                     quoted(line.reason).c_str(), line.line);
         between_lines = ",";
         const char* between_classes = "";
         for (std::size_t i = 0; i < classes.size(); ++i) {
@@ -148,15 +152,16 @@ __attribute__((destructor)) void write_report() {
 
 }  // namespace
 
-mpi::Tally* tally_of(std::string_view collective, std::string_view algorithm, std::string_view reason) try {
+mpi::Tally* tally_of(const mpi::Treatment& treatment) try {
     Report& r = report();
     const std::lock_guard lock(r.mutex);
     for (const Line& line : r.lines) {
-        if (line.collective == collective && line.algorithm == algorithm && line.reason == reason) return line.tally;
+        if (line.treatment() == treatment) return line.tally;
     }
-    mpi::Tally* tally = r.kept.add(collective, algorithm, reason);
-    if (tally == nullptr) tally = &r.tallies.emplace_back(collective, algorithm, reason);
-    r.lines.push_back({std::string(collective), std::string(algorithm), std::string(reason), tally});
+    mpi::Tally* tally = r.kept.add(treatment);
+    if (tally == nullptr) tally = &r.tallies.emplace_back(treatment);
+    const auto& [collective, algorithm, reason, line] = treatment;
+    r.lines.push_back({std::string(collective), std::string(algorithm), std::string(reason), line, tally});
     return tally;
 } catch (const std::bad_alloc&) {
     return nullptr;

@@ -11,9 +11,8 @@
 
 namespace rondo::interposer {
 
-/// The tally of calls of `collective` that `algorithm` ("native" with a reason) served. Lives for ever. nullptr if
-/// there is no memory for it: they are not counted.
-mpi::Tally* tally_of(std::string_view collective, std::string_view algorithm, std::string_view reason);
+/// The tally of calls that were treated so. Lives for ever. nullptr if there is no memory for it: they are not counted.
+mpi::Tally* tally_of(const mpi::Treatment& treatment);
 
 /// From now on the report is kept in `directory`, and written there when this process, and not a child of it, ends.
 void open_report(const std::string& directory, int rank, int size, const std::string& mpi_library);

@@ -210,9 +210,13 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     const Count length = key.count * key.element_bytes;  // as all ranks see it
     const void* const chosen = decision != nullptr ? decision->chosen : missing.chosen;
     mpi::Duel* const duel = doubted ? duel_about({*doubted, length, chosen}, communicator) : nullptr;
+    const auto in_spite_of_rules = [&](const char* reason) {
+        const int line = runtime.reporting ? runtime.instructions.line_of(static_cast<const Choice*>(chosen)) : 0;
+        return service.leave_to_library(reason, bytes, line);
+    };
     if (duel != nullptr && duel->is_lost()) {
         service.hand_on_from_now(last, seen.type, predefined_operator, faster_here, count_of(call), 0);
-        return service.leave_to_library(faster_here, bytes);
+        return in_spite_of_rules(faster_here);
     }
     if (duel != nullptr && duel->times_calls_of(length)) {
         if (duel->kind().rounding) {
@@ -220,7 +224,7 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
             return contest_twice(*duel, seen, key, may_be_tried, carry_out);
         }
         return contest(*duel, seen, [&](mpi::Rival rival) {
-            return rival == mpi::Rival::rondo ? carry_out() : service.leave_to_library(compared, bytes);
+            return rival == mpi::Rival::rondo ? carry_out() : in_spite_of_rules(compared);
         });
     }
     const bool is_decided = decision != nullptr && (duel == nullptr || duel->is_over());
@@ -339,10 +343,10 @@ Wrapped::Wrapped(std::string_view collective_name, Output where, Native library_
     : collective(index_of(*find_collective(collective_name))), has(collectives()[collective].has), output(where),
       native(library_function), address(address_of_it) {}
 
-int Service::leave_to_library(const char* reason, Count bytes) const {
+int Service::leave_to_library(const char* reason, Count bytes, int line) const {
     left_calls_of[function_.collective].note(reason);
     const int error = function_.native(mpi::library(), call_);
-    if (reporting_) stop(tally_of(collectives()[function_.collective].name, "native", reason), bytes);
+    if (reporting_) stop(tally_of({collectives()[function_.collective].name, "native", reason, line}), bytes);
     return error;
 }
 

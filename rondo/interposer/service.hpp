@@ -15,7 +15,8 @@ class Service {
         : function_(function), call_(call), reporting_(runtime.reporting), start_(reporting_ ? now() : 0) {}
 
     /// Lets the library carry it out, which calls the error handler itself. The reason lives for ever.
-    int leave_to_library(const char* reason, Count bytes) const;
+    /// `line`: of the rules that chose for it; 0: none.
+    int leave_to_library(const char* reason, Count bytes, int line = 0) const;
     /// The same, if that was decided.
     int leave_to_library(const mpi::Decision& decision, Count bytes) const {
         left_calls_of[function_.collective].note(decision.reason);

@@ -2,13 +2,17 @@
 #include "rondo/interposer/tally.hpp"
 
 #include <algorithm>
+#include <charconv>
 
 namespace rondo::mpi {
 
-Tally::Tally(std::string_view collective, std::string_view algorithm, std::string_view reason) {
+Tally::Tally(const Treatment& treatment) {
     std::size_t used = 0;
-    std::size_t zeros = 3;
-    for (const std::string_view name : {collective, algorithm, reason}) {
+    std::size_t zeros = 4;
+    std::array<char, 16> line{};
+    std::to_chars(line.begin(), line.end(), treatment.line);
+    for (const std::string_view name :
+         {std::string_view(line.data()), treatment.collective, treatment.algorithm, treatment.reason}) {
         const std::size_t length = std::min(name.size(), names_.size() - used - zeros--);
         std::copy_n(name.begin(), length, names_.begin() + static_cast<std::ptrdiff_t>(used));
         used += length + 1;

@@ -9,6 +9,16 @@
 
 namespace rondo::mpi {
 
+/// What became of calls.
+struct Treatment {
+    std::string_view collective;
+    std::string_view algorithm;    ///< "native": the MPI library's own
+    std::string_view reason = {};  ///< why native
+    int line = 0;                  ///< of the rules, that says so; 0: none does
+
+    friend bool operator==(const Treatment&, const Treatment&) = default;
+};
+
 /// Threads count at the same time. It may lie in a file that is mapped into memory, where
 /// python/rondo/launching/kept_counts.py reads it: hence the fixed size, and no pointers.
 class Tally {
@@ -24,7 +34,7 @@ class Tally {
     static constexpr std::array<std::uint64_t, 5> limits = {64, 1U << 10U, 1U << 14U, 1U << 18U, 1U << 22U};
 
     /// Names that are too long together are cut.
-    Tally(std::string_view collective, std::string_view algorithm, std::string_view reason);
+    explicit Tally(const Treatment& treatment);
 
     void count(std::uint64_t call_bytes, std::uint64_t call_nanoseconds);
     [[nodiscard]] const auto& classes() const { return classes_; }

@@ -301,6 +301,11 @@ const Choice* Rules::match(const Situation& situation) const noexcept {
     return match(situation, {.nodes = all, .fewest_on_node = each, .most_on_node = each}, lengths).value_or(nullptr);
 }
 
+int Rules::line_of(const Choice* choice) const noexcept {
+    const auto found = std::ranges::find_if(rules_, [&](const Rule& rule) { return &rule.choice == choice; });
+    return found != rules_.end() ? found->line : 0;
+}
+
 bool Rules::ask_nodes() const noexcept {
     return std::any_of(rules_.begin(), rules_.end(), [](const Rule& rule) {
         return rule.bounds[fewest_on_node].lowest > 0 || rule.bounds[nodes].lowest > 0 || rule.choice.uses_nodes();

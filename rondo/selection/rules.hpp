@@ -80,6 +80,9 @@ class Rules {
     [[nodiscard]] std::optional<const Choice*> match(const Situation& situation, const Spread& spread,
                                                      Interval& lengths) const noexcept;
 
+    /// Of the rule that has such a choice, by its address; 0 if none has.
+    [[nodiscard]] int line_of(const Choice* choice) const noexcept;
+
     /// A rule that does not decide a call, and the first of its conditions that the call does not meet.
     struct PassedOver {
         int line;

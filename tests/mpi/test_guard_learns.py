@@ -102,6 +102,25 @@ def test_it_holds_for_parts_of_the_world_and_not_for_another(mpi: MpiLibrary, va
     assert {each.processes for each in kept_in(variables).verdicts} >= {3, 4}
 
 
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_what_is_known_of_a_part_comes_before_what_the_world_finds_out(
+    mpi: MpiLibrary, variables: dict[str, str]
+) -> None:
+    command = [mpi.compile("guarded.c"), "24", "0", "3"]
+    mpi.run_under_rondo(command, 4, environment=variables).check()
+    kept = kept_in(variables)
+    (of_world,) = (each for each in kept.verdicts if each.collective == "bcast")
+    of_pairs = of_world.line.replace("processes=4", "processes=2").replace("on_node=4", "on_node=2")
+    learned.change(
+        kept.path,
+        add=re.sub(r"library=\S+", "library=1000", of_pairs),
+        forget=[each.line for each in kept.verdicts],
+    )
+    run = mpi.run_under_rondo(command, 4, environment=variables).check()
+    assert calls(run, "bcast")[TAKEN_BACK] > 0  # on the world and its copy
+    assert calls(run, "bcast")["linear_pipeline"] - 8 in FEW  # all of the pairs, also of those that meet late
+
+
 # Whose results have other bits than the libraries' own: these add in other orders.
 RULES = """
 allreduce -> recursive_doubling

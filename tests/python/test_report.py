@@ -22,9 +22,9 @@ def size_class(up_to, calls=10, *, smallest=8, largest=80, seconds=0.5):
     }
 
 
-def entry(algorithm="doubling_123", reason="", calls=10, *, collective="exscan", **facts):
+def entry(algorithm="doubling_123", reason="", calls=10, *, collective="exscan", line=0, **facts):
     classes = [size_class(1024, calls, **facts)]
-    return {"collective": collective, "algorithm": algorithm, "reason": reason, "classes": classes}
+    return {"collective": collective, "algorithm": algorithm, "reason": reason, "line": line, "classes": classes}
 
 
 def write_rank(directory: Path, rank: int, entries: list[dict], size: int = 3, *, ended: bool = True) -> Path:
@@ -149,7 +149,7 @@ def test_ranks_that_were_cut_short_are_named(tmp_path):
     assert line.startswith("1 of 3 ranks did not come to an end by itself: 1 (killed, aborted, or ")
 
 
-@pytest.mark.parametrize("image", [b"", b"\0" * 131072, b"rondo counts 1\0\0" + b"\0" * 131056, b"x" * 700])
+@pytest.mark.parametrize("image", [b"", b"\0" * 131072, b"rondo counts 2\0\0" + b"\0" * 131056, b"x" * 700])
 def test_counts_that_no_rank_wrote_are_unreadable(tmp_path, image):
     (tmp_path / "0-n0-1.counts").write_bytes(image)
     merged = run_report.read(tmp_path)
@@ -196,3 +196,12 @@ def test_the_merged_report_is_written_as_json(tmp_path):
     content = json.loads(path.read_text())
     assert content["entries"][0]["algorithm"] == "doubling_123"
     assert content["ranks"][0]["host"] == "n0"
+
+
+def test_lines_of_the_rules_that_chose_are_named(tmp_path):
+    entries = [entry(line=7), entry(line=9), entry("native", "chosen", line=3), entry("native", "chosen")]
+    write_rank(tmp_path, 0, [*entries, entry("native", "ring needs it", line=4)], size=1)
+    text = shown(run_report.read(tmp_path))
+    for said in ("doubling_123 (line 7)", "doubling_123 (line 9)", "native (line 3)", "native (chosen)"):
+        assert said in text
+    assert "native (line 4: ring needs it)" in shown(run_report.read(tmp_path), width=200)

@@ -11,7 +11,7 @@ import msgspec
 from rondo.launching.rank_report import RankClass, RankEntry, RankReport
 
 SUFFIX = ".counts"
-MAGIC = b"rondo counts 1\0\0"
+MAGIC = b"rondo counts 2\0\0"
 HEADER = struct.Struct("=16sQ488s")
 NAMES = struct.Struct("=272s")
 CLASS = struct.Struct("=5Q")
@@ -51,8 +51,10 @@ def _entries(image: bytes) -> Iterator[RankEntry]:
         classes = list(_classes(image, start + NAMES.size))
         if classes:
             (names,) = NAMES.unpack_from(image, start)
-            collective, algorithm, reason = (name.decode(errors="replace") for name in names.split(b"\0")[:3])
-            yield RankEntry(collective=collective, algorithm=algorithm, reason=reason, classes=classes)
+            line, collective, algorithm, reason = (name.decode(errors="replace") for name in names.split(b"\0")[:4])
+            yield RankEntry(
+                collective=collective, algorithm=algorithm, reason=reason, classes=classes, line=int(line or 0)
+            )
 
 
 def _classes(image: bytes, start: int) -> Iterator[RankClass]:

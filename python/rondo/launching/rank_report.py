@@ -32,6 +32,8 @@ class RankEntry(msgspec.Struct):
     """Why native; empty otherwise."""
     classes: list[RankClass]
     """Those with calls, from the smallest."""
+    line: int = 0
+    """Of the rules, that says so; 0: none does."""
 
 
 class Traffic(msgspec.Struct):

@@ -43,6 +43,8 @@ class Entry(Figures):
     collective: str
     algorithm: str
     reason: str
+    line: int
+    """Of the rules, that says so; 0: none does."""
     classes: list[SizeClass]
     """Those with calls, from the smallest."""
 
@@ -98,10 +100,10 @@ def _decode_finished(text: bytes) -> RankReport:
 def merged(ranks: Iterable[RankReport], unreadable: Iterable[str] = ()) -> Report:
     """One report of many, entries in alphabetical order."""
     ranks = sorted(ranks, key=lambda rank: (rank.rank, rank.host))
-    groups: dict[tuple[str, str, str], list[RankEntry]] = {}
+    groups: dict[tuple[str, str, str, int], list[RankEntry]] = {}
     for rank in ranks:
         for entry in rank.entries:
-            groups.setdefault((entry.collective, entry.algorithm, entry.reason), []).append(entry)
+            groups.setdefault((entry.collective, entry.algorithm, entry.reason, entry.line), []).append(entry)
     size = max((rank.size for rank in ranks), default=0)
     return Report(
         library=" and ".join(sorted({rank.library for rank in ranks})),
@@ -121,7 +123,7 @@ def _traffic(sent: Sequence[Traffic]) -> Traffic | None:
     return Traffic(sum(each.messages for each in sent), sum(each.bytes for each in sent)) if sent else None
 
 
-def _merged_entry(collective: str, algorithm: str, reason: str, group: Sequence[RankEntry]) -> Entry:
+def _merged_entry(collective: str, algorithm: str, reason: str, line: int, group: Sequence[RankEntry]) -> Entry:
     groups: dict[int | None, list[RankClass]] = {}
     for entry in group:
         for each in entry.classes:
@@ -131,6 +133,7 @@ def _merged_entry(collective: str, algorithm: str, reason: str, group: Sequence[
         collective,
         algorithm,
         reason,
+        line,
         [SizeClass(limit, **_figures(groups[limit])) for limit in limits],
         **_figures([_together(entry.classes) for entry in group]),
     )

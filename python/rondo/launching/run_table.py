@@ -15,6 +15,7 @@ from rondo.launching.rank_report import Duel
 from rondo.launching.run_report import Entry, Report, SizeClass, warnings
 from rondo.reports.style import bytes_text, counted
 
+CHOSEN = "chosen"  # the reason why rules, or the user, left a call to the library
 WIDE = 1000  # columns; for measuring
 
 
@@ -97,8 +98,10 @@ def _show_duels(duels: Sequence[Duel], console: Console) -> None:
 
 def _chosen(entry: Entry) -> Text:
     chosen = Text(entry.algorithm, style="" if entry.algorithm == "native" else "green")
-    if entry.reason:
-        chosen.append(f" ({entry.reason})", style="dim")
+    why = [f"line {entry.line}"] if entry.line else []
+    why += [entry.reason] if entry.reason and not (entry.reason == CHOSEN and entry.line) else []
+    if why:
+        chosen.append(f" ({': '.join(why)})", style="dim")
     return chosen
 
 
