@@ -62,7 +62,7 @@ void Learned::open(const std::string& directory, const std::string& library_vers
     if (!world.agreed() || world.ranks_disagree()) return;
     std::string path, text;
     try {
-        path = directory + "/" + verdict_file_name(library_version, RONDO_VERSION, machine);
+        path = directory + "/" + verdict_file_name(host_name(), library_version, RONDO_VERSION, machine);
         if (world.rank() == 0) text = content(path);
     } catch (const std::bad_alloc&) {
         path.clear();

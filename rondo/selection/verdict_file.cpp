@@ -21,18 +21,6 @@
 namespace rondo {
 namespace {
 
-/// node017.cluster -> node: all nodes of a cluster have one name then.
-std::string name_of_hosts() {
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
-    std::string name(host);
-    name.resize(std::min(name.find('.'), name.size()));
-    const std::size_t digits = name.find_last_not_of("0123456789");
-    const std::size_t last = digits != std::string::npos ? name.find_last_not_of("-_", digits) : digits;
-    if (last != std::string::npos) name.resize(last + 1);
-    return name;
-}
-
 /// Held while it lives, if it could be had: the kernel takes it from processes that die.
 class Lock {
   public:
@@ -76,8 +64,22 @@ int write_whole(const std::string& path, const std::string& text) {
 
 }  // namespace
 
-std::string verdict_file_name(std::string_view library_version, std::string_view rondo_version, std::uint64_t machine) {
-    std::string name = name_of_hosts() + " " + std::string(library_version) + " " + std::string(rondo_version);
+std::string name_of_hosts(std::string_view host) {
+    const std::string_view name = host.substr(0, host.find('.'));
+    const std::size_t digits = name.find_last_not_of("0123456789");
+    const std::size_t last = digits != std::string_view::npos ? name.find_last_not_of("-_", digits) : digits;
+    return std::string(last != std::string_view::npos ? name.substr(0, last + 1) : name);
+}
+
+std::string host_name() {
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    return host;
+}
+
+std::string verdict_file_name(std::string_view host, std::string_view library_version, std::string_view rondo_version,
+                              std::uint64_t machine) {
+    std::string name = name_of_hosts(host) + " " + std::string(library_version) + " " + std::string(rondo_version);
     for (char& letter : name) {
         if (std::isalnum(static_cast<unsigned char>(letter)) == 0 && letter != '.') letter = '-';
     }

@@ -10,9 +10,15 @@
 
 namespace rondo {
 
-/// Of the file about an MPI library ("MPICH Version 5.0.2") on machines like this one, by the name of its host and the
-/// fingerprint of its figures. What was found out elsewhere, or by another version of Rondo, says nothing here.
-std::string verdict_file_name(std::string_view library_version, std::string_view rondo_version, std::uint64_t machine);
+/// node017.cluster -> node: all nodes of a cluster have one name then.
+std::string name_of_hosts(std::string_view host);
+/// As the operating system has it.
+std::string host_name();
+
+/// Of the file about an MPI library ("MPICH Version 5.0.2") on a machine, by the name of a host and the fingerprint of its
+/// figures. What was found out elsewhere, or by another version of Rondo, says nothing here.
+std::string verdict_file_name(std::string_view host, std::string_view library_version, std::string_view rondo_version,
+                              std::uint64_t machine);
 
 /// Reads a file of verdicts, which may not be there yet, with malformed lines left out, lets `change` change it, and
 /// writes it: whole or not at all. Processes that do so at once take turns, and wait a second at most. Empty if that

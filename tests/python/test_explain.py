@@ -11,7 +11,6 @@ from rondo.launching import installation
 from rondo.machine import machine
 from rondo.tune import tuned_files
 
-import rondo as rondo_package
 from rondo import _core
 from rondo.selection import learned
 
@@ -147,7 +146,7 @@ def earlier_runs(tmp_path, monkeypatch):
     monkeypatch.delenv("RONDO_GUARD", raising=False)
     directory = tmp_path / "learned"
     directory.mkdir()
-    file = directory / _core.verdict_file_name(MPICH, rondo_package.__version__, machine.standard().text())
+    file = directory / learned.file_name(MPICH, machine.standard().text())
     learned.change(
         file, add=VERDICT.format(rounding="yes", rondo=0.002) + "\n" + VERDICT.format(rounding="no", rondo=0.0005)
     )

@@ -64,10 +64,11 @@ nb::tuple read_verdicts(std::string_view text) {
     return nb::make_tuple(found, wrong);
 }
 
-std::string file_name(std::string_view library_version, std::string_view rondo_version, std::string_view machine_text) {
+std::string file_name(std::string_view host, std::string_view library_version, std::string_view rondo_version,
+                      std::string_view machine_text) {
     Machine machine = Machine::parse(machine_text, "machine");
     if (!machine.eager) machine.eager = eager_limit_of(library_version);
-    return verdict_file_name(library_version, rondo_version, machine.fingerprint());
+    return verdict_file_name(host, library_version, rondo_version, machine.fingerprint());
 }
 
 std::string change_verdicts(const std::string& path, std::string_view added, const std::vector<std::string>& removed) {
@@ -86,9 +87,10 @@ void bind_verdicts(nb::module_& module) {
     module.def("read_verdicts", &read_verdicts, "text"_a,
                "The verdicts of a text, as dictionaries (`lowest` and `highest`: bytes of the calls that each holds "
                "for; `rondo` and `library`: seconds), and its malformed lines: tuples of number and what is wrong.");
-    module.def("verdict_file_name", &file_name, "library_version"_a, "rondo_version"_a, "machine"_a,
-               "The name of the file about an MPI library (\"MPICH Version 5.0.2\") on machines like this one, whose "
-               "machine file has this text.");
+    module.def("name_of_hosts", &name_of_hosts, "host"_a, "What the names of a cluster's hosts have in common.");
+    module.def("verdict_file_name", &file_name, "host"_a, "library_version"_a, "rondo_version"_a, "machine"_a,
+               "The name of the file about an MPI library (\"MPICH Version 5.0.2\") on a machine that has this host "
+               "and this machine file.");
     module.def("change_verdicts", &change_verdicts, "path"_a, "added"_a, "removed"_a,
                "Removes lines from a file of verdicts and adds those of a text, while no other process does the same. "
                "Returns why that failed, or nothing.");

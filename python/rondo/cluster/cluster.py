@@ -35,6 +35,7 @@ START_SECONDS = 60.0
 STOP_SECONDS = 30.0
 SECONDS_PER_MESSAGE = 40e-6  # of some tens of KiB, on its way through a sender, the switch and a receiver
 """Of one processor, on either side of a message, with what the switch does for it."""
+FIRST_NODE = "node0"  # the host name of ranks there; testbed/addresses.cpp
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}")
 
 

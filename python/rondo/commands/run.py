@@ -10,6 +10,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +20,10 @@ from rondo.launching import abi, process, shared_directory
 from rondo.launching.instructed import GUARD, REPORT, instructed, mpi_on_cluster
 from rondo.machine import machine
 from rondo.selection import learned, rules_file
+from rondo.tune import tuned_files
+
+if TYPE_CHECKING:
+    from rondo.launching.run_report import Report
 
 REPORT_DIRECTORY = ".rondo-report-"
 
@@ -107,6 +112,13 @@ REPORT_DIRECTORY = ".rondo-report-"
     help="Where the guard keeps what it found out for the next run. Default: ~/.local/state/rondo/learned; `none` "
     "keeps nothing.",
 )
+@click.option(
+    "--learn",
+    is_flag=True,
+    help="Try other choices than those of the rules, too: in each run another one for each kind of calls, which the "
+    "guard compares with the library. Repeat it until nothing is left to try; the best choices stay. What is known "
+    "stays in --learned. Sums may differ in the last bits from run to run.",
+)
 @click.option("--dry-run", is_flag=True, help="Print the command that would run, and stop.")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- LAUNCHER ... PROGRAM ...")
 def command(
@@ -117,6 +129,7 @@ def command(
     nodes: str | None,
     guard: str,
     learned_directory: str | None,
+    learn: bool,
     report_file: str | None,
     wanted: str,
     cluster_text: str | None,
@@ -137,6 +150,7 @@ def command(
         rondo run -- mpiexec -n 4 numactl --localalloc ./app
         rondo run --abi openmpi -- mpirun -n 4 ./complicated.sh
         rondo run --cluster 8x1:2ms:200Mbit --report -- ./app
+        rondo run --learn -- mpiexec -n 64 ./app
     """
     merged_file = check_json_file("--report", report_file, "; put -- before the launcher")
     refuse_unknown_option(words, command)
@@ -154,23 +168,33 @@ def command(
         guard=guard,
         learned_directory=learned_directory,
         wanted=wanted,
+        learn=learn,
         cluster_text=cluster_text,
         wanted_mpi=wanted_mpi,
         dry_run=dry_run,
     )
     if told.tuned.warning or (told.tuned.note and (dry_run or report_file is not None)):
         click.echo(f"rondo: {told.tuned.note}", err=True)
-    directory = make_report_directory(dry_run) if report_file is not None else None
+    if learn and learned.VARIABLE not in told.variables:
+        raise Error("--learn lets the guard compare, and keeps what it finds: leave out --guard off and --learned none")
+    if learn and dry_run:
+        raise Error("--learn says what is tried when the program runs: leave out --dry-run")
+    directory = make_report_directory(dry_run) if report_file is not None or learn else None
     if directory is not None:
         told.variables[REPORT] = str(directory)
     with contextlib.ExitStack() as stack:
         if directory is not None and not dry_run:
             stack.callback(shutil.rmtree, directory, ignore_errors=True)
-        if cluster_text is None:
-            launch = told.under_launcher()
-        else:
-            mpi = mpi_on_cluster(told.line, wanted_mpi)
-            launch = told.on_cluster(stack.enter_context(cluster.opened(cluster_text)), mpi)
+        mpi = mpi_on_cluster(told.line, wanted_mpi) if cluster_text is not None else None
+        running = stack.enter_context(cluster.opened(cluster_text)) if cluster_text is not None else None
+        lesson = None
+        if learn and directory is not None:
+            launcher = str(mpi.launcher) if mpi is not None else None
+            library = tuned_files.library_of(told.line, cluster_text, launcher, told.environment)
+            from rondo.tune import learning  # noqa: PLC0415 (most runs do without)
+
+            lesson = learning.begin(told, library, running, directory)
+        launch = told.on_cluster(running, mpi) if running is not None and mpi is not None else told.under_launcher()
         if dry_run:
             assignments = [f"{name}={shlex.quote(value)}" for name, value in launch.environment.items()]
             click.echo(" ".join([*assignments, shlex.join(launch.words)]))
@@ -183,8 +207,12 @@ def command(
         else:
             with process.requests_to_end():  # whoever asks more than once shall get the report all the same
                 code = process.run(launch.words, environment)
-                show_report(directory, merged_file)
-                click.echo(f"rules: {told.rules}", err=True)
+                merged = read_report(directory)
+                if report_file is not None:
+                    show_report(merged, merged_file)
+                    click.echo(f"rules: {lesson.rules if lesson is not None else told.rules}", err=True)
+                if lesson is not None:
+                    click.echo(f"rondo: learned: {lesson.end(merged)}", err=True)
     sys.exit(code)
 
 
@@ -214,14 +242,20 @@ def make_report_directory(dry_run: bool) -> Path:
     return shared_directory.new(REPORT_DIRECTORY, "the ranks' reports")
 
 
-def show_report(directory: Path, merged_file: Path | None) -> None:
+def read_report(directory: Path) -> Report:
+    """Of all ranks together."""
+    from rondo.launching import run_report  # noqa: PLC0415 (most runs do without)
+
+    return run_report.read(directory)
+
+
+def show_report(merged: Report, merged_file: Path | None) -> None:
     """Prints the merged report of the ranks on stderr, and writes it if asked."""
     # Loaded only now: most runs do without.
     from rich.console import Console  # noqa: PLC0415
 
     from rondo.launching import run_report, run_table  # noqa: PLC0415
 
-    merged = run_report.read(directory)
     with contextlib.suppress(OSError):  # the terminal is gone
         run_table.show(merged, Console(stderr=True, highlight=False))
     if merged_file is not None:

@@ -64,6 +64,7 @@ def instructed(
     guard: str,
     learned_directory: str | None,
     wanted: str,
+    learn: bool = False,
     cluster_text: str | None = None,
     wanted_mpi: str | None = None,
     dry_run: bool = False,
@@ -91,7 +92,7 @@ def instructed(
         chosen_rules = check_rules(str(tuned.path) if tuned.path is not None else None)
     if chosen_rules is not None:
         variables[rules_file.VARIABLE] = str(chosen_rules)
-    if guard != "off" and chosen_rules is not None:  # what the user has named is not doubted
+    if guard != "off" and (chosen_rules is not None or learn):  # what the user has named is not doubted
         variables[GUARD] = guard
         kept_in = learned.directory(learned_directory, environment, make=not dry_run)
         if kept_in is not None:

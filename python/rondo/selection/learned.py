@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 import rondo
 from rondo import _core
+from rondo.bench.results import NATIVE
 from rondo.errors import Error
 
 VARIABLE = "RONDO_LEARNED"
@@ -57,7 +59,7 @@ class Verdict:
     @property
     def ratio(self) -> float:
         """Of Rondo's time to the library's."""
-        return self.rondo / self.library if self.library > 0 else 1.0
+        return self.rondo / self.library if self.library > 0 and self.rondo > 0 else 1.0
 
 
 @dataclass(frozen=True)
@@ -121,11 +123,16 @@ def read(path: Path) -> Kept:
     )
 
 
+def file_name(library: str, machine_text: str, host: str = "") -> str:
+    """Of the file about an MPI library, as it calls itself, on a machine. `host`: one of its hosts; empty: this one."""
+    return _core.verdict_file_name(host or socket.gethostname(), library, rondo.__version__, machine_text)
+
+
 def about(path: Path | None, library: str, machine_text: str) -> tuple[Verdict, ...]:
     """What is known in a directory (None: nothing) about an MPI library, as it calls itself, on this machine."""
     if path is None:
         return ()
-    file = path / _core.verdict_file_name(library, rondo.__version__, machine_text)
+    file = path / file_name(library, machine_text)
     return read(file).verdicts if file.exists() else ()
 
 
@@ -146,11 +153,31 @@ def age(verdict: Verdict) -> float:
 
 
 def rules(verdicts: tuple[Verdict, ...]) -> list[str]:
-    """Lines of a rules file that say the same, to stand above others. Of several about the same calls, the fastest."""
-    best: dict[str, Verdict] = {}
-    for each in sorted(verdicts, key=lambda verdict: min(verdict.rondo, verdict.library)):
-        best.setdefault(_condition(each), each)
-    return [_rule(condition, each) for condition, each in best.items()]
+    """Lines of a rules file that say the same, to stand above others. Of several choices, the fastest."""
+    return [_rule(condition, known) for condition, known in kinds(verdicts).items()]
+
+
+def kinds(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
+    """Those about the same calls, by which calls these are, as rules say it. Rules cannot tell sums from others."""
+    found: dict[str, list[Verdict]] = {}
+    for each in verdicts:
+        found.setdefault(_condition(each), []).append(each)
+    return found
+
+
+def ratios(known: Sequence[Verdict]) -> dict[str, float]:
+    """By choice, its time to the library's. `known`: verdicts about the same calls; their geometric mean counts."""
+    found: dict[str, list[float]] = {}
+    for each in known:
+        found.setdefault(each.choice, []).append(math.log(each.ratio))
+    return {choice: math.exp(sum(each) / len(each)) for choice, each in found.items()}
+
+
+def best(known: Sequence[Verdict]) -> str:
+    """Who is the fastest for these calls: a choice, or the library ("native")."""
+    found = ratios(known)
+    choice = min(found, key=found.__getitem__)
+    return choice if found[choice] <= 1 else NATIVE
 
 
 def _condition(verdict: Verdict) -> str:
@@ -165,11 +192,9 @@ def _condition(verdict: Verdict) -> str:
     return f"{verdict.collective} {', '.join(conditions)}"
 
 
-def _rule(condition: str, verdict: Verdict) -> str:
-    choice = "native" if verdict.lost else verdict.choice
-    return (
-        f"{condition} -> {choice}  # {verdict.choice} took {verdict.ratio:.2f} of the library's time on {verdict.day}"
-    )
+def _rule(condition: str, known: Sequence[Verdict]) -> str:
+    took = ", ".join(f"{choice} took {ratio:.2f}" for choice, ratio in ratios(known).items())
+    return f"{condition} -> {best(known)}  # {took} of the library's time on {max(each.day for each in known)}"
 
 
 def as_rows(kept: Kept) -> list[dict[str, Any]]:

@@ -113,8 +113,8 @@ class Circumstances:
     figures: Path | None
     """The machine file."""
     shared_memory: bool
-    rules: Path
-    """The default ones."""
+    rules: Path | None
+    """The default ones; None: none."""
 
 
 def lengths_of(text: str) -> tuple[int, ...]:
@@ -171,7 +171,7 @@ def has_operation(collective: str) -> bool:
     return plans.COLLECTIVES[collective]
 
 
-def explained(shape: Shape, collective: str, count: int, rules: Path, where: Circumstances) -> Explanation:
+def explained(shape: Shape, collective: str, count: int, rules: Path | None, where: Circumstances) -> Explanation:
     """What becomes of a call under rules, and what all algorithms would take."""
     elements = count * shape.processes if collective in plans.DIVIDED else max(count, 1)
     call = explanation.Call(

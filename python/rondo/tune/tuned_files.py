@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from rondo import _core
 from rondo.cluster import cluster, shapes
 from rondo.errors import Error
 from rondo.launching import abi, launcher, mpi_library
@@ -82,8 +83,7 @@ def machine_here(cluster_text: str | None) -> str:
     Host names differ in their numbers: node017 and node018 are of one machine.
     """
     if cluster_text is None:
-        host = socket.gethostname().partition(".")[0]
-        return host.rstrip("0123456789").rstrip("-_") or host
+        return _core.name_of_hosts(socket.gethostname())
     shape = cluster.find(cluster_text).shape if ":" not in cluster_text else shapes.parse(cluster_text)
     return f"emulated:{str(shape).partition(':')[2]}"
 

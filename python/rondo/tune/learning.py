@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`rondo run --learn`: more choices than that of the rules, one after the other, each in a run of its own.
+
+A run tries one choice for each kind of calls, by rules above those of the user, and the guard compares it with the
+library. What all choices took, relative to the library, is kept with the guard's verdicts. When a kind has no choice
+left to try, the best one stays. Which calls the rules leave to the library, the guard does not say: the ranks' reports
+do, and that is kept beside the verdicts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from rondo import _core
+from rondo.bench import plans
+from rondo.bench.maps import call_count
+from rondo.bench.results import NATIVE
+from rondo.cluster import cluster
+from rondo.errors import Error
+from rondo.launching.instructed import Instructed
+from rondo.launching.run_report import Report
+from rondo.machine import machine
+from rondo.reports.style import counted
+from rondo.selection import learned, rules_file
+from rondo.selection.learned import Verdict
+from rondo.tune import cells
+from rondo.tune.cells import Shape
+
+MOST_TRIED = 4
+"""Choices for a kind of calls, the one of the rules among them: the first by prediction."""
+SUFFIX = ".calls.json"
+LEFT_BY_RULES = ("no rule", "chosen")
+"""Reasons in reports: nothing else kept Rondo from serving these calls."""
+
+
+class Calls(msgspec.Struct, frozen=True, order=True):
+    """That the rules left to the library in an earlier run."""
+
+    collective: str
+    lowest: int
+    """Bytes of the shortest."""
+    highest: int
+    """The same of the longest."""
+
+
+class Seen(msgspec.Struct):
+    """What reports of earlier runs have shown."""
+
+    ranks_on: list[int] = []
+    """Of each node, in the last of them."""
+    calls: list[Calls] = []
+
+
+@dataclass(frozen=True)
+class Course:
+    """What is known of one kind of calls, and what is next."""
+
+    condition: str
+    """Which calls, as rules say it."""
+    best: str
+    """Of what was tried, the library included."""
+    untried: list[str]
+    """The best first, by prediction."""
+
+    @property
+    def rule(self) -> str:
+        """For the next run."""
+        return f"{self.condition} -> {self.untried[0] if self.untried else self.best}"
+
+
+class Lesson:
+    """A run that tries something."""
+
+    def __init__(self, verdicts: Path, where: cells.Circumstances) -> None:
+        """By the guard's verdicts about a machine and an MPI library. `where`: with the rules of the user."""
+        self._verdicts = verdicts
+        self._seen = verdicts.with_name(verdicts.name.removesuffix(learned.SUFFIX) + SUFFIX)
+        self._where = where
+        self.rules = ""
+        """For people."""
+
+    def courses(self) -> list[Course]:
+        """Of all kinds of calls that there are verdicts about."""
+        verdicts = learned.read(self._verdicts).verdicts if self._verdicts.exists() else ()
+        kinds = learned.kinds([each for each in verdicts if each.collective in plans.COLLECTIVES])
+        return [_course(condition, known, self._where) for condition, known in kinds.items()]
+
+    def text_of_rules(self) -> str:
+        """For the run: what is tried or is the best, above the rules of the user."""
+        seen = self._read_seen()
+        first_tries = _first_tries(seen.calls, Shape(tuple(seen.ranks_on)), self._where)
+        lines = [*(each.rule for each in self.courses()), *first_tries]
+        own = rules_file.read(self._where.rules) if self._where.rules is not None else ""
+        below = rules_file.shown(self._where.rules) if self._where.rules is not None else rules_file.NO_RULES
+        self.rules = f"{below}, below {counted(len(lines), 'line')} of what is tried" if lines else below
+        return "".join(f"{each}\n" for each in lines) + own
+
+    def end(self, report: Report) -> str:
+        """Remembers which calls the rules left to the library; how far it is, for people. Error if that is lost."""
+        seen = self._read_seen()
+        calls = _merged(sorted({*seen.calls, *_left_by_rules(report)}))
+        self._write_seen(Seen(_ranks_on(report) or seen.ranks_on, calls))
+        return self.progress()
+
+    def progress(self) -> str:
+        """How far it is, for people."""
+        courses = self.courses()
+        open_ones = [each for each in courses if each.untried]
+        settled = f"{counted(len(courses) - len(open_ones), 'kind')} of calls settled"
+        if not open_ones:
+            return f"{settled}; nothing is left to try" if courses else "no kind of calls was compared yet"
+        runs = max(len(each.untried) for each in open_ones)
+        return f"{settled}, {len(open_ones)} with choices left to try, in {counted(runs, 'run')} like this one"
+
+    def _read_seen(self) -> Seen:
+        with contextlib.suppress(OSError, msgspec.DecodeError):  # it is found out again
+            return msgspec.json.decode(self._seen.read_bytes(), type=Seen)
+        return Seen()
+
+    def _write_seen(self, seen: Seen) -> None:
+        partial = self._seen.with_name(f".{self._seen.name}.partial")
+        try:
+            partial.write_bytes(msgspec.json.encode(seen) + b"\n")
+            partial.replace(self._seen)
+        except OSError as error:
+            raise Error(f"cannot keep what was learned in {self._seen}: {error.strerror}") from None
+
+
+def _course(condition: str, known: Sequence[Verdict], where: cells.Circumstances) -> Course:
+    first, tried = known[0], learned.ratios(known)
+    candidates = _candidates(first.collective, first.bytes, _shape_of(first), where)
+    room = max(0, MOST_TRIED - len(tried))
+    return Course(condition, learned.best(known), [each for each in candidates if each not in tried][:room])
+
+
+def _shape_of(verdict: Verdict) -> Shape:
+    """Of its ranks; where they are is not known of all."""
+    if verdict.nodes == 0:
+        return Shape((1,) * verdict.processes)
+    full, rest = divmod(verdict.processes, verdict.most_on_node)
+    return Shape((verdict.most_on_node,) * full + ((rest,) if rest else ()))
+
+
+def _candidates(collective: str, length: int, shape: Shape, where: cells.Circumstances) -> list[str]:
+    """For calls of so many bytes: what the rules choose, then the best by prediction; none if they cannot be timed."""
+    elements = max(1, -(-length // plans.TYPES[cells.TYPE]))
+    count = 0 if collective in plans.WITHOUT_DATA else call_count(collective, elements, shape.processes)
+    cell = cells.of_count(shape, collective, count, where)
+    served = [] if cell.default == NATIVE else [cell.default]
+    found = [_core.check_choice(collective, each) for each in (*served, *cell.seconds)]
+    return list(dict.fromkeys(found))
+
+
+def _first_tries(calls: Iterable[Calls], shape: Shape, where: cells.Circumstances) -> Iterator[str]:
+    """Rules for calls that the guard knows nothing of yet."""
+    if shape.processes < 2:
+        return
+    for each in calls:
+        middle = math.isqrt(max(1, each.lowest) * max(1, each.highest))
+        candidates = _candidates(each.collective, middle, shape, where)
+        if candidates:
+            yield f"{each.collective} bytes in {each.lowest}..{each.highest} -> {candidates[0]}"
+
+
+def _left_by_rules(report: Report) -> Iterator[Calls]:
+    for entry in report.entries:
+        if entry.algorithm == NATIVE and entry.reason in LEFT_BY_RULES and entry.collective in plans.COLLECTIVES:
+            for each in entry.classes:
+                yield Calls(entry.collective, each.smallest, each.largest)
+
+
+def _merged(calls: Sequence[Calls]) -> list[Calls]:
+    """Ranges that overlap become one, in each class of a report."""
+    found: list[Calls] = []
+    for each in calls:
+        last = found[-1] if found else None
+        if last is not None and last.collective == each.collective and each.lowest <= last.highest:
+            found[-1] = Calls(each.collective, last.lowest, max(last.highest, each.highest))
+        else:
+            found.append(each)
+    return found
+
+
+def _ranks_on(report: Report) -> list[int]:
+    hosts = [each.host for each in report.ranks]
+    return [len(list(group)) for _, group in itertools.groupby(hosts)] if len(hosts) == report.size else []
+
+
+def begin(told: Instructed, library: str, running: cluster.Cluster | None, directory: Path) -> Lesson:
+    """Writes rules for a run into a directory that all ranks see, and tells the run of them.
+
+    `running`: the emulated cluster, None for this machine. Error for rules that cannot be read.
+    """
+    named = told.variables.get(machine.VARIABLE)
+    figures = Path(named) if named is not None else running.directory / "machine" if running is not None else None
+    machine_text = figures.read_text(encoding="utf-8") if figures is not None else machine.standard().text()
+    own = told.variables.get(rules_file.VARIABLE)
+    shared_memory = told.environment.get("RONDO_SHARED_MEMORY") == "on"
+    where = cells.Circumstances(library, figures, shared_memory, Path(own) if own is not None else None)
+    file = learned.file_name(library, machine_text, cluster.FIRST_NODE if running is not None else "")
+    lesson = Lesson(Path(told.variables[learned.VARIABLE]) / file, where)
+    path = directory / "tried.rules"
+    try:
+        path.write_text(lesson.text_of_rules(), encoding="utf-8")
+    except OSError as error:
+        raise Error(f"cannot write {path}: {error.strerror}") from None
+    told.variables[rules_file.VARIABLE] = str(path)
+    return lesson

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`rondo run --learn`: each run tries something else, until nothing is left to try. Nothing here says who is fast."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from launching import launch
+from mpi_libraries import MpiLibrary
+
+from rondo.selection import learned
+
+RONDO = Path(sys.executable).with_name("rondo")
+TIMEOUT = 120
+MOST_RUNS = 8
+RULES = "bcast -> linear_pipeline:segment=64\nallreduce -> native\n"
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+def test_runs_try_one_choice_after_the_other_until_nothing_is_left(mpi: MpiLibrary, tmp_path: Path) -> None:
+    directory, rules = tmp_path / "learned", tmp_path / "mine.rules"
+    rules.write_text(RULES)
+    words = [RONDO, "run", "--learn", "--guard", "exact", "--learned", directory, "--rules", rules, "--report", "--"]
+    launcher = [mpi.prefix / mpi.launcher, *mpi.launcher_options, "-n", 2]
+    environment = {**os.environ, **mpi.environment, **mpi.patience, "XDG_CONFIG_HOME": str(tmp_path)}
+    said = []
+    for _ in range(MOST_RUNS):
+        run = launch([*words, *launcher, mpi.compile("guarded.c"), 16], environment, TIMEOUT).check()
+        assert run.stdout == "failures 0\nchanges 0\n"
+        said.append(re.findall(r"rondo: learned: (.*)", run.stderr))
+        if said[-1][0].endswith("nothing is left to try"):
+            break
+    else:
+        pytest.fail(str(said))
+    assert "rules: mine.rules, below" not in run.stderr
+    assert re.search(rf"rules: {rules}, below \d+ lines of what is tried", run.stderr)
+
+    (file,) = learned.files(directory)
+    kinds = learned.kinds(learned.read(file).verdicts)
+    tried = {condition.split()[0]: set(learned.ratios(each)) for condition, each in kinds.items()}
+    assert len(tried["bcast"]) > 1  # the rule's choice, too
+    assert any(each.startswith("linear_pipeline:segment=64") for each in tried["bcast"])
+    assert len(tried["allreduce"]) > 1  # which the rules leave to the library
+    # What is the best now is what the last run ran, from its first call on.
+    best = {condition.split()[0]: learned.best(each) for condition, each in kinds.items()}
+    run = launch([*words, *launcher, mpi.compile("guarded.c"), 16], environment, TIMEOUT).check()
+    for collective, choice in best.items():
+        assert re.search(rf"{collective} +{choice.partition(':')[0]}", run.stderr), (best, run.stderr)
+    assert "in doubt" not in run.stderr

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `rondo run --learn` tries next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from rondo.launching import installation, run_report
+from rondo.launching.rank_report import RankClass, RankEntry, RankReport
+from rondo.tune import cells, learning
+
+from rondo import _core
+from rondo.selection import learned
+
+MPICH = "MPICH Version 5.0.2"
+VERDICT = (
+    "{collective} bytes={bytes} commutative=no rounding=no processes=8 nodes=4 fewest_on_node=2 most_on_node=2 "
+    "in_rank_order=yes choice={choice} rondo={rondo} library=0.001 day=2026-02-03\n"
+)
+
+
+def verdict(collective: str, choice: str, rondo: float, length: int = 5000) -> str:
+    choice = _core.check_choice(collective, choice)
+    return VERDICT.format(collective=collective, choice=choice, rondo=rondo, bytes=length)
+
+
+def report(*entries: tuple[str, str, int, int], hosts: str = "aabbccdd") -> run_report.Report:
+    """Of ranks that all made the same calls: collective, reason, smallest and largest call."""
+    found = [
+        RankEntry(each, "native", reason, [RankClass(None, 10, 10 * highest, lowest, highest, 0.1)])
+        for each, reason, lowest, highest in entries
+    ]
+    ranks = [RankReport(rank, len(hosts), host, MPICH, "mpich", True, found) for rank, host in enumerate(hosts)]
+    return run_report.merged(ranks)
+
+
+@pytest.fixture
+def lesson(tmp_path: Path) -> learning.Lesson:
+    where = cells.Circumstances(MPICH, None, False, installation.DEFAULT_RULES)
+    return learning.Lesson(tmp_path / "node.verdicts", where)
+
+
+def own(lesson: learning.Lesson) -> list[str]:
+    """The lines above those of the user."""
+    text = lesson.text_of_rules()
+    default = installation.DEFAULT_RULES.read_text()
+    assert text.endswith(default)
+    assert _core.inspect_rules(text)["wrong"] == []
+    return text.removesuffix(default).splitlines()
+
+
+def test_the_first_run_tries_what_the_rules_say(lesson: learning.Lesson) -> None:
+    assert own(lesson) == []
+    assert lesson.progress() == "no kind of calls was compared yet"
+
+
+def test_what_the_rules_leave_to_the_library_is_tried_in_the_second_run(lesson: learning.Lesson) -> None:
+    lesson.end(report(("bcast", "no rule", 8, 8), ("scan", "chosen", 100, 3000), ("exscan", "unusual datatype", 8, 8)))
+    lines = own(lesson)
+    assert [each.partition(" ->")[0] for each in lines] == ["bcast bytes in 8..8", "scan bytes in 100..3000"]
+    assert all(each.partition("-> ")[2] != "native" for each in lines)
+    assert lesson.rules == "default.rules, below 2 lines of what is tried"
+    lesson.end(report(("bcast", "no rule", 4, 16)))
+    lesson.end(report(("bcast", "no rule", 1000, 1000)))
+    assert [each.partition(" ->")[0] for each in own(lesson)][:2] == [
+        "bcast bytes in 4..16",
+        "bcast bytes in 1000..1000",
+    ]
+
+
+def test_each_run_tries_another_choice_and_then_the_best_stays(lesson: learning.Lesson, tmp_path: Path) -> None:
+    file = tmp_path / "node.verdicts"
+    condition = "bcast bytes in 4096..8191, processes = 8, nodes = 4, ranks_per_node = 2"
+    tried: list[str] = []
+    for number in range(learning.MOST_TRIED):
+        learned.change(file, add=verdict("bcast", tried[-1] if tried else "binomial", 0.002 - 0.0004 * number))
+        tried = tried or ["binomial"]
+        (line,) = own(lesson)
+        assert line.startswith(f"{condition} -> ")
+        tried.append(line.partition("-> ")[2])
+    *tries, stays = tried
+    assert len(set(tries)) == learning.MOST_TRIED
+    assert stays == _core.check_choice("bcast", tries[-1])  # the only one that took less than the library
+    assert lesson.progress() == "1 kind of calls settled; nothing is left to try"
+    for each in tries:
+        learned.change(file, add=verdict("bcast", each, 0.0011))
+    assert own(lesson) == [f"{condition} -> native"]
+
+
+def test_where_ranks_are_may_be_unknown(lesson: learning.Lesson, tmp_path: Path) -> None:
+    text = verdict("allreduce", "ring", 0.002).replace(
+        "nodes=4 fewest_on_node=2 most_on_node=2", "nodes=0 fewest_on_node=0 most_on_node=0"
+    )
+    learned.change(tmp_path / "node.verdicts", add=text)
+    (line,) = own(lesson)
+    assert line.startswith("allreduce bytes in 4096..8191, processes = 8, commutative = no -> ")
+
+
+def test_what_was_seen_and_cannot_be_read_is_found_out_again(lesson: learning.Lesson, tmp_path: Path) -> None:
+    (tmp_path / "node.calls.json").write_text("{")
+    lesson.end(report(("bcast", "no rule", 8, 8), hosts="ab"))
+    seen = msgspec.json.decode((tmp_path / "node.calls.json").read_bytes(), type=learning.Seen)
+    assert seen == learning.Seen([1, 1], [learning.Calls("bcast", 8, 8)])
+
+
+def test_learning_needs_the_guard_and_a_place(rondo, stand_in_launcher, stand_in_program, installed) -> None:
+    program, launcher = stand_in_program("libmpi.so.12"), stand_in_launcher("hydra")
+    for words in (("--guard", "off"), ("--guard", "exact", "--learned", "none")):
+        result = rondo("run", "--learn", *words, "--", launcher, "-n", 2, program)
+        assert result.exit_code == 2
+        assert "leave out --guard off and --learned none" in result.stderr
