@@ -32,6 +32,8 @@ std::string day_before(int days) {
 /// Machines change, and a duel may have been misled: after so many days it is fought anew. Not where that would change
 /// the last bits of results.
 constexpr int days_to_hold = 7;
+/// Choices that nobody makes any more are forgotten after so many. Likewise.
+constexpr int days_to_keep = 90;
 
 /// The text of the verdicts that hold.
 std::string content(const std::string& path) {
@@ -134,7 +136,8 @@ std::vector<Learned::Known> Learned::known() {
 void Learned::write() {
     if (path_.empty() || fresh_.empty() || process_ != getpid()) return;
     try {
-        const std::string problem = update_verdicts(path_, [this](Verdicts& kept) {
+        const std::string problem = update_verdicts(path_, [this, limit = day_before(days_to_keep)](Verdicts& kept) {
+            kept.remove_if([&](const Verdict& each) { return !each.rounding && each.day < limit; });
             for (const Verdict& each : fresh_.all()) {
                 // Bits stay: another run that went on at the same time may have been the first to know.
                 const bool is_known =

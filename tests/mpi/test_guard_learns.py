@@ -80,7 +80,10 @@ def test_after_a_week_duels_are_fought_anew_but_where_bits_would_change(
     mpi.run_under_rondo(command, RANKS, environment=variables).check()
     kept = kept_in(variables)
     old = "".join(re.sub(r"day=\S+", "day=2026-01-01", each.line) + "\n" for each in kept.verdicts)
-    learned.change(kept.path, add=old)
+    of_old_rules = re.sub(
+        r"choice=\S+", "choice=binomial", old.splitlines()[[each.collective for each in kept.verdicts].index("bcast")]
+    )
+    learned.change(kept.path, add=old + of_old_rules)
     run = mpi.run_under_rondo(command, RANKS, environment=variables).check()
     assert calls(run, "bcast")["linear_pipeline"] in FEW
     assert calls(run, "allreduce")["ring"] in FEW  # of integers
@@ -88,6 +91,7 @@ def test_after_a_week_duels_are_fought_anew_but_where_bits_would_change(
         True: True,
         False: False,
     }
+    assert "binomial" not in {each.choice for each in kept_in(variables).verdicts}  # nobody asks for it any more
 
 
 # A pair of ranks takes what was found out on the world; a world of another size does not.

@@ -19,6 +19,7 @@ from rondo.selection.learned import Kept, Verdict
 FILES = click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE|DIRECTORY]...")
 COLLECTIVE = click.option("--collective", metavar="NAME", help="Only what is about this collective.")
 UNBOUNDED = 1000  # columns
+WIDE = 100  # columns; narrower terminals get no times
 
 
 @click.group(cls=SuggestingGroup)
@@ -137,20 +138,23 @@ def _show(kept: Kept) -> None:
     if not console.is_terminal:
         console.width = UNBOUNDED
     console.print(str(kept.path), style="bold", soft_wrap=True)
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for heading, justify in (
-        ("collective", "left"), ("bytes", "right"), ("ranks", "right"), ("Rondo's choice", "left"),
-        ("Rondo", "right"), ("library", "right"), ("ratio", "right"), ("faster", "left"), ("since", "left"),
-    ):  # fmt: skip
-        table.add_column(heading, justify=justify)  # type: ignore[arg-type]
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table.add_column("collective", no_wrap=True)
+    table.add_column("bytes", justify="right", no_wrap=True)
+    table.add_column("ranks", justify="right", no_wrap=True)
+    table.add_column("Rondo's choice", overflow="fold")
+    is_wide = console.width >= WIDE
+    for heading in (*(("Rondo", "library") if is_wide else ()), "ratio"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("faster", no_wrap=True)
+    table.add_column("since", no_wrap=True)
     for each in sorted(kept.verdicts, key=lambda verdict: (verdict.collective, verdict.processes, verdict.bytes)):
         table.add_row(
             _subject(each),
             f"{bytes_text(each.lowest)}..{bytes_text(each.highest + 1)}",
             _ranks(each),
             each.choice,
-            f"{each.rondo * 1e6:.0f} us",
-            f"{each.library * 1e6:.0f} us",
+            *((f"{each.rondo * 1e6:.0f} us", f"{each.library * 1e6:.0f} us") if is_wide else ()),
             f"{each.ratio:.2f}",
             "library" if each.lost else "Rondo",
             each.day,
