@@ -35,7 +35,7 @@ EXAMPLES = ROOT / "examples"
 RUNS = 4  # so few can prove a difference
 SHAPE = "8x1:2ms:200Mbit"
 LOCAL_RANKS = 4
-STEPS = "6"
+STEPS = "3"
 OUTPUT = "survivors"
 
 
