@@ -165,7 +165,11 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
     if (doubted) {
         // What is known of ranks that are where these are comes before what the world finds out.
         known_duel({*doubted, situation.bytes, choice}, communicator);
-        if (communicator.has_lost(*doubted, choice)) return left_to_library(runtime, subject, faster_here, line);
+        if (communicator.has_lost(*doubted, choice)) {
+            Decision decision = left_to_library(runtime, subject, faster_here, line);
+            decision.chosen = choice;
+            return decision;
+        }
     }
     std::optional<Placement> placement;
     if (choice->algorithm->uses_nodes) placement = communicator.placement();

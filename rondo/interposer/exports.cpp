@@ -91,7 +91,9 @@ int again(LastCall& last, const Words& words) {
         const Words words = RONDO_WORDS(SHAPE);                                                             \
         const LastCall& last = kept_in_a_register(name##_known[place_of(static_cast<HandleWord>(comm))]);   \
         const CallWords deciding = words_of<Integer>(words, last.rank);                                     \
-        if (last.is_handed_on(deciding) && last.hands_on(count_of<Integer>(words, deciding, last.ranks))) { \
+        /* Where each rank has a count of its own, no duel is about such calls. */                          \
+        if (last.is_handed_on(deciding) && last.hands_on(count_of<Integer>(words, deciding, last.ranks)) && \
+            (words.counts || last.goes_on())) {                                                             \
             last.left->note(last.reason);                                                                   \
             return reinterpret_cast<Function>(last.native)(SHAPE(RONDO_ARGUMENT));                          \
         }                                                                                                   \

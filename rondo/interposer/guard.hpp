@@ -37,10 +37,11 @@ inline std::optional<mpi::DuelKind> doubted_kind(const SeenCall& seen, const mpi
 inline mpi::Duel* known_duel(const mpi::Duel& fresh, mpi::Communicator& communicator) {
     if (mpi::Duel* const known = communicator.duel(fresh.kind(), fresh.chosen())) return known;
     const Choice& choice = *static_cast<const Choice*>(fresh.chosen());
-    const auto winner = learned().winner(fresh.kind(), choice, communicator);
-    if (!winner) return nullptr;
+    const Verdict* const verdict = learned().verdict(fresh.kind(), choice, communicator);
+    if (verdict == nullptr) return nullptr;
     mpi::Duel duel = fresh;
-    duel.settle(*winner);
+    duel.settle(verdict->is_lost() ? mpi::Rival::library : mpi::Rival::rondo, static_cast<float>(verdict->rondo),
+                static_cast<float>(verdict->library));
     return communicator.begin_duel(duel);
 }
 
@@ -49,6 +50,10 @@ inline mpi::Duel* duel_about(const mpi::Duel& fresh, mpi::Communicator& communic
     mpi::Duel* const known = known_duel(fresh, communicator);
     return known != nullptr ? known : communicator.begin_duel(fresh);
 }
+
+/// A call was left to the library because of a duel that was lost. Counts one more. False if it is not lost any more,
+/// or is to be fought again: then the decision must be made anew.
+inline bool is_still_lost(mpi::Duel& duel) { return duel.is_over() && duel.is_lost() && !duel.look_again(); }
 
 /// Times a call by the rival whose turn it is. False if the user's error handler has freed the communicator meanwhile,
 /// and the duel with it.

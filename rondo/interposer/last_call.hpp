@@ -33,17 +33,21 @@ struct CallWords {
 
 /// The last call of a function by one thread on a communicator, if the next one like it goes the same way: its datatype
 /// and operator are predefined, so that their handles cannot come to mean something else.
-struct LastCall {
+struct alignas(256) LastCall {  // places of such a size are found in one instruction
     CallWords words{};
     /// The era in which what follows holds, if it went to the library; 0: it did not.
     std::uint64_t handed_on_in = 0;
     /// The library's function. It gets all whose count, or the sum of those of `ranks` ranks, is in between, whatever
     /// the root.
     void* native = nullptr;
-    std::int64_t lowest = 0, highest = -1;
+    std::int64_t lowest = 0;
+    std::uint64_t beyond_lowest = 0;  ///< by so much at most
     int ranks = 0;
     /// This process on the communicator, of calls whose whole vector means something on the root alone; -1: not known.
     int rank = -1;
+    /// So many more calls go the same way without a second look, whichever way it is: each takes one, and goes on if
+    /// that leaves no less than none. nullptr: there is no duel that comes again.
+    std::int32_t* calls_left = nullptr;
     LeftCalls* left = nullptr;  ///< of the collective
     const char* reason = "";
     /// The era in which what follows holds, if Rondo carried it out; 0: it did not.
@@ -57,7 +61,10 @@ struct LastCall {
     [[nodiscard]] bool is_handed_on(const CallWords& call) const {
         return words.other_words(call) == 0 && handed_on_in == mpi::era();
     }
-    [[nodiscard]] bool hands_on(std::int64_t count) const { return lowest <= count && count <= highest; }
+    [[nodiscard]] bool hands_on(std::int64_t count) const {
+        return static_cast<std::uint64_t>(count) - static_cast<std::uint64_t>(lowest) <= beyond_lowest;
+    }
+    [[nodiscard]] bool goes_on() const { return calls_left == nullptr || --*calls_left >= 0; }
     [[nodiscard]] bool is_served(const CallWords& call) const { return words == call && served_in == mpi::era(); }
     void forget(const CallWords& call) {
         words = call;

@@ -91,16 +91,16 @@ const Verdict* Learned::find(const mpi::DuelKind& kind, const Choice& choice, co
                         choice);
 }
 
-std::optional<mpi::Rival> Learned::winner(const mpi::DuelKind& kind, const Choice& choice,
-                                          const mpi::Communicator& communicator) noexcept {
+const Verdict* Learned::verdict(const mpi::DuelKind& kind, const Choice& choice,
+                                const mpi::Communicator& communicator) noexcept {
     const mpi::World& world = mpi::world();
-    if (before_.empty()) return std::nullopt;
+    if (before_.empty()) return nullptr;
     const Verdict* verdict = find(kind, choice, Shape::of(communicator.size(), communicator.spread()));
     if (verdict == nullptr) verdict = find(kind, choice, Shape::of(world.size(), world.whole_spread()));
-    if (verdict == nullptr) return std::nullopt;
+    if (verdict == nullptr) return nullptr;
     const std::lock_guard lock(mutex_);
     used_[static_cast<std::size_t>(verdict - before_.all().data())] = true;
-    return verdict->is_lost() ? mpi::Rival::library : mpi::Rival::rondo;
+    return verdict;
 }
 
 void Learned::note(const mpi::Duel& duel, const mpi::Communicator& communicator) noexcept try {

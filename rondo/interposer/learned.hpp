@@ -21,10 +21,10 @@ class Learned {
     /// writes what is new.
     void open(const std::string& directory, const std::string& library_version, std::uint64_t machine);
 
-    /// Who has won a duel about such calls and this choice in an earlier run; nothing if there was none. Equal on all
-    /// ranks. On a part of the world, what was found out about the world will do.
-    std::optional<mpi::Rival> winner(const mpi::DuelKind& kind, const Choice& choice,
-                                     const mpi::Communicator& communicator) noexcept;
+    /// Of a duel about such calls and this choice in an earlier run; nullptr if there was none. Equal on all ranks. On
+    /// a part of the world, what was found out about the world will do.
+    const Verdict* verdict(const mpi::DuelKind& kind, const Choice& choice,
+                           const mpi::Communicator& communicator) noexcept;
     /// A duel is over.
     void note(const mpi::Duel& duel, const mpi::Communicator& communicator) noexcept;
 

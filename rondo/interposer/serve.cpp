@@ -72,24 +72,25 @@ int serve_again(LastCall& last, const void* input, void* output) {
     auto& known = *std::launder(reinterpret_cast<Served*>(last.served));
     const Wrapped& function = *known.function;
     Communicator& communicator = *known.communicator;
+    const Decision& decision = communicator.last_decision(function.collective);
     const Rank rank = communicator.rank();
     const UserCall call = {.input = input, .output = output, .count = known.count, .root = known.root};
     if (communicator.number_of_decision(function.collective) != known.decision ||
         WholeVector::in_place(function.output, call, rank) != known.in_place ||
-        WholeVector::buffers_in_doubt(function.output, call, *known.type, rank)) {
+        WholeVector::buffers_in_doubt(function.output, call, *known.type, rank) || !last.goes_on()) {
         return LastCall::not_again;
     }
     if (output != known.output || input != known.input) {
         mpi::notice_device_runtimes();
         remember_buffers(input, output, known);
     }
-    return run_plan(*communicator.last_decision(function.collective).plan, known.comm, [&](const Plan& plan) {
+    return run_plan(*decision.plan, known.comm, [&](const Plan& plan) {
         const mpi::Reduction* const reduction = function.has.operation ? &known.reduction : nullptr;
         return WholeVector::run(function.output, communicator, call, *known.type, reduction, plan);
     });
 }
 
-void serve_again_from_now(LastCall& last, const SeenCall& seen, bool in_place) {
+void serve_again_from_now(LastCall& last, const SeenCall& seen, bool in_place, mpi::Duel* won) {
     const mpi::Reduction reduction = seen.reduction != nullptr ? *seen.reduction : mpi::Reduction();
     const std::uint32_t decision = seen.communicator.number_of_decision(seen.function.collective);
     auto* const served = new (last.served)
@@ -97,6 +98,7 @@ void serve_again_from_now(LastCall& last, const SeenCall& seen, bool in_place) {
                seen.call.root, decision,           in_place,   nullptr,   nullptr};
     remember_buffers(seen.call.input, seen.call.output, *served);
     last.again = serve_again;
+    last.calls_left = won != nullptr ? &won->calls_left() : nullptr;
     last.served_in = mpi::era();
 }
 
@@ -111,27 +113,39 @@ static_assert(sizeof(Met) <= sizeof(LastCall::served) && std::is_trivially_copya
 
 int meet_again(LastCall& last, const void* /*input*/, void* /*output*/) {
     const Met known = *std::launder(reinterpret_cast<Met*>(last.served));
-    if (known.communicator->number_of_decision(known.collective) != known.decision) return LastCall::not_again;
+    if (known.communicator->number_of_decision(known.collective) != known.decision || !last.goes_on()) {
+        return LastCall::not_again;
+    }
     return run_plan(*known.communicator->last_decision(known.collective).plan, known.comm,
                     [&](const Plan& plan) { return Meeting::run(*known.communicator, plan); });
 }
 
-void meet_again_from_now(LastCall& last, const SeenCall& seen) {
+void meet_again_from_now(LastCall& last, const SeenCall& seen, mpi::Duel* won) {
     const std::size_t collective = seen.function.collective;
     new (last.served)
         Met{&seen.communicator, seen.call.comm, collective, seen.communicator.number_of_decision(collective)};
     last.again = meet_again;
+    last.calls_left = won != nullptr ? &won->calls_left() : nullptr;
     last.served_in = mpi::era();
 }
 
 RONDO_THREAD_LOCAL LeftOnAny left_on_any;
+
+/// By which the library has the call; nullptr if it is no duel.
+mpi::Duel* lost_duel(const Decision& decision, const std::optional<mpi::DuelKind>& doubted,
+                     Communicator& communicator) {
+    const bool is_lost = decision.plan == nullptr && decision.chosen != nullptr && doubted;
+    return is_lost ? communicator.duel(*doubted, decision.chosen) : nullptr;
+}
 
 /// What has been decided for such calls, or is now.
 template <class Kind>
 const Decision& decision_for(const Kind& kind, const CallKey& key, const Runtime& runtime, Communicator& communicator,
                              MPI_Comm comm, const std::optional<mpi::DuelKind>& doubted) {
     const Decision* known = communicator.find(key);
-    if (known != nullptr && (known->starts == nullptr || kind.has_starts(*known->starts))) return *known;
+    mpi::Duel* const lost = known != nullptr ? lost_duel(*known, doubted, communicator) : nullptr;
+    const bool holds = known != nullptr && (lost == nullptr || is_still_lost(*lost));
+    if (holds && (known->starts == nullptr || kind.has_starts(*known->starts))) return *known;
     const auto starts = [&] {
         return key.division != 0 ? std::make_shared<const std::vector<Count>>(kind.starts()) : nullptr;
     };
@@ -185,7 +199,8 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
         const Interval counts = handed_on_counts(*decision, call, kind.bytes_to_a_count());
         if (decision->holds_on_any) left_on_any.remember(key, communicator.size(), *decision);
         const Rank ranks = counts.lowest < 0 ? 0 : communicator.size();  // any sum will do
-        service.hand_on_from_now(last, seen.type, predefined_operator, decision->reason, counts, ranks);
+        service.hand_on_from_now(last, seen.type, predefined_operator, decision->reason, counts, ranks,
+                                 lost_duel(*decision, doubted, communicator));
         return service.leave_to_library(*decision, bytes);
     }
     // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
@@ -214,10 +229,7 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
         const int line = runtime.reporting ? runtime.instructions.line_of(static_cast<const Choice*>(chosen)) : 0;
         return service.leave_to_library(reason, bytes, line);
     };
-    if (duel != nullptr && duel->is_lost()) {
-        service.hand_on_from_now(last, seen.type, predefined_operator, faster_here, count_of(call), 0);
-        return in_spite_of_rules(faster_here);
-    }
+    if (duel != nullptr && duel->is_over()) duel->look_again();
     if (duel != nullptr && duel->times_calls_of(length)) {
         if (duel->kind().rounding) {
             const bool may_be_tried = decision != nullptr && wrong == nullptr && !is_refused;
@@ -227,14 +239,18 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
             return rival == mpi::Rival::rondo ? carry_out() : in_spite_of_rules(compared);
         });
     }
+    if (duel != nullptr && duel->is_lost()) {
+        service.hand_on_from_now(last, seen.type, predefined_operator, faster_here, count_of(call), 0, duel);
+        return in_spite_of_rules(faster_here);
+    }
     const bool is_decided = decision != nullptr && (duel == nullptr || duel->is_over());
     if (is_decided && !is_refused && !runtime.reporting) {
         if constexpr (std::is_same_v<Kind, WholeVector>) {
             if (wrong == nullptr && seen.type.predefined && predefined_operator) {
-                serve_again_from_now(last, seen, key.in_place);
+                serve_again_from_now(last, seen, key.in_place, duel);
             }
         }
-        if constexpr (std::is_same_v<Kind, Meeting>) meet_again_from_now(last, seen);
+        if constexpr (std::is_same_v<Kind, Meeting>) meet_again_from_now(last, seen, duel);
     }
     return carry_out();
 }

@@ -26,17 +26,19 @@ class Service {
         return error;
     }
     /// The next call with such words and such a count may go to the library without a second look: that is decided for
-    /// all of them. `ranks`: whose counts are added up, where each has one.
+    /// all of them, or until the duel that was lost comes again. `ranks`: whose counts are added up, where each has
+    /// one.
     void hand_on_from_now(LastCall& last, const mpi::Datatype& type, bool predefined_operator, const char* reason,
-                          Interval counts, Rank ranks) const {
+                          Interval counts, Rank ranks, mpi::Duel* lost = nullptr) const {
         if (reporting_ || !type.predefined || !predefined_operator) return;
         last.native = function_.address(mpi::library());
         last.left = &left_calls_of[function_.collective];
         last.reason = reason;
         last.lowest = counts.lowest;
-        last.highest = counts.highest;
+        last.beyond_lowest = static_cast<std::uint64_t>(counts.highest) - static_cast<std::uint64_t>(counts.lowest);
         last.ranks = ranks;
-        last.handed_on_in = last.native != nullptr ? mpi::era() : 0;
+        last.calls_left = lost != nullptr ? &lost->calls_left() : nullptr;
+        last.handed_on_in = last.native != nullptr && counts.lowest <= counts.highest ? mpi::era() : 0;
     }
     /// Counts the call, if anybody wants to know.
     void stop(mpi::Tally* tally, Count bytes) const {

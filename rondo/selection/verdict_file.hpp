@@ -15,8 +15,8 @@ std::string name_of_hosts(std::string_view host);
 /// As the operating system has it.
 std::string host_name();
 
-/// Of the file about an MPI library ("MPICH Version 5.0.2") on a machine, by the name of a host and the fingerprint of its
-/// figures. What was found out elsewhere, or by another version of Rondo, says nothing here.
+/// Of the file about an MPI library ("MPICH Version 5.0.2") on a machine, by the name of a host and the fingerprint of
+/// its figures. What was found out elsewhere, or by another version of Rondo, says nothing here.
 std::string verdict_file_name(std::string_view host, std::string_view library_version, std::string_view rondo_version,
                               std::uint64_t machine);
 

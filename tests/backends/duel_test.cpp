@@ -11,6 +11,17 @@
 namespace rondo::mpi {
 namespace {
 
+/// Ends a duel that comes again, on one rank.
+template <class TimeOf>
+void fight_on(Duel& duel, TimeOf&& time_of) {
+    while (!duel.is_over()) {
+        const Rival rival = duel.next();
+        duel.begin();
+        duel.end(time_of(rival, 0));
+        if (duel.is_due()) duel.judge(duel.times());
+    }
+}
+
 /// Calls until the duel is over, on ranks that measure `time_of(rival, rank)`. How many there were; the verdict is that
 /// of all ranks.
 template <class TimeOf>
@@ -95,6 +106,61 @@ TEST(Duel, rarely_takes_the_slower_one_where_that_matters) {
     EXPECT_GT(most_lost, 0);  // it is noise
 }
 
+/// Calls after the verdict until it comes again.
+int patience(Duel& duel) {
+    for (int calls = 1;; ++calls) {
+        if (duel.look_again()) return calls;
+        EXPECT_TRUE(duel.is_over());
+    }
+}
+
+TEST(Duel, comes_again_when_that_costs_little) {
+    Duel duel;
+    fight(duel, 2, [](Rival rival, int) { return rival == Rival::rondo ? 3.0F : 1.0F; });
+    EXPECT_TRUE(duel.is_lost());
+    const int first = patience(duel);
+    EXPECT_GT(first, 1000);
+    EXPECT_FALSE(duel.is_over());
+    EXPECT_TRUE(duel.is_lost());  // what is not timed stays where it was
+    EXPECT_EQ(duel.stand_in(), Rival::library);
+    fight_on(duel, [](Rival rival, int) { return rival == Rival::rondo ? 3.0F : 1.0F; });
+    EXPECT_TRUE(duel.is_lost());
+    EXPECT_EQ(patience(duel), 2 * (first - 1) + 1);  // twice as many
+    fight_on(duel, [](Rival rival, int) { return rival == Rival::rondo ? 1.0F : 3.0F; });
+    EXPECT_FALSE(duel.is_lost());
+    EXPECT_EQ(duel.winner(), Rival::rondo);
+    EXPECT_EQ(patience(duel), first);  // it is news, and may be wrong
+    fight_on(duel, [](Rival rival, int) { return rival == Rival::rondo ? 1.05F : 1.0F; });
+    EXPECT_EQ(duel.winner(), Rival::rondo);  // for a trifle nothing changes
+}
+
+TEST(Duel, waits_the_longer_the_slower_one_is_slow) {
+    const auto calls_after = [](float slower) {
+        Duel duel;
+        duel.settle(Rival::library, slower, 1.0F);
+        return patience(duel);
+    };
+    for (const float ratio : {1.0F, 2.0F, 10.0F, 1000.0F}) {
+        EXPECT_GE(static_cast<float>(calls_after(ratio)), 100 * 2 * (ratio - 1));  // a hundredth of all calls' time
+    }
+}
+
+TEST(Duel, never_comes_again_where_bits_depend_on_it) {
+    Duel duel({.rounding = true}, 8, nullptr);
+    duel.settle(Rival::library, 1.01F, 1.0F);
+    for (int call = 0; call < 100000; ++call) ASSERT_FALSE(duel.look_again());
+    EXPECT_TRUE(duel.is_lost());
+}
+
+TEST(Duel, the_shortest_way_counts_for_it) {
+    Duel duel;
+    duel.settle(Rival::rondo, 1.0F, 2.0F);
+    std::int32_t& left = duel.calls_left();
+    while (--left >= 0) continue;
+    EXPECT_TRUE(duel.look_again());
+    EXPECT_LT(left, 0);  // nobody goes the shortest way before it is over
+}
+
 TEST(Duel, is_stuck_if_nobody_judges_it) {
     Duel duel;
     for (int call = 0; call < Duel::most_calls; ++call) {
@@ -141,7 +207,7 @@ TEST(Duel, changes_no_bits_before_the_next_run) {
     EXPECT_EQ(duel.fastest(Rival::library), 1);
 
     Duel next_run(kind, 8, nullptr);
-    next_run.settle(duel.winner());
+    next_run.settle(duel.winner(), 2.0F, 1.0F);
     EXPECT_TRUE(next_run.is_lost());
     Duel without_memory(kind, 8, nullptr);
     without_memory.abandon();

@@ -233,9 +233,9 @@ bool Communicator::has_lost(const DuelKind& kind, const void* chosen) {
     const Duel* known = duel(kind, chosen);
     if (known == nullptr && waits_for_world()) {
         const Duel* const lost = world().duels().find(kind, chosen);
-        if (lost != nullptr && lost->is_lost()) known = duels_.add(*lost);
+        if (lost != nullptr && lost->is_over() && lost->is_lost()) known = duels_.add(*lost);
     }
-    return known != nullptr && known->is_lost();
+    return known != nullptr && known->is_over() && known->is_lost();
 }
 
 int Communicator::run(const Plan& plan, const Operands& operands) {

@@ -27,7 +27,8 @@ struct DuelKind {
 
 enum class Rival : std::uint8_t { rondo, library };
 
-/// A few calls, in turn by the one and the other. All ranks begin to time a call together, so who comes late to it
+/// A few calls, in turn by the one and the other, and after many more once again, for programs change, and a busy
+/// machine may mislead. All ranks begin to time a call together, so who comes late to it
 /// decides nothing. What counts is the slowest rank of each call, and the fastest call of each rival: whatever disturbs
 /// a call makes it longer. Who runs which call depends on the calls before it alone, and the verdict on times that the
 /// ranks have agreed on: all ranks do the same.
@@ -39,6 +40,8 @@ class Duel {
     static constexpr float clearly_faster = 1.1F;
     static constexpr int most_calls = 2 * most_rounds;  ///< that are timed
     static constexpr int most_skipped = 3;              ///< for which ranks did not come together
+    /// What another look costs is so small a share of the calls before it.
+    static constexpr float calls_to_one = 100;
     using Times = std::array<float, most_calls>;
 
     Duel() = default;
@@ -52,10 +55,13 @@ class Duel {
     /// library's, unless bits depend on it.
     void wait_for(std::uint8_t calls) { calls_to_wait_ = calls; }
 
-    /// It was fought in an earlier run, and is over.
-    void settle(Rival winner) {
+    /// It was fought in an earlier run, and is over. `rondo` and `library`: what the fastest call of each took.
+    void settle(Rival winner, float rondo, float library) {
         winner_ = winner;
-        over_ = takes_effect_ = true;
+        rondo_ = rondo;
+        library_ = library;
+        takes_effect_ = true;
+        close();
     }
 
     [[nodiscard]] const DuelKind& kind() const { return kind_; }
@@ -66,10 +72,28 @@ class Duel {
         return !over_ && std::abs(bytes - bytes_) <= bytes_ / 8;
     }
     [[nodiscard]] bool is_over() const { return over_; }
-    /// Once it is over.
+    /// Once it is over, or comes again.
     [[nodiscard]] Rival winner() const { return winner_; }
-    /// The library has all further calls.
-    [[nodiscard]] bool is_lost() const { return over_ && winner_ == Rival::library && takes_effect_; }
+    /// The library has all further calls, but those that are timed when it comes again.
+    [[nodiscard]] bool is_lost() const { return (over_ || comes_again_) && winner_ == Rival::library && takes_effect_; }
+    /// Counts a call after the verdict, of which the shortest way has not counted one that goes no further. True if it
+    /// is time to look again: then it is not over any more. Never where bits depend on it.
+    bool look_again() {
+        if (calls_left_ >= 0) --calls_left_;
+        if (calls_left_ >= 0) return false;
+        if (kind_.rounding) {
+            calls_left_ = most_calls_left;
+            return false;
+        }
+        over_ = false;
+        comes_again_ = true;
+        timed_ = skipped_ = 0;
+        times_.fill(std::numeric_limits<float>::max());
+        return true;
+    }
+    /// For the shortest way of calls after the verdict: takes one from it, and goes on if that leaves no less than
+    /// none.
+    [[nodiscard]] std::int32_t& calls_left() { return calls_left_; }
     /// What the fastest call took, once the ranks have judged.
     [[nodiscard]] float fastest(Rival rival) const { return rival == Rival::rondo ? rondo_ : library_; }
 
@@ -82,9 +106,14 @@ class Duel {
     void abandon() {
         winner_ = stand_in();
         over_ = true;
+        comes_again_ = false;
+        calls_left_ = most_calls_left;
     }
     /// Who carries out a call that is not timed.
-    [[nodiscard]] Rival stand_in() const { return kind_.rounding ? Rival::rondo : Rival::library; }
+    [[nodiscard]] Rival stand_in() const {
+        if (comes_again_) return winner_;
+        return kind_.rounding ? Rival::rondo : Rival::library;
+    }
     /// The next call is not timed, because the ranks did not come together for it.
     void skip() {
         if (++skipped_ == most_skipped) abandon();
@@ -111,10 +140,15 @@ class Duel {
         }
         rondo_ = rondo.least;
         library_ = library.least;
-        winner_ = rondo_ <= library_ ? Rival::rondo : Rival::library;
         const auto [faster, slower] = std::minmax(rondo, library);
         // Where bits depend on it, runs of a program shall not differ in which of its few calls were enough.
-        over_ = kind_.rounding || faster.most * clearly_faster <= slower.least || timed_ == most_calls;
+        if (!kind_.rounding && faster.most * clearly_faster > slower.least && timed_ != most_calls) return;
+        // What was found before is not given up for a trifle.
+        const bool is_clear = faster.least * clearly_faster <= slower.least;
+        const Rival before = winner_;
+        if (!comes_again_ || is_clear) winner_ = rondo_ <= library_ ? Rival::rondo : Rival::library;
+        if (winner_ != before) looks_ = 0;
+        close();
     }
 
   private:
@@ -126,6 +160,20 @@ class Duel {
         }
         friend bool operator<(const Range& a, const Range& b) { return a.least < b.least; }
     };
+    static constexpr std::int32_t most_calls_left = std::int32_t{1} << 30;
+    /// It is over, and comes again when as many calls have been made that this costs little: twice as many each time.
+    void close() {
+        over_ = true;
+        comes_again_ = false;
+        const float slower = std::max(rondo_, library_), faster = std::min(rondo_, library_);
+        const float ratio = faster > 0 ? slower / faster : 1;
+        const float cost = 2 * ratio + 10;  // in calls: two by the slower one, and before each all ranks come together
+        const float calls = calls_to_one * cost * static_cast<float>(1U << looks_);
+        const bool is_bounded = calls < static_cast<float>(most_calls_left);
+        calls_left_ = is_bounded ? static_cast<std::int32_t>(calls) : most_calls_left;
+        constexpr std::uint8_t most_doublings = 20;
+        if (looks_ < most_doublings) ++looks_;
+    }
     /// Who is second in a round is first in the next, but where it is Rondo's result that shall be left.
     [[nodiscard]] Rival rival_in(int call) const {
         const int turn = kind_.rounding ? call : call + call / 2;
@@ -138,8 +186,11 @@ class Duel {
     std::uint8_t calls_to_wait_ = 0;
     std::uint8_t timed_ = 0;  // calls, so far
     std::uint8_t skipped_ = 0;
+    std::uint8_t looks_ = 0;
     bool over_ = false;
+    bool comes_again_ = false;
     bool takes_effect_ = true;
+    std::int32_t calls_left_ = 0;
     Rival winner_ = Rival::rondo;
     float rondo_ = 0, library_ = 0;
     Times times_{};

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A verdict is not for ever: after many calls the guard looks again, and takes it back if the other is faster now."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from mpi_libraries import MpiLibrary
+from test_guard import COMPARED, FEW, TAKEN_BACK, calls
+
+from rondo import _core
+from rondo.selection import learned
+
+CALLS = 2000
+BYTES = 1000
+RULES = "bcast -> {choice}\nreduce -> binomial\nallreduce -> recursive_doubling\nbarrier -> dissemination\n"
+VERDICT = (
+    "bcast bytes=1000 commutative=no rounding=no processes=2 nodes=1 fewest_on_node=2 most_on_node=2 in_rank_order=yes "
+    "choice={choice} rondo={rondo} library=0.001 day=9999-01-01\n"
+)
+BOTH = pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+
+
+def variables(mpi: MpiLibrary, tmp_path: Path, choice: str, rondo: float) -> dict[str, str]:
+    """Of a run whose verdict about `choice` was made up."""
+    rules, directory = tmp_path / "mine.rules", tmp_path / "learned"
+    rules.write_text(RULES.format(choice=choice))
+    directory.mkdir()
+    known = {"RONDO_RULES": str(rules), "RONDO_GUARD": "exact", "RONDO_LEARNED": str(directory)}
+    mpi.run_under_rondo([mpi.compile("many_calls.c"), "100", BYTES], 2, environment=known).check()
+    (file,) = learned.files(directory)
+    file.write_text(VERDICT.format(choice=_core.check_choice("bcast", choice), rondo=rondo))
+    return known
+
+
+@BOTH
+def test_what_won_by_mistake_is_taken_back(mpi: MpiLibrary, tmp_path: Path) -> None:
+    known = variables(mpi, tmp_path, "linear_pipeline:segment=1", 0.00099)
+    run = mpi.run_under_rondo([mpi.compile("many_calls.c"), CALLS, BYTES], 2, environment=known).check()
+    assert run.stdout == "failures 0\n"
+    found = calls(run, "bcast")
+    assert found[COMPARED] in FEW
+    assert 1000 < found["linear_pipeline"] < 1500
+    assert found[TAKEN_BACK] == CALLS - found["linear_pipeline"] - found[COMPARED]
+    verdicts = learned.read(learned.files(tmp_path / "learned")[0]).verdicts
+    assert {each.lost for each in verdicts if each.collective == "bcast"} == {True}
+
+
+@BOTH
+def test_what_lost_is_tried_again(mpi: MpiLibrary, tmp_path: Path) -> None:
+    known = variables(mpi, tmp_path, "binomial", 0.00101)
+    run = mpi.run_under_rondo([mpi.compile("many_calls.c"), CALLS, BYTES], 2, environment=known).check()
+    assert run.stdout == "failures 0\n"
+    found = calls(run, "bcast")
+    assert found[TAKEN_BACK] > 1000
+    assert found[COMPARED] >= min(FEW)
+    assert found["binomial"] >= found[COMPARED]
+
+
+# Nothing is counted: the shortest ways are taken, and each rank finds out when to look again from the calls alone.
+@BOTH
+@pytest.mark.parametrize("guard", ["exact", "free"])
+def test_all_ranks_look_again_at_the_same_call(mpi: MpiLibrary, tmp_path: Path, guard: str) -> None:
+    rules = tmp_path / "mine.rules"
+    rules.write_text(RULES.format(choice="binomial"))
+    known = {"RONDO_RULES": str(rules), "RONDO_GUARD": guard, "RONDO_REPORT": ""}
+    run = mpi.run_under_rondo([mpi.compile("many_calls.c"), CALLS], 3, environment=known, timeout=150).check()
+    assert run.stdout == "failures 0\n"
