@@ -356,7 +356,10 @@ def test_errors_say_what_was_wrong(rondo, results_file, tmp_path):
     (tmp_path / "other.json").write_text('{"a": 1}')
     for words_, message in (
         ([tmp_path / "missing.json"], f"cannot read {tmp_path}/missing.json: No such file or directory"),
-        ([tmp_path / "other.json"], f"{tmp_path}/other.json holds no results of rondo bench: "),
+        (
+            [tmp_path / "other.json"],
+            f"{tmp_path}/other.json holds other JSON; expected a file that rondo bench, rondo profile or ",
+        ),
         ([path, "--output", tmp_path / "no/page.html"], f"cannot write {tmp_path}/no/page.html: No such file"),
         ([path, "--csv", tmp_path / "no/table.csv"], f"cannot write {tmp_path}/no/table.csv: No such file"),
         ([path, "--figures", "/proc/none"], "cannot write figures to /proc/none: "),

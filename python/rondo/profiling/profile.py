@@ -150,6 +150,12 @@ class Profile(msgspec.Struct):
     format: int = FORMAT
 
 
+class _Version(msgspec.Struct):
+    """Of a profile of any format."""
+
+    format: int = FORMAT
+
+
 def read(path: Path) -> Profile:
     """The profile in a file; Error if it is none."""
     try:
@@ -161,12 +167,12 @@ def read(path: Path) -> Profile:
 def decoded(content: bytes, path: Path) -> Profile:
     """The profile that is the content of a file; Error if it is none."""
     try:
-        profile = msgspec.json.decode(content, type=Profile)
+        version = msgspec.json.decode(content, type=_Version).format
+        if version != FORMAT:
+            raise Error(f"{path} has format {version} of profiles; this version of Rondo reads format {FORMAT}")
+        return msgspec.json.decode(content, type=Profile)
     except msgspec.DecodeError as error:
         raise Error(f"{path} holds no profile of rondo profile: {error}") from None
-    if profile.format != FORMAT:
-        raise Error(f"{path} has format {profile.format} of profiles; this version of Rondo reads format {FORMAT}")
-    return profile
 
 
 def write(profile: Profile, path: Path) -> None:

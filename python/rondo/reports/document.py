@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterable, Sequence
 from html import escape
 from importlib import resources
@@ -47,7 +48,8 @@ def figure(content: dict[str, Any] | None, name: str, title: str, described_by: 
     data = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
     return (
         f"<figure><figcaption>{escape(title)}</figcaption>"
-        f'<div class=chart id="{name}" role="img" aria-label="{escape(title)}" aria-describedby="{described_by}" '
+        f'<div class=chart style="height:{content["layout"]["height"]}px" id="{name}" role="img" '
+        f'aria-label="{escape(title)}" aria-describedby="{described_by}" '
         f'data-figure="{name}data"></div><script type="application/json" id="{name}data">{data}</script></figure>\n'
     )
 
@@ -73,6 +75,11 @@ def table(
         f"<div class=scroll><table><caption>{escape(caption)}</caption>"
         f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>\n"
     )
+
+
+def with_code(words: str) -> str:
+    """Words as HTML; what stands between backticks as the machine would write it."""
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(words))
 
 
 def _asset(name: str) -> str:

@@ -113,6 +113,13 @@ def explain(call: Call, rules: Path | None, figures: Path | None, environment: M
     """
     text = rules_file.read(rules) if rules is not None else ""
     machine_text = figures.read_text(encoding="utf-8") if figures is not None else machine.standard().text()
+    return by_texts(call, text, rules, machine_text, environment)
+
+
+def by_texts(
+    call: Call, text: str, rules: Path | None, machine_text: str, environment: Mapping[str, str]
+) -> Explanation:
+    """The same of rules and of a machine file that are known as texts; the path only names the rules."""
     variable = choices.variable_of(call.collective)
     forced = environment.get(variable, "")
     if forced:

@@ -77,15 +77,17 @@ def head_of(text: str) -> Head | None:
 
 
 def machine_here(cluster_text: str | None) -> str:
-    """What tuned rules call the machine: the name of hosts like this one, or the network of an emulated cluster.
-
-    Host names differ in their numbers: node017 and node018 are of one machine.
-    """
+    """What tuned rules call the machine: the name of hosts like this one, or the network of an emulated cluster."""
     if cluster_text is None:
-        host = socket.gethostname().partition(".")[0]
-        return host.rstrip("0123456789").rstrip("-_") or host
+        return machine_of(socket.gethostname())
     shape = cluster.find(cluster_text).shape if ":" not in cluster_text else shapes.parse(cluster_text)
     return f"emulated:{str(shape).partition(':')[2]}"
+
+
+def machine_of(host: str) -> str:
+    """What tuned rules call the machine of a host. Names differ in numbers: node017 and node018 are of one machine."""
+    name = host.partition(".")[0]
+    return name.rstrip("0123456789").rstrip("-_") or name
 
 
 def default_path(head: Head, environment: Mapping[str, str]) -> Path:
