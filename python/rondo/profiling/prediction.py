@@ -105,6 +105,10 @@ class Prediction:
     judged: bool
     """Is there anything to go by?"""
 
+    def ratio(self, estimate: Estimate | None) -> float:
+        """Of what a call would take to what it takes; not above 1, for the guard takes back what does not pay."""
+        return min(estimate.seconds.value / self.native, 1.0) if estimate is not None and self.native > 0 else 1.0
+
     def saved(self, estimate: Estimate | None) -> Range:
         """Seconds of the run. What does not pay, the guard takes back: nothing is lost.
 

@@ -124,19 +124,12 @@ def _collectives(found: Outlook) -> Table:
 
 def moving_with_rondo(found: Outlook, own: Iterable[Prediction]) -> tuple[float, float]:
     """Seconds of the mean rank in which data would move: by the rules, and by the best algorithms."""
-    some = list(own)
-    moving = summary.total(found.profile, [each.line for each in some]).moving
-    saved = (sum(each.saved(one).value for each in some for one in (which(each),)) for which in (_by_rules, _best))
-    by_rules, best = (max(moving - each, 0.0) for each in saved)
+    by_rules = best = 0.0
+    for each in own:
+        moving = summary.total(found.profile, [each.line]).moving
+        by_rules += moving * each.ratio(each.rules)
+        best += moving * each.ratio(each.best)
     return by_rules, best
-
-
-def _by_rules(each: Prediction) -> Estimate | None:
-    return each.rules
-
-
-def _best(each: Prediction) -> Estimate | None:
-    return each.best
 
 
 def _calls(found: Outlook) -> Table:
