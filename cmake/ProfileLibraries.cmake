@@ -18,7 +18,7 @@ function(rondo_profile_library abi directory)
     list(TRANSFORM profiler_tables PREPEND "--table=" OUTPUT_VARIABLE tables)
     execute_process(
         COMMAND "${Python3_EXECUTABLE}" "${profiler_script}" --compiler "${CMAKE_CXX_COMPILER}" --include "${directory}"
-                ${tables} --output "${generated}/profiled_functions.inc" --exports "${generated}/exports.map"
+                ${tables} --output "${generated}/rondo/profiler/profiled_functions.inc" --exports "${generated}/exports.map"
         RESULT_VARIABLE status)
     if(NOT status EQUAL 0)
         message(FATAL_ERROR "librondo_profile_${abi}.so: cannot list the functions of ${directory}/mpi.h")

@@ -23,6 +23,9 @@ NOT_TIMED = re.compile(
     r"T_|Abi_|Status_|Pcontrol$|\w+_(f2c|c2f|f2f08|f082f|f082c|c2f08|fromint|toint)$|Get_(library_)?version$"
     r"|Initialized$|Finalized$|Query_thread$|Is_thread_main$|Aint_|DUP_FN|\w+_FN(_\w+)?$"
 )
+# What compilers and libraries make of the name of a function in Fortran: mpif.h and `use mpi`, with one underscore or
+# two; mpi_f08 of Open MPI and of MPICH's family, and there with large counts.
+FORTRAN_ENDINGS = ("_", "__", "_f08_", "_f08ts_", "_f08ts_large_", "_c_f08ts_")
 OWN_CODE = {"Init", "Init_thread", "Finalize", "Abort"}
 SENDING = re.compile(r"I?[bsr]?send(_c)?$|(I?sendrecv|I?sendrecv_replace|R?put|R?accumulate)(_c)?$", re.IGNORECASE)
 # Makers of communicators: which argument, from the end, is the new one.
@@ -101,24 +104,30 @@ def role(name: str) -> str:
 
 
 def lines(functions: dict[str, int], collectives: list[Collective]) -> Iterator[str]:
-    """A line for each function: of collectives RONDO_COLLECTIVE, of others RONDO_TIMED."""
+    """A line for each function: of collectives RONDO_COLLECTIVE, and RONDO_FORTRAN; of others RONDO_TIMED."""
     left = {name: arguments for name, arguments in functions.items() if not NOT_TIMED.match(name)}
     for each in collectives:
         for large in ("", "_c"):
             integer = "std::int64_t" if large else "int"
             nonblocking = f"I{each.function[0].lower()}{each.function[1:]}"
             for name, kind in ((each.function, "blocking"), (nonblocking, "nonblocking")):
-                if left.pop(name + large, None) is not None:
+                arguments = left.pop(name + large, None)
+                if arguments is not None:
                     yield f"RONDO_COLLECTIVE({name}{large}, {each.function}, {each.shape}, {integer}, {kind})"
+                if arguments is not None and not large:
+                    for ending in FORTRAN_ENDINGS:
+                        yield f"RONDO_FORTRAN(mpi_{name.lower()}{ending}, {arguments + 1})"
     for name, arguments in sorted(left.items()):
         if name not in OWN_CODE:
             yield f"RONDO_TIMED({name}, {arguments}, {role(name)})"
 
 
 def exports(text: str) -> str:
-    """The version script that shows these functions, by both names."""
-    names = [*sorted(OWN_CODE), *re.findall(r"^RONDO_\w+\((\w+)", text, re.MULTILINE)]
-    shown = "".join(f"        {prefix}{name};\n" for name in names for prefix in ("MPI_", "PMPI_"))
+    """The version script that shows these functions, those of C by both names."""
+    names = [*sorted(OWN_CODE), *re.findall(r"^RONDO_(?:COLLECTIVE|TIMED)\((\w+)", text, re.MULTILINE)]
+    symbols = [prefix + name for name in names for prefix in ("MPI_", "PMPI_")]
+    symbols += re.findall(r"^RONDO_FORTRAN\((\w+)", text, re.MULTILINE)
+    shown = "".join(f"        {symbol};\n" for symbol in symbols)
     return f"{{\n    global:\n{shown}    local:\n        *;\n}};\n"
 
 

@@ -14,9 +14,10 @@ namespace rondo::profiler {
 namespace {
 
 enum Number : std::uint32_t {
+#define RONDO_FORTRAN(...)
 #define RONDO_TIMED(name, ...) number_of_##name,
 #define RONDO_COLLECTIVE(name, ...) number_of_##name,
-#include "profiled_functions.inc"
+#include "rondo/profiler/profiled_functions.inc"
 #undef RONDO_TIMED
 #undef RONDO_COLLECTIVE
     count_of_functions
@@ -25,10 +26,11 @@ enum Number : std::uint32_t {
 constexpr const char* names[] = {
 #define RONDO_TIMED(name, ...) "MPI_" #name,
 #define RONDO_COLLECTIVE(name, ...) "MPI_" #name,
-#include "profiled_functions.inc"
+#include "rondo/profiler/profiled_functions.inc"
 #undef RONDO_TIMED
 #undef RONDO_COLLECTIVE
 };
+#undef RONDO_FORTRAN
 static_assert(count_of_functions <= std::tuple_size_v<decltype(Image::functions)>);
 
 /// The arguments of a call by their names in wrapped_functions.hpp.
@@ -158,6 +160,16 @@ template <class Role, class... Arguments>
     return error;
 }
 
+template <class... Arguments>
+[[gnu::always_inline]] inline int called_by_fortran(int (*function)(Arguments...), const void* caller,
+                                                    Arguments... arguments) {
+    if (!records() || thread.fortran_caller != nullptr) return function(arguments...);
+    thread.fortran_caller = caller;
+    const int unused = function(arguments...);  // a subroutine
+    thread.fortran_caller = nullptr;
+    return unused;
+}
+
 }  // namespace
 
 const char* name_of(std::uint32_t function) { return names[function]; }
@@ -247,6 +259,14 @@ template <class Function>
     RONDO_COLLECTIVE_ENTRY(MPI_##name, name, base, SHAPE, Integer, kind) \
     RONDO_COLLECTIVE_ENTRY(PMPI_##name, name, base, SHAPE, Integer, kind)
 
-#include "profiled_functions.inc"
+// What Fortran calls. It calls one of the functions above in turn, which would take the library for its caller.
+#define RONDO_FORTRAN(symbol, arity)                                                            \
+    extern "C" __attribute__((visibility("default"))) int symbol(RONDO_PARAMETERS_##arity) {    \
+        static constinit std::atomic<int (*)(RONDO_PARAMETERS_##arity)> known{nullptr};         \
+        const auto function = behind(known, #symbol, __builtin_return_address(0));              \
+        return called_by_fortran(function, __builtin_return_address(0) RONDO_ARGUMENTS_##arity); \
+    }
+
+#include "rondo/profiler/profiled_functions.inc"
 
 }  // namespace rondo::profiler
