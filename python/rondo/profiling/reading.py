@@ -5,21 +5,20 @@ from __future__ import annotations
 
 import datetime
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rondo import __version__, _core
-from rondo.profiling import image, profile, waiting
+from rondo.profiling import image, profile, sites, waiting
 from rondo.profiling.image import Image
 from rondo.profiling.profile import Profile
 
 SITE_UNKNOWN = image.Site(0, "", "", (), "")
 ENDINGS = {image.FINALIZED: profile.FINALIZED, image.ABORTED: profile.ABORTED, image.RUNNING: profile.CUT_OFF}
-Resolve = Callable[[Sequence[image.Site]], list[profile.Site]]
 
 
-def read(directory: Path, command: Sequence[str], resolve: Resolve | None = None) -> Profile:
+def read(directory: Path, command: Sequence[str]) -> Profile:
     """The profile of a run whose ranks left their files in a directory."""
     images, missing = [], []
     for path in sorted(directory.glob(f"*{image.SUFFIX}")):
@@ -27,18 +26,13 @@ def read(directory: Path, command: Sequence[str], resolve: Resolve | None = None
             images.append(image.decode(path.read_bytes()))
         except (OSError, ValueError) as error:  # msgspec's are among them
             missing.append(f"the file {path.name} of a rank cannot be read: {error}")
-    return merged(images, command, missing, resolve or unresolved)
+    return merged(images, command, missing)
 
 
-def unresolved(sites: Sequence[image.Site]) -> list[profile.Site]:
-    """Sites by what the process knew of itself."""
-    return [profile.Site(each.symbol, "", 0, Path(each.module).name, each.offset, list(each.frames)) for each in sites]
-
-
-def merged(images: Iterable[Image], command: Sequence[str], missing: list[str], resolve: Resolve) -> Profile:
+def merged(images: Iterable[Image], command: Sequence[str], missing: Iterable[str] = ()) -> Profile:
     """One profile of the ranks' files."""
     ranks, others = _of_first_world(images)
-    merger = _Merger(ranks, resolve)
+    merger = _Merger(ranks)
     missing = [*missing, *_gaps(ranks, others)]
     lines = merger.lines()
     return Profile(
@@ -50,7 +44,7 @@ def merged(images: Iterable[Image], command: Sequence[str], missing: list[str], 
         hosts=merger.hosts,
         ranks=merger.ranks(),
         communicators=merger.communicators,
-        sites=merger.sites(),
+        sites=sites.resolve(merger.sites, missing),
         functions=merger.functions(),
         lines=lines,
         clock_error=merger.clocks.error,
@@ -200,7 +194,7 @@ class _Together:
 class _Merger:
     """Ranks' tables to those of all."""
 
-    def __init__(self, ranks: Sequence[Image], resolve: Resolve) -> None:
+    def __init__(self, ranks: Sequence[Image]) -> None:
         self.images = ranks
         self.clocks = _Clocks(ranks)
         self.size = ranks[0].owner.size if ranks else 0
@@ -211,7 +205,8 @@ class _Merger:
         self.hosts = [nodes[node] for node in self.nodes]
         self.communicators: list[profile.Communicator] = []
         self._communicators: dict[tuple, int] = {}
-        self._resolve = resolve
+        self.sites: list[image.Site] = []
+        """Those that lines speak of."""
         self._sites: dict[image.Site, int] = {}
         self._collectives = {each["name"] for each in _core.collectives()}
         self._number_communicators()
@@ -230,11 +225,10 @@ class _Merger:
 
     def _site(self, each: Image, number: int) -> int:
         site = each.sites[number] if number < len(each.sites) else SITE_UNKNOWN
-        return self._sites.setdefault(site, len(self._sites))
-
-    def sites(self) -> list[profile.Site]:
-        """After `lines`."""
-        return self._resolve(list(self._sites))
+        if site not in self._sites:
+            self._sites[site] = len(self.sites)
+            self.sites.append(site)
+        return self._sites[site]
 
     def ranks(self) -> list[profile.Rank]:
         found = []
