@@ -17,6 +17,7 @@ from rondo.commands.run import check_json_file, refuse_unknown_option
 from rondo.errors import Error
 from rondo.launching import abi, process, shared_directory
 from rondo.launching.instructed import mpi_on_cluster
+from rondo.machine import machine
 from rondo.profiling import profiled
 
 DIRECTORY = ".rondo-profile-"
@@ -70,39 +71,35 @@ def command(
     if wanted_mpi is not None and cluster_text is None:
         raise Error("--mpi chooses the launcher on an emulated cluster; expected --cluster beside it")
     start = profiled.prepare(words, os.environ, wanted)
+    figures = machine.find(None, os.environ) if cluster_text is None else None
     directory = shared_directory.new(DIRECTORY, "the ranks' files")
     with contextlib.ExitStack() as stack:
         stack.callback(shutil.rmtree, directory, ignore_errors=True)
         if cluster_text is None:
-            launch = start.under_launcher(directory)
+            launch, shape = start.under_launcher(directory), ""
         else:
             mpi = mpi_on_cluster(start.line, wanted_mpi)
-            launch = start.on_cluster(stack.enter_context(cluster.opened(cluster_text)), mpi, directory)
+            running = stack.enter_context(cluster.opened(cluster_text))
+            launch, shape = start.on_cluster(running, mpi, directory), str(running.shape)
+            figures = running.directory / "machine"
+        costs = figures.read_text(encoding="utf-8") if figures is not None else ""
         with process.requests_to_end():  # whoever asks more than once shall get the profile all the same
             code = process.run(launch.words, {**start.environment, **launch.environment})
-            _tell(directory, words, path)
+            _tell(directory, words, path, cluster=shape, machine=costs)
     sys.exit(code)
 
 
-def _tell(directory: Path, words: tuple[str, ...], path: Path) -> None:
-    """Writes the profile, and shows it on stderr."""
+def _tell(directory: Path, words: tuple[str, ...], path: Path, **where: str) -> None:
+    """Writes the profile, with what is known of where it was made, and shows it on stderr."""
     from rich.console import Console  # noqa: PLC0415
 
-    from rondo.profiling import reading  # noqa: PLC0415
+    from rondo.profiling import profile, reading, terminal  # noqa: PLC0415
 
-    found = reading.read(directory, words)
-    partial = path.with_name(f".{path.name}.partial")
+    found = msgspec.structs.replace(reading.read(directory, words), **where)
     try:
-        partial.write_bytes(msgspec.json.encode(found) + b"\n")
-        partial.replace(path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        click.echo(f"rondo: cannot write the profile {path}: {error.strerror}", err=True)
+        profile.write(found, path)
+    except Error as error:
+        click.echo(f"rondo: {error}", err=True)
     with contextlib.suppress(OSError):  # the terminal is gone
-        try:
-            from rondo.profiling import terminal  # noqa: PLC0415
-        except ImportError:
-            for each in found.missing:
-                click.echo(f"rondo: {each}", err=True)
-        else:
-            terminal.show(found, Console(stderr=True, highlight=False))
+        terminal.show(found, Console(stderr=True, highlight=False, markup=False))
+    click.echo(f"wrote {path}; rondo report {path.name} makes a page of it", err=True)

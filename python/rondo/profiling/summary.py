@@ -117,6 +117,8 @@ def of_ranks(profile: Profile) -> list[Times]:
     seconds, waiting, moving = ([0.0] * len(profile.ranks) for _ in range(3))
     for line in profile.lines:
         for share in line.shares:
+            if share.rank >= len(profile.ranks):  # of a rank that left nothing else
+                continue
             seconds[share.rank] += share.seconds
             waiting[share.rank] += share.waiting
             moving[share.rank] += share.moving

@@ -47,9 +47,13 @@ class Scale:
 
 def show(profile: Profile, console: Console, found: Outlook | None = None) -> None:
     """Prints what is most important of a profile. `found` is what there is to gain, if that is known already."""
+    if not profile.ranks:
+        for line in profile.missing:
+            console.print(Text(f"missing: {line}", style="yellow"))
+        return
     if found is None:
         found = prediction.outlook(profile, prediction.circumstances(profile, os.environ))
-    console.print(title(profile), style="bold", soft_wrap=True)
+    console.print(Text(title(profile), style="bold"), soft_wrap=True)
     console.print(_times(found))
     if profile.lines:
         console.print(_collectives(found))
@@ -146,7 +150,7 @@ def _calls(found: Outlook) -> Table:
     table.add_column("best", justify="right", no_wrap=True)
     for each in ordered[:MOST_LINES]:
         table.add_row(
-            summary.site_text(profile.sites[each.line.site]),
+            Text(summary.site_text(profile.sites[each.line.site])),
             each.line.function.removeprefix("MPI_"),
             bytes_text(each.line.smallest, each.line.largest),
             str(each.line.calls),
