@@ -12,6 +12,7 @@ measured, from the moment when the last rank had come (`moving`).
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,6 +33,10 @@ FEWEST_SAMPLES = 3
 """Of a line: the first call of a kind makes connections, under Rondo as well."""
 MOST_LINES = 60
 """That are predicted: those that move the longest."""
+MOST_MESSAGES = 1 << 16
+"""Of an algorithm that is timed for a line. There are many to time, and somebody is waiting."""
+SECONDS = 30.0
+"""After so many, no further line is predicted. Thousands of ranks take that long, hundreds do not."""
 ERRORS = ((4 << 10, 0.85, 1.36), (64 << 10, 0.85, 1.21), (1 << 20, 0.55, 1.20), (math.inf, 0.54, 1.11))
 """Of virtual time: up to so many bytes, predicted over measured times, 5% and 95% (docs/benchmarks/predictions.md)."""
 ERROR_OF_TUNED = 0.1
@@ -191,17 +196,18 @@ def _rules_for(profile: Profile, environment: Mapping[str, str]) -> Path:
 def outlook(profile: Profile, where: Circumstances) -> Outlook:
     """What there is to gain."""
     explained: dict[explanation.Call, Explanation | str] = {}
-    worth = set(sorted(range(len(profile.lines)), key=lambda each: -_mean_moving(profile.lines[each]))[:MOST_LINES])
-    return Outlook(
-        profile,
-        where,
-        tuple(
-            predicted(profile, line, where, explained)
-            if number in worth
-            else _not_judged(line, "moves little beside other calls")
-            for number, line in enumerate(profile.lines)
-        ),
-    )
+    found: dict[int, Prediction] = {}
+    deadline = time.monotonic() + SECONDS
+    order = sorted(range(len(profile.lines)), key=lambda each: -_mean_moving(profile.lines[each]))
+    for place, number in enumerate(order):
+        line = profile.lines[number]
+        if place >= MOST_LINES:
+            found[number] = _not_judged(line, "moves little beside other calls")
+        elif time.monotonic() > deadline:
+            found[number] = _not_judged(line, "predictions for so many ranks take too long")
+        else:
+            found[number] = predicted(profile, line, where, explained)
+    return Outlook(profile, where, tuple(found[number] for number in range(len(profile.lines))))
 
 
 def predicted(
@@ -216,7 +222,9 @@ def predicted(
     call = call_of(profile, line)
     if call not in explained:
         try:
-            explained[call] = explanation.by_texts(call, where.text, where.rules, where.machine, {})
+            explained[call] = explanation.by_texts(
+                call, where.text, where.rules, where.machine, {}, most_messages=MOST_MESSAGES
+            )
         except Error as error:
             explained[call] = str(error)
     found = explained[call]

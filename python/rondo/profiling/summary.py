@@ -147,7 +147,8 @@ def waited_for(profile: Profile) -> list[int]:
 def site_text(site: Site) -> str:
     """Where in the program, as short as can be: of Python the frame, else FILE:LINE, else what is known."""
     if site.frames:
-        return site.frames[0]
+        place, _, function = site.frames[0].partition(" in ")
+        return " in ".join(filter(None, (place.rpartition("/")[2], function)))
     name = site.file.rpartition("/")[2]
     if name:
         place = f"{name}:{site.line}" if site.line else name
