@@ -10,7 +10,7 @@ import pytest
 from profile_builder import ALPHA, BETA, RUN, line, profile
 from rondo.launching import installation
 from rondo.profiling import prediction, summary
-from rondo.profiling.profile import Communicator
+from rondo.profiling.profile import Communicator, Site
 from rondo.tune import tuned_files
 
 from rondo import _core
@@ -121,7 +121,11 @@ def test_inside_one_node_virtual_time_promises_nothing(predicted):
     found = predicted(profile(line(moving=50e-3), nodes=1, each=8))
     assert not found.predictions[0].judged
     assert found.at_best == prediction.NOTHING
-    assert "virtual time has not been compared with measurements" in prediction.advice(found)[-1]
+    assert prediction.advice(found) == [
+        "Nothing that is certain to gain by other algorithms.",
+        "Calls inside one node move data for 50.0% of the run. Nothing is predicted of them: `rondo tune` measures whether "
+        "other algorithms are faster.",
+    ]
     assert "nothing of the run could be saved" in prediction.sentence(found)
 
 
@@ -202,6 +206,37 @@ def test_the_slowest_rank_counts_and_of_communicators_alike_one_of_each():
     pairs = Communicator("", "MPI_Comm_split", 2, 2, 1, 2)
     assert prediction.moving_per_call(one, single) == pytest.approx(0.04)
     assert prediction.moving_per_call(one, pairs) == pytest.approx(0.035)
+
+
+def test_a_reduction_is_over_when_the_root_has_the_result():
+    """Ranks between a late one and the root wait for it, without anybody seeing it."""
+    one = line("MPI_Reduce", calls=10, root=2)
+    for share in one.shares:
+        share.moving = 50.0
+    one.shares[2].moving = 0.05
+    assert prediction.moving_per_call(one, profile().communicators[0]) == pytest.approx(0.005)
+    one.shares[3].moving = one.shares[4].moving = 0.0
+    some = Communicator("", "MPI_Comm_split", 8, 8, 1, 1)  # of which nobody knows the root
+    assert prediction.moving_per_call(one, some) == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize(
+    ("site", "text"),
+    [
+        (Site("step", "/home/me/solver.c", 112, "app", 1), "solver.c:112 in step"),
+        (Site("", "/home/me/solver.c", 0, "app", 1), "solver.c"),
+        (
+            Site("", "", 0, "libpython3.11.so", 1, ["/home/me/train.py:40 in step", "train.py:80"]),
+            "train.py:40 in step",
+        ),
+        (Site("LAMMPS_NS::Neighbor::check_distance()", "", 0, "lib.so", 1), "Neighbor::check_distance in lib.so"),
+        (Site("a::f(int, b<c>*) const", "f.cpp", 7, "lib.so", 1), "f.cpp:7 in a::f"),
+        (Site("", "", 0, "hpcc", 0x2F657), "hpcc+0x2f657"),
+        (Site("", "", 0, "", 0), "unknown place"),
+    ],
+)
+def test_places_in_programs_are_shown_as_short_as_they_can_be(site, text):
+    assert summary.site_text(site) == text
 
 
 def test_all_to_alls_have_as_much_for_each_rank():

@@ -12,6 +12,7 @@ measured, from the moment when the last rank had come (`moving`).
 from __future__ import annotations
 
 import math
+import statistics
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -45,6 +46,9 @@ MISFIT = 0.8
 """Who moves data in less than so many times the least possible time shows that the machine's figures are wrong."""
 WORTH = 0.01
 """Of the run: less is not worth a word."""
+ON_ONE_NODE = "on one node; there, virtual time has not been compared with measurements"
+TO_ROOT = ("gather", "reduce")
+"""Who is done when the root is. Other ranks may wait for late ones in between."""
 PREDICTED, TUNED = "predicted", "measured by rondo tune"
 
 
@@ -241,10 +245,7 @@ def predicted(
         best = estimate if estimate is not None and estimate.seconds.value < native else None
         return Prediction(line, native, by_rules, best, "" if by_rules else found.reason, judged=True)
     if communicator.nodes == 1:
-        reason = "on one node; there, virtual time has not been compared with measurements"
-        if found.runs == NATIVE:
-            reason = f"{found.reason}; {reason}"
-        return _not_judged(line, reason, native)
+        return _not_judged(line, ON_ONE_NODE, native)
     least = least_seconds(call, machine_figures(where.machine))
     if native < MISFIT * least:
         return _not_judged(line, "moves faster than the machine's figures allow", native)
@@ -300,7 +301,12 @@ def ranks_on(profile: Profile, communicator: Communicator) -> tuple[int, ...]:
 
 def moving_per_call(line: Line, communicator: Communicator) -> float:
     """Seconds on the rank that moves the longest; of several communicators alike, as many ranks have a say."""
-    found = sorted(each.moving / each.calls for each in line.shares if each.sampled > 0 and each.calls > 0)
+    shares = [each for each in line.shares if each.sampled > 0 and each.calls > 0]
+    if line.collective in TO_ROOT and communicator.made_by == "MPI_COMM_WORLD":
+        shares = [each for each in shares if each.rank == line.root]
+    found = sorted(each.moving / each.calls for each in shares)
+    if line.collective in TO_ROOT and len(found) > 1:  # nobody knows which rank of all is the root
+        return statistics.median(found)
     groups = max(1, min(communicator.number, len(found) // max(communicator.size, 1)))
     slowest = found[-groups:]
     return sum(slowest) / len(slowest) if slowest else math.nan
@@ -421,12 +427,12 @@ def advice(found: Outlook) -> list[str]:
             "These figures are of a 100 Gbit/s network, not of this machine: `rondo calibrate` first. Until then, "
             "nothing of it is certain."
         )
-    imbalance = _imbalance(found)
-    if not lines:
+    imbalance, is_open = _imbalance(found), _what_is_open(found)
+    if not lines and not is_open:
         lines.append("Nothing to gain by other algorithms" + ("." if imbalance else ": collectives take too little."))
-    lines += imbalance
-    lines += _what_is_open(found)
-    return lines
+    elif not lines:
+        lines.append("Nothing that is certain to gain by other algorithms.")
+    return lines + imbalance + is_open
 
 
 def _imbalance(found: Outlook) -> list[str]:
@@ -451,6 +457,11 @@ def _what_is_open(found: Outlook) -> list[str]:
         if not each.judged:
             reasons[each.reason] = reasons.get(each.reason, 0.0) + _mean_moving(each.line)
     most = max(reasons, key=lambda each: reasons[each])
+    if most == ON_ONE_NODE:
+        return [
+            f"Calls inside one node move data for {percent(share)} of the run. Nothing is predicted of them: "
+            "`rondo tune` measures whether other algorithms are faster."
+        ]
     return [f"Nothing is predicted of calls that move data for {percent(share)} of the run; most of them: {most}."]
 
 

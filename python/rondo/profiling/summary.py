@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -149,10 +150,16 @@ def site_text(site: Site) -> str:
     if site.frames:
         place, _, function = site.frames[0].partition(" in ")
         return " in ".join(filter(None, (place.rpartition("/")[2], function)))
-    name = site.file.rpartition("/")[2]
+    name, function = site.file.rpartition("/")[2], _function_text(site.function)
     if name:
         place = f"{name}:{site.line}" if site.line else name
-        return f"{place} in {site.function}" if site.function else place
-    if site.function:
-        return f"{site.function} in {site.module}" if site.module else site.function
+        return f"{place} in {function}" if function else place
+    if function:
+        return f"{function} in {site.module}" if site.module else function
     return f"{site.module}+{site.offset:#x}" if site.module else "unknown place"
+
+
+def _function_text(name: str) -> str:
+    """Of C++ only the class and the function: Neighbor::check_distance."""
+    plain = re.sub(r"\(.*\)( const)?$", "", name)
+    return "::".join(plain.split("::")[-2:]) if "<" not in plain else plain
