@@ -123,8 +123,8 @@ def test_inside_one_node_virtual_time_promises_nothing(predicted):
     assert found.at_best == prediction.NOTHING
     assert prediction.advice(found) == [
         "Nothing that is certain to gain by other algorithms.",
-        "Calls inside one node move data for 50.0% of the run. Nothing is predicted of them: `rondo tune` measures whether "
-        "other algorithms are faster.",
+        "Calls inside one node move data for 50.0% of the run. Nothing is predicted of them: `rondo tune` measures "
+        "whether other algorithms are faster.",
     ]
     assert "nothing of the run could be saved" in prediction.sentence(found)
 
