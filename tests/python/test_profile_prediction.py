@@ -49,6 +49,17 @@ def test_a_binomial_broadcast_takes_three_latencies_on_eight_nodes(predicted):
     assert found.share(found.by_rules).value == pytest.approx(found.by_rules.value / RUN)
 
 
+def test_the_mean_rank_counts_and_the_slowest_one_at_most(predicted):
+    one = line(moving=4e-3, calls=100)
+    one.shares[5].moving = 100 * 8e-3
+    (each,) = predicted(profile(one)).predictions
+    takes, saved = each.rules.seconds, each.saved(each.rules)
+    assert each.native == pytest.approx(8e-3)
+    assert saved.value == pytest.approx(100 * 4.5e-3 * (1 - takes.value / 8e-3))
+    assert saved.low == pytest.approx(100 * 4.5e-3 * (1 - takes.high / 8e-3))
+    assert saved.high == pytest.approx(100 * (8e-3 - takes.low))
+
+
 def test_lines_are_added_and_the_sentence_says_it_all(predicted):
     found = predicted(profile(line(moving=8e-3, waiting=2e-3), line(moving=4e-3, site=1), line("MPI_Barrier")))
     first, second, _ = found.predictions

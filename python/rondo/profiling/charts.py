@@ -203,8 +203,8 @@ def ranks(found: Outlook) -> dict[str, Any]:
 def predictions(found: Outlook) -> dict[str, Any] | None:
     """What calls would take, over what they were measured to take. None if nothing is predicted."""
     series = {
-        "rondo run": [(each, each.rules) for each in found.predictions if each.rules is not None],
         "at best": [(each, each.best) for each in found.predictions if each.best is not None],
+        "rondo run": [(each, each.rules) for each in found.predictions if each.rules is not None],
     }
     points = [(each.native, one.seconds.value) for some in series.values() for each, one in some if one is not None]
     if not points:
@@ -222,9 +222,11 @@ def predictions(found: Outlook) -> dict[str, Any] | None:
             "hoverinfo": "skip",
         }
     ]
-    for (name, some), colour, symbol in zip(
-        series.items(), (style.COLOURS[1], style.COLOURS[2]), ("circle", "diamond"), strict=True
-    ):
+    marks = (
+        {"color": style.COLOURS[2], "symbol": "diamond-open", "size": 14, "line": {"width": 2}},
+        {"color": style.COLOURS[1], "symbol": "circle", "size": 8},
+    )
+    for (name, some), mark in zip(series.items(), marks, strict=True):
         if not some:
             continue
         estimates = [one.seconds for _, one in some if one is not None]
@@ -243,7 +245,7 @@ def predictions(found: Outlook) -> dict[str, Any] | None:
                     "thickness": 1.2,
                     "width": 3,
                 },
-                "marker": {"color": colour, "symbol": symbol, "size": 9},
+                "marker": mark,
                 "hovertext": [_hover_of_prediction(found, each, one.choice) for each, one in some if one is not None],
                 "hovertemplate": "%{hovertext}<extra></extra>",
             }

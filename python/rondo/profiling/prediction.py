@@ -121,15 +121,14 @@ class Prediction:
     def saved(self, estimate: Estimate | None) -> Range:
         """Seconds of the run. What does not pay, the guard takes back: nothing is lost.
 
-        Ranks that leave a call early wait in the next one, so the rank that moves the longest counts; at the least it
-        is what the mean rank moves.
+        It is what the mean rank no longer moves. At most it is what the slowest rank no longer moves: those that leave
+        a call early wait in the next one.
         """
-        if estimate is None:
+        if estimate is None or self.native <= 0:
             return NOTHING
-        takes = estimate.seconds
-        at_least = _mean_moving(self.line) * max(0.0, 1 - takes.high / self.native) if self.native > 0 else 0.0
-        value, high = (max(0.0, self.native - each) * self.line.calls for each in (takes.value, takes.low))
-        return Range(value, min(at_least, value), high)
+        takes, moves = estimate.seconds, _mean_moving(self.line)
+        value, low = (moves * max(0.0, 1 - each / self.native) for each in (takes.value, takes.high))
+        return Range(value, low, max(0.0, self.native - takes.low) * self.line.calls)
 
 
 @dataclass(frozen=True)
