@@ -91,11 +91,10 @@ def _gaps(ranks: Sequence[Image], others: Sequence[Image]) -> list[str]:
                 "call that is here"
             )
     if others:
-        worlds = {each.owner.world for each in others}
-        found.append(
-            f"{len(others)} processes of {len(worlds)} other MPI_COMM_WORLD (spawned, or begun later) are not in this "
-            "profile"
-        )
+        processes = "1 process" if len(others) == 1 else f"{len(others)} processes"
+        worlds = len({each.owner.world for each in others})
+        which = "another MPI_COMM_WORLD" if worlds == 1 else f"{worlds} other MPI_COMM_WORLDs"
+        found.append(f"{processes} of {which} (spawned, or begun later): not in this profile")
     lost = max(each.calls_without_line for each in ranks)
     if lost:
         found.append(
