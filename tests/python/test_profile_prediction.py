@@ -105,7 +105,7 @@ def test_nobody_gains_more_than_the_least_possible_time_allows(predicted):
     # Who is faster than that shows that the figures are wrong: nothing follows from them.
     found = predicted(profile(line("MPI_Allreduce", bytes=1 << 20, moving=0.1)))
     assert (found.predictions[0].judged, found.at_best) == (False, prediction.NOTHING)
-    assert found.predictions[0].reason == "moves faster than the machine's figures allow"
+    assert found.predictions[0].reason == prediction.TOO_FAST
 
 
 @pytest.mark.parametrize(

@@ -253,11 +253,11 @@ def _predictions_table(found: Outlook) -> str:
             [
                 escape(f"{line.function}{operation}{extra}"),
                 terminal.bytes_text(line.smallest, line.largest),
-                escape(_communicator_text(profile.communicators[line.communicator])),
+                _communicator(profile.communicators[line.communicator]),
                 str(line.calls),
                 style.time_text(each.native),
                 _estimate(each.rules),
-                _estimate(each.best),
+                "the same" if each.best is not None and each.best == each.rules else _estimate(each.best),
                 _time(saved.value),
                 escape(_remark(each)),
             ]
@@ -279,7 +279,7 @@ def _estimate(estimate: Estimate | None) -> str:
     size, _ = style.unit_of(takes.value)
     high = style.digits(takes.high / size) if math.isfinite(takes.high) else "?"
     return (
-        f"{style.time_text(takes.value)} [{style.digits(takes.low / size)}, {high}] "
+        f"{style.time_text(takes.value)} [{style.digits(takes.low / size)}, {high}]<br>"
         f"<code>{escape(estimate.choice)}</code>"
     )
 
@@ -348,9 +348,9 @@ def _communicators_table(found: Outlook) -> str:
     return _long_table("Those alike are one", headings, {"Name", "Made by"}, rows)
 
 
-def _communicator_text(each: Communicator) -> str:
-    name = each.name if each.name and each.name != each.made_by else each.made_by
-    return f"{name}, {style.counted(each.size, 'rank')} on {style.counted(each.nodes, 'node')}"
+def _communicator(each: Communicator) -> str:
+    size = f"{style.counted(each.size, 'rank')} on {style.counted(each.nodes, 'node')}"
+    return f"{escape(each.name or each.made_by)}<br>{size}"
 
 
 def _beside(sources: Sequence[Source], names: Sequence[str], marks: Mapping[str, Any]) -> str:

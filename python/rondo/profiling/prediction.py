@@ -43,10 +43,12 @@ ERRORS = ((4 << 10, 0.85, 1.36), (64 << 10, 0.85, 1.21), (1 << 20, 0.55, 1.20), 
 ERROR_OF_TUNED = 0.1
 """Of a ratio that `rondo tune` measured, relative: other days, and calls that do not follow each other at once."""
 MISFIT = 0.8
-"""Who moves data in less than so many times the least possible time shows that the machine's figures are wrong."""
+"""Who moves data in less than so many times the least possible time has begun before the last rank came, as the root of
+a broadcast may; or the machine's figures are wrong. Nothing follows for algorithms that begin with all ranks."""
 WORTH = 0.01
 """Of the run: less is not worth a word."""
 ON_ONE_NODE = "on one node; there, virtual time has not been compared with measurements"
+TOO_FAST = "data were under way before the last rank came, or the machine's figures are wrong: it takes too little"
 TO_ROOT = ("gather", "reduce")
 """Who is done when the root is. Other ranks may wait for late ones in between."""
 PREDICTED, TUNED = "predicted", "measured by rondo tune"
@@ -247,7 +249,7 @@ def predicted(
         return _not_judged(line, ON_ONE_NODE, native)
     least = least_seconds(call, machine_figures(where.machine))
     if native < MISFIT * least:
-        return _not_judged(line, "moves faster than the machine's figures allow", native)
+        return _not_judged(line, TOO_FAST, native)
     estimates = [_estimate(each, found, least, where) for each in found.candidates if each.seconds is not None]
     fastest = min(estimates, key=lambda each: each.seconds.value, default=None)
     by_rules, reason = None, found.reason
