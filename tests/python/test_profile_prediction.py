@@ -15,6 +15,7 @@ from rondo.tune import tuned_files
 
 from rondo import _core
 
+START = prediction.START_LATENCIES * ALPHA
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -40,11 +41,11 @@ def test_a_binomial_broadcast_takes_three_latencies_on_eight_nodes(predicted):
     assert each.rules.choice == "binomial"
     assert each.rules.basis == prediction.PREDICTED
     assert each.rules.seconds.value == pytest.approx(3 * (ALPHA + 8 * BETA), rel=0.01)
-    assert found.by_rules.value == pytest.approx(100 * (5e-3 - each.rules.seconds.value))
+    assert found.by_rules.value == pytest.approx(100 * (5e-3 - each.rules.seconds.value) - START)
     # Errors of the shortest class, as the page has them: the model may say 0.85 to 1.36 of what is measured.
     assert each.rules.seconds.low == pytest.approx(each.rules.seconds.value / 1.36)
     assert each.rules.seconds.high == pytest.approx(each.rules.seconds.value / 0.85)
-    assert found.by_rules.low == pytest.approx(100 * (5e-3 - each.rules.seconds.high))
+    assert found.by_rules.low == pytest.approx(100 * (5e-3 - each.rules.seconds.high) - START)
     assert found.by_rules.high == pytest.approx(100 * (5e-3 - each.rules.seconds.low))
     assert found.share(found.by_rules).value == pytest.approx(found.by_rules.value / RUN)
 
@@ -64,7 +65,7 @@ def test_lines_are_added_and_the_sentence_says_it_all(predicted):
     found = predicted(profile(line(moving=8e-3, waiting=2e-3), line(moving=4e-3, site=1), line("MPI_Barrier")))
     first, second, _ = found.predictions
     assert found.by_rules.value == pytest.approx(
-        sum(100 * (each.native - each.rules.seconds.value) for each in (first, second))
+        sum(100 * (each.native - each.rules.seconds.value) for each in (first, second)) - START
     )
     assert found.times.collectives == pytest.approx(100 * 19e-3)
     text = prediction.sentence(found)
@@ -128,6 +129,20 @@ def test_what_cannot_be_judged_promises_nothing_and_says_why(predicted, one, rea
     assert found.not_judged == pytest.approx(sum(each.moving for each in one.shares) / 8)
 
 
+def test_of_few_calls_nothing_is_certain(predicted):
+    found = predicted(profile(line(moving=50e-3, calls=9)))
+    assert found.by_rules.low == 0
+    assert found.by_rules.value == pytest.approx(9 * 47e-3 - START, rel=0.01)
+    assert predicted(profile(line(moving=50e-3, calls=10))).by_rules.low > 0
+
+
+def test_a_run_that_is_shorter_than_the_start_of_rondo_gains_nothing(predicted):
+    found = predicted(profile(line(moving=5e-3, calls=20)))
+    assert found.predictions[0].saved(found.predictions[0].rules).value > 0
+    assert (found.by_rules.value, found.by_rules.low) == (0, 0)
+    assert prediction.advice(found) == ["Nothing to gain by other algorithms: collectives take too little."]
+
+
 def test_inside_one_node_virtual_time_promises_nothing(predicted):
     found = predicted(profile(line(moving=50e-3), nodes=1, each=8))
     assert not found.predictions[0].judged
@@ -168,8 +183,8 @@ def test_what_rondo_tune_has_measured_counts_more_than_virtual_time(predicted, t
     assert short.rules.seconds.low == pytest.approx(0.36 * 10e-3)
     assert short.rules.seconds.high == pytest.approx(0.44 * 10e-3)
     assert long.rules.seconds.value == pytest.approx(0.2 * 20e-3)
-    assert found.by_rules.value == pytest.approx(100 * 6e-3 + 10 * 16e-3)
-    assert "with its tuned rules it should save 7.6%" in prediction.advice(found)[0]
+    assert found.by_rules.value == pytest.approx(100 * 6e-3 + 10 * 16e-3 - START)
+    assert "with its tuned rules it could save 7.0%" in prediction.advice(found)[0]
     # Of other machines and libraries they say nothing.
     for changes in ({"hosts": ["other1"] * 8}, {"library": "Open MPI v5.0.11"}):
         assert predicted(profile(line(), **changes), None).circumstances.rules == installation.DEFAULT_RULES

@@ -32,6 +32,10 @@ from rondo.tune import rules_text, tuned_files
 
 FEWEST_SAMPLES = 3
 """Of a line: the first call of a kind makes connections, under Rondo as well."""
+FEW_SAMPLES = 10
+"""Of a line: with fewer, the first call and a single late message are much of the mean, so nothing is certain."""
+START_LATENCIES = 60
+"""What Rondo's own start takes: ranks agree on what they were told (docs/benchmarks/profiles.md)."""
 MOST_LINES = 60
 """That are predicted: those that move the longest."""
 MOST_MESSAGES = 1 << 16
@@ -130,6 +134,8 @@ class Prediction:
             return NOTHING
         takes, moves = estimate.seconds, _mean_moving(self.line)
         value, low = (moves * max(0.0, 1 - each / self.native) for each in (takes.value, takes.high))
+        if max(each.sampled for each in self.line.shares) < FEW_SAMPLES:
+            low = 0.0
         return Range(value, low, max(0.0, self.native - takes.low) * self.line.calls)
 
 
@@ -149,13 +155,18 @@ class Outlook:
 
     @cached_property
     def by_rules(self) -> Range:
-        """Seconds of the run that `rondo run` saves."""
-        return sum((each.saved(each.rules) for each in self.predictions), NOTHING)
+        """Seconds of the run that `rondo run` saves, less what its start takes."""
+        return self._less_start([each.saved(each.rules) for each in self.predictions])
 
     @cached_property
     def at_best(self) -> Range:
-        """Seconds of the run that the best algorithms save."""
-        return sum((each.saved(each.best) for each in self.predictions), NOTHING)
+        """Seconds of the run that the best algorithms save, less what the start takes."""
+        return self._less_start([each.saved(each.best) for each in self.predictions])
+
+    def _less_start(self, saved: Sequence[Range]) -> Range:
+        whole = sum(saved, NOTHING)
+        start = START_LATENCIES * machine_figures(self.circumstances.machine).alpha if whole.value > 0 else 0.0
+        return Range(max(whole.value - start, 0.0), max(whole.low - start, 0.0), whole.high)
 
     @cached_property
     def not_judged(self) -> float:
@@ -411,8 +422,8 @@ def advice(found: Outlook) -> list[str]:
         if found.circumstances.rules not in (None, installation.DEFAULT_RULES) and not found.circumstances.is_tuned:
             name = str(found.circumstances.rules)
         lines.append(
-            f"Use `rondo run` as it is: with {name} it should save {_range_text(by_rules)} of the run. "
-            "`rondo compare` proves it."
+            f"Use `rondo run` as it is: with {name} it could save {_range_text(by_rules)} of the run. "
+            "`rondo compare` says whether it does."
         )
     more = best.value - by_rules.value
     if more >= WORTH and not found.circumstances.is_tuned:
