@@ -32,8 +32,8 @@ from rondo.tune import rules_text, tuned_files
 
 FEWEST_SAMPLES = 3
 """Of a line: the first call of a kind makes connections, under Rondo as well."""
-FEW_SAMPLES = 10
-"""Of a line: with fewer, the first call and a single late message are much of the mean, so nothing is certain."""
+CALLS_OF_A_DUEL = 4
+"""That the library may carry out in a first run, until the guard has seen who is faster: of a kind, here of a line."""
 START_LATENCIES = 60
 """What Rondo's own start takes: ranks agree on what they were told (docs/benchmarks/profiles.md)."""
 MOST_LINES = 60
@@ -127,15 +127,14 @@ class Prediction:
     def saved(self, estimate: Estimate | None) -> Range:
         """Seconds of the run. What does not pay, the guard takes back: nothing is lost.
 
-        It is what the mean rank no longer moves. At most it is what the slowest rank no longer moves: those that leave
-        a call early wait in the next one.
+        It is what the mean rank no longer moves; at least that of the calls in which the guard compares nothing. At
+        most it is what the slowest rank no longer moves: those that leave a call early wait in the next one.
         """
         if estimate is None or self.native <= 0:
             return NOTHING
         takes, moves = estimate.seconds, _mean_moving(self.line)
         value, low = (moves * max(0.0, 1 - each / self.native) for each in (takes.value, takes.high))
-        if max(each.sampled for each in self.line.shares) < FEW_SAMPLES:
-            low = 0.0
+        low *= max(self.line.calls - CALLS_OF_A_DUEL, 0) / max(self.line.calls, 1)
         return Range(value, low, max(0.0, self.native - takes.low) * self.line.calls)
 
 
