@@ -222,6 +222,7 @@ def test_a_comparison_of_one_run_can_be_read(tmp_path):
         (b"HALF", "{path} is cut off after 3000 bytes: its end is missing"),
         (b"VERSION", "{path} has format 7 of profiles; this version of Rondo reads format 1"),
         (b"TYPE", "{path} holds no profile of rondo profile: Expected `str`, got `int`"),
+        (b"SITES", "{path} holds no whole profile: line 2 speaks of what is not there"),
         (b"NOBODY", "{path} holds no rank: the program had not called MPI_Init when it ended"),
     ],
 )
@@ -232,6 +233,7 @@ def test_files_that_are_no_profiles_are_told_apart_in_a_line(rondo, profile_file
         b"HALF": whole[:3000],
         b"VERSION": whole.replace(b'"format":1', b'"format":7').replace(b'"calls":', b'"times":'),
         b"TYPE": whole.replace(b'"MPI_DOUBLE"', b"8"),
+        b"SITES": msgspec.json.encode(msgspec.structs.replace(example(), sites=SITES[:1])),
         b"NOBODY": msgspec.json.encode(msgspec.structs.replace(profile(), ranks=[])),
     }
     path.write_bytes(special.get(content, content))

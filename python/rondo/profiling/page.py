@@ -18,6 +18,7 @@ from rondo.profiling import charts, prediction, summary, terminal
 from rondo.profiling.prediction import PREDICTED, Estimate, Outlook, Prediction
 from rondo.profiling.profile import Communicator, Profile
 from rondo.reports import document, style
+from rondo.selection import rules_file
 
 METHOD = """
 A rank <em>waits</em> in a collective until the last rank of the call has come; from then on it <em>moves data</em>.
@@ -152,7 +153,7 @@ def _wide(figure: dict[str, Any] | None, name: str, title: str) -> str:
 def _facts(source: Source) -> list[tuple[str, str]]:
     profile, where = source.profile, source.outlook.circumstances
     hosts = profile.hosts if len(profile.hosts) <= 6 else [*profile.hosts[:5], f"… {profile.hosts[-1]}"]
-    rules = "none" if where.rules is None else f"{where.rules}{' (tuned)' if where.is_tuned else ''}"
+    rules = "none" if where.rules is None else f"{rules_file.shown(where.rules)}{' (tuned)' if where.is_tuned else ''}"
     clock = [("Clocks", f"differ by at most {style.time_text(profile.clock_error)}")] if profile.clock_error else []
     figures = "a standard 100 Gbit/s network: nobody has measured this one (rondo calibrate does)"
     if not where.is_standard:

@@ -170,9 +170,13 @@ def decoded(content: bytes, path: Path) -> Profile:
         version = msgspec.json.decode(content, type=_Version).format
         if version != FORMAT:
             raise Error(f"{path} has format {version} of profiles; this version of Rondo reads format {FORMAT}")
-        return msgspec.json.decode(content, type=Profile)
+        profile = msgspec.json.decode(content, type=Profile)
     except msgspec.DecodeError as error:
         raise Error(f"{path} holds no profile of rondo profile: {error}") from None
+    for number, line in enumerate(profile.lines):
+        if not (0 <= line.communicator < len(profile.communicators) and 0 <= line.site < len(profile.sites)):
+            raise Error(f"{path} holds no whole profile: line {number} speaks of what is not there")
+    return profile
 
 
 def write(profile: Profile, path: Path) -> None:

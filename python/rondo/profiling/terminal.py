@@ -18,6 +18,7 @@ from rondo.profiling import prediction, summary
 from rondo.profiling.prediction import Estimate, Outlook, Prediction
 from rondo.profiling.profile import FINALIZED, Profile
 from rondo.reports import style
+from rondo.selection import rules_file
 
 MOST_LINES = 10
 """Of the most important calls."""
@@ -184,7 +185,7 @@ def estimate_text(estimate: Estimate | None, each: Prediction) -> str:
 def remarks(found: Outlook) -> list[str]:
     """What to know of the figures."""
     where = found.circumstances
-    name = "none" if where.rules is None else str(where.rules)
+    name = "none" if where.rules is None else rules_file.shown(where.rules)
     lines = [
         "moves: of one call, from the moment when the last rank has come, on the slowest rank; rondo run, best: what "
         f"it would take; {style.NOTHING}: stays native; ?: not predicted"
