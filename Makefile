@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 
 venv := $(CURDIR)/.venv
 setup := $(PYTHON) scripts/setup.py
-applications := hpcc lammps
+applications := hpcc lammps chromium
 export PATH := $(venv)/bin:$(PATH)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 export CTEST_PARALLEL_LEVEL := $(JOBS)

@@ -38,12 +38,11 @@ if(RONDO_MPIABI_INCLUDE)
     file(CONFIGURE OUTPUT "${mpiabi_forward}/mpi.h" CONTENT "#include \"${RONDO_MPIABI_INCLUDE}/mpi_abi.h\"\n")
 endif()
 
-# rondo_preload_library(<abi> <header directory>)
-function(rondo_preload_library abi directory)
+# rondo_abi_library(<target> <abi> <header directory> <version script> <source>...): what every library that is preloaded
+# into programs of an ABI has in common.
+function(rondo_abi_library target abi directory exports_map)
     string(TOUPPER ${abi} upper)
-    set(target rondo_${abi})
-
-    add_library(${target} SHARED ${preload_sources})
+    add_library(${target} SHARED ${ARGN})
     rondo_configure(${target})
     target_include_directories(${target} SYSTEM BEFORE PRIVATE "${directory}")
     # The C++ bindings that MPI-3 removed would pull in symbols of libmpicxx.
@@ -64,9 +63,9 @@ function(rondo_preload_library abi directory)
     else()
         set(large_count "without")
     endif()
-    message(STATUS "librondo_${abi}.so: headers in ${directory}, ${large_count} the large-count (_c) functions")
+    message(STATUS "lib${target}.so: headers in ${directory}, ${large_count} the large-count (_c) functions")
 
-    target_link_libraries(${target} PRIVATE rondo_virtual rondo_shared_memory rondo_core rondo_kernels ${CMAKE_DL_LIBS})
+    target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
     target_link_options(${target} PRIVATE
         -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,defs -Wl,-z,now)
     target_link_options(${target} PRIVATE "-Wl,--version-script=${exports_map}")
@@ -74,11 +73,20 @@ function(rondo_preload_library abi directory)
     install(TARGETS ${target} LIBRARY DESTINATION rondo/lib NAMELINK_SKIP)
 
     if(RONDO_BUILD_TESTS AND Python3_Interpreter_FOUND)
-        add_test(NAME preload.${abi}.is_self_contained
+        string(REPLACE "rondo_" "" name ${target})
+        add_test(NAME preload.${name}.is_self_contained
                  COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/scripts/check_preload.py"
                          --library $<TARGET_FILE:${target}> --exports "${exports_map}")
     endif()
 endfunction()
+
+# rondo_preload_library(<abi> <header directory>)
+function(rondo_preload_library abi directory)
+    rondo_abi_library(rondo_${abi} ${abi} "${directory}" "${exports_map}" ${preload_sources})
+    target_link_libraries(rondo_${abi} PRIVATE rondo_virtual rondo_shared_memory rondo_core rondo_kernels)
+endfunction()
+
+include(ProfileLibraries)
 
 if(NOT preload_sources)
     message(STATUS "Preload libraries skipped: no sources in rondo/backends/mpi and rondo/interposer")
@@ -97,4 +105,5 @@ foreach(abi IN LISTS RONDO_ABIS)
         set(directory "${mpiabi_forward}")
     endif()
     rondo_preload_library(${abi} "${directory}")
+    rondo_profile_library(${abi} "${directory}")
 endforeach()

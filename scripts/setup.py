@@ -63,6 +63,7 @@ DEBIAN_PACKAGES = {
 DEBIAN_APPLICATIONS = {
     "hpcc": ("hpcc", "the HPC Challenge under Rondo"),
     "lammps": ("lmp", "LAMMPS under Rondo"),
+    "chromium": ("chromium", "the pages of reports in a browser"),
 }
 KNOWN_DEBIAN_PACKAGES = {**DEBIAN_PACKAGES, **DEBIAN_APPLICATIONS}
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "rondo/backends/mpi/kept_file.hpp"
 #include "rondo/interposer/tally.hpp"
 
 namespace rondo::interposer {
@@ -25,11 +26,9 @@ class KeptTallies {
   private:
     struct Image;
 
-    static void leave_to_parent();
-
+    mpi::KeptFile file_;
     Image* image_ = nullptr;
     std::size_t tallies_ = 0;
-    std::string path_;
 };
 
 }  // namespace rondo::interposer

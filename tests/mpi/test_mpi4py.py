@@ -7,45 +7,17 @@ A test that fails natively as well is not held against Rondo.
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 import sys
-import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from mpi_libraries import BUILD, FORCED, FORCED_ALL_TO_ALL, MpiLibrary, Run
+from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, MpiLibrary, Run
 
-REQUIREMENT = "mpi4py==4.1.2"
 MODULES = ["-i", "test_cco_", "-i", "test_op"]
 SONAMES = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40"}
 # What Rondo leaves to the library: mpi4py's tests broadcast nothing, too.
 LEFT = {"one process", "inter-communicator", "empty"}
-
-
-def pip(*arguments: object) -> None:
-    command = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *map(str, arguments)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    if result.returncode != 0:
-        pytest.skip(f"{REQUIREMENT} cannot be had: {result.stderr.strip()[-300:]}")
-
-
-@pytest.fixture(scope="module")
-def mpi4py() -> Path:
-    """A folder with the wheel in site/ and mpi4py's tests in test/."""
-    folder = BUILD / REQUIREMENT.replace("==", "-")
-    if not folder.is_dir():
-        partial = folder.with_suffix(".part")
-        shutil.rmtree(partial, ignore_errors=True)
-        pip("install", "--no-deps", "--only-binary", ":all:", "--target", partial / "site", REQUIREMENT)
-        # Only mpi4py from source: what pip needs to read its name may come as wheels.
-        pip("download", "--no-deps", "--no-binary", "mpi4py", "--dest", partial, REQUIREMENT)
-        with tarfile.open(next(partial.glob("*.tar.gz"))) as archive:
-            archive.extractall(partial, filter="data")
-        next(partial.glob("mpi4py-*/test")).rename(partial / "test")
-        partial.rename(folder)
-    return folder
 
 
 def failures(run: Run) -> set[str]:

@@ -22,6 +22,7 @@ ALLOWED_INCLUDES["selection"].add("backends/virtual")
 ALLOWED_INCLUDES |= {
     "kernels": set(),
     "interposer": {*CHAIN, "backends/mpi", "backends/virtual"},
+    "profiler": {"backends/mpi"},
     "backends/mpi": {"core", "kernels", "backends/shared_memory"},
     "backends/shared_memory": {"core"},
     "backends/virtual": {"core"},
@@ -29,6 +30,7 @@ ALLOWED_INCLUDES |= {
 MAY_INCLUDE_MPI = (
     "rondo/backends/mpi",
     "rondo/interposer",
+    "rondo/profiler",
     "apps",
     "tests/mpi",
     "tests/benchmarks",

@@ -4,17 +4,16 @@
 from __future__ import annotations
 
 import csv
-import json
 import math
 import re
 import sys
 from collections.abc import Callable
-from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy
 import pytest
+from html_page import Page
 from rondo.bench.results import Configuration, Emulation, Environment, Network, Repetition, Results, write
 from rondo.reports import charts, style, words
 from rondo.reports.sections import Source, figure_names, library_text, styles
@@ -93,41 +92,6 @@ def results_file(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return save
-
-
-class Page(HTMLParser):
-    """What a browser would fetch, the data of the figures, and the text outside of scripts."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self.fetched: list[str] = []
-        self.figures: dict[str, dict] = {}
-        self.words: list[str] = []
-        self.classes: list[str] = []
-        self.targets: set[str] = set()
-        self._inside = ("", "", "")
-        self.feed(path.read_text(encoding="utf-8"))
-        self.text = " ".join(" ".join(self.words).split())
-
-    def handle_starttag(self, tag, attrs):
-        known = dict(attrs)
-        self._inside = (tag, known.get("type") or "", known.get("id") or "")
-        self.classes += (known.get("class") or "").split()
-        self.targets.add(known.get("id") or "")
-        self.fetched += [known[name] or "" for name in ("src", "href", "srcset", "data", "action") if name in known]
-
-    def handle_data(self, data):
-        tag, kind, name = self._inside
-        if kind == "application/json":
-            self.figures[name.removesuffix("data")] = json.loads(data)
-        elif tag not in ("script", "style"):
-            self.words.append(data)
-        elif tag == "style":
-            assert "url(" not in data
-            assert "@import" not in data
-
-    def handle_endtag(self, tag):
-        self._inside = ("", "", "")
 
 
 def test_the_page_needs_nothing_but_itself(rondo, results_file, tmp_path):
@@ -356,7 +320,10 @@ def test_errors_say_what_was_wrong(rondo, results_file, tmp_path):
     (tmp_path / "other.json").write_text('{"a": 1}')
     for words_, message in (
         ([tmp_path / "missing.json"], f"cannot read {tmp_path}/missing.json: No such file or directory"),
-        ([tmp_path / "other.json"], f"{tmp_path}/other.json holds no results of rondo bench: "),
+        (
+            [tmp_path / "other.json"],
+            f"{tmp_path}/other.json holds other JSON; expected a file that rondo bench, rondo profile or ",
+        ),
         ([path, "--output", tmp_path / "no/page.html"], f"cannot write {tmp_path}/no/page.html: No such file"),
         ([path, "--csv", tmp_path / "no/table.csv"], f"cannot write {tmp_path}/no/table.csv: No such file"),
         ([path, "--figures", "/proc/none"], "cannot write figures to /proc/none: "),

@@ -256,6 +256,25 @@ def test_the_file_has_head_figures_and_the_default_rules_and_is_sound():
         assert decided == _core.choice_by_rules(DEFAULTS.read_text(), "d", collective, size, ranks, **call)
 
 
+def test_the_figures_above_a_rule_can_be_read_again():
+    states = [*ladder(FOUR, ["k_ported"] * 9), *ladder(EIGHT, ["k_ported"] * 9)]
+    slow_default = state({"native": 1e-3, "ring": 2e-3}, default="ring", collective="allreduce")
+    text = written([*states, slow_default])
+    lines = text.splitlines()
+    rule = next(number for number, each in enumerate(lines, start=1) if each.startswith("bcast "))
+    assert any(each.startswith("#   ") for each in lines[:rule])  # they take more than a line
+    found = rules_text.measured(text, rule)
+    assert [(each.processes, each.bytes, each.choice, each.count) for each in found] == [
+        (processes, 8 * 4**place, "", 12) for processes in (4, 8) for place in range(9)
+    ]
+    assert all(each.ratio == pytest.approx(0.5, abs=0.02) for each in found)
+    rule = next(number for number, each in enumerate(lines, start=1) if each.startswith("allreduce "))
+    (native,) = rules_text.measured(text, rule)
+    assert (native.processes, native.bytes, native.choice) == (8, 8, "ring")
+    assert native.ratio == pytest.approx(2, abs=0.05)
+    assert rules_text.measured(DEFAULTS.read_text(), 60) == []
+
+
 def test_default_rules_that_are_decided_above_become_comments():
     text = written(
         ladder(EIGHT, ["k_ported", "k_ported"]), "bcast processes = 8, bytes <= 4, ranks_per_node = 1 -> native\n"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`rondo report`: what `rondo bench` measured, to look at."""
+"""`rondo report`: what `rondo bench`, `rondo profile` and `rondo compare` have written, to look at."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import click
 
 from rondo.bench import results
 from rondo.errors import Error
+from rondo.reports.files import Kind, one_kind
 
 DEFAULT_PAGE = Path("report.html")
 
@@ -67,7 +69,19 @@ class Formats(click.ParamType):
     metavar="FILE.csv",
     help="Write every repetition as a row.",
 )
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="RESULTS.json...")
+@click.option(
+    "--rules",
+    metavar="FILE|none",
+    help="Of a profile: what these rules would gain. Default: those that `rondo run` would take there.",
+)
+@click.option(
+    "--machine",
+    "machine_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Of a profile: predict with the figures of this file of `rondo calibrate`. Default: those in the profile.",
+)
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE.json...")
 def command(
     *,
     output: Path | None,
@@ -75,6 +89,8 @@ def command(
     formats: tuple[str, ...],
     line: str,
     table: Path | None,
+    rules: str | None,
+    machine_file: Path | None,
     files: tuple[Path, ...],
 ) -> None:
     """Show what `rondo bench` measured: a page that works offline, figures for papers, a table.
@@ -82,16 +98,34 @@ def command(
     For each collective of each file: time over bytes, ratios to the MPI library's own with intervals, the statistically
     justified winner at each length, and how far the numbers can be trusted.
 
+    Files of `rondo profile` and of `rondo compare --output` become pages, too. Several profiles stand side by side.
+
     \b
         rondo report results.json
         rondo report mpich.json openmpi.json --output comparison.html
         rondo report results.json --figures figures --format pdf
+        rondo report before.json after.json
+        rondo report profile.json --rules mine.rules
     """
+    paths = list(dict.fromkeys(files))
+    kind = one_kind(paths)
+    if kind is not Kind.RESULTS and (directory is not None or table is not None):
+        option = "--figures" if directory is not None else "--csv"
+        raise Error(f"{option} is for results of rondo bench; {paths[0]} holds {kind.value}")
+    if kind is not Kind.PROFILE and (rules is not None or machine_file is not None):
+        option = "--rules" if rules is not None else "--machine"
+        raise Error(f"{option} is for profiles; {paths[0]} holds {kind.value}")
+    if kind is Kind.PROFILE:
+        click.echo(f"wrote {_write(output or DEFAULT_PAGE, _page_of_profiles(paths, rules, machine_file))}")
+        return
+    if kind is Kind.COMPARISON:
+        click.echo(f"wrote {_write(output or DEFAULT_PAGE, _page_of_comparisons(paths))}")
+        return
     # Plotly, matplotlib and SciPy take a second to import.
     from rondo.reports import figures, page, rows  # noqa: PLC0415
     from rondo.reports.sections import Source  # noqa: PLC0415
 
-    sources = [Source(each, results.read(each)) for each in dict.fromkeys(files)]
+    sources = [Source(each, results.read(each)) for each in paths]
     for each in sources:
         if not each.results.configurations:
             raise Error(f"{each.path} holds no measurement: it was interrupted before the first one was done")
@@ -108,6 +142,30 @@ def command(
     for path in written:
         click.echo(f"wrote {path}")
     _warn(sources)
+
+
+def _page_of_profiles(paths: list[Path], rules: str | None, machine_file: Path | None) -> str:
+    from rondo.profiling import page, prediction, profile  # noqa: PLC0415
+
+    sources = []
+    for path in paths:
+        found = profile.read(path)
+        if not found.ranks:
+            raise Error(f"{path} holds no rank: the program had not called MPI_Init when it ended")
+        where = prediction.circumstances(found, os.environ, rules, machine_file)
+        sources.append(page.Source(path, prediction.outlook(found, where)))
+    return page.text(sources)
+
+
+def _page_of_comparisons(paths: list[Path]) -> str:
+    from rondo.comparing import page  # noqa: PLC0415
+    from rondo.comparing import results as comparisons  # noqa: PLC0415
+
+    sources = [page.Source(path, comparisons.read(path)) for path in paths]
+    for each in sources:
+        if not any(one.seconds for one in each.results.rivals):
+            raise Error(f"{each.path} holds no run: it was interrupted before the first one had ended")
+    return page.text(sources)
 
 
 def _warn(sources: list[Any]) -> None:

@@ -6,4 +6,5 @@ trials.py    the runs: their order, what each takes, what ends them early
 outputs.py   whether the program writes the same in all runs
 results.py   what was measured, and what it says
 table.py     the same on a terminal
+page.py      the same as a page of `rondo report`
 """

@@ -167,6 +167,24 @@ def text(verdict: Verdict, rivals: int) -> str:
             return f"undecided: it takes {statistics.least_repetitions(rivals)} runs of each"
 
 
+def read(path: Path) -> Results:
+    """The comparison in a file; Error if it is none."""
+    try:
+        members = msgspec.json.decode(path.read_bytes())
+        if isinstance(members, dict) and members.get("format", FORMAT) != FORMAT:
+            raise Error(
+                f"{path} has format {members['format']} of comparisons; this version of Rondo reads format {FORMAT}"
+            )
+        for each in members["verdicts"]:  # JSON knows no NaN
+            for name in ("ratio", "low", "high", "p_value"):
+                each[name] = float("nan") if each[name] is None else each[name]
+        return msgspec.convert(members, Results)
+    except OSError as error:
+        raise Error(f"cannot read {path}: {error.strerror}") from None
+    except (msgspec.MsgspecError, KeyError, TypeError) as error:
+        raise Error(f"{path} holds no comparison of rondo compare: {error}") from None
+
+
 def write(results: Results, path: Path) -> None:
     """Writes a JSON object, for people and programs."""
     try:

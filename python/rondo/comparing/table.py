@@ -25,7 +25,7 @@ COLOURS = {Change.FASTER: "green", Change.SLOWER: "red", Change.NONE: "", Change
 
 def show(found: Results, console: Console) -> None:
     """Prints all that the comparison says."""
-    console.print(_title(found), style="bold", soft_wrap=True)
+    console.print(title(found), style="bold", soft_wrap=True)
     console.print(_times(found))
     if any(each.counted for each in found.rivals):
         console.print(_collectives(found))
@@ -35,7 +35,8 @@ def show(found: Results, console: Console) -> None:
         console.print(Text(text), style="bold red" if found.differences else "green", soft_wrap=True)
 
 
-def _title(found: Results) -> str:
+def title(found: Results) -> str:
+    """How many runs of what."""
     numbers = sorted({len(each.seconds) for each in found.rivals})
     parts = [f"{' or '.join(map(str, numbers))} run{'' if numbers == [1] else 's'} of each, in turn"]
     parts += [found.library] if found.library else []
@@ -63,7 +64,7 @@ def _times(found: Results) -> Table:
             span = f"{_in(size, summary.minimum)}, {_in(size, summary.maximum)}" if summary.count else ""
             interval = f" [{_in(size, summary.low)}, {_in(size, summary.high)}]" if math.isfinite(summary.low) else ""
             median = f"{_in(size, summary.median)}{interval}"
-            table.add_row(f"  {name}", median, span, _verdict(verdict, len(found.rivals)))
+            table.add_row(f"  {name}", median, span, verdict_on(verdict, len(found.rivals)))
     return table
 
 
@@ -72,7 +73,8 @@ def _in(size: float, seconds: float) -> str:
     return style.digits(seconds / size)
 
 
-def _verdict(verdict: Verdict | None, rivals: int) -> Text:
+def verdict_on(verdict: Verdict | None, rivals: int) -> Text:
+    """A verdict in words, with the interval of how many times as fast or as long."""
     if verdict is None:
         return Text()
     said = Text(results.text(verdict, rivals), style=COLOURS[verdict.change])
@@ -87,31 +89,33 @@ def _verdict(verdict: Verdict | None, rivals: int) -> Text:
 
 def _collectives(found: Results) -> Table:
     """Medians of each collective, and what carried it out."""
-    medians = {name: [_median(each, name) for each in found.rivals] for name in _names(found)}
+    medians = {name: [median_in(each, name) for each in found.rivals] for name in collectives_of(found)}
     known = [each for row in medians.values() for each in row if not math.isnan(each)]
     size, unit = style.unit_of(max(known, default=0.0))
     table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column(f"in collectives, {unit}", no_wrap=True)
     for each in found.rivals:
         table.add_column(each.name, justify="right", no_wrap=True)
-    served = [each for each in found.rivals if any(_served(each, name) for name in medians)]
-    for each in served:
-        table.add_column(f"calls that {'Rondo' if len(served) == 1 else each.name} served")
+    serving = [each for each in found.rivals if any(served(each, name) for name in medians)]
+    for each in serving:
+        table.add_column(f"calls that {'Rondo' if len(serving) == 1 else each.name} served")
     for name, row in medians.items():
-        table.add_row(f"  {name}", *(_in(size, each) for each in row), *(_served(each, name) for each in served))
+        table.add_row(f"  {name}", *(_in(size, each) for each in row), *(served(each, name) for each in serving))
     return table
 
 
-def _names(found: Results) -> list[str]:
+def collectives_of(found: Results) -> list[str]:
+    """All that were counted."""
     return sorted({name for each in found.rivals for one in each.counted for name in one.of_each})
 
 
-def _median(rival: Runs, collective: str) -> float:
+def median_in(rival: Runs, collective: str) -> float:
+    """Seconds of the counted runs in a collective."""
     times = [each.of_each.get(collective, 0.0) for each in rival.counted]
     return plain_statistics.median(times) if times else float("nan")
 
 
-def _served(rival: Runs, collective: str) -> str:
+def served(rival: Runs, collective: str) -> str:
     """20 of 40 by two_op_doubling; empty if there are none."""
     if not rival.counted:
         return ""
@@ -138,7 +142,7 @@ def remarks(found: Results) -> Iterator[str]:
         percent = f"{share:.0%}" if share >= 0.005 else "less than 1%"
         yield f"{first.name}: {percent} of the wall time is in collectives"
     for each in found.rivals:
-        if each.counted and each.is_under_rondo and not any(_served(each, name) for name in _names(found)):
+        if each.counted and each.is_under_rondo and not any(served(each, name) for name in collectives_of(found)):
             yield f"{each.name}: Rondo left every call to the library; rondo run --report says why"
 
 

@@ -16,16 +16,26 @@ BENCH_SOURCES = PACKAGE / "driver"
 
 def installed_abis() -> list[str]:
     """The MPI ABIs that this installation has a preload library for."""
-    return sorted(path.name.removeprefix("librondo_").removesuffix(".so") for path in LIBRARIES.glob("librondo_*.so"))
+    names = (path.name.removeprefix("librondo_").removesuffix(".so") for path in LIBRARIES.glob("librondo_*.so"))
+    return sorted(name for name in names if not name.startswith("profile_"))
 
 
 def preload_library(abi: str) -> Path:
     """Absolute path of the library that is preloaded into programs of this ABI; Error if it is not installed."""
-    library = LIBRARIES / f"librondo_{abi}.so"
+    return _library(f"librondo_{abi}.so", "library", abi)
+
+
+def profile_library(abi: str) -> Path:
+    """Absolute path of the profiler for programs of this ABI; Error if it is not installed."""
+    return _library(f"librondo_profile_{abi}.so", "profiler", abi)
+
+
+def _library(name: str, what: str, abi: str) -> Path:
+    library = LIBRARIES / name
     if not library.is_file():
         have = ", ".join(installed_abis()) or "none"
         raise Error(
-            f"this installation of Rondo has no library for the {abi} ABI (it has: {have}); "
+            f"this installation of Rondo has no {what} for the {abi} ABI (it has: {have}); "
             f"build it again with that MPI's headers"
         )
     if any(character in str(library) for character in " :\t"):

@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
+
+from rondo.errors import Error
 
 FORMAT = 1
 
@@ -139,4 +143,48 @@ class Profile(msgspec.Struct):
     """Bound on what the ranks' clocks differ by, seconds; 0 on one machine."""
     missing: list[str] = []
     """Sentences for people: what is not in this profile, and why ("rank 3 was killed after 12 s")."""
+    cluster: str = ""
+    """The emulated one, as its shape; empty: none."""
+    machine: str = ""
+    """The text of the machine file that `rondo run` has there; empty: there is none."""
     format: int = FORMAT
+
+
+class _Version(msgspec.Struct):
+    """Of a profile of any format."""
+
+    format: int = FORMAT
+
+
+def read(path: Path) -> Profile:
+    """The profile in a file; Error if it is none."""
+    try:
+        return decoded(path.read_bytes(), path)
+    except OSError as error:
+        raise Error(f"cannot read {path}: {error.strerror}") from None
+
+
+def decoded(content: bytes, path: Path) -> Profile:
+    """The profile that is the content of a file; Error if it is none."""
+    try:
+        version = msgspec.json.decode(content, type=_Version).format
+        if version != FORMAT:
+            raise Error(f"{path} has format {version} of profiles; this version of Rondo reads format {FORMAT}")
+        profile = msgspec.json.decode(content, type=Profile)
+    except msgspec.DecodeError as error:
+        raise Error(f"{path} holds no profile of rondo profile: {error}") from None
+    for number, line in enumerate(profile.lines):
+        if not (0 <= line.communicator < len(profile.communicators) and 0 <= line.site < len(profile.sites)):
+            raise Error(f"{path} holds no whole profile: line {number} speaks of what is not there")
+    return profile
+
+
+def write(profile: Profile, path: Path) -> None:
+    """Writes a file in one go: a reader finds the old content or the new, never half of one."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        partial.write_bytes(msgspec.json.encode(profile) + b"\n")
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise Error(f"cannot write {path}: {error.strerror}") from None

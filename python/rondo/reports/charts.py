@@ -20,6 +20,16 @@ from rondo.reports.style import Style
 
 GRID = "#e4e4e4"
 STATISTICS = ("median", "minimum", "mean", "p99")
+FRAME = {
+    "legend": {"orientation": "h", "x": 0, "y": -0.2, "yanchor": "top", "tracegroupgap": 0},
+    "margin": {"l": 70, "r": 15, "t": 30, "b": 55},
+    "font": {"family": "system-ui, sans-serif", "size": 13, "color": "#111111"},
+    "plot_bgcolor": "#ffffff",
+    "paper_bgcolor": "#ffffff",
+    "hoverlabel": {"align": "left"},
+    "height": 500,
+}
+"""Of the layout of every figure."""
 SIZES = {"circle": 7, "square": 7, "diamond": 8, "star": 9}  # to look equally large
 
 
@@ -62,10 +72,8 @@ def ratios(section: Section, styles: Mapping[str, Style]) -> dict[str, Any] | No
 def _time_traces(series: Series, look: Style, scale: float) -> list[dict[str, Any]]:
     points = series.measured
     bytes_ = [each.configuration.bytes for each in points]
-    ys = {name: [_rounded(getattr(each.summary, name) / scale) for each in points] for name in STATISTICS}
-    least, most = (
-        [_rounded(getattr(each.summary, name) / scale) for each in points] for name in ("minimum", "maximum")
-    )
+    ys = {name: [rounded(getattr(each.summary, name) / scale) for each in points] for name in STATISTICS}
+    least, most = ([rounded(getattr(each.summary, name) / scale) for each in points] for name in ("minimum", "maximum"))
     repetitions = [(each.configuration.bytes, seconds) for each in points for seconds in each.configuration.seconds()]
     shared = {"type": "scatter", "legendgroup": series.label, "name": series.label}
     quiet = {**shared, "showlegend": False, "hoverinfo": "skip"}
@@ -84,7 +92,7 @@ def _time_traces(series: Series, look: Style, scale: float) -> list[dict[str, An
         "meta": {"role": "points"},
         "visible": False,
         "x": [each for each, _ in repetitions],
-        "y": [_rounded(each / scale) for _, each in repetitions],
+        "y": [rounded(each / scale) for _, each in repetitions],
         "mode": "markers",
         "marker": {"size": 5, "opacity": 0.3, "color": look.colour},
     }
@@ -108,12 +116,12 @@ def _ratio_trace(series: Series, look: Style) -> dict[str, Any]:
         "name": series.label,
         **_line(series, look, [each.certain for each in ratios_]),
         "x": [each.configuration.bytes for each in points],
-        "y": [_rounded(each.value) for each in ratios_],
+        "y": [rounded(each.value) for each in ratios_],
         "error_y": {
             "type": "data",
             "symmetric": False,
-            "array": [_rounded(each.high - each.value) for each in ratios_],
-            "arrayminus": [_rounded(each.value - each.low) for each in ratios_],
+            "array": [rounded(each.high - each.value) for each in ratios_],
+            "arrayminus": [rounded(each.value - each.low) for each in ratios_],
             "thickness": 1.2,
             "width": 3,
         },
@@ -134,7 +142,7 @@ def _wrong(points: Iterable[tuple[Standing, float]]) -> list[dict[str, Any]]:
             "mode": "markers",
             "marker": marker,
             "x": [bytes_ for bytes_, _ in wrong],
-            "y": [_rounded(height) for _, height in wrong],
+            "y": [rounded(height) for _, height in wrong],
             "hoverinfo": "skip",
         }
     ]
@@ -174,23 +182,18 @@ def _layout(shown: Iterable[Series], title: str, low: float, high: float) -> dic
     range_ = [math.log10(low), math.log10(high)]
     bytes_ = style.byte_ticks(min(lengths), max(lengths))
     return {
-        "xaxis": {**axis, "title": {"text": "vector on each rank (bytes)"}, **_ticks(bytes_)},
-        "yaxis": {**axis, "title": {"text": title}, **_ticks(style.log_ticks(low, high)), "range": range_},
-        "legend": {"orientation": "h", "x": 0, "y": -0.2, "yanchor": "top", "tracegroupgap": 0},
-        "margin": {"l": 70, "r": 15, "t": 30, "b": 55},
-        "font": {"family": "system-ui, sans-serif", "size": 13, "color": "#111111"},
-        "plot_bgcolor": "#ffffff",
-        "paper_bgcolor": "#ffffff",
-        "hoverlabel": {"align": "left"},
-        "height": 500,
+        "xaxis": {**axis, "title": {"text": "vector on each rank (bytes)"}, **ticks(bytes_)},
+        "yaxis": {**axis, "title": {"text": title}, **ticks(style.log_ticks(low, high)), "range": range_},
+        **FRAME,
     }
 
 
-def _ticks(ticks: list[tuple[float, str]]) -> dict[str, Any]:
+def ticks(places: list[tuple[float, str]]) -> dict[str, Any]:
+    """Of an axis, at these places with these texts."""
     return {
         "tickmode": "array",
-        "tickvals": [each for each, _ in ticks],
-        "ticktext": [text for _, text in ticks],
+        "tickvals": [each for each, _ in places],
+        "ticktext": [text for _, text in places],
     }
 
 
@@ -219,6 +222,6 @@ def _faint(colour: str, opacity: float) -> str:
     return f"rgba({red},{green},{blue},{opacity})"
 
 
-def _rounded(number: float) -> float | None:
+def rounded(number: float) -> float | None:
     """Short in JSON, which knows no NaN."""
     return float(f"{number:.5g}") if math.isfinite(number) else None

@@ -3,7 +3,7 @@
 "use strict";
 
 const charts = [...document.querySelectorAll(".chart")];
-const chosen = (name) => document.querySelector(`input[name=${name}]:checked`).value;
+const chosen = (name) => document.querySelector(`input[name=${name}]:checked`)?.value; // none on some pages
 
 function apply(traces) {
   const statistic = chosen("statistic"), spread = chosen("spread");

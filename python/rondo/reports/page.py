@@ -1,17 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The report as one HTML file that needs nothing else: script, style and numbers are in it."""
+"""The page of results of `rondo bench`."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
-from importlib import resources
-from typing import Any
 
-from rondo import optional
 from rondo.bench.results import VALID
-from rondo.reports import charts, tables, words
+from rondo.reports import charts, document, tables, words
 from rondo.reports.sections import Section, Source, styles
 from rondo.reports.style import Style
 
@@ -36,14 +32,7 @@ def text(sources: Sequence[Source]) -> str:
     for source in sources:
         parts += [f"<h2>{escape(source.title)}</h2>", _environment(source)]
         parts += [_section(each, numbers[id(each)], looks) for each in source.sections]
-    script = optional.module("plotly.offline").get_plotlyjs()
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>Rondo: measured collectives</title>\n<style>\n{_asset('page.css')}</style>\n</head>\n<body>\n"
-        + "\n".join(parts)
-        + f"\n<script>{script}</script>\n<script>\n{_asset('page.js')}</script>\n</body>\n</html>\n"
-    )
+    return document.text("Rondo: measured collectives", parts)
 
 
 def _head(sources: Sequence[Source], numbers: Mapping[int, int]) -> str:
@@ -71,9 +60,9 @@ def _state(sources: Sequence[Source]) -> str:
     repetitions = [each for source in sources for one in source.results.configurations for each in one.repetitions]
     boxes = []
     if wrong:
-        boxes.append(_box("alarm", "Wrong results", wrong))
+        boxes.append(document.box("alarm", "Wrong results", wrong))
     if cautions:
-        boxes.append(_box("caution", "To be known before reading", cautions))
+        boxes.append(document.box("caution", "To be known before reading", cautions))
     invalid = sum(each.state != VALID for each in repetitions)
     counts = (
         f"{len(repetitions)} repetitions, {invalid} invalid, "
@@ -81,11 +70,6 @@ def _state(sources: Sequence[Source]) -> str:
     )
     kind = "alarm" if wrong else "caution" if cautions else "fine"
     return "\n".join([f"<p class={kind}>{counts}</p>", *boxes])
-
-
-def _box(kind: str, title: str, lines: Iterable[str]) -> str:
-    items = "".join(f"<li>{escape(each)}</li>" for each in lines)
-    return f'<div class={kind} role="alert"><strong>{escape(title)}</strong><ul>{items}</ul></div>'
 
 
 def _switch(name: str) -> str:
@@ -98,45 +82,27 @@ def _switch(name: str) -> str:
 
 
 def _environment(source: Source) -> str:
-    rows = "".join(
-        f"<dt>{escape(name)}</dt><dd>{f'<code>{escape(value)}</code>' if name == 'Command' else escape(value)}</dd>"
-        for name, value in [("File", str(source.path)), *words.facts(source.results.environment)]
-    )
-    return f"<dl>{rows}</dl>"
+    return document.facts([("File", str(source.path)), *words.facts(source.results.environment)], code={"Command"})
 
 
 def _section(section: Section, number: int, looks: Mapping[str, Style]) -> str:
     wrong = words.alarms(section)
     sentences = "".join(f"<li>{escape(each)}</li>" for each in words.description(section))
     figures = [
-        _figure(charts.times(section, looks), f"times{number}", f"{section.headline}: time over bytes", number),
-        _figure(
+        document.figure(
+            charts.times(section, looks), f"times{number}", f"{section.headline}: time over bytes", f"words{number}"
+        ),
+        document.figure(
             charts.ratios(section, looks),
             f"ratios{number}",
             f"{section.headline}: relative to native; below 1 is faster",
-            number,
+            f"words{number}",
         ),
     ]
     return (
         f'<section id="section{number}">\n<h3>{escape(section.title)}</h3>\n'
-        + (_box("alarm", "Wrong results", wrong) if wrong else "")
+        + (document.box("alarm", "Wrong results", wrong) if wrong else "")
         + f'<ul id="words{number}">{sentences}</ul>\n<div class=figures>{"".join(filter(None, figures))}</div>\n'
         + tables.winners(section, looks)
         + f"<details><summary>All numbers</summary>{tables.numbers(section, looks)}</details>\n</section>"
     )
-
-
-def _figure(figure: dict[str, Any] | None, name: str, title: str, number: int) -> str:
-    if figure is None:
-        return ""
-    # "<" could end the script element.
-    content = json.dumps(figure, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-    return (
-        f"<figure><figcaption>{escape(title)}</figcaption>"
-        f'<div class=chart id="{name}" role="img" aria-label="{escape(title)}" aria-describedby="words{number}" '
-        f'data-figure="{name}data"></div><script type="application/json" id="{name}data">{content}</script></figure>\n'
-    )
-
-
-def _asset(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 
 from rondo.bench import verdicts
 from rondo.bench.statistics import Comparison, Standing, Verdict
-from rondo.reports import style, words
+from rondo.reports import document, style, words
 from rondo.reports.sections import Section
 from rondo.reports.style import Style
 
@@ -16,11 +16,12 @@ from rondo.reports.style import Style
 def winners(section: Section, looks: Mapping[str, Style]) -> str:
     """Who wins at each length, and what there is to say against it."""
     rows = [_winner_row(each, looks) for each in section.comparisons]
-    return _table(
+    return document.table(
         "The justified winner at each length",
         ["Bytes", "Count", "Native", "Smallest median", "n", "Of native's", "Invalid", "Wrong", "Winner"],
         {"Smallest median", "Winner"},
         rows,
+        alarming="Wrong",
     )
 
 
@@ -61,11 +62,12 @@ def numbers(section: Section, looks: Mapping[str, Style]) -> str:
     """All that was computed, a row for each candidate at each length."""
     rows = [_number_row(each, looks) for comparison in section.comparisons for each in comparison.standings]
     headings = ["Bytes", "Candidate", "Minimum", "Median", "Mean", "p99", "Maximum", "Of native's", "p, Holm"]
-    return _table(
+    return document.table(
         "By rising medians; p: that it is no slower than the fastest",
         [*headings, "Valid", "Invalid", "Wrong"],
         {"Candidate"},
         rows,
+        alarming="Wrong",
     )
 
 
@@ -85,24 +87,6 @@ def _number_row(standing: Standing, looks: Mapping[str, Style]) -> list[str]:
         str(configuration.invalid()),
         str(configuration.wrong()),
     ]
-
-
-def _table(caption: str, headings: Sequence[str], texts: set[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of cells that are HTML already; the columns in `texts` are set to the left. Wrong results stand out."""
-
-    def cell(tag: str, heading: str, content: str) -> str:
-        bad = tag == "td" and heading == "Wrong" and content != "0"
-        kind = " class=text" if heading in texts else " class=bad" if bad else ""
-        return f"<{tag}{kind}>{content}</{tag}>"
-
-    head = "".join(cell("th", each, each) for each in headings)
-    body = "\n".join(
-        f"<tr>{''.join(cell('td', *each) for each in zip(headings, row, strict=True))}</tr>" for row in rows
-    )
-    return (
-        f"<div class=scroll><table><caption>{escape(caption)}</caption>"
-        f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>\n"
-    )
 
 
 def _name(standing: Standing, looks: Mapping[str, Style]) -> str:

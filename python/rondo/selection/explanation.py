@@ -15,6 +15,9 @@ from rondo.machine import machine
 from rondo.selection import choices, rules_file
 from rondo.selection.learned import Verdict
 
+MOST_MESSAGES = 1 << 21
+"""Of a candidate that is timed: seconds, and some 100 MB."""
+
 
 @dataclass(frozen=True)
 class Call:
@@ -135,6 +138,23 @@ def explain(
     """
     text = rules_file.read(rules) if rules is not None else ""
     machine_text = figures.read_text(encoding="utf-8") if figures is not None else machine.standard().text()
+    return by_texts(call, text, rules, machine_text, environment, verdicts)
+
+
+def by_texts(
+    call: Call,
+    text: str,
+    rules: Path | None,
+    machine_text: str,
+    environment: Mapping[str, str],
+    verdicts: Sequence[Verdict] = (),
+    *,
+    most_messages: int = MOST_MESSAGES,
+) -> Explanation:
+    """The same of rules and of a machine file that are known as texts; the path only names the rules.
+
+    What sends more messages has no time.
+    """
     variable = choices.variable_of(call.collective)
     forced = environment.get(variable, "")
     if forced:
@@ -172,7 +192,7 @@ def explain(
         choice=found["choice"] or None,
         runs=runs,
         reason=reason,
-        candidates=_timed(call, found["candidates"], _with_eager(machine_text, found["eager"])),
+        candidates=_timed(call, found["candidates"], _with_eager(machine_text, found["eager"]), most_messages),
         duel=duel,
     )
 
@@ -228,7 +248,9 @@ def _with_eager(text: str, eager: int) -> str:
     return text if says else f"{text.rstrip()}\neager = {eager}\n"
 
 
-def _timed(call: Call, candidates: list[dict[str, Any]], machine_text: str) -> tuple[Candidate, ...]:
+def _timed(
+    call: Call, candidates: list[dict[str, Any]], machine_text: str, most_messages: int
+) -> tuple[Candidate, ...]:
     timed = []
     for each in candidates:
         seconds, untimed = None, None
@@ -237,6 +259,7 @@ def _timed(call: Call, candidates: list[dict[str, Any]], machine_text: str) -> t
                 (seconds,) = _core.times(
                     call.collective, each["closed"], call.processes, call.elements, [machine_text],
                     element_bytes=call.element_bytes, root=call.root, nodes=call.nodes, fluid=True,
+                    most_messages=most_messages,
                 )  # fmt: skip
             except ValueError as error:
                 untimed = str(error)

@@ -9,6 +9,7 @@ between two measurements that agree, and of nothing beyond them.
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -107,6 +108,43 @@ def _without_what_never_decides(text: str, start: int) -> str:
         if each.kind == "unreachable" and each.line > start:
             lines[each.line - 1] = f"{DECIDED_ABOVE}{lines[each.line - 1]}"
     return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A figure in the remarks of a rule, read again."""
+
+    processes: int
+    bytes: int
+    """Of the whole vector; 0 where there are no data."""
+    choice: str
+    """Empty: that of the rule."""
+    ratio: float
+    """Of its time to that of the library's own."""
+    count: int
+    """Repetitions."""
+
+
+RANKS = re.compile(r"(\d+) ranks: (.*)")
+FIGURE = re.compile(r"(?:(\S+)B )?(?:(\S+) )?[\d.]+ (?:s|ms|µs) = ([\d.]+) \(n (\d+)\)")
+
+
+def measured(text: str, line: int) -> list[Measured]:
+    """The figures that justify the rule on this line of a file; none if they are not there."""
+    remarks: list[str] = []
+    for each in reversed(text.splitlines()[: line - 1]):
+        if not each.startswith("# "):
+            break
+        remarks.insert(0, each[2:])
+    found = []
+    for each in re.sub(r"\n +", " ", "\n".join(remarks)).splitlines():
+        of_processes = RANKS.fullmatch(each)
+        figures = of_processes[2].split(", ") if of_processes else []
+        for figure in filter(None, map(FIGURE.fullmatch, figures)):
+            size, choice, ratio, count = figure.groups()
+            length = int(_core.quantity(size)) if size else 0
+            found.append(Measured(int(of_processes[1]), length, choice or "", float(ratio), int(count)))  # type: ignore[index]
+    return found
 
 
 Rectangle = tuple[tuple[str, ...], str, tuple[State, ...]]

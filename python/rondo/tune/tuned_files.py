@@ -78,10 +78,7 @@ def head_of(text: str) -> Head | None:
 
 
 def machine_here(cluster_text: str | None) -> str:
-    """What tuned rules call the machine: the name of hosts like this one, or the network of an emulated cluster.
-
-    Host names differ in their numbers: node017 and node018 are of one machine.
-    """
+    """What tuned rules call the machine: the name of hosts like this one, or the network of an emulated cluster."""
     if cluster_text is None:
         return _core.name_of_hosts(socket.gethostname())
     shape = cluster.find(cluster_text).shape if ":" not in cluster_text else shapes.parse(cluster_text)

@@ -17,6 +17,7 @@ namespace rondo::mpi {
     FUNCTION(Comm_free)               \
     FUNCTION(Comm_get_attr)           \
     FUNCTION(Comm_get_errhandler)     \
+    FUNCTION(Comm_get_name)           \
     FUNCTION(Comm_group)              \
     FUNCTION(Comm_rank)               \
     FUNCTION(Comm_remote_size)        \
@@ -51,6 +52,7 @@ namespace rondo::mpi {
     FUNCTION(Type_get_contents)       \
     FUNCTION(Type_get_envelope)       \
     FUNCTION(Type_get_extent)         \
+    FUNCTION(Type_get_name)           \
     FUNCTION(Type_get_true_extent)    \
     FUNCTION(Type_size_x)             \
     FUNCTION(Unpack)                  \

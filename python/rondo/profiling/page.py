@@ -1,0 +1,419 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Profiles as one HTML file that needs nothing else: where the time goes, what could be saved, and what to do.
+
+Several profiles of one program, as before and after a change, stand side by side at the top.
+"""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from rondo.profiling import charts, prediction, summary, terminal
+from rondo.profiling.prediction import PREDICTED, Estimate, Outlook, Prediction
+from rondo.profiling.profile import Communicator, Profile
+from rondo.reports import document, style
+from rondo.selection import rules_file
+
+METHOD = """
+A rank <em>waits</em> in a collective until the last rank of the call has come; from then on it <em>moves data</em>.
+Times are means over all ranks of the run unless it says otherwise. <em>rondo run</em> is what the rules would choose,
+<em>at best</em> is the fastest algorithm of all. Native is what was measured; the others are predicted: from what
+messages cost on the machine, or from what rondo tune measured.
+"""
+WHOLE_TABLE = 30
+"""Rows that are shown at once; the others unfold."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A profile from a file, with what there is to gain."""
+
+    path: Path
+    outlook: Outlook
+
+    @property
+    def profile(self) -> Profile:
+        """That of the file."""
+        return self.outlook.profile
+
+
+def text(sources: Sequence[Source]) -> str:
+    """The whole page."""
+    names = _names(sources)
+    marks = charts.looks(each.outlook for each in sources)
+    several = len(sources) > 1
+    parts = [f"<h1>{'Profiles, side by side' if several else 'Where the time goes'}</h1>"]
+    if several:
+        parts.append(_beside(sources, names, marks))
+    for number, (source, name) in enumerate(zip(sources, names, strict=True), start=1):
+        heading = f"{name}: {shlex.join(source.profile.command)}" if several else shlex.join(source.profile.command)
+        parts += [f"<h2>{escape(heading)}</h2>", *_of_one(source, number, marks)]
+    parts.append(f"<p>{' '.join(METHOD.split())}</p>")
+    return document.text(f"Rondo: profile of {shlex.join(sources[0].profile.command)}", parts)
+
+
+def _names(sources: Sequence[Source]) -> list[str]:
+    """Of the files, as short as they can be told apart."""
+    stems = [each.path.stem for each in sources]
+    return stems if len(set(stems)) == len(stems) else [str(each.path) for each in sources]
+
+
+def _of_one(source: Source, number: int, marks: Mapping[str, Any]) -> list[str]:
+    found, profile = source.outlook, source.profile
+    missing = terminal.missing(profile)
+    parts = [document.box("caution", "What is missing", missing)] if missing else []
+    parts += [
+        f"<p class=headline>{escape(prediction.sentence(found))}.</p>",
+        f'<div class=fine><strong>What to do</strong><ul id="advice{number}">'
+        + "".join(f"<li>{document.with_code(each)}</li>" for each in prediction.advice(found))
+        + "</ul></div>",
+        document.facts(_facts(source), code={"Command"}),
+        "<noscript><p class=caution>The figures need JavaScript; the tables hold the same numbers.</p></noscript>",
+        _section(
+            number, "glance", "The run at a glance",
+            _wide(charts.glance([("", found)]), f"glance{number}", "Where the time of the mean rank goes"),
+            _glance_table(found),
+        ),
+    ]  # fmt: skip
+    if profile.lines:
+        parts += _of_collectives(source, number, marks)
+    parts.append(
+        _section(
+            number, "ranks", "Ranks",
+            _wide(charts.ranks(found), f"ranks{number}", "Where the time of each rank goes"),
+            _ranks_table(found),
+        )
+    )  # fmt: skip
+    if profile.functions:
+        parts.append(_section(number, "functions", "Other MPI functions", "", _functions_table(found)))
+    return parts
+
+
+def _of_collectives(source: Source, number: int, marks: Mapping[str, Any]) -> list[str]:
+    found = source.outlook
+    benefit = charts.benefit([("", found)], marks)
+    figures = [
+        document.figure(
+            benefit, f"benefit{number}", "Moving data: measured, and with Rondo", f"collectives{number}table"
+        ),
+        document.figure(
+            charts.waiting(found),
+            f"waiting{number}",
+            "Waiting for late ranks, and moving data",
+            f"collectives{number}table",
+        ),
+    ]
+    histograms = [
+        document.figure(
+            charts.sizes(found, marks, by_calls=False), f"sizes{number}", "Time by the length of vectors",
+            f"calls{number}table",
+        ),
+        document.figure(
+            charts.sizes(found, marks, by_calls=True), f"counts{number}", "Calls by the length of vectors",
+            f"calls{number}table",
+        ),
+    ]  # fmt: skip
+    parts = [
+        _section(number, "collectives", "Collectives", _grid(figures), _collectives_table(found)),
+        _section(number, "sizes", "Lengths", _grid(histograms), ""),
+        _section(number, "calls", "Where they are called", "", _sites_table(found)),
+    ]
+    plotted = document.figure(
+        charts.predictions(found), f"predicted{number}", "A call with Rondo, beside native: below the line is faster",
+        f"predictions{number}table",
+    )  # fmt: skip
+    parts.append(
+        _section(number, "predictions", "Predicted beside measured", _grid([plotted]), _predictions_table(found))
+    )
+    if len(found.profile.communicators) > 1:
+        parts.append(_section(number, "communicators", "Communicators", "", _communicators_table(found)))
+    return parts
+
+
+def _section(number: int, name: str, title: str, figures: str, tables: str) -> str:
+    described = f'<div id="{name}{number}table">{tables}</div>' if tables else ""
+    return f'<section id="{name}{number}section">\n<h3>{escape(title)}</h3>\n{figures}{described}\n</section>'
+
+
+def _grid(figures: Sequence[str]) -> str:
+    shown = "".join(figures)
+    return f"<div class=figures>{shown}</div>" if shown else ""
+
+
+def _wide(figure: dict[str, Any] | None, name: str, title: str) -> str:
+    return f"<div class=wide>{document.figure(figure, name, title, f'{name}table')}</div>"
+
+
+def _facts(source: Source) -> list[tuple[str, str]]:
+    profile, where = source.profile, source.outlook.circumstances
+    hosts = profile.hosts if len(profile.hosts) <= 6 else [*profile.hosts[:5], f"… {profile.hosts[-1]}"]
+    rules = "none" if where.rules is None else f"{rules_file.shown(where.rules)}{' (tuned)' if where.is_tuned else ''}"
+    clock = [("Clocks", f"differ by at most {style.time_text(profile.clock_error)}")] if profile.clock_error else []
+    figures = "a standard 100 Gbit/s network: nobody has measured this one (rondo calibrate does)"
+    if not where.is_standard:
+        figures = ", ".join(
+            f"{name} = {value}" for name, value in prediction.figures_text(prediction.machine_figures(where.machine))
+        )
+    return [
+        ("File", str(source.path)),
+        ("Command", shlex.join(profile.command)),
+        ("MPI library", f"{profile.library} (ABI {profile.abi})"),
+        ("Ranks", f"{len(profile.ranks)} on {style.counted(len(profile.hosts), 'node')} ({', '.join(hosts)})"),
+        *([("Emulated cluster", profile.cluster)] if profile.cluster else []),
+        ("Run", f"{style.time_text(source.outlook.times.run)}, mean of the ranks, from MPI_Init to MPI_Finalize"),
+        *clock,
+        ("Rules of rondo run", rules),
+        ("What messages cost", figures),
+        ("Date", profile.date),
+        ("Rondo", profile.rondo),
+    ]
+
+
+def _glance_table(found: Outlook) -> str:
+    rows = [
+        [escape(name), style.time_text(seconds), prediction.percent(found.times.share(seconds))]
+        for name, seconds in terminal.at_a_glance(found)
+    ]
+    for name, saved in (("saved by rondo run", found.by_rules), ("saved at best", found.at_best)):
+        rows.append([name, _saved_text(found, saved), prediction.percent(found.times.share(saved.value))])
+    return document.table("Mean of the ranks", ["", "Time", "Of the run"], {""}, rows)
+
+
+def _saved_text(found: Outlook, saved: prediction.Range) -> str:
+    if saved.high <= 0:
+        return "0"
+    return f"{style.time_text(saved.value)} [{style.time_text(saved.low)}, {style.time_text(saved.high)}]"
+
+
+def _collectives_table(found: Outlook) -> str:
+    rows = []
+    for name, group in summary.grouped(found.profile, lambda line: line.function).items():
+        own = [each for each in found.predictions if each.line.function == name]
+        by_rules, best = terminal.moving_with_rondo(found, own)
+        rows.append(
+            [
+                escape(name),
+                str(group.calls),
+                style.bytes_text(group.bytes),
+                style.time_text(group.seconds),
+                prediction.percent(found.times.share(group.seconds)),
+                _time(group.waiting),
+                _time(group.moving),
+                _time(by_rules),
+                _time(best),
+            ]
+        )
+    headings = ["Function", "Calls", "Bytes", "Time", "Of the run", "Waiting", "Moving", "With rondo run", "At best"]
+    return document.table("Calls and bytes: of the rank with the most", headings, {"Function"}, rows)
+
+
+def _sites_table(found: Outlook) -> str:
+    profile = found.profile
+    rows = []
+    for (site, name), group in summary.grouped(profile, lambda line: (line.site, line.function)).items():
+        place = profile.sites[site]
+        own = [each for each in found.predictions if each.line.site == site and each.line.function == name]
+        by_rules, best = terminal.moving_with_rondo(found, own)
+        frames = "".join(f"<br>{escape(each)}" for each in place.frames[1:4])
+        whole = f'<span title="{escape(place.file or place.module)}">{escape(summary.site_text(place))}</span>{frames}'
+        rows.append(
+            [
+                whole,
+                escape(name),
+                terminal.bytes_text(group.smallest, group.largest),
+                str(group.calls),
+                style.time_text(group.seconds),
+                prediction.percent(found.times.share(group.seconds)),
+                _time(group.waiting),
+                _time(group.moving),
+                _time(by_rules),
+                _time(best),
+            ]
+        )
+    headings = ["Called at", "Function", "Bytes a call", "Calls", "Time", "Of the run", "Waiting", "Moving"]
+    return _long_table(
+        "Those that take the longest first", [*headings, "With rondo run", "At best"], {"Called at", "Function"}, rows
+    )
+
+
+def _predictions_table(found: Outlook) -> str:
+    profile = found.profile
+    rows = []
+    for each in sorted(found.predictions, key=lambda one: -terminal.seconds_of(profile, one)):
+        line = each.line
+        extra = f", root {line.root}" if line.root is not None else ""
+        operation = f", {line.operator}" if line.operator else ""
+        saved = each.saved(each.best)
+        rows.append(
+            [
+                escape(f"{line.function}{operation}{extra}"),
+                terminal.bytes_text(line.smallest, line.largest),
+                _communicator(profile.communicators[line.communicator]),
+                str(line.calls),
+                style.time_text(each.native),
+                _estimate(each.rules),
+                "the same" if each.best is not None and each.best == each.rules else _estimate(each.best),
+                _time(saved.value),
+                escape(_remark(each)),
+            ]
+        )
+    headings = ["Call", "Bytes", "Communicator", "Calls", "Native", "rondo run", "At best", "Saved at best", "Remark"]
+    caption = "One call, of the rank that moves data the longest; in brackets what it may be. Saved: by all calls"
+    return _long_table(caption, headings, {"Call", "Communicator", "rondo run", "At best", "Remark"}, rows)
+
+
+def _remark(each: Prediction) -> str:
+    bases = {one.basis for one in (each.rules, each.best) if one is not None} - {PREDICTED}
+    return "; ".join(filter(None, [*sorted(bases), each.reason]))
+
+
+def _estimate(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return style.NOTHING
+    takes = estimate.seconds
+    size, _ = style.unit_of(takes.value)
+    high = style.digits(takes.high / size) if math.isfinite(takes.high) else "?"
+    return (
+        f"{style.time_text(takes.value)} [{style.digits(takes.low / size)}, {high}]<br>"
+        f"<code>{escape(estimate.choice)}</code>"
+    )
+
+
+def _ranks_table(found: Outlook) -> str:
+    """The ranks that wait the least first: others wait for them."""
+    profile, times = found.profile, summary.of_ranks(found.profile)
+    named = set(summary.waited_for(profile))
+    order = sorted(range(len(times)), key=lambda each: times[each].waiting)
+    rows = [
+        [
+            str(rank),
+            escape(profile.hosts[profile.ranks[rank].node]) if profile.ranks[rank].node < len(profile.hosts) else "",
+            style.time_text(times[rank].run),
+            _time(times[rank].computing),
+            _time(times[rank].other),
+            _time(times[rank].waiting),
+            _time(times[rank].moving),
+            ("others wait for it" if rank in named else "") + _end(profile.ranks[rank].ended),
+        ]
+        for rank in order
+    ]
+    headings = ["Rank", "Node", "Run", "Computing", "Other MPI", "Waiting", "Moving", "Remark"]
+    return _long_table("Those that wait the least first: others wait for them", headings, {"Node", "Remark"}, rows)
+
+
+def _end(ended: str) -> str:
+    return "" if ended == "finalized" else f" {escape(ended)}"
+
+
+def _functions_table(found: Outlook) -> str:
+    ranks = max(len(found.profile.ranks), 1)
+    ordered = sorted(found.profile.functions, key=lambda each: -sum(each.seconds))
+    rows = [
+        [
+            escape(each.name),
+            str(each.calls),
+            style.bytes_text(each.bytes) if each.bytes else style.NOTHING,
+            _time(sum(each.seconds) / ranks),
+            prediction.percent(found.times.share(sum(each.seconds) / ranks)),
+            _time(max(each.seconds, default=0.0)),
+        ]
+        for each in ordered
+    ]
+    headings = ["Function", "Calls", "Bytes sent", "Time, mean", "Of the run", "Time, longest"]
+    return _long_table("Calls and bytes: of all ranks", headings, {"Function"}, rows)
+
+
+def _communicators_table(found: Outlook) -> str:
+    groups = summary.grouped(found.profile, lambda line: line.communicator)
+    rows = [
+        [
+            escape(each.name) or style.NOTHING,
+            escape(each.made_by),
+            str(each.size),
+            f"{each.nodes} of {'up to ' if each.nodes * each.ranks_per_node != each.size else ''}{each.ranks_per_node}",
+            str(each.number),
+            str(group.calls),
+            style.time_text(group.seconds),
+            prediction.percent(found.times.share(group.seconds)),
+        ]
+        for number, group in groups.items()
+        for each in (found.profile.communicators[number],)
+    ]
+    headings = ["Name", "Made by", "Ranks", "Nodes", "How many", "Calls", "Time", "Of the run"]
+    return _long_table("Those alike are one", headings, {"Name", "Made by"}, rows)
+
+
+def _communicator(each: Communicator) -> str:
+    size = f"{style.counted(each.size, 'rank')} on {style.counted(each.nodes, 'node')}"
+    return f"{escape(each.name or each.made_by)}<br>{size}"
+
+
+def _beside(sources: Sequence[Source], names: Sequence[str], marks: Mapping[str, Any]) -> str:
+    """All profiles in one table, a column each, and in one figure."""
+    outlooks = list(zip(names, (each.outlook for each in sources), strict=True))
+    figures = _wide(charts.glance(outlooks), "glance0", "Where the time of the mean rank goes")
+    figures += _wide(charts.benefit(outlooks, marks), "benefit0", "Moving data: measured, and with Rondo")
+    functions = [summary.grouped(each.profile, lambda line: line.function) for each in sources]
+    rows: list[tuple[str, list[float]]] = [("run", [each.outlook.times.run for each in sources])]
+    glances = [dict(terminal.at_a_glance(each.outlook)) for each in sources]
+    rows += [(name, [each.get(name, 0.0) for each in glances]) for name in max(glances, key=len)]
+    for name in marks:
+        rows.append((f"{name}: waiting", [each[name].waiting if name in each else 0.0 for each in functions]))
+        rows.append((f"{name}: moving", [each[name].moving if name in each else 0.0 for each in functions]))
+    sites = [_by_place(each.profile) for each in sources]
+    places = sorted(
+        {each for one in sites for each in one}, key=lambda place: -max(one.get(place, 0.0) for one in sites)
+    )
+    table = _beside_table("Mean of the ranks", names, rows)
+    table += _beside_table(
+        "Time in collectives, by place in the program", names,
+        [(each, [one.get(each, 0.0) for one in sites]) for each in places[:WHOLE_TABLE]],
+    )  # fmt: skip
+    shapes = {(len(each.profile.ranks), len(each.profile.hosts), each.profile.library) for each in sources}
+    differ = document.box("caution", "To be known before reading", [
+        "These profiles are of different numbers of ranks or nodes, or of different MPI libraries."
+    ]) if len(shapes) > 1 else ""  # fmt: skip
+    return f'{differ}{figures}<div id="benefit0table"></div><div id="glance0table">{table}</div>'
+
+
+def _by_place(profile: Profile) -> dict[str, float]:
+    """Seconds of the mean rank, by call site and function."""
+    found: dict[str, float] = {}
+    for (site, name), group in summary.grouped(profile, lambda line: (line.site, line.function)).items():
+        place = f"{summary.site_text(profile.sites[site])}: {name}"
+        found[place] = found.get(place, 0.0) + group.seconds
+    return found
+
+
+def _beside_table(caption: str, names: Sequence[str], rows: Sequence[tuple[str, Sequence[float]]]) -> str:
+    """Times with a column for each profile; of two profiles also their ratio."""
+    ratio = [f"{names[1]} / {names[0]}"] if len(names) == 2 else []
+    body = [
+        [
+            escape(title),
+            *(_time(each) for each in seconds),
+            *([style.digits(seconds[1] / seconds[0]) if seconds[0] > 0 else style.NOTHING] if ratio else []),
+        ]
+        for title, seconds in rows
+        if any(seconds)
+    ]
+    return document.table(caption, ["", *map(escape, names), *map(escape, ratio)], {""}, body)
+
+
+def _long_table(caption: str, headings: Sequence[str], texts: set[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of which many rows unfold."""
+    first = document.table(caption, headings, texts, rows[:WHOLE_TABLE])
+    if len(rows) <= WHOLE_TABLE:
+        return first
+    rest = document.table("The others", headings, texts, rows[WHOLE_TABLE:])
+    return f"{first}<details><summary>{len(rows) - WHOLE_TABLE} more</summary>{rest}</details>"
+
+
+def _time(seconds: float) -> str:
+    return style.time_text(seconds) if seconds > 0 else "0"

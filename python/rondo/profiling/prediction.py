@@ -1,0 +1,517 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the calls of a profile would take with Rondo: line by line, as an interval, and what to do.
+
+Two questions have two answers. The rules that `rondo run` has for this machine and library choose an algorithm for
+each line: that is what `rondo run` gains as it is. The best of all algorithms is what `rondo tune` could find.
+
+Where `rondo tune` has measured such calls, its ratio to the library's own counts. Elsewhere it is virtual time, with
+the errors that docs/benchmarks/predictions.md found. Nobody predicts what native takes: it is what the profile has
+measured, from the moment when the last rank had come (`moving`).
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from rondo import _core
+from rondo.bench.results import NATIVE
+from rondo.errors import Error
+from rondo.launching import installation
+from rondo.machine import machine
+from rondo.profiling import summary
+from rondo.profiling.profile import Communicator, Line, Profile
+from rondo.selection import explanation, rules_file
+from rondo.selection.explanation import Candidate, Explanation
+from rondo.tune import rules_text, tuned_files
+
+FEWEST_SAMPLES = 3
+"""Of a line: the first call of a kind makes connections, under Rondo as well."""
+CALLS_OF_A_DUEL = 4
+"""That the library may carry out in a first run, until the guard has seen who is faster: of a kind, here of a line."""
+START_LATENCIES = 60
+"""What Rondo's own start takes: ranks agree on what they were told (docs/benchmarks/profiles.md)."""
+MOST_LINES = 60
+"""That are predicted: those that move the longest."""
+MOST_MESSAGES = 1 << 16
+"""Of an algorithm that is timed for a line. There are many to time, and somebody is waiting."""
+SECONDS = 30.0
+"""After so many, no further line is predicted. Thousands of ranks take that long, hundreds do not."""
+ERRORS = ((4 << 10, 0.85, 1.36), (64 << 10, 0.85, 1.21), (1 << 20, 0.55, 1.20), (math.inf, 0.54, 1.11))
+"""Of virtual time: up to so many bytes, predicted over measured times, 5% and 95% (docs/benchmarks/predictions.md)."""
+ERROR_OF_TUNED = 0.1
+"""Of a ratio that `rondo tune` measured, relative: other days, and calls that do not follow each other at once."""
+MISFIT = 0.8
+"""Who moves data in less than so many times the least possible time has begun before the last rank came, as the root of
+a broadcast may; or the machine's figures are wrong. Nothing follows for algorithms that begin with all ranks."""
+WORTH = 0.01
+"""Of the run: less is not worth a word."""
+ON_ONE_NODE = "on one node; there, virtual time has not been compared with measurements"
+TOO_FAST = "data were under way before the last rank came, or the machine's figures are wrong: it takes too little"
+TO_ROOT = ("gather", "reduce")
+"""Who is done when the root is. Other ranks may wait for late ones in between."""
+PREDICTED, TUNED = "predicted", "measured by rondo tune"
+
+
+@dataclass(frozen=True)
+class Range:
+    """A figure, and what it may be."""
+
+    value: float
+    low: float
+    high: float
+
+    def __add__(self, other: Range) -> Range:
+        """As if all errors were one: that is the widest interval."""
+        return Range(self.value + other.value, self.low + other.low, self.high + other.high)
+
+    def __mul__(self, factor: float) -> Range:
+        """By a factor that is not negative."""
+        return Range(self.value * factor, self.low * factor, self.high * factor)
+
+
+NOTHING = Range(0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """By what predictions are made."""
+
+    rules: Path | None
+    """Those that `rondo run` takes; None: none."""
+    text: str
+    """Of the rules."""
+    machine: str
+    """Text of the machine file."""
+    is_standard: bool
+    """Nobody has measured the machine: the figures are of some network."""
+    is_tuned: bool
+    """`rondo tune` has written the rules."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a call would take, in seconds."""
+
+    choice: str
+    seconds: Range
+    basis: str
+    """PREDICTED or TUNED."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Of a line."""
+
+    line: Line
+    native: float
+    """Seconds that a call moved data for, on the rank with the most; NaN if no call was compared."""
+    rules: Estimate | None
+    """By the choice of the rules; None: they leave the calls to the library."""
+    best: Estimate | None
+    """Of all algorithms, if one is faster than native."""
+    reason: str
+    """Why there is no estimate, or why the rules leave the calls to the library; empty if there is nothing to say."""
+    judged: bool
+    """Is there anything to go by?"""
+
+    def ratio(self, estimate: Estimate | None) -> float:
+        """Of what a call would take to what it takes; not above 1, for the guard takes back what does not pay."""
+        return min(estimate.seconds.value / self.native, 1.0) if estimate is not None and self.native > 0 else 1.0
+
+    def saved(self, estimate: Estimate | None) -> Range:
+        """Seconds of the run. What does not pay, the guard takes back: nothing is lost.
+
+        It is what the mean rank no longer moves; at least that of the calls in which the guard compares nothing. At
+        most it is what the slowest rank no longer moves: those that leave a call early wait in the next one.
+        """
+        if estimate is None or self.native <= 0:
+            return NOTHING
+        takes, moves = estimate.seconds, _mean_moving(self.line)
+        value, low = (moves * max(0.0, 1 - each / self.native) for each in (takes.value, takes.high))
+        low *= max(self.line.calls - CALLS_OF_A_DUEL, 0) / max(self.line.calls, 1)
+        return Range(value, low, max(0.0, self.native - takes.low) * self.line.calls)
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """Of a whole profile."""
+
+    profile: Profile
+    circumstances: Circumstances
+    predictions: tuple[Prediction, ...]
+    """Of each line of the profile, in its order."""
+
+    @cached_property
+    def times(self) -> summary.Times:
+        """Of the mean rank."""
+        return summary.mean(self.profile)
+
+    @cached_property
+    def by_rules(self) -> Range:
+        """Seconds of the run that `rondo run` saves, less what its start takes."""
+        return self._less_start([each.saved(each.rules) for each in self.predictions])
+
+    @cached_property
+    def at_best(self) -> Range:
+        """Seconds of the run that the best algorithms save, less what the start takes."""
+        return self._less_start([each.saved(each.best) for each in self.predictions])
+
+    def _less_start(self, saved: Sequence[Range]) -> Range:
+        whole = sum(saved, NOTHING)
+        start = START_LATENCIES * machine_figures(self.circumstances.machine).alpha if whole.value > 0 else 0.0
+        return Range(max(whole.value - start, 0.0), max(whole.low - start, 0.0), whole.high)
+
+    @cached_property
+    def not_judged(self) -> float:
+        """Seconds of the mean rank in which data move in calls of which nothing can be said."""
+        lines = [each.line for each in self.predictions if not each.judged]
+        return summary.total(self.profile, lines).moving
+
+    def share(self, seconds: Range) -> Range:
+        """Of the run."""
+        return seconds * (1 / self.times.run) if self.times.run > 0 else NOTHING
+
+
+def circumstances(
+    profile: Profile, environment: Mapping[str, str], rules: str | None = None, machine_file: Path | None = None
+) -> Circumstances:
+    """What `rondo run` would go by where the profile was made; or other rules or another machine, if they are named.
+
+    Error for files that cannot be read.
+    """
+    path = rules_file.find(rules) if rules is not None else _rules_for(profile, environment)
+    text = rules_file.read(path) if path is not None else ""
+    figures = profile.machine
+    if machine_file is not None:
+        figures = machine.read(machine_file).text()
+    return Circumstances(
+        rules=path,
+        text=text,
+        machine=figures or machine.standard().text(),
+        is_standard=not figures,
+        is_tuned=tuned_files.head_of(text) is not None,
+    )
+
+
+def _rules_for(profile: Profile, environment: Mapping[str, str]) -> Path:
+    """The tuned rules of the machine and the library of a profile if there are any, else the default ones."""
+    host = profile.hosts[0] if profile.hosts else ""
+    name = tuned_files.machine_here(profile.cluster) if ":" in profile.cluster else _core.name_of_hosts(host)
+    head = tuned_files.Head(name, tuned_files.plain_version(profile.library))
+    found = tuned_files.chosen(list(tuned_files.files(environment)), head).path
+    return found if found is not None else installation.DEFAULT_RULES
+
+
+def outlook(profile: Profile, where: Circumstances) -> Outlook:
+    """What there is to gain."""
+    explained: dict[explanation.Call, Explanation | str] = {}
+    found: dict[int, Prediction] = {}
+    deadline = time.monotonic() + SECONDS
+    order = sorted(range(len(profile.lines)), key=lambda each: -_mean_moving(profile.lines[each]))
+    for place, number in enumerate(order):
+        line = profile.lines[number]
+        if place >= MOST_LINES:
+            found[number] = _not_judged(line, "moves little beside other calls")
+        elif time.monotonic() > deadline:
+            found[number] = _not_judged(line, "predictions for so many ranks take too long")
+        else:
+            found[number] = predicted(profile, line, where, explained)
+    return Outlook(profile, where, tuple(found[number] for number in range(len(profile.lines))))
+
+
+def predicted(
+    profile: Profile, line: Line, where: Circumstances, explained: dict[explanation.Call, Explanation | str]
+) -> Prediction:
+    """Of one line. What is explained once is kept in `explained`."""
+    communicator = profile.communicators[line.communicator]
+    native = moving_per_call(line, communicator)
+    reason = _why_not(line, communicator, native)
+    if reason:
+        return _not_judged(line, reason, native)
+    call = call_of(profile, line)
+    if call not in explained:
+        try:
+            explained[call] = explanation.by_texts(
+                call, where.text, where.rules, where.machine, {}, most_messages=MOST_MESSAGES
+            )
+        except Error as error:
+            explained[call] = str(error)
+    found = explained[call]
+    if isinstance(found, str):
+        return _not_judged(line, found, native)
+    tuned = _tuned(found, call, where)
+    if tuned is not None:
+        estimate = None
+        if tuned.choice or found.choice != NATIVE:
+            choice = tuned.choice or found.runs
+            ratio = Range(tuned.ratio, tuned.ratio * (1 - ERROR_OF_TUNED), tuned.ratio * (1 + ERROR_OF_TUNED))
+            estimate = Estimate(choice, ratio * native, TUNED)
+        by_rules = estimate if found.runs != NATIVE else None
+        best = estimate if estimate is not None and estimate.seconds.value < native else None
+        return Prediction(line, native, by_rules, best, "" if by_rules else found.reason, judged=True)
+    if communicator.nodes == 1:
+        return _not_judged(line, ON_ONE_NODE, native)
+    least = least_seconds(call, machine_figures(where.machine))
+    if native < MISFIT * least:
+        return _not_judged(line, TOO_FAST, native)
+    estimates = [_estimate(each, found, least, where) for each in found.candidates if each.seconds is not None]
+    fastest = min(estimates, key=lambda each: each.seconds.value, default=None)
+    by_rules, reason = None, found.reason
+    if found.runs != NATIVE:
+        chosen = next((each for each in found.candidates if each.chosen), None)
+        if chosen is None or chosen.seconds is None:
+            reason = f"no time for {found.runs}: {chosen.untimed if chosen is not None else 'it is not known'}"
+        else:
+            by_rules, reason = _estimate(chosen, found, least, where), ""
+    best = fastest if fastest is not None and fastest.seconds.value < native else None
+    return Prediction(line, native, by_rules, best, reason, judged=bool(estimates))
+
+
+def call_of(profile: Profile, line: Line) -> explanation.Call:
+    """A call of the mean length of a line."""
+    communicator = profile.communicators[line.communicator]
+    element = max(line.element, 1)
+    elements = round(line.bytes / max(line.calls, 1) / element)
+    traits = next(each for each in _core.collectives() if each["name"] == line.collective)
+    if traits["all_to_all"] and elements:
+        elements = max(round(elements / communicator.size), 1) * communicator.size
+    return explanation.Call(
+        collective=line.collective,
+        ranks_on=ranks_on(profile, communicator),
+        elements=elements,
+        element_bytes=element,
+        commutative=traits["has_operation"] and line.commutative,
+        root=(line.root or 0) if traits["has_root"] else 0,
+        library=profile.library,
+        shared_memory=False,
+    )
+
+
+def ranks_on(profile: Profile, communicator: Communicator) -> tuple[int, ...]:
+    """Of each node. Of communicators other than that of all ranks only the fullest node is known: others are even."""
+    if communicator.size == len(profile.ranks):
+        nodes: dict[int, int] = {}
+        for rank in profile.ranks:
+            nodes[rank.node] = nodes.get(rank.node, 0) + 1
+        return tuple(nodes.values())
+    first = min(communicator.ranks_per_node, communicator.size)
+    others = max(communicator.nodes - 1, 0)
+    if others == 0:
+        return (communicator.size,)
+    if first * communicator.nodes == communicator.size:
+        return (first,) * communicator.nodes
+    each, more = divmod(communicator.size - first, others)
+    return (first, *(each + (number < more) for number in range(others)))
+
+
+def moving_per_call(line: Line, communicator: Communicator) -> float:
+    """Seconds on the rank that moves the longest; of several communicators alike, as many ranks have a say."""
+    shares = [each for each in line.shares if each.sampled > 0 and each.calls > 0]
+    if line.collective in TO_ROOT and communicator.made_by == "MPI_COMM_WORLD":
+        shares = [each for each in shares if each.rank == line.root]
+    found = sorted(each.moving / each.calls for each in shares)
+    if line.collective in TO_ROOT and len(found) > 1:  # nobody knows which rank of all is the root
+        return statistics.median(found)
+    groups = max(1, min(communicator.number, len(found) // max(communicator.size, 1)))
+    slowest = found[-groups:]
+    return sum(slowest) / len(slowest) if slowest else math.nan
+
+
+def least_seconds(call: explanation.Call, figures: machine.Machine) -> float:
+    """What no algorithm can beat on these figures: a latency, and what has to leave or enter a node."""
+    nodes, size = len(call.ranks_on), call.elements * call.element_bytes
+    if call.processes == 1:
+        return 0.0
+    if nodes == 1:
+        return figures.alpha_inside or 0.0
+    fullest = max(call.ranks_on)
+    elsewhere = 1 - fullest / call.processes
+    volume = {
+        "allgather": size * elsewhere,
+        "allreduce": 2 * size * (1 - 1 / nodes),
+        "alltoall": size * fullest * elsewhere,
+        "bcast": size,
+        "exscan": size,
+        "gather": size * elsewhere,
+        "reduce": size,
+        "reduce_scatter": size * elsewhere,
+        "scan": size,
+        "scatter": size * elsewhere,
+    }.get(call.collective, 0.0)
+    return figures.alpha + figures.beta * volume / max(figures.lanes, 1)
+
+
+def machine_figures(text: str) -> machine.Machine:
+    """Of the text of a machine file; Error if it is malformed."""
+    try:
+        return machine.Machine(**_core.read_machine(text, "machine"))
+    except ValueError as error:
+        raise Error(f"the machine's figures in the profile: {error}") from None
+
+
+def is_blocking(line: Line) -> bool:
+    """Rondo serves no others: MPI_Iallreduce and MPI_Allreduce_init are left to the library."""
+    return not line.function.startswith("MPI_I") and not line.function.removesuffix("_c").endswith("_init")
+
+
+def _why_not(line: Line, communicator: Communicator, native: float) -> str:
+    """What stands against a prediction; empty if nothing does."""
+    sampled = max((each.sampled for each in line.shares), default=0)
+    if not line.collective or not is_blocking(line):
+        return "Rondo has no algorithm for it"
+    if communicator.size == 1:
+        return "a communicator of one rank"
+    if sampled == 0 or math.isnan(native):
+        return "no call was compared with the other ranks'"
+    if sampled < FEWEST_SAMPLES:
+        return f"only {sampled} of its calls {'was' if sampled == 1 else 'were'} compared with the other ranks'"
+    return ""
+
+
+def _not_judged(line: Line, reason: str, native: float = math.nan) -> Prediction:
+    return Prediction(line, native, None, None, reason, judged=False)
+
+
+def _tuned(found: Explanation, call: explanation.Call, where: Circumstances) -> rules_text.Measured | None:
+    """What `rondo tune` measured of calls like this one, beside the rule that decides; None if nothing."""
+    if not where.is_tuned or found.decided_by is None:
+        return None
+    figures = [
+        each for each in rules_text.measured(where.text, found.decided_by.line) if each.processes == call.processes
+    ]
+    distance = lambda each: abs(math.log(max(each.bytes, 1) / max(found.bytes, 1)))  # noqa: E731
+    return min(figures, key=distance, default=None)
+
+
+def _estimate(candidate: Candidate, found: Explanation, least: float, where: Circumstances) -> Estimate:
+    """Of a candidate that has a time."""
+    assert candidate.seconds is not None
+    below, above = next((low, high) for most, low, high in ERRORS if found.bytes <= most)
+    value, low = max(candidate.seconds, least), max(candidate.seconds / above, least)
+    # Of a machine that nobody has measured, not even the order of magnitude is certain.
+    high = math.inf if where.is_standard else max(candidate.seconds / below, least)
+    return Estimate(candidate.choice, Range(value, low, high), PREDICTED)
+
+
+def _mean_moving(line: Line) -> float:
+    """Seconds of the mean rank of those that call."""
+    return sum(each.moving for each in line.shares) / len(line.shares) if line.shares else 0.0
+
+
+def sentence(found: Outlook) -> str:
+    """The whole in one: what collectives take, and what of it could be saved."""
+    times = found.times
+    words = f"{percent(times.share(times.collectives))} of the run in collectives; "
+    words += f"{percent(times.share(times.moving))} moving data; "
+    return f"{words}{_range_text(found.share(found.at_best))} of the run could be saved"
+
+
+def advice(found: Outlook) -> list[str]:
+    """What to do, the most important first."""
+    by_rules, best = found.share(found.by_rules), found.share(found.at_best)
+    lines = []
+    if by_rules.value >= WORTH:
+        name = "its tuned rules" if found.circumstances.is_tuned else "the rules that come with Rondo"
+        if found.circumstances.rules not in (None, installation.DEFAULT_RULES) and not found.circumstances.is_tuned:
+            name = str(found.circumstances.rules)
+        lines.append(
+            f"Use `rondo run` as it is: with {name} it could save {_range_text(by_rules)} of the run. "
+            "`rondo compare` says whether it does."
+        )
+    more = best.value - by_rules.value
+    if more >= WORTH and not found.circumstances.is_tuned:
+        also = " more" if by_rules.value >= WORTH else ""
+        lines.append(f"`rondo tune` on this machine: its rules could save up to {percent(more)}{also} of the run.")
+    elif more >= WORTH:
+        lines.append(
+            f"Other algorithms than those of the tuned rules could save {percent(more)} of the run: "
+            "`rondo tune` for these numbers of ranks and lengths."
+        )
+    if found.circumstances.is_standard and (by_rules.value >= WORTH or best.value >= WORTH):
+        lines.append(
+            "These figures are of a 100 Gbit/s network, not of this machine: `rondo calibrate` first. Until then, "
+            "nothing of it is certain."
+        )
+    imbalance, is_open = _imbalance(found), _what_is_open(found)
+    if not lines and not is_open:
+        lines.append("Nothing to gain by other algorithms" + ("." if imbalance else ": collectives take too little."))
+    elif not lines:
+        lines.append("Nothing that is certain to gain by other algorithms.")
+    return lines + imbalance + is_open
+
+
+def _imbalance(found: Outlook) -> list[str]:
+    """What to say of waiting, if it is worth a word."""
+    waits = found.times.share(found.times.waiting)
+    if waits < summary.NOTICEABLE:
+        return []
+    text = f"{percent(waits)} of the run is waiting in collectives for ranks that come late"
+    ranks = summary.waited_for(found.profile)
+    if not ranks:
+        return [f"Look at the imbalance: {text}; no rank stands out, they are late in turn."]
+    return [f"Look at the imbalance: {text}, most of all for {ranks_text(found.profile, ranks)}."]
+
+
+def _what_is_open(found: Outlook) -> list[str]:
+    """Calls that nothing was said of, if they are worth a word."""
+    share = found.times.share(found.not_judged)
+    if share < WORTH:
+        return []
+    reasons: dict[str, float] = {}
+    for each in found.predictions:
+        if not each.judged:
+            reasons[each.reason] = reasons.get(each.reason, 0.0) + _mean_moving(each.line)
+    most = max(reasons, key=lambda each: reasons[each])
+    if most == ON_ONE_NODE:
+        return [
+            f"Calls inside one node move data for {percent(share)} of the run. Nothing is predicted of them: "
+            "`rondo tune` measures whether other algorithms are faster."
+        ]
+    return [f"Nothing is predicted of calls that move data for {percent(share)} of the run; most of them: {most}."]
+
+
+def ranks_text(profile: Profile, ranks: Sequence[int]) -> str:
+    """Ranks with their nodes: rank 3 (node1)."""
+    shown = [f"{rank} ({_host(profile, rank)})" for rank in ranks[: summary.MOST_NAMED]]
+    more = len(ranks) - len(shown)
+    names = ", ".join(shown) + (f" and {more} more" if more else "")
+    return f"{'rank' if len(ranks) == 1 else 'ranks'} {names}"
+
+
+def _host(profile: Profile, rank: int) -> str:
+    node = profile.ranks[rank].node
+    return profile.hosts[node] if node < len(profile.hosts) else f"node {node}"
+
+
+def percent(share: float) -> str:
+    """With one decimal: 12.4%."""
+    if 0 < share < 0.0005:
+        return "< 0.1%"
+    return f"{100 * share:.1f}%"
+
+
+def _range_text(share: Range) -> str:
+    """4.3% (between 3.1 and 5.2)."""
+    if share.high <= 0.0005:
+        return "nothing" if share.value <= 0 else percent(share.value)
+    return f"{percent(share.value)} (between {100 * share.low:.1f} and {100 * share.high:.1f})"
+
+
+def figures_text(figures: machine.Machine) -> list[tuple[str, str]]:
+    """Those of a machine file that tell a network, for people."""
+    from rondo.reports.style import digits, time_text  # noqa: PLC0415
+
+    rate = 8 / figures.beta if figures.beta > 0 else 0.0
+    unit, name = (1e9, "Gbit/s") if rate >= 1e9 else (1e6, "Mbit/s")
+    lanes = f" on each of {figures.lanes} lanes" if figures.lanes > 1 else ""
+    return [
+        ("alpha", time_text(figures.alpha)),
+        ("beta", f"{digits(figures.beta * 1e9)} ns/B ({digits(rate / unit)} {name}{lanes})"),
+        ("overhead", time_text(figures.overhead)),
+    ]

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""A page as one HTML file that needs nothing else: script, style and numbers are in it. And its parts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterable, Sequence
+from html import escape
+from importlib import resources
+from typing import Any
+
+from rondo import optional
+
+
+def text(title: str, parts: Iterable[str]) -> str:
+    """The whole page, of parts that are HTML already."""
+    script = optional.module("plotly.offline").get_plotlyjs()
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escape(title)}</title>\n<style>\n{_asset('page.css')}</style>\n</head>\n<body>\n"
+        + "\n".join(parts)
+        + f"\n<script>{script}</script>\n<script>\n{_asset('page.js')}</script>\n</body>\n</html>\n"
+    )
+
+
+def box(kind: str, title: str, lines: Iterable[str]) -> str:
+    """What a reader has to know: kind is alarm, caution or fine."""
+    items = "".join(f"<li>{escape(each)}</li>" for each in lines)
+    return f'<div class={kind} role="alert"><strong>{escape(title)}</strong><ul>{items}</ul></div>'
+
+
+def facts(rows: Iterable[tuple[str, str]], code: Collection[str] = ()) -> str:
+    """Names and what stands for them; of those in `code` as the machine would write it."""
+    items = "".join(
+        f"<dt>{escape(name)}</dt><dd>{f'<code>{escape(value)}</code>' if name in code else escape(value)}</dd>"
+        for name, value in rows
+    )
+    return f"<dl>{items}</dl>"
+
+
+def figure(content: dict[str, Any] | None, name: str, title: str, described_by: str) -> str:
+    """An interactive figure; nothing if there is none."""
+    if content is None:
+        return ""
+    # "<" could end the script element.
+    data = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    return (
+        f"<figure><figcaption>{escape(title)}</figcaption>"
+        f'<div class=chart style="height:{content["layout"]["height"]}px" id="{name}" role="img" '
+        f'aria-label="{escape(title)}" aria-describedby="{described_by}" '
+        f'data-figure="{name}data"></div><script type="application/json" id="{name}data">{data}</script></figure>\n'
+    )
+
+
+def table(
+    caption: str, headings: Sequence[str], texts: Collection[str], rows: Iterable[Sequence[str]], alarming: str = ""
+) -> str:
+    """A table of cells that are HTML already; the columns in `texts` are set to the left.
+
+    In the alarming column, what is not 0 stands out.
+    """
+
+    def cell(tag: str, heading: str, content: str) -> str:
+        bad = tag == "td" and heading == alarming and content != "0"
+        kind = " class=text" if heading in texts else " class=bad" if bad else ""
+        return f"<{tag}{kind}>{content}</{tag}>"
+
+    head = "".join(cell("th", each, each) for each in headings)
+    body = "\n".join(
+        f"<tr>{''.join(cell('td', *each) for each in zip(headings, row, strict=True))}</tr>" for row in rows
+    )
+    return (
+        f"<div class=scroll><table><caption>{escape(caption)}</caption>"
+        f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>\n"
+    )
+
+
+def with_code(words: str) -> str:
+    """Words as HTML; what stands between backticks as the machine would write it."""
+    return re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(words))
+
+
+def _asset(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The rest of what happens in a call: when the thread has seen none like it, and for the samples.
+#include "rondo/profiler/recorder.hpp"
+
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+#include "rondo/backends/mpi/library.hpp"
+#include "rondo/profiler/communicators.hpp"
+#include "rondo/profiler/file.hpp"
+#include "rondo/profiler/sites.hpp"
+
+namespace rondo::profiler {
+
+Recorder recorder;
+
+namespace {
+
+std::mutex mutex;  // of all that is below, and of what takes turns
+
+template <class Handle>
+Handle handle(Word word) {
+    if constexpr (std::is_pointer_v<Handle>) return std::bit_cast<Handle>(word);
+    else return static_cast<Handle>(word);
+}
+
+struct TypeFacts {
+    std::int64_t size = 0;
+    std::string name;
+};
+
+TypeFacts facts_of_type(Word word) {
+    const auto type = handle<MPI_Datatype>(word);
+    const mpi::Library& library = mpi::library();
+    TypeFacts facts;
+    if (type == library.datatype_null) return facts;
+    MPI_Count size = 0;
+    if (library.Type_size_x(type, &size) == MPI_SUCCESS && size > 0) facts.size = size;
+    int integers = 0, addresses = 0, types = 0, combiner = 0;
+    library.Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+    if (combiner != MPI_COMBINER_NAMED) {
+        facts.name = "derived";
+        return facts;
+    }
+    char text[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
+    library.Type_get_name(type, text, &length);
+    facts.name = text;
+    return facts;
+}
+
+std::string name_of_operator(Word word) {
+    static const std::pair<MPI_Op, const char*> known[] = {
+        {MPI_SUM, "MPI_SUM"},         {MPI_PROD, "MPI_PROD"},   {MPI_MAX, "MPI_MAX"},       {MPI_MIN, "MPI_MIN"},
+        {MPI_LAND, "MPI_LAND"},       {MPI_LOR, "MPI_LOR"},     {MPI_LXOR, "MPI_LXOR"},     {MPI_BAND, "MPI_BAND"},
+        {MPI_BOR, "MPI_BOR"},         {MPI_BXOR, "MPI_BXOR"},   {MPI_MAXLOC, "MPI_MAXLOC"}, {MPI_MINLOC, "MPI_MINLOC"},
+        {MPI_REPLACE, "MPI_REPLACE"}, {MPI_NO_OP, "MPI_NO_OP"},
+    };
+    for (const auto& [op, name] : known) {
+        if (op == handle<MPI_Op>(word)) return name;
+    }
+    return "user function";
+}
+
+template <std::size_t size>
+void copy_text(std::array<char, size>& to, std::string_view text) {
+    text = text.substr(0, size - 1);
+    std::ranges::copy(text, to.begin());
+}
+
+bool is_one_of(std::string_view function, std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, function) != names.end();
+}
+
+/// What a call's function makes of its arguments.
+struct Family {
+    bool reduces, neighbours, parts_equal, lengths_differ;
+
+    explicit Family(std::string_view base)
+        : reduces(base.starts_with("MPI_Reduce") || is_one_of(base, {"MPI_Allreduce", "MPI_Scan", "MPI_Exscan"})),
+          neighbours(base.starts_with("MPI_Neighbor")),
+          parts_equal(is_one_of(
+              base, {"MPI_Allgather", "MPI_Alltoall", "MPI_Gather", "MPI_Scatter", "MPI_Reduce_scatter_block"})),
+          lengths_differ(neighbours ||
+                         is_one_of(base, {"MPI_Alltoallv", "MPI_Alltoallw", "MPI_Gatherv", "MPI_Scatterv"})) {}
+};
+
+using LineKey = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::int32_t, Word, Word,
+                           std::string, std::int64_t>;
+
+/// nullptr: there is no room for it.
+Line* line_of(const Call& call, const Communicator& communicator, std::uint32_t site, std::uint32_t size_class,
+              const TypeFacts& type, bool reduces) {
+    static auto& lines = *new std::map<LineKey, Line*>;
+    const Word op = reduces ? call.op : 0;
+    LineKey key{call.function, communicator.kind, site, size_class, call.root, op, reduces ? mpi::era() : 0,
+                type.name,     type.size};
+    std::string name;
+    int commutes = 0;
+    if (reduces) {
+        name = name_of_operator(call.op);
+        mpi::library().Op_commutative(handle<MPI_Op>(call.op), &commutes);
+        // User's operators are all alike but for that.
+        std::get<5>(key) = name == "user function" ? static_cast<Word>(commutes) : call.op;
+        std::get<6>(key) = name == "user function" ? 1 : 0;
+    }
+    const auto found = lines.find(key);
+    if (found != lines.end()) return found->second;
+    Image& image = *recorder.image;
+    const std::uint32_t number = image.header.lines;
+    if (number == image.lines.size()) return nullptr;
+    Line& line = image.lines[number];
+    line.function = call.function;
+    line.site = site;
+    line.communicator = communicator.kind;
+    line.size_class = size_class;
+    line.root = call.root;
+    line.commutative = commutes != 0 ? 1 : 0;
+    copy_text(line.datatype, type.name);
+    copy_text(line.op, name);
+    line.element = type.size;
+    line.smallest = std::numeric_limits<std::uint64_t>::max();
+    ++image.header.lines;
+    lines.emplace(std::move(key), &line);
+    return &line;
+}
+
+std::uint32_t counter_of(const Call& call, std::uint32_t size_class) {
+    const std::uint32_t mixed =
+        (call.base * 97U + static_cast<std::uint32_t>(call.root + 1) * 31U + size_class) * 0x9E3779B1U;
+    return mixed >> 26U;  // of 64
+}
+static_assert(counters == 64);
+
+/// Into the slot. False if there is no room for the line.
+bool look_up(Slot& slot, const Call& call) {
+    const Communicator* const communicator = &communicator_of(handle<MPI_Comm>(call.comm));
+    const Family family(name_of(call.base));
+    const bool is_inter = communicator->is_inter();
+    const bool is_root = is_inter ? call.root == MPI_ROOT : call.root == communicator->rank;
+    const int ranks = is_inter ? communicator->remote_size : communicator->size;
+    slot.era = mpi::era();
+    slot.comm = call.comm;
+    slot.datatype = call.datatype;
+    slot.part_type = call.part_type;
+    slot.op = call.op;
+    slot.caller = std::bit_cast<Word>(call.caller);
+    slot.frames = call.frames;
+    slot.function = call.function;
+    slot.root = call.root;
+    slot.by_part = call.lengths.of_a_part_elsewhere && !is_root;
+    slot.ranks = family.neighbours ? 0 : ranks;
+    TypeFacts type;
+    if (call.lengths.of != Lengths::Of::nothing) type = facts_of_type(slot.by_part ? call.part_type : call.datatype);
+    slot.factor = type.size * (family.parts_equal ? ranks : 1);
+    const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(length_of(call, slot) * slot.factor, 0));
+    const bool one_class = family.lengths_differ || call.lengths.of == Lengths::Of::nothing;
+    const std::uint32_t size_class = one_class ? 0 : static_cast<std::uint32_t>(std::bit_width(bytes));
+    slot.low = size_class > 0 ? std::uint64_t{1} << (size_class - 1) : 0;
+    slot.high = one_class ? ~std::uint64_t{0} : size_class > 0 ? slot.low + (slot.low - 1) : 0;
+    slot.line = line_of(call, *communicator, site_of(call.caller, call.frames), size_class, type, family.reduces);
+    const bool waits = call.blocks && !family.neighbours && communicator->instance != none;
+    slot.counter_number = counter_of(call, size_class);
+    slot.counter = waits ? const_cast<std::uint32_t*>(&communicator->calls[slot.counter_number]) : nullptr;
+    slot.instance = communicator->instance;
+    if (slot.line == nullptr) slot.era = 0;  // for nobody
+    return slot.line != nullptr;
+}
+
+}  // namespace
+
+void look_up_type(Thread::Type& type, Word word) { type = {mpi::era(), word, facts_of_type(word).size}; }
+
+void count_unknown_call(Slot& slot, const Call& call, Ticks entry, Ticks exit) {
+    Slot known;
+    if (call.comm == static_cast<Word>(std::bit_cast<HandleWord>(mpi::library().comm_null))) return;  // an error
+    {
+        const std::lock_guard lock(mutex);
+        if (!look_up(known, call)) {
+            ++recorder.image->header.calls_without_line;
+            Function& counts = recorder.image->functions[call.function];
+            add(counts.calls, 1);
+            add(counts.ticks, exit - entry);
+            if (known.counter != nullptr) ++*known.counter;
+            return;
+        }
+    }
+    slot = known;
+    const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(length_of(call, slot) * slot.factor, 0));
+    count_known_call(slot, bytes, entry, exit);
+}
+
+void keep_sample(const Slot& slot, std::uint32_t number, Ticks entry, Ticks exit) {
+    const std::lock_guard lock(mutex);
+    Header& header = recorder.image->header;
+    Sample* const sample = next_sample();
+    if (sample == nullptr) {
+        ++header.samples_without_place;
+        return;
+    }
+    const auto line = static_cast<std::uint32_t>(slot.line - recorder.image->lines.data());
+    *sample = {entry, exit, slot.instance, line, number, slot.counter_number};
+    ++header.samples;
+    header.later = moment();
+}
+
+void note_communicator(HandleWord word, const char* made_by) {
+    const std::lock_guard lock(mutex);
+    made(handle<MPI_Comm>(word), made_by);
+}
+
+void rename_communicator(HandleWord word) {
+    const std::lock_guard lock(mutex);
+    renamed(handle<MPI_Comm>(word));
+}
+
+void announce_communicator(HandleWord word, const char* made_by) {
+    const std::lock_guard lock(mutex);
+    announced(handle<MPI_Comm>(word), made_by);
+}
+
+void forget_communicator(HandleWord word) {
+    const std::lock_guard lock(mutex);
+    forgotten(handle<MPI_Comm>(word));
+}
+
+}  // namespace rondo::profiler

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What happens in each call that is profiled, in few instructions. Without <mpi.h>, whose declarations of functions
+// those of entries.cpp would contradict.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+#include "rondo/backends/mpi/era.hpp"
+#include "rondo/profiler/clock.hpp"
+#include "rondo/profiler/image.hpp"
+
+namespace rondo::profiler {
+
+/// A pointer, or an integer in the lower bits.
+using Word = std::uintptr_t;
+
+#ifdef RONDO_ABI_MPICH
+using HandleWord = std::uint32_t;  // handles are ints
+#else
+using HandleWord = std::uintptr_t;
+#endif
+
+/// How the length of a call's vector is known.
+struct Lengths {
+    enum class Of : std::uint8_t { nothing, count, counts } of;
+    bool of_a_part_elsewhere = false;  ///< on all ranks but the root
+};
+
+/// What the arguments of a collective are, without the bits that mean nothing.
+struct Call {
+    std::uint32_t function;
+    std::uint32_t base;  ///< the function in its blocking form, without _c
+    bool blocks;
+    Word comm = 0, datatype = 0, part_type = 0, op = 0;
+    std::int32_t root = -1;
+    std::int64_t count = 0, part_count = 0;
+    const void* counts = nullptr;
+    bool counts_are_ints = true;
+    Lengths lengths = {Lengths::Of::nothing};
+    const void* caller = nullptr;
+    Word frames = 0;  ///< of Python, hashed
+};
+
+/// Where to count calls like one that was seen.
+struct Slot {
+    std::uint64_t era = 0;
+    Word comm, datatype, part_type, op, caller, frames;
+    std::uint32_t function;
+    std::int32_t root;
+    std::int64_t factor;  ///< bytes for each of the count, or counts
+    std::uint64_t low, high;
+    Line* line;
+    std::uint32_t* counter;  ///< nullptr: not sampled
+    std::uint32_t instance, counter_number;
+    std::int32_t ranks;  ///< whose counts are added up
+    bool by_part;
+
+    [[nodiscard]] bool fits(const Call& call) const {
+        const Word words = (comm ^ call.comm) | (datatype ^ call.datatype) | (part_type ^ call.part_type) |
+                           (op ^ call.op) | (caller ^ std::bit_cast<Word>(call.caller)) | (frames ^ call.frames);
+        const std::uint32_t numbers = (function ^ call.function) | static_cast<std::uint32_t>(root ^ call.root);
+        return (words | numbers | (era ^ mpi::era())) == 0;
+    }
+};
+
+/// What a thread knows.
+struct Thread {
+    bool inside = false;                   ///< a function of MPI; those that it calls are its own business
+    const void* fortran_caller = nullptr;  ///< of the Fortran function that the thread is in
+    struct Type {
+        std::uint64_t era = 0;
+        Word handle = 0;
+        std::int64_t size = 0;
+    };
+    std::array<Type, 8> types{};
+    std::array<Slot, 128> slots{};
+};
+
+inline RONDO_THREAD_LOCAL constinit Thread thread{};
+
+/// Set once, in MPI_Init.
+struct Recorder {
+    bool on = false;
+    bool several_threads = false;  ///< call MPI at the same time
+    bool python = false;
+    Image* image = nullptr;
+};
+extern Recorder recorder;
+
+inline void add(std::uint64_t& counter, std::uint64_t value) {
+    if (recorder.several_threads) [[unlikely]]
+        std::atomic_ref(counter).fetch_add(value, std::memory_order_relaxed);
+    else counter += value;
+}
+
+/// Time of an MPI function that a thread calls.
+class Inside {
+  public:
+    Inside() : entry_(ticks()) { thread.inside = true; }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+    ~Inside() { thread.inside = false; }  // also if an error handler throws
+
+    [[nodiscard]] Ticks entry() const { return entry_; }
+
+  private:
+    Ticks entry_;
+};
+
+inline bool records() { return recorder.on && !thread.inside; }
+
+void look_up_type(Thread::Type& type, Word handle);
+
+inline std::int64_t size_of_type(Word handle) {
+    Thread::Type& type = thread.types[(handle ^ handle >> 8) % thread.types.size()];
+    if (type.handle != handle || type.era != mpi::era()) [[unlikely]]
+        look_up_type(type, handle);
+    return type.size;
+}
+
+/// Counts a call of a function that is only timed.
+inline void count_call(std::uint32_t function, Ticks entry, std::uint64_t bytes) {
+    const Ticks exit = ticks();
+    Function& counts = recorder.image->functions[function];
+    add(counts.calls, 1);
+    add(counts.ticks, exit - entry);
+    if (bytes != 0) add(counts.bytes, bytes);
+    recorder.image->header.last = exit;
+}
+
+void keep_sample(const Slot& slot, std::uint32_t number, Ticks entry, Ticks exit);
+/// Finds, or makes, the line of a call, and counts it. `slot`: learns that.
+void count_unknown_call(Slot& slot, const Call& call, Ticks entry, Ticks exit);
+
+/// See all_sampled.
+inline bool is_sampled(std::uint32_t number) {
+    if (number < all_sampled) return true;
+    const auto halvings = static_cast<unsigned>(std::bit_width(number / all_sampled));
+    return number * 0x9E3779B1U >> (32 - halvings) == 0;
+}
+
+inline std::int64_t length_of(const Call& call, const Slot& slot) {
+    if (call.lengths.of_a_part_elsewhere && slot.by_part) return call.part_count;
+    if (call.lengths.of != Lengths::Of::counts) return call.count;
+    if (call.counts == nullptr) return 0;
+    std::int64_t sum = 0;
+    for (int rank = 0; rank < slot.ranks; ++rank) {
+        sum += call.counts_are_ints ? static_cast<const int*>(call.counts)[rank]
+                                    : static_cast<const std::int64_t*>(call.counts)[rank];
+        asm("" : "+r"(sum));  // no vectors, which would not pay for a few ranks
+    }
+    return sum;
+}
+
+inline void lower(std::uint64_t& least, std::uint64_t value) {
+    if (value < least) [[unlikely]]
+        least = value;
+}
+inline void raise(std::uint64_t& most, std::uint64_t value) {
+    if (value > most) [[unlikely]]
+        most = value;
+}
+
+inline void count_known_call(const Slot& slot, std::uint64_t bytes, Ticks entry, Ticks exit) {
+    Line& line = *slot.line;
+    add(line.bytes, bytes);
+    add(line.ticks, exit - entry);
+    add(line.calls, 1);
+    lower(line.smallest, bytes);
+    raise(line.largest, bytes);
+    if (slot.counter == nullptr) return;
+    const std::uint32_t number = (*slot.counter)++;  // calls on one communicator take turns
+    if (is_sampled(number)) [[unlikely]]
+        keep_sample(slot, number, entry, exit);
+}
+
+/// Counts a call of a collective.
+inline void count_collective(const Call& call, Ticks entry) {
+    const Ticks exit = ticks();
+    recorder.image->header.last = exit;
+    const auto width = static_cast<Word>(std::bit_width(static_cast<std::uint64_t>(call.count)));
+    const Word mixed = std::bit_cast<Word>(call.caller) * 5 + call.frames + (call.comm ^ call.comm >> 8) + width * 11;
+    Slot& slot = thread.slots[(mixed ^ mixed >> 7) % thread.slots.size()];
+    if (slot.fits(call)) [[likely]] {
+        const auto bytes = static_cast<std::uint64_t>(length_of(call, slot) * slot.factor);
+        if (slot.low <= bytes && bytes <= slot.high) [[likely]] {
+            count_known_call(slot, bytes, entry, exit);
+            return;
+        }
+    }
+    count_unknown_call(slot, call, entry, exit);
+}
+
+/// A communicator that a function has made.
+void note_communicator(HandleWord handle, const char* made_by);
+/// One that has another name now.
+void rename_communicator(HandleWord handle);
+/// One that a function is about to make.
+void announce_communicator(HandleWord handle, const char* made_by);
+/// One that was freed.
+void forget_communicator(HandleWord handle);
+/// The frames of Python that the thread is in, hashed; 0 for none.
+Word python_frames();
+
+/// The name that this function has.
+const char* name_of(std::uint32_t function);
+std::uint32_t functions();
+
+/// The function behind this library's own; never nullptr.
+void* function_behind(const char* name, const void* caller);
+
+}  // namespace rondo::profiler

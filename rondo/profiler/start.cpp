@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From MPI_Init to MPI_Finalize, or MPI_Abort.
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "rondo/backends/mpi/library.hpp"
+#include "rondo/profiler/communicators.hpp"
+#include "rondo/profiler/file.hpp"
+#include "rondo/profiler/machines.hpp"
+#include "rondo/profiler/recorder.hpp"
+#include "rondo/profiler/sites.hpp"
+
+namespace rondo::profiler {
+namespace {
+
+constexpr const char* directory_variable = "RONDO_PROFILE";
+constexpr int cannot_run = 127;  // as of the dynamic linker
+
+pid_t process = 0;
+
+std::string quoted(std::string_view text) {
+    std::string result = "\"";
+    for (const char letter : text) {
+        if (static_cast<unsigned char>(letter) < 0x20) continue;
+        if (letter == '"' || letter == '\\') result += '\\';
+        result += letter;
+    }
+    return result + '"';
+}
+
+std::string library_version() {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    mpi::library().Get_library_version(text, &length);
+    const std::string version = text;
+    return version.substr(0, version.find_first_of("\n,"));
+}
+
+/// When MPI is there, all ranks together.
+void begin() {
+    const char* const directory = std::getenv(directory_variable);
+    if (directory == nullptr || *directory == '\0' || recorder.image != nullptr) return;
+    const mpi::Library& library = mpi::library();
+    int rank = 0, size = 1, threads = MPI_THREAD_SINGLE;
+    library.Comm_rank(library.comm_world, &rank);
+    library.Comm_size(library.comm_world, &size);
+    library.Query_thread(&threads);
+    const Place place = meet();
+    know_nodes(place.first_on_node);
+    char host[256] = "unknown";
+    gethostname(host, sizeof host - 1);
+    process = getpid();
+    const std::string path =
+        std::string(directory) + "/" + std::to_string(rank) + "-" + host + "-" + std::to_string(process);
+    const std::string owner = "{\"rank\":" + std::to_string(rank) + ",\"size\":" + std::to_string(size) +
+                              ",\"host\":" + quoted(host) + ",\"node\":" + std::to_string(place.node) +
+                              ",\"machine\":" + std::to_string(place.machine) +
+                              ",\"world\":" + std::to_string(place.world) +
+                              ",\"library\":" + quoted(library_version()) + ",\"abi\":\"" RONDO_ABI_NAME "\"}";
+    choose_clock();
+    const std::string problem = open_file(path, owner);
+    if (!problem.empty()) {
+        std::fprintf(stderr, "rondo: rank %d is not profiled: no file in %s: %s\n", rank, directory, problem.c_str());
+        return;
+    }
+    Header& header = recorder.image->header;
+    header.threads = threads == MPI_THREAD_MULTIPLE ? 1 : 0;
+    recorder.several_threads = header.threads != 0;
+    measure_clocks(header);
+    look_for_python();
+    communicator_of(library.comm_world);
+    header.first = header.later = moment();
+    header.begin = header.last = ticks();
+    recorder.on = true;
+}
+
+/// Nothing is recorded from now on.
+void end(State state) {
+    if (!recorder.on || process != getpid()) return;
+    Header& header = recorder.image->header;
+    header.last = ticks();
+    recorder.on = false;
+    if (state == State::finalized) measure_clocks(header);
+    header.later = moment();
+    header.state = state;
+    const std::string problem = close_file();
+    if (!problem.empty()) std::fprintf(stderr, "rondo: a rank cannot write its profile: %s\n", problem.c_str());
+}
+
+/// Of a program that ends without MPI_Finalize, where the file was not written all the while.
+__attribute__((destructor)) void leave() {
+    if (recorder.on && process == getpid()) close_file();
+}
+
+}  // namespace
+
+void* function_behind(const char* name, const void* caller) {
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    const char* missing = nullptr;
+    void* found = nullptr;
+    if (mpi::connect(caller, missing) && name[0] != 'P') found = mpi::tool_definition(name);
+    if (found == nullptr) found = mpi::foreign_definition(name);
+    if (found == nullptr) {
+        std::fprintf(stderr, "rondo: the program calls %s, but %s\n", name,
+                     missing != nullptr ? missing : "its MPI library has no such function");
+        _exit(cannot_run);
+    }
+    return found;
+}
+
+namespace {
+
+bool connected(const void* caller) {
+    const char* missing = nullptr;
+    return mpi::connect(caller, missing);
+}
+
+template <class... Arguments>
+int initialise(const char* name, const void* caller, Arguments... arguments) {
+    const auto function = reinterpret_cast<int (*)(Arguments...)>(function_behind(name, caller));
+    const bool outermost = !thread.inside;
+    thread.inside = true;
+    const int error = function(arguments...);
+    if (!outermost) return error;
+    if (error == MPI_SUCCESS && connected(caller)) begin();
+    thread.inside = false;
+    return error;
+}
+
+int finalize(const char* name, const void* caller) {
+    const auto function = reinterpret_cast<int (*)()>(function_behind(name, caller));
+    if (!thread.inside) end(State::finalized);
+    return function();
+}
+
+int abort_program(const char* name, const void* caller, Word comm, Word code) {
+    const auto function = reinterpret_cast<int (*)(Word, Word)>(function_behind(name, caller));
+    if (!thread.inside) end(State::aborted);
+    return function(comm, code);
+}
+
+}  // namespace
+}  // namespace rondo::profiler
+
+#define RONDO_EXPORT(name, function, parameters, ...)                                                    \
+    extern "C" __attribute__((visibility("default"))) int name parameters {                              \
+        return rondo::profiler::function(#name, __builtin_return_address(0) __VA_OPT__(, ) __VA_ARGS__); \
+    }
+
+RONDO_EXPORT(MPI_Init, initialise, (int* count, char*** arguments), count, arguments)
+RONDO_EXPORT(PMPI_Init, initialise, (int* count, char*** arguments), count, arguments)
+RONDO_EXPORT(MPI_Init_thread, initialise, (int* count, char*** arguments, int required, int* provided), count,
+             arguments, required, provided)
+RONDO_EXPORT(PMPI_Init_thread, initialise, (int* count, char*** arguments, int required, int* provided), count,
+             arguments, required, provided)
+RONDO_EXPORT(MPI_Finalize, finalize, ())
+RONDO_EXPORT(PMPI_Finalize, finalize, ())
+
+// Its first argument is a handle, which a word holds.
+#define RONDO_EXPORT_ABORT(name)                                                                                 \
+    extern "C" __attribute__((visibility("default"))) int name(MPI_Comm comm, int code) {                        \
+        return rondo::profiler::abort_program(#name, __builtin_return_address(0), (rondo::profiler::Word)(comm), \
+                                              static_cast<unsigned int>(code));                                  \
+    }
+RONDO_EXPORT_ABORT(MPI_Abort)
+RONDO_EXPORT_ABORT(PMPI_Abort)

@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`rondo profile` with real programs: every call is counted, its place named, and its time split as it was."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+from launching import Run, launch
+from mpi_libraries import PROGRAMS, MpiLibrary, preload_library
+from rondo.profiling.profile import Line, Profile
+
+RANKS = 4
+DOUBLE = 8
+FILE = 7 * 65536  # bytes of a rank's, without samples
+
+
+def profiled(
+    mpi: MpiLibrary,
+    words: Sequence[object],
+    directory: Path,
+    ranks: int = RANKS,
+    *,
+    variables: Mapping[str, str] | None = None,
+    before: Sequence[object] = (),
+    options: Sequence[str] = (),
+    timeout: float = 60,
+) -> tuple[Run, Profile]:
+    """What a run printed, and its profile."""
+    preload_library(mpi.abi)
+    output = directory / "profile.json"
+    patience = mpi.patience if ranks > len(os.sched_getaffinity(0)) else {}
+    command = mpi.command(ranks, {**patience, **(variables or {})}, words)
+    # In this directory, since there the ranks' files are kept until they are read.
+    line = ["env", "-C", directory, *before, sys.executable, "-m", "rondo", "profile", "--output", output, *options]
+    run = launch([*line, "--", *command], {**os.environ, **mpi.environment}, timeout)
+    return run, msgspec.json.decode(output.read_bytes(), type=Profile)
+
+
+def lines(profile: Profile, function: str) -> list[Line]:
+    return [line for line in profile.lines if line.function == function]
+
+
+def line(profile: Profile, function: str) -> Line:
+    (only,) = lines(profile, function)
+    return only
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi", "impi", "mpiabi"], indirect=True)
+def test_known_sleeps_are_split_into_waiting_and_moving(mpi: MpiLibrary, tmp_path: Path) -> None:
+    run, profile = profiled(mpi, [mpi.compile("profile_sleeps.c")], tmp_path)
+    run.check()
+    truth = {(function, int(rank)): float(waited) for function, rank, waited in map(str.split, run.stdout.splitlines())}
+    assert len(truth) == 5 * RANKS
+    assert max(truth.values()) > 0.59  # of two rounds
+    for (function, rank), waited in truth.items():
+        share = next(
+            share
+            for line in lines(profile, function)
+            if line.calls == 2 and profile.sites[line.site].function == function.removeprefix("MPI_").lower()
+            for share in line.shares
+            if share.rank == rank
+        )
+        assert share.sampled == share.calls == 2
+        assert share.waiting == pytest.approx(waited, abs=0.02 * 0.6), (function, rank)
+        assert share.waiting + share.moving == pytest.approx(share.seconds)
+    assert profile.missing == []
+    assert all(rank.in_mpi <= rank.run and rank.ended == "finalized" for rank in profile.ranks)
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi", "impi"], indirect=True)
+def test_calls_of_all_sorts_are_counted(mpi: MpiLibrary, tmp_path: Path) -> None:
+    run, profile = profiled(mpi, [mpi.compile("profile_kinds.c")], tmp_path)
+    run.check()
+
+    short, long = sorted(lines(profile, "MPI_Bcast"), key=lambda each: each.smallest)
+    for each, length in ((short, 1), (long, 100)):
+        assert (each.calls, each.bytes) == (1500, 1500 * length * DOUBLE)
+        assert (each.smallest, each.largest, each.element, each.datatype) == (length * 8, length * 8, 8, "MPI_DOUBLE")
+        assert (each.root, each.operator, each.collective) == (1, "", "bcast")
+        assert [share.calls for share in each.shares] == [1500] * RANKS
+        # All of the first 256 of a kind are sampled, half of as many more, a quarter of twice as many, ...
+        assert {share.sampled for share in each.shares} == {short.shares[0].sampled}
+        assert 500 < each.shares[0].sampled < 800
+    row = profile.communicators[short.communicator]
+    assert (row.name, row.made_by, row.size, row.nodes, row.number) == ("row", "MPI_Comm_split", 2, 1, 2)
+
+    own = line(profile, "MPI_Allreduce")
+    assert (own.operator, own.commutative, own.datatype, own.element, own.largest) == (
+        "user function",
+        False,
+        "derived",
+        16,
+        80,
+    )
+    assert profile.communicators[own.communicator].made_by == "MPI_COMM_WORLD"
+    whole = {
+        "MPI_Allgather": ("allgather", 40, None, ""),
+        "MPI_Reduce_scatter": ("reduce_scatter", 10, None, "MPI_MAX"),
+        "MPI_Scatter": ("scatter", 28, 3, ""),
+        "MPI_Gatherv": ("gather", 10, 0, ""),
+        "MPI_Alltoall": ("alltoall", 12, None, ""),
+        "MPI_Iallreduce": ("", 4, None, "MPI_MIN"),
+    }
+    for function, (collective, elements, root, operator) in whole.items():
+        each = line(profile, function)
+        assert (each.collective, each.bytes, each.root, each.operator) == (
+            collective,
+            elements * DOUBLE,
+            root,
+            operator,
+        ), function
+        assert (each.calls, len(each.shares)) == (1, RANKS)
+    assert {share.sampled for share in line(profile, "MPI_Iallreduce").shares} == {0}
+    assert profile.communicators[line(profile, "MPI_Neighbor_allgather").communicator].made_by == "MPI_Cart_create"
+    barrier = line(profile, "MPI_Barrier")
+    assert (barrier.calls, barrier.bytes, profile.communicators[barrier.communicator].number) == (3, 0, 6)
+
+    functions = {each.name: each for each in profile.functions}
+    assert (functions["MPI_Send"].calls, functions["MPI_Send"].bytes) == (1, 20 * DOUBLE)
+    assert functions["MPI_Recv"].calls == 1
+    assert functions["MPI_Comm_dup"].calls == 3 * RANKS
+    assert functions["MPI_Wait"].calls == RANKS
+    assert not {each.function for each in profile.lines} & set(functions)
+    source = (PROGRAMS / "profile_kinds.c").read_text().splitlines()
+    for each in profile.lines:
+        site = profile.sites[each.site]
+        assert Path(site.file).name == "profile_kinds.c"
+        assert each.function + "(" in source[site.line - 1]
+        assert (site.function, site.frames) == ("main", [])
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+@pytest.mark.parametrize(
+    ("ending", "states"),
+    [
+        ("abort", {"aborted", "cut off"}),
+        ("kill", {"cut off"}),
+        ("exit", {"cut off"}),
+        ("exec", {"cut off"}),
+        ("finalize", {"finalized"}),
+    ],
+)
+def test_what_there_was_until_the_end_is_there(mpi: MpiLibrary, ending: str, states: set[str], tmp_path: Path) -> None:
+    run, profile = profiled(mpi, [mpi.compile("endings.c"), ending], tmp_path, 3)
+    assert (run.returncode == 0) == (ending in ("finalize", "exit", "exec")) or ending in ("exit", "exec")
+    assert {rank.ended for rank in profile.ranks} == states
+    assert len(profile.ranks) == 3
+    assert sum(each.calls for each in lines(profile, "MPI_Exscan")) == 12
+    assert all(len(each.shares) == 3 for each in lines(profile, "MPI_Exscan"))
+    assert bool(profile.missing) == (ending != "finalize")
+    if ending == "abort":
+        assert profile.ranks[1].ended == "aborted"
+        assert any("rank 1 called MPI_Abort" in each for each in profile.missing)
+    assert list(tmp_path.iterdir()) == [tmp_path / "profile.json"]
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_spawned_processes_are_named_as_missing(mpi: MpiLibrary, tmp_path: Path) -> None:
+    run, profile = profiled(mpi, [mpi.compile("spawning.c")], tmp_path, 2)
+    run.check()
+    assert len(profile.ranks) == 2
+    assert any("1 process of another MPI_COMM_WORLD" in each for each in profile.missing)
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+def test_stripped_program_gives_module_and_offset(mpi: MpiLibrary, tmp_path: Path) -> None:
+    program = tmp_path / "stripped"
+    shutil.copy(mpi.compile("hello.c", "-O2"), program)
+    sleeps = tmp_path / "sleeps"
+    shutil.copy(mpi.compile("profile_many.c"), sleeps)
+    subprocess.run(["strip", "--strip-all", sleeps], check=True)
+    _, profile = profiled(mpi, [sleeps, "10"], tmp_path, 2)
+    for each in profile.lines:
+        site = profile.sites[each.site]
+        assert (site.function, site.file, site.line, site.module) == ("", "", 0, "sleeps")
+        assert site.offset > 0
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_rebuilt_program_is_not_read_for_lines(mpi: MpiLibrary, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    shutil.copy(mpi.compile("profile_many.c"), program)
+    other = mpi.compile("profile_many.c", "-O2")
+    script = tmp_path / "script.sh"
+    script.write_text(f"#!/bin/sh\n{program} 10\nmv -f {tmp_path}/next {program} 2> {tmp_path}/moved || true\n")
+    shutil.copy(other, tmp_path / "next")
+    script.chmod(0o755)
+    _, profile = profiled(mpi, [script], tmp_path, 2, options=["--abi", mpi.abi])
+    assert all(site.line == 0 and site.module == "program" for site in profile.sites)
+    assert any("has been built again since" in each for each in profile.missing)
+
+
+@pytest.mark.parametrize("mpi", ["debian_mpich", "debian_openmpi"], indirect=True)
+@pytest.mark.parametrize("interface", ["MPIF_H", "MPI", "MPI_F08"])
+def test_fortran_sites_are_lines_of_fortran(mpi: MpiLibrary, interface: str, tmp_path: Path) -> None:
+    program = mpi.compile("fortran_scan.f90", "-cpp", f"-DUSE_{interface}")
+    run, profile = profiled(mpi, [program], tmp_path, 2)
+    scans, exscans, _ = (int(word) for word in run.check().stdout.split()[1::2])
+    assert sum(each.calls for each in lines(profile, "MPI_Scan")) == scans
+    assert sum(each.calls for each in lines(profile, "MPI_Exscan")) == exscans
+    source = (PROGRAMS / "fortran_scan.f90").read_text().splitlines()
+    for each in profile.lines:
+        site = profile.sites[each.site]
+        assert Path(site.file).name == "fortran_scan.f90"
+        assert f"{each.function}(" in source[site.line - 1]
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+def test_python_sites_are_frames_of_python(mpi: MpiLibrary, mpi4py: Path, tmp_path: Path) -> None:
+    script = tmp_path / "steps.py"
+    script.write_text(
+        "from mpi4py import MPI\n"
+        "def step(comm, value):\n"
+        "    return comm.allreduce(value)\n"
+        "def main():\n"
+        "    comm = MPI.COMM_WORLD\n"
+        "    for i in range(50):\n"
+        "        step(comm, i)\n"
+        "    comm.Barrier()\n"
+        "main()\n"
+    )
+    soname = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40"}[mpi.name]
+    variables = {
+        "PYTHONPATH": str(mpi4py / "site"),
+        "MPI4PY_LIBMPI": str(mpi.prefix.parent / "lib" / soname),
+    }
+    command = [sys.executable, script]
+    run, profile = profiled(mpi, command, tmp_path, 2, variables=variables, options=["--abi", mpi.abi])
+    run.check()
+    (barrier,) = (each for each in lines(profile, "MPI_Barrier") if profile.sites[each.site].frames)
+    assert profile.sites[barrier.site].frames == ["steps.py:8 in main", "steps.py:9 in <module>"]
+    steps = [
+        each
+        for each in profile.lines
+        if profile.sites[each.site].frames[:3] == ["steps.py:3 in step", "steps.py:7 in main", "steps.py:9 in <module>"]
+    ]
+    assert sum(each.calls for each in steps) >= 50
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_many_calls_do_not_grow_the_process(mpi: MpiLibrary, tmp_path: Path) -> None:
+    run, profile = profiled(mpi, [mpi.compile("profile_many.c"), "1000000"], tmp_path, 2)
+    assert line(profile, "MPI_Bcast").calls == 1_000_000
+    assert int(run.check().stdout) < 512  # KiB, of samples
+
+
+def small_disk(directory: Path, size: int) -> list[object]:
+    """What runs a command in a directory that only it sees, with so many bytes of space."""
+    if launch(["unshare", "--user", "--map-root-user", "--mount", "true"], os.environ, 10).returncode != 0:
+        pytest.skip("mounting needs a user namespace of our own")
+    small = directory / "small"
+    small.mkdir()
+    script = 'mount -t tmpfs -o size="$1" none "$2" && cd "$2" || exit 99; shift 2; exec "$@"'
+    return ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", size, small]
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_disk_that_gets_full_loses_only_samples(mpi: MpiLibrary, tmp_path: Path) -> None:
+    disk = small_disk(tmp_path, 2 * FILE + os.sysconf("SC_PAGESIZE"))
+    run, profile = profiled(mpi, [mpi.compile("profile_many.c"), "5000"], tmp_path, 2, before=disk)
+    run.check()
+    assert line(profile, "MPI_Bcast").calls == 5000
+    assert line(profile, "MPI_Bcast").shares[0].sampled == 0
+    assert any("no space for more samples" in each for each in profile.missing)
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_program_runs_where_there_is_no_space_for_a_file(mpi: MpiLibrary, tmp_path: Path) -> None:
+    disk = small_disk(tmp_path, FILE // 2)
+    run, profile = profiled(mpi, [mpi.compile("profile_many.c"), "10"], tmp_path, 2, before=disk)
+    run.check()
+    assert "rank 0 is not profiled" in run.stderr
+    assert (profile.ranks, profile.lines) == ([], [])
+    assert any("no rank left anything" in each for each in profile.missing)

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The pages of `rondo report` in a real browser, Debian's chromium: every figure is drawn, the console stays silent,
+and nothing is wider than the window, be it that of a desk or of a telephone.
+"""
+
+from __future__ import annotations
+
+import http.server
+import json
+import re
+import shutil
+import subprocess
+import threading
+from html import unescape
+from pathlib import Path
+
+import pytest
+from rondo.comparing import results as comparisons
+from rondo.profiling.profile import write
+from test_profile_report import comparison, example
+
+CHROMIUM = shutil.which("chromium")
+DATA = Path(__file__).resolve().parents[2] / "docs" / "benchmarks" / "data" / "bandwidth-exscan-8x1-mpich.json"
+WIDTHS = (1280, 400)
+HEIGHT = 1000
+SECONDS = 120
+
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium (scripts/setup.py debian chromium)")
+
+# The page at each width, in a frame of its own; afterwards, what a reader would see of it.
+FRAMES = """\
+<!DOCTYPE html><body style="margin:0">
+{frames}
+<script>
+  function looked(frame) {{
+    const page = frame.contentDocument, wide = frame.clientWidth, charts = [...page.querySelectorAll(".chart")];
+    const scrolls = (each) => each.closest(".scroll, .main-svg, #js-plotly-tester") !== null;
+    const beyond = [...page.querySelectorAll("body *")].filter((each) => {{
+      const box = each.getBoundingClientRect();
+      return box.width > 0 && !scrolls(each) && (box.right > wide + 1 || box.left < -1);
+    }});
+    return {{
+      width: wide, scrollWidth: page.documentElement.scrollWidth, charts: charts.length,
+      drawn: charts.filter((each) => each.querySelector(".main-svg .trace path") !== null).length,
+      beyond: beyond.map((each) => each.outerHTML.slice(0, 120)), title: page.title,
+    }};
+  }}
+  const frames = [...document.querySelectorAll("iframe")];
+  // Pages draw what comes into view, and all before they are printed. Nothing is in view without a screen.
+  addEventListener("load", () => frames.forEach((each) => each.contentWindow.dispatchEvent(new Event("beforeprint"))));
+  addEventListener("load", () => setTimeout(() => {{
+    const found = document.createElement("pre");
+    found.id = "found";
+    found.textContent = JSON.stringify(frames.map(looked));
+    document.body.append(found);
+  }}, 4000));
+</script></body>
+"""
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """Opens a page at all widths: what is seen of it, and what the console said."""
+
+    def look(page: Path):
+        frames = "\n".join(
+            f'<iframe src="/page" style="border:0;width:{width}px;height:{HEIGHT}px"></iframe>' for width in WIDTHS
+        )
+        answers = {"/": FRAMES.format(frames=frames).encode(), "/page": page.read_bytes()}
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                content = answers.get(self.path)
+                self.send_response(200 if content is not None else 204)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.end_headers()
+                self.wfile.write(content or b"")
+
+            def log_message(self, *_: object):
+                pass
+
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            try:
+                result = subprocess.run(
+                    [
+                        CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr",
+                        f"--user-data-dir={tmp_path / 'browser'}", f"--window-size={sum(WIDTHS)},{HEIGHT}",
+                        "--virtual-time-budget=20000", "--dump-dom", f"http://127.0.0.1:{server.server_address[1]}/",
+                    ],
+                    stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=True,
+                )  # fmt: skip
+            finally:
+                server.shutdown()
+        found = re.search(r'<pre id="found">(.*?)</pre>', result.stdout, re.DOTALL)
+        assert found is not None, result.stderr[-2000:]
+        return json.loads(unescape(found[1])), [each for each in result.stderr.splitlines() if "CONSOLE" in each]
+
+    return look
+
+
+def files(kind: str, directory: Path) -> list[Path]:
+    """What there is to show."""
+    if kind == "results":
+        return [DATA]
+    first, second = directory / "before.json", directory / "after.json"
+    if kind == "comparison":
+        comparisons.write(comparison(), first)
+        return [first]
+    long = "/".join(["a_directory_with_a_long_name"] * 8)
+    write(example(command=["mpiexec", "-n", "8", f"{long}/app", "--input", long]), first)
+    if kind == "profile":
+        return [first]
+    write(example(), second)
+    return [first, second]
+
+
+@pytest.mark.parametrize(("kind", "charts"), [("results", 2), ("profile", 7), ("profiles", 16), ("comparison", 2)])
+def test_a_page_is_drawn_whole_without_a_word_on_the_console(rondo, opened, tmp_path, kind, charts):
+    page = tmp_path / "page.html"
+    result = rondo("report", *files(kind, tmp_path), "--output", page)
+    assert result.exit_code == 0, result.exception
+    seen, console = opened(page)
+    assert console == []
+    assert [each["width"] for each in seen] == list(WIDTHS)
+    for each in seen:
+        assert each["title"].startswith("Rondo: ")
+        assert (each["charts"], each["drawn"]) == (charts, charts)
+        assert each["beyond"] == []
+        assert each["scrollWidth"] <= each["width"]
+
+
+def test_the_browser_would_show_what_is_wrong(opened, tmp_path):
+    """Otherwise the test above could not fail."""
+    page = tmp_path / "page.html"
+    page.write_text(
+        "<!DOCTYPE html><title>Rondo: wrong</title><p style='width:700px'>wide</p><div class=chart></div>"
+        "<script>console.error('one'); undefined_function();</script>"
+    )
+    (desk, telephone), console = opened(page)
+    assert any("one" in each for each in console)
+    assert any("undefined_function" in each for each in console)
+    assert (desk["beyond"], desk["charts"], desk["drawn"]) == ([], 1, 0)
+    assert [each[:2] for each in telephone["beyond"]] == ["<p"]
+    assert telephone["scrollWidth"] > telephone["width"]

@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a profile says could be gained: the arithmetic, on a machine of round figures."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from profile_builder import ALPHA, BETA, RUN, line, profile
+from rondo.launching import installation
+from rondo.profiling import prediction, summary
+from rondo.profiling.profile import Communicator, Site
+from rondo.tune import tuned_files
+
+from rondo import _core
+
+START = prediction.START_LATENCIES * ALPHA
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def predicted(tmp_path):
+    """The outlook of a profile under the text of rules; None: those that `rondo run` would find."""
+
+    def look(found, text="bcast -> binomial\n"):
+        rules = None
+        if text is not None:
+            rules = tmp_path / "mine.rules"
+            rules.write_text(text)
+        environment = {"XDG_CONFIG_HOME": str(tmp_path / "config"), "XDG_CONFIG_DIRS": str(tmp_path)}
+        return prediction.outlook(found, prediction.circumstances(found, environment, rules and str(rules)))
+
+    return look
+
+
+def test_a_binomial_broadcast_takes_three_latencies_on_eight_nodes(predicted):
+    found = predicted(profile(line(moving=5e-3, calls=100)))
+    (each,) = found.predictions
+    assert each.native == pytest.approx(5e-3)
+    assert each.rules.choice == "binomial"
+    assert each.rules.basis == prediction.PREDICTED
+    assert each.rules.seconds.value == pytest.approx(3 * (ALPHA + 8 * BETA), rel=0.01)
+    assert found.by_rules.value == pytest.approx(100 * (5e-3 - each.rules.seconds.value) - START)
+    # Errors of the shortest class, as the page has them: the model may say 0.85 to 1.36 of what is measured.
+    assert each.rules.seconds.low == pytest.approx(each.rules.seconds.value / 1.36)
+    assert each.rules.seconds.high == pytest.approx(each.rules.seconds.value / 0.85)
+    assert found.by_rules.low == pytest.approx(96 * (5e-3 - each.rules.seconds.high) - START)
+    assert found.by_rules.high == pytest.approx(100 * (5e-3 - each.rules.seconds.low))
+    assert found.share(found.by_rules).value == pytest.approx(found.by_rules.value / RUN)
+
+
+def test_the_mean_rank_counts_and_the_slowest_one_at_most(predicted):
+    one = line(moving=4e-3, calls=100)
+    one.shares[5].moving = 100 * 8e-3
+    (each,) = predicted(profile(one)).predictions
+    takes, saved = each.rules.seconds, each.saved(each.rules)
+    assert each.native == pytest.approx(8e-3)
+    assert saved.value == pytest.approx(100 * 4.5e-3 * (1 - takes.value / 8e-3))
+    assert saved.low == pytest.approx(96 * 4.5e-3 * (1 - takes.high / 8e-3))
+    assert saved.high == pytest.approx(100 * (8e-3 - takes.low))
+
+
+def test_lines_are_added_and_the_sentence_says_it_all(predicted):
+    found = predicted(profile(line(moving=8e-3, waiting=2e-3), line(moving=4e-3, site=1), line("MPI_Barrier")))
+    first, second, _ = found.predictions
+    assert found.by_rules.value == pytest.approx(
+        sum(100 * (each.native - each.rules.seconds.value) for each in (first, second)) - START
+    )
+    assert found.times.collectives == pytest.approx(100 * 19e-3)
+    text = prediction.sentence(found)
+    assert text.startswith("19.0% of the run in collectives; 17.0% moving data; ")
+    shares = found.share(found.at_best)
+    assert f"{100 * shares.value:.1f}% (between {100 * shares.low:.1f} and {100 * shares.high:.1f}) of the run" in text
+    assert 0 < shares.low < shares.value < shares.high < 0.17
+
+
+def test_what_the_rules_leave_to_the_library_only_tune_can_gain(predicted):
+    found = predicted(profile(line(moving=50e-3)), "bcast -> native\n")
+    (each,) = found.predictions
+    assert each.rules is None
+    assert each.reason.endswith("mine.rules:1 says so")
+    assert found.by_rules.value == 0
+    assert each.best.seconds.value == pytest.approx(min(
+        _core.times("bcast", choice, 8, 1, [found.circumstances.machine], nodes="8x1", fluid=True)[0]
+        for choice in (name["name"] for name in _core.algorithms("bcast") if not name["uses_nodes"])
+    ), rel=0.01)  # fmt: skip
+    (advice,) = prediction.advice(found)
+    assert advice.startswith("`rondo tune` on this machine: its rules could save up to 4")
+
+
+def test_rules_that_are_slower_than_the_library_lose_nothing(predicted):
+    found = predicted(profile(line(moving=2.5e-3)), "bcast -> linear_pipeline\n")
+    (each,) = found.predictions
+    assert each.rules.seconds.value > each.native
+    assert found.by_rules == prediction.NOTHING
+    assert prediction.advice(found) == ["Nothing to gain by other algorithms: collectives take too little."]
+
+
+def test_nobody_gains_more_than_the_least_possible_time_allows(predicted):
+    call = prediction.call_of(profile(line("MPI_Allreduce", bytes=1 << 20)), line("MPI_Allreduce", bytes=1 << 20))
+    figures = prediction.machine_figures(profile().machine)
+    assert prediction.least_seconds(call, figures) == pytest.approx(ALPHA + 2 * (1 << 20) * 7 / 8 * BETA)
+    found = predicted(profile(line("MPI_Allreduce", bytes=1 << 20, moving=1.0)))
+    assert found.predictions[0].best.seconds.low >= prediction.least_seconds(call, figures)
+    # Who is faster than that shows that the figures are wrong: nothing follows from them.
+    found = predicted(profile(line("MPI_Allreduce", bytes=1 << 20, moving=0.1)))
+    assert (found.predictions[0].judged, found.at_best) == (False, prediction.NOTHING)
+    assert found.predictions[0].reason == prediction.TOO_FAST
+
+
+@pytest.mark.parametrize(
+    ("one", "reason"),
+    [
+        (line(sampled=0), "no call was compared with the other ranks'"),
+        (line(calls=1), "only 1 of its calls was compared with the other ranks'"),
+        (line(sampled=2), "only 2 of its calls were compared with the other ranks'"),
+        (line("MPI_Ibcast", collective="bcast"), "Rondo has no algorithm for it"),
+        (line("MPI_Bcast_init", collective="bcast"), "Rondo has no algorithm for it"),
+        (line("MPI_Alltoallw", collective=""), "Rondo has no algorithm for it"),
+        (line(communicator=1, ranks=range(1)), "a communicator of one rank"),
+    ],
+)
+def test_what_cannot_be_judged_promises_nothing_and_says_why(predicted, one, reason):
+    alone = Communicator("MPI_COMM_SELF", "MPI_COMM_SELF", 1, 1, 1, 1)
+    found = predicted(profile(one, communicators=[alone]))
+    assert [(each.judged, each.reason) for each in found.predictions] == [(False, reason)]
+    assert found.at_best == found.by_rules == prediction.NOTHING
+    assert found.not_judged == pytest.approx(sum(each.moving for each in one.shares) / 8)
+
+
+def test_of_few_calls_nothing_is_certain(predicted):
+    """A duel takes up to four of the library's calls."""
+    found = predicted(profile(line(moving=50e-3, calls=4)))
+    assert found.by_rules.low == 0
+    assert found.by_rules.value == pytest.approx(4 * 47e-3 - START, rel=0.01)
+    found = predicted(profile(line(moving=50e-3, calls=8)))
+    assert found.by_rules.low == pytest.approx(4 * (50e-3 - found.predictions[0].rules.seconds.high) - START)
+
+
+def test_a_run_that_is_shorter_than_the_start_of_rondo_gains_nothing(predicted):
+    found = predicted(profile(line(moving=5e-3, calls=20)))
+    assert found.predictions[0].saved(found.predictions[0].rules).value > 0
+    assert (found.by_rules.value, found.by_rules.low) == (0, 0)
+    assert prediction.advice(found) == ["Nothing to gain by other algorithms: collectives take too little."]
+
+
+def test_inside_one_node_virtual_time_promises_nothing(predicted):
+    found = predicted(profile(line(moving=50e-3), nodes=1, each=8))
+    assert not found.predictions[0].judged
+    assert found.at_best == prediction.NOTHING
+    assert prediction.advice(found) == [
+        "Nothing that is certain to gain by other algorithms.",
+        "Calls inside one node move data for 50.0% of the run. Nothing is predicted of them: `rondo tune` measures "
+        "whether other algorithms are faster.",
+    ]
+    assert "nothing of the run could be saved" in prediction.sentence(found)
+
+
+TUNED = f"""{tuned_files.FIRST_LINE}
+# machine: node
+# library: MPICH Version 5.0.2
+# rondo: 0.1.0
+
+# 4 ranks: 8B 9 ms = 0.90 (n 12)
+# 8 ranks: 8B 4 ms = 0.40 (n 12), 32KiB 9 ms = 0.60 (n 6),
+#   1MiB 12 ms = 0.20 (n 6)
+bcast  processes in 4..8, ranks_per_node = 1, bytes <= 2Mi -> k_ported
+
+allreduce -> ring
+"""
+
+
+def test_what_rondo_tune_has_measured_counts_more_than_virtual_time(predicted, tmp_path):
+    directory = tmp_path / "config" / "rondo" / "tuned"
+    directory.mkdir(parents=True)
+    (directory / "mine.rules").write_text(TUNED)
+    found = predicted(profile(line(moving=10e-3), line(moving=20e-3, bytes=2 << 20, calls=10)), None)
+    assert (found.circumstances.rules, found.circumstances.is_tuned) == (directory / "mine.rules", True)
+    short, long = found.predictions
+    assert short.rules == short.best
+    assert (short.rules.choice, short.rules.basis) == (short.rules.choice, prediction.TUNED)
+    assert short.rules.choice.startswith("k_ported")
+    assert short.rules.seconds.value == pytest.approx(0.4 * 10e-3)
+    assert short.rules.seconds.low == pytest.approx(0.36 * 10e-3)
+    assert short.rules.seconds.high == pytest.approx(0.44 * 10e-3)
+    assert long.rules.seconds.value == pytest.approx(0.2 * 20e-3)
+    assert found.by_rules.value == pytest.approx(100 * 6e-3 + 10 * 16e-3 - START)
+    assert "with its tuned rules it could save 7.0%" in prediction.advice(found)[0]
+    # Of other machines and libraries they say nothing.
+    for changes in ({"hosts": ["other1"] * 8}, {"library": "Open MPI v5.0.11"}):
+        assert predicted(profile(line(), **changes), None).circumstances.rules == installation.DEFAULT_RULES
+
+
+def test_a_machine_that_nobody_has_measured_promises_nothing_for_certain(predicted):
+    found = predicted(profile(line(moving=5e-3), machine=None))
+    assert found.by_rules.low == 0
+    assert found.by_rules.value > 0
+    assert any("`rondo calibrate` first" in each for each in prediction.advice(found))
+
+
+def test_the_errors_of_virtual_time_are_those_of_the_page():
+    text = (ROOT / "docs" / "benchmarks" / "predictions.md").read_text()
+    rows = re.findall(
+        r"^\| bytes: (?:up to \S+ \wiB|more) \| \d+ \| ([\d.]+) \| [\d.]+ \| ([\d.]+) \|", text, re.MULTILINE
+    )
+    assert [(float(low), float(high)) for low, high in rows] == [each[1:] for each in prediction.ERRORS]
+
+
+@pytest.mark.parametrize(
+    ("communicator", "expected"),
+    [
+        (Communicator("", "MPI_Comm_split", 8, 2, 4, 1), (4, 4)),
+        (Communicator("", "MPI_Comm_split", 10, 3, 4, 1), (4, 3, 3)),
+        (Communicator("", "MPI_Comm_split", 9, 3, 6, 1), (6, 2, 1)),
+        (Communicator("", "MPI_Comm_split", 3, 1, 3, 1), (3,)),
+    ],
+)
+def test_where_the_ranks_of_a_communicator_are(communicator, expected):
+    assert prediction.ranks_on(profile(nodes=4, each=4), communicator) == expected
+
+
+def test_nodes_of_all_ranks_are_known_one_by_one():
+    found = profile(nodes=3, each=2)
+    found.ranks.pop()
+    assert prediction.ranks_on(found, Communicator("", "MPI_COMM_WORLD", 5, 3, 2, 1)) == (2, 2, 1)
+
+
+def test_the_slowest_rank_counts_and_of_communicators_alike_one_of_each():
+    one = line(ranks=range(4), calls=10)
+    for share, seconds in zip(one.shares, (0.1, 0.2, 0.3, 0.4), strict=True):
+        share.moving = seconds
+    single = Communicator("", "MPI_Comm_split", 4, 4, 1, 1)
+    pairs = Communicator("", "MPI_Comm_split", 2, 2, 1, 2)
+    assert prediction.moving_per_call(one, single) == pytest.approx(0.04)
+    assert prediction.moving_per_call(one, pairs) == pytest.approx(0.035)
+
+
+def test_a_reduction_is_over_when_the_root_has_the_result():
+    """Ranks between a late one and the root wait for it, without anybody seeing it."""
+    one = line("MPI_Reduce", calls=10, root=2)
+    for share in one.shares:
+        share.moving = 50.0
+    one.shares[2].moving = 0.05
+    assert prediction.moving_per_call(one, profile().communicators[0]) == pytest.approx(0.005)
+    one.shares[3].moving = one.shares[4].moving = 0.0
+    some = Communicator("", "MPI_Comm_split", 8, 8, 1, 1)  # of which nobody knows the root
+    assert prediction.moving_per_call(one, some) == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize(
+    ("site", "text"),
+    [
+        (Site("step", "/home/me/solver.c", 112, "app", 1), "solver.c:112 in step"),
+        (Site("", "/home/me/solver.c", 0, "app", 1), "solver.c"),
+        (
+            Site("", "", 0, "libpython3.11.so", 1, ["/home/me/train.py:40 in step", "train.py:80"]),
+            "train.py:40 in step",
+        ),
+        (Site("LAMMPS_NS::Neighbor::check_distance()", "", 0, "lib.so", 1), "Neighbor::check_distance in lib.so"),
+        (Site("a::f(int, b<c>*) const", "f.cpp", 7, "lib.so", 1), "f.cpp:7 in a::f"),
+        (Site("", "", 0, "hpcc", 0x2F657), "hpcc+0x2f657"),
+        (Site("", "", 0, "", 0), "unknown place"),
+    ],
+)
+def test_places_in_programs_are_shown_as_short_as_they_can_be(site, text):
+    assert summary.site_text(site) == text
+
+
+def test_all_to_alls_have_as_much_for_each_rank():
+    found = profile(line("MPI_Alltoallv", bytes=1000))
+    call = prediction.call_of(found, found.lines[0])
+    assert (call.collective, call.elements) == ("alltoallv", 128)
+
+
+def test_a_rank_that_others_wait_for_is_named(predicted):
+    waits = [1e-2] * 8
+    waits[3] = 1e-4
+    found = predicted(profile(line(moving=3e-3, waiting=waits)))
+    assert summary.waited_for(found.profile) == [3]
+    text = prediction.advice(found)[-1]
+    assert text.startswith("Look at the imbalance: 8.8% of the run is waiting in collectives")
+    assert text.endswith("most of all for rank 3 (node3).")
+    found = predicted(profile(line(moving=3e-3, waiting=[1e-2] * 8)))
+    assert prediction.advice(found)[-1].endswith("no rank stands out, they are late in turn.")
+    found = predicted(profile(line(moving=3e-3, waiting=[each / 100 for each in waits])))
+    assert not any("imbalance" in each for each in prediction.advice(found))
+
+
+def test_times_of_a_run_add_up():
+    found = profile(line(moving=4e-3, waiting=1e-3), line("MPI_Barrier", moving=1e-3))
+    found.lines[0].shares[0].seconds += 0.05  # of calls that were not compared
+    times = summary.mean(found)
+    assert times.waiting == pytest.approx(0.1)
+    assert times.moving == pytest.approx(0.5)
+    assert times.unsplit == pytest.approx(0.05 / 8)
+    assert times.other == pytest.approx(0.1 - 0.05 / 8)
+    assert times.computing + times.other + times.collectives == pytest.approx(times.run)
+    assert list(summary.grouped(found, lambda each: each.function)) == ["MPI_Bcast", "MPI_Barrier"]

@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Profiles for people: on the terminal, and as pages of `rondo report`; and what it says to files that are none."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import msgspec
+import pytest
+from html_page import Page
+from profile_builder import RUN, SITES, line, profile
+from rich.console import Console
+from rondo.comparing import results as comparisons
+from rondo.profiling import terminal
+from rondo.profiling.profile import CUT_OFF, Communicator, Function, Profile, Site, read, write
+
+from rondo import optional
+
+DATA = Path(__file__).resolve().parents[2] / "docs" / "benchmarks" / "data"
+PYTHON = Site("", "", 0, "libpython3.11.so", 1, ["train.py:40 in step", "train.py:80 in main"])
+
+
+def example(**changes: object) -> Profile:
+    """Of two nodes of four ranks: rank 3 comes late, and has not ended."""
+    waits = [4e-3, 4e-3, 4e-3, 1e-4, 4e-3, 4e-3, 4e-3, 4e-3]
+    found = profile(
+        line("MPI_Allreduce", bytes=1 << 20, calls=10, moving=0.4, waiting=waits),
+        line("MPI_Allreduce", moving=5e-3, waiting=waits, calls=200),
+        line("MPI_Bcast", bytes=64 << 10, moving=9e-3, site=1, root=2),
+        line("MPI_Alltoallw", collective="", moving=2e-3, site=2),
+        line("MPI_Allgather", communicator=1, ranks=[0, 4], moving=3e-3, site=2),
+        line("MPI_Barrier", bytes=0, element=0, moving=2e-3, site=1),
+        nodes=2,
+        each=4,
+        sites=[*SITES, PYTHON],
+        communicators=[Communicator("leaders", "MPI_Comm_split", 2, 2, 1, 1)],
+        functions=[Function("MPI_Send", 400, [0.01] * 8, 1 << 20), Function("MPI_Wait", 400, [0.02] * 8)],
+        **changes,
+    )
+    found.ranks[3].ended = CUT_OFF
+    return found
+
+
+@pytest.fixture
+def profile_file(tmp_path):
+    """Writes a profile into a file."""
+
+    def save(name: str = "profile.json", found: Profile | None = None) -> Path:
+        path = tmp_path / name
+        write(found if found is not None else example(), path)
+        return path
+
+    return save
+
+
+def shown(found: Profile, width: int = 80) -> str:
+    console = Console(width=width, record=True, file=Path(os.devnull).open("w"), highlight=False)  # noqa: SIM115
+    terminal.show(found, console)
+    return console.export_text()
+
+
+def test_the_terminal_says_on_80_columns_where_the_time_goes_and_what_to_do():
+    text = shown(example())
+    title, *rest = text.splitlines()
+    assert title == "mpiexec -n 8 ./app, 8 ranks on 2 nodes, MPICH Version:      5.0.2"
+    assert all(len(each) <= 80 for each in rest)
+    flat = " ".join(text.split())
+    assert re.search(r"collectives: moving data +6\.38 +63\.8%", text)
+    assert re.search(r"the run, from MPI_Init to MPI_Finalize +10\.0+", text)
+    assert re.search(r"^ Allreduce +210 +\d+\.\d% +0\.738 +5\.000 +[\d.]+ +[\d.]+", text, re.MULTILINE)
+    for expected in ("solver.c:112 in", "libfft.so+0x99a0", "train.py:40 in step", "1 MiB", "Alltoallw"):
+        assert expected in text
+    assert "of the run in collectives;" in flat
+    assert "most of all for rank 3 (node0)" in flat
+    assert "missing: the end of rank 3 (node0): cut off" in flat
+
+
+def test_a_program_without_collectives_has_a_profile_too():
+    text = shown(profile(functions=[Function("MPI_Send", 3, [0.1] * 8)]))
+    assert "The program calls no collective." in text
+    assert "0.0% of the run in collectives; 0.0% moving data; nothing of the run could be saved." in " ".join(
+        text.split()
+    )
+
+
+def test_what_is_written_is_read_again(profile_file):
+    assert read(profile_file()) == example()
+
+
+def test_the_page_of_a_profile_needs_nothing_but_itself(rondo, profile_file, tmp_path):
+    result = rondo("report", profile_file(), "--output", tmp_path / "page.html")
+    assert (result.exit_code, result.stdout) == (0, f"wrote {tmp_path / 'page.html'}\n")
+    page = Page(tmp_path / "page.html")
+    assert not page.fetched
+    graph_objects = optional.module("plotly.graph_objects")
+    names = {"glance1", "benefit1", "waiting1", "sizes1", "counts1", "predicted1", "ranks1"}
+    assert set(page.figures) == names
+    assert {f"{each}data" for each in names} <= page.targets
+    for each in page.figures.values():
+        graph_objects.Figure(each)  # refuses what Plotly does not know
+
+
+def test_the_page_has_the_same_figures_as_the_profile(rondo, profile_file, tmp_path):
+    rondo("report", profile_file(), "--output", tmp_path / "page.html")
+    page = Page(tmp_path / "page.html")
+    glance = {each["name"]: each["x"][0] for each in page.figures["glance1"]["data"]}
+    assert sum(glance.values()) == pytest.approx(RUN, rel=1e-4)
+    moving = {each["name"]: each["y"][0] for each in page.figures["benefit1"]["data"]}
+    assert moving["MPI_Allreduce"] == pytest.approx(10 * 0.4 + 200 * 5e-3)
+    assert moving["MPI_Allgather"] == pytest.approx(0.3 * 2 / 8)
+    assert sum(moving.values()) == pytest.approx(glance["collectives: moving data"], rel=1e-4)
+    for each in page.figures["benefit1"]["data"]:
+        measured, by_rules, best = each["y"]
+        assert 0 <= best <= by_rules <= measured
+    calls = {each["name"]: dict(zip(each["x"], each["y"], strict=True)) for each in page.figures["counts1"]["data"]}
+    assert (calls["MPI_Allreduce"]["8 B"], calls["MPI_Allreduce"]["1 MiB"]) == (200, 10)
+    assert calls["MPI_Barrier"]["none"] == 100
+    ranks = page.figures["ranks1"]["data"]
+    assert [sum(each["y"][rank] for each in ranks) for rank in range(8)] == pytest.approx([RUN] * 8, rel=1e-3)
+    for expected in (
+        "What is missing the end of rank 3 (node0): cut off",
+        "solver.c:112 in step",
+        "train.py:40 in step train.py:80 in main",
+        "leaders MPI_Comm_split 2 2 of 1 1",
+        "Rondo has no algorithm for it",
+        "alpha = 1 ms, beta = 100 ns/B (80 Mbit/s), overhead = 0 µs",
+        "MPI_Wait 400",
+    ):
+        assert expected in page.text
+
+
+def test_profiles_before_and_after_stand_side_by_side(rondo, profile_file, tmp_path):
+    after = example()
+    for each in after.lines:
+        for share in each.shares:
+            share.moving /= 2
+    files = profile_file("before.json"), profile_file("after.json", after)
+    result = rondo("report", *files, "--output", tmp_path / "page.html")
+    assert result.exit_code == 0, result.exception
+    page = Page(tmp_path / "page.html")
+    assert "Profiles, side by side" in page.text
+    assert "before after after / before" in page.text
+    assert re.search(r"MPI_Allreduce: moving 5 s 2\.5 s 0\.5 ", page.text)
+    assert re.search(r"MPI_Allreduce: waiting (\d+ ms) \1 1 ", page.text)
+    assert [each["x"][0] for each in page.figures["benefit0"]["data"]] == ["before: measured"] * 5
+    assert {"glance1", "glance2"} <= set(page.figures)
+
+
+def test_names_in_a_profile_are_text_not_markup(rondo, profile_file, tmp_path):
+    hostile = '</script><img src="http://nowhere/x">'
+    found = example(command=[hostile], library=hostile)
+    found.sites[0].file, found.sites[2].frames[0] = hostile, hostile
+    found.communicators[1].name, found.lines[0].function = hostile, hostile
+    found.functions[0].name, found.hosts[0], found.missing = hostile, hostile, [hostile]
+    result = rondo("report", profile_file(found=found), "--output", tmp_path / "page.html")
+    assert result.exit_code == 0, result.exception
+    assert Page(tmp_path / "page.html").fetched == []
+
+
+def test_other_rules_and_another_machine_change_what_is_predicted(rondo, profile_file, tmp_path):
+    (tmp_path / "mine.rules").write_text("allreduce -> ring\n")
+    (tmp_path / "machine").write_text("alpha = 1e-7\nbeta = 1e-12\noverhead = 1e-7\ngamma = 0\n")
+    page = tmp_path / "page.html"
+    rondo("report", profile_file(), "--rules", tmp_path / "mine.rules", "--output", page)
+    assert f"Rules of rondo run {tmp_path / 'mine.rules'}" in Page(page).text
+    assert "ring:segment=" in Page(page).text
+    rondo("report", profile_file(), "--machine", tmp_path / "machine", "--output", page)
+    assert "alpha = 0.1 µs" in Page(page).text
+
+
+def comparison() -> comparisons.Results:
+    counted = [comparisons.Counted(1.5, {"bcast": 1.5}, {"bcast": {"native": 2}})] * 6
+    served = [comparisons.Counted(0.5, {"bcast": 0.5}, {"bcast": {"binomial": 2}})] * 6
+    rivals = [
+        comparisons.Runs("native", "./app", False, [2.0, 2.01, 2.02, 2.0, 2.03, 2.01], [0] * 6, counted),
+        comparisons.Runs("rondo", "rondo run ./app", True, [1.0, 1.01, 1.02, 1.0, 1.03, 1.01], [0] * 6, served),
+    ]
+    return comparisons.Results(
+        "2026-11-23",
+        "rondo compare ./app",
+        "0.1.0",
+        "MPICH",
+        8,
+        "",
+        6,
+        rivals,
+        verdicts=list(comparisons.judged(rivals)),
+    )
+
+
+def test_a_comparison_becomes_a_page(rondo, tmp_path):
+    comparisons.write(comparison(), tmp_path / "compare.json")
+    result = rondo("report", tmp_path / "compare.json", "--output", tmp_path / "page.html")
+    assert result.exit_code == 0, result.exception
+    page = Page(tmp_path / "page.html")
+    assert re.search(r"Wall time rondo 6 1\.01 s \[1, 1\.\d+\] 1 s 1\.03 s 1\.99 times as fast", page.text)
+    assert re.search(r"bcast 1\.5 s 500 ms 2 of 2 by binomial", page.text)
+    assert set(page.figures) == {"wall1", "counted1"}
+    points = [each for each in page.figures["wall1"]["data"] if each["mode"] == "markers"]
+    assert [each["y"] for each in points] == [each.seconds for each in comparison().rivals]
+
+
+def test_a_comparison_of_one_run_can_be_read(tmp_path):
+    found = comparison()
+    for each in found.rivals:
+        del each.seconds[1:], each.counted[1:]
+    found.verdicts = list(comparisons.judged(found.rivals))
+    comparisons.write(found, tmp_path / "compare.json")
+    (verdict, _) = comparisons.read(tmp_path / "compare.json").verdicts
+    assert verdict.low != verdict.low  # NaN: one run has no interval
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "{path} is empty; expected a file that rondo bench, rondo profile or rondo compare has written"),
+        (b"hello", "{path} holds no JSON ("),
+        (b"[1, 2]", "{path} holds other JSON; expected a file that rondo bench, rondo profile or rondo compare"),
+        (b'{"a": 1}', "{path} holds other JSON; expected a file that rondo bench, rondo profile or rondo compare"),
+        (b"HALF", "{path} is cut off after 3000 bytes: its end is missing"),
+        (b"VERSION", "{path} has format 7 of profiles; this version of Rondo reads format 1"),
+        (b"TYPE", "{path} holds no profile of rondo profile: Expected `str`, got `int`"),
+        (b"SITES", "{path} holds no whole profile: line 2 speaks of what is not there"),
+        (b"NOBODY", "{path} holds no rank: the program had not called MPI_Init when it ended"),
+    ],
+)
+def test_files_that_are_no_profiles_are_told_apart_in_a_line(rondo, profile_file, content, said):
+    path = profile_file()
+    whole = path.read_bytes()
+    special = {
+        b"HALF": whole[:3000],
+        b"VERSION": whole.replace(b'"format":1', b'"format":7').replace(b'"calls":', b'"times":'),
+        b"TYPE": whole.replace(b'"MPI_DOUBLE"', b"8"),
+        b"SITES": msgspec.json.encode(msgspec.structs.replace(example(), sites=SITES[:1])),
+        b"NOBODY": msgspec.json.encode(msgspec.structs.replace(profile(), ranks=[])),
+    }
+    path.write_bytes(special.get(content, content))
+    result = rondo("report", path)
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"rondo: {said.format(path=path)}")
+    assert result.stderr.count("\n") == 1
+
+
+def test_files_of_two_kinds_and_options_of_other_kinds_are_refused(rondo, profile_file, tmp_path):
+    path, other = profile_file(), next(DATA.glob("bandwidth-exscan-8x1-*.json"))
+    comparisons.write(comparison(), tmp_path / "compare.json")
+    for words, said in (
+        (
+            [path, other],
+            f"{path} holds a profile of rondo profile, {other} results of rondo bench; expected files of one",
+        ),
+        ([path, "--csv", "x.csv"], "--csv is for results of rondo bench; "),
+        ([tmp_path / "compare.json", "--figures", "x"], "--figures is for results of rondo bench; "),
+        ([other, "--rules", "none"], "--rules is for profiles; "),
+        ([tmp_path / "compare.json", "--machine", "x"], "--machine is for profiles; "),
+        ([path, "--rules", tmp_path / "none.rules"], f"cannot read the rules {tmp_path}/none.rules: "),
+        ([path, "--machine", tmp_path / "none"], f"cannot read the machine file {tmp_path}/none: "),
+    ):
+        result = rondo("report", *words)
+        assert result.exit_code == 2
+        assert result.stderr.startswith(f"rondo: {said}")
