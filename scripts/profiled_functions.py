@@ -23,9 +23,9 @@ NOT_TIMED = re.compile(
     r"T_|Abi_|Status_|Pcontrol$|\w+_(f2c|c2f|f2f08|f082f|f082c|c2f08|fromint|toint)$|Get_(library_)?version$"
     r"|Initialized$|Finalized$|Query_thread$|Is_thread_main$|Aint_|DUP_FN|\w+_FN(_\w+)?$"
 )
-# What compilers and libraries make of the name of a function in Fortran: mpif.h and `use mpi`, with one underscore or
-# two; mpi_f08 of Open MPI and of MPICH's family, and there with large counts.
-FORTRAN_ENDINGS = ("_", "__", "_f08_", "_f08ts_", "_f08ts_large_", "_c_f08ts_")
+# What compilers and libraries make of the name of a function in Fortran: mpif.h and `use mpi`; mpi_f08 of Open MPI and
+# of MPICH's family, and there with large counts.
+FORTRAN_ENDINGS = ("_", "_f08_", "_f08ts_", "_f08ts_large_", "_c_f08ts_")
 OWN_CODE = {"Init", "Init_thread", "Finalize", "Abort"}
 SENDING = re.compile(r"I?[bsr]?send(_c)?$|(I?sendrecv|I?sendrecv_replace|R?put|R?accumulate)(_c)?$", re.IGNORECASE)
 # Makers of communicators: which argument, from the end, is the new one.

@@ -23,14 +23,17 @@ inline std::uint64_t nanoseconds() {
 extern bool processor_counts;
 void choose_clock();
 
-/// Of a clock that all processes of a machine share.
-inline Ticks ticks() {
+/// Only if the processor's counter is a clock.
+inline Ticks processor_ticks() {
 #ifdef __x86_64__
-    if (processor_counts) [[likely]]
-        return __rdtsc();
-#endif
+    return __rdtsc();
+#else
     return nanoseconds();
+#endif
 }
+
+/// Of a clock that all processes of a machine share.
+inline Ticks ticks() { return processor_counts ? processor_ticks() : nanoseconds(); }
 
 /// Now, by both clocks.
 Moment moment();

@@ -39,6 +39,7 @@ struct Words {
         output, count, counts, displacements, datatype, types, op, root, comm;
 };
 
+// NOLINTBEGIN(readability-identifier-naming): names that macros are given
 // What a function's arguments say of lengths, by the name of their shape.
 namespace lengths {
 constexpr Lengths MEETING{Lengths::Of::nothing}, MOVING{Lengths::Of::count}, REDUCING{Lengths::Of::count},
@@ -58,10 +59,11 @@ constexpr bool MEETING = false, MOVING = true, REDUCING = false, REDUCING_TO_A_R
 }  // namespace has_root
 
 constexpr bool blocking = true, nonblocking = false;
+// NOLINTEND(readability-identifier-naming)
 
 template <class Integer>
 [[gnu::always_inline]] inline Call call_of(const Words& words, std::uint32_t function, std::uint32_t base, bool blocks,
-                                           Lengths lengths, bool rooted, const void* caller) {
+                                           Lengths lengths, bool rooted, const void* caller, Word frames) {
     return {.function = function,
             .base = base,
             .blocks = blocks,
@@ -76,10 +78,11 @@ template <class Integer>
             .counts_are_ints = std::is_same_v<Integer, int>,
             .lengths = lengths,
             .caller = thread.fortran_caller != nullptr ? thread.fortran_caller : caller,
-            .frames = recorder.python ? python_frames() : 0};
+            .frames = frames};
 }
 
 // What there is to do in a function besides timing it. `before` may see what the call will change.
+// NOLINTBEGIN(readability-identifier-naming): names that macros are given
 namespace role {
 struct nothing {
     explicit nothing(const Word* /*arguments*/, std::uint32_t /*count*/) {}
@@ -137,6 +140,7 @@ struct changes : nothing {
     }
 };
 }  // namespace role
+// NOLINTEND(readability-identifier-naming)
 
 /// Times a call. Roles have their part in calls of MPI functions by MPI functions, too.
 template <class Role, class... Arguments>
@@ -241,18 +245,40 @@ template <class Function>
 #define RONDO_blocking(what)
 #define RONDO_nonblocking(what) , what request
 
+#define RONDO_CALL(name, base, SHAPE, Integer, kind, caller, frames)                                              \
+    [&] {                                                                                                         \
+        Words words{};                                                                                            \
+        RONDO_##SHAPE(RONDO_WORD);                                                                                \
+        return call_of<Integer>(words, number_of_##name, number_of_##base, kind, lengths::SHAPE, has_root::SHAPE, \
+                                caller, frames);                                                                  \
+    }()
+
+// A call like one that the thread has made before is counted in few instructions; all else is in a function of its own.
 #define RONDO_COLLECTIVE_ENTRY(symbol, name, base, SHAPE, Integer, kind)                                              \
-    extern "C" __attribute__((visibility("default"))) int symbol(RONDO_##SHAPE(RONDO_PARAMETER) RONDO_##kind(Word)) { \
-        static constinit std::atomic<int (*)(RONDO_##SHAPE(RONDO_PARAMETER) RONDO_##kind(Word))> known{nullptr};      \
-        const auto function = behind(known, #symbol, __builtin_return_address(0));                                    \
+    static constinit std::atomic<int (*)(RONDO_##SHAPE(RONDO_PARAMETER) RONDO_##kind(Word))> symbol##_known{nullptr}; \
+    __attribute__((noinline)) static int symbol##_carefully(RONDO_##SHAPE(RONDO_PARAMETER) RONDO_##kind(Word),        \
+                                                            const void* caller) {                                     \
+        const auto function = behind(symbol##_known, #symbol, caller);                                                \
         if (!records()) return function(RONDO_##SHAPE(RONDO_ARGUMENT) RONDO_##kind());                                \
+        const Word frames = recorder.directly ? 0 : (recorder.python ? python_frames() : 0) | 1U;                     \
+        const Call call = RONDO_CALL(name, base, SHAPE, Integer, kind, caller, frames);                               \
+        std::uint64_t bytes = 0;                                                                                      \
+        const Slot& slot = slot_for(call, bytes);                                                                     \
         const Inside inside;                                                                                          \
         const int error = function(RONDO_##SHAPE(RONDO_ARGUMENT) RONDO_##kind());                                     \
-        Words words{};                                                                                                \
-        RONDO_##SHAPE(RONDO_WORD);                                                                                    \
-        count_collective(call_of<Integer>(words, number_of_##name, number_of_##base, kind, lengths::SHAPE,            \
-                                          has_root::SHAPE, __builtin_return_address(0)),                              \
-                         inside.entry());                                                                             \
+        count_carefully(slot, bytes, inside.entry());                                                                 \
+        return error;                                                                                                 \
+    }                                                                                                                 \
+    extern "C" __attribute__((visibility("default"))) int symbol(RONDO_##SHAPE(RONDO_PARAMETER) RONDO_##kind(Word)) { \
+        const auto function = symbol##_known.load(std::memory_order_relaxed);                                         \
+        const Call call = RONDO_CALL(name, base, SHAPE, Integer, kind, __builtin_return_address(0), 0);               \
+        std::uint64_t bytes = 0;                                                                                      \
+        const Slot& slot = place_of(call);                                                                            \
+        if (function == nullptr || thread.inside || !slot.holds(call, bytes)) [[unlikely]]                            \
+            return symbol##_carefully(RONDO_##SHAPE(RONDO_ARGUMENT) RONDO_##kind(), __builtin_return_address(0));     \
+        const Inside inside(processor_ticks());                                                                       \
+        const int error = function(RONDO_##SHAPE(RONDO_ARGUMENT) RONDO_##kind());                                     \
+        count_directly(slot, bytes, inside.entry());                                                                  \
         return error;                                                                                                 \
     }
 #define RONDO_COLLECTIVE(name, base, SHAPE, Integer, kind)               \
@@ -260,10 +286,10 @@ template <class Function>
     RONDO_COLLECTIVE_ENTRY(PMPI_##name, name, base, SHAPE, Integer, kind)
 
 // What Fortran calls. It calls one of the functions above in turn, which would take the library for its caller.
-#define RONDO_FORTRAN(symbol, arity)                                                            \
-    extern "C" __attribute__((visibility("default"))) int symbol(RONDO_PARAMETERS_##arity) {    \
-        static constinit std::atomic<int (*)(RONDO_PARAMETERS_##arity)> known{nullptr};         \
-        const auto function = behind(known, #symbol, __builtin_return_address(0));              \
+#define RONDO_FORTRAN(symbol, arity)                                                             \
+    extern "C" __attribute__((visibility("default"))) int symbol(RONDO_PARAMETERS_##arity) {     \
+        static constinit std::atomic<int (*)(RONDO_PARAMETERS_##arity)> known{nullptr};          \
+        const auto function = behind(known, #symbol, __builtin_return_address(0));               \
         return called_by_fortran(function, __builtin_return_address(0) RONDO_ARGUMENTS_##arity); \
     }
 

@@ -2,7 +2,7 @@
 // The rest of what happens in a call: when the thread has seen none like it, and for the samples.
 #include "rondo/profiler/recorder.hpp"
 
-#include <cstring>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -137,8 +137,7 @@ std::uint32_t counter_of(const Call& call, std::uint32_t size_class) {
 }
 static_assert(counters == 64);
 
-/// Into the slot. False if there is no room for the line.
-bool look_up(Slot& slot, const Call& call) {
+void look_up(Slot& slot, const Call& call) {
     const Communicator* const communicator = &communicator_of(handle<MPI_Comm>(call.comm));
     const Family family(name_of(call.base));
     const bool is_inter = communicator->is_inter();
@@ -158,41 +157,68 @@ bool look_up(Slot& slot, const Call& call) {
     TypeFacts type;
     if (call.lengths.of != Lengths::Of::nothing) type = facts_of_type(slot.by_part ? call.part_type : call.datatype);
     slot.factor = type.size * (family.parts_equal ? ranks : 1);
-    const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(length_of(call, slot) * slot.factor, 0));
+    const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(slot.length_of(call) * slot.factor, 0));
     const bool one_class = family.lengths_differ || call.lengths.of == Lengths::Of::nothing;
     const std::uint32_t size_class = one_class ? 0 : static_cast<std::uint32_t>(std::bit_width(bytes));
     slot.low = size_class > 0 ? std::uint64_t{1} << (size_class - 1) : 0;
-    slot.high = one_class ? ~std::uint64_t{0} : size_class > 0 ? slot.low + (slot.low - 1) : 0;
+    slot.span = one_class ? std::numeric_limits<std::int64_t>::max() : size_class > 0 ? slot.low - 1 : 0;
     slot.line = line_of(call, *communicator, site_of(call.caller, call.frames), size_class, type, family.reduces);
     const bool waits = call.blocks && !family.neighbours && communicator->instance != none;
     slot.counter_number = counter_of(call, size_class);
     slot.counter = waits ? const_cast<std::uint32_t*>(&communicator->calls[slot.counter_number]) : nullptr;
     slot.instance = communicator->instance;
-    if (slot.line == nullptr) slot.era = 0;  // for nobody
-    return slot.line != nullptr;
+    if (slot.line == nullptr) slot.low = ~std::uint64_t{0}, slot.span = 0;
 }
 
 }  // namespace
 
 void look_up_type(Thread::Type& type, Word word) { type = {mpi::era(), word, facts_of_type(word).size}; }
 
-void count_unknown_call(Slot& slot, const Call& call, Ticks entry, Ticks exit) {
-    Slot known;
-    if (call.comm == static_cast<Word>(std::bit_cast<HandleWord>(mpi::library().comm_null))) return;  // an error
-    {
-        const std::lock_guard lock(mutex);
-        if (!look_up(known, call)) {
-            ++recorder.image->header.calls_without_line;
-            Function& counts = recorder.image->functions[call.function];
-            add(counts.calls, 1);
-            add(counts.ticks, exit - entry);
-            if (known.counter != nullptr) ++*known.counter;
-            return;
-        }
+const Slot& slot_for(const Call& call, std::uint64_t& bytes) {
+    constexpr std::uint32_t ways = 4;
+    const auto first = static_cast<std::size_t>(&place_of(call) - thread.slots.data());
+    Slot* free = nullptr;
+    for (std::uint32_t way = 0; way < ways; ++way) {
+        Slot& slot = thread.slots[first ^ way];
+        if (slot.holds(call, bytes)) return slot;
+        if (free == nullptr && slot.era != mpi::era()) free = &slot;
     }
-    slot = known;
-    const auto bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(length_of(call, slot) * slot.factor, 0));
-    count_known_call(slot, bytes, entry, exit);
+    Slot& slot = free != nullptr ? *free : thread.slots[first ^ thread.next_way++ % ways];
+    slot = {};
+    slot.function = call.function;
+    bytes = 0;
+    if (call.comm == static_cast<Word>(std::bit_cast<HandleWord>(mpi::library().comm_null))) return slot;  // an error
+    const std::lock_guard lock(mutex);
+    look_up(slot, call);
+    bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(slot.length_of(call) * slot.factor, 0));
+    return slot;
+}
+
+void count_carefully(const Slot& slot, std::uint64_t bytes, Ticks entry) {
+    const Ticks exit = ticks();
+    recorder.image->header.last = exit;
+    const std::uint32_t number =
+        slot.counter != nullptr ? (*slot.counter)++ : 0;  // calls on one communicator take turns
+    if (slot.line == nullptr) {
+        Function& counts = recorder.image->functions[slot.function];
+        add(recorder.image->header.calls_without_line, 1);
+        add(counts.calls, 1);
+        add(counts.ticks, exit - entry);
+        return;
+    }
+    Line& line = *slot.line;
+    add(line.bytes, bytes);
+    add(line.ticks, exit - entry);
+    add(line.calls, 1);
+    const auto improve = [](std::uint64_t& kept, std::uint64_t value, auto is_better) {
+        std::atomic_ref atomic(kept);
+        std::uint64_t before = atomic.load(std::memory_order_relaxed);
+        while (is_better(value, before) && !atomic.compare_exchange_weak(before, value, std::memory_order_relaxed)) {
+        }
+    };
+    improve(line.smallest, bytes, std::less<>());
+    improve(line.largest, bytes, std::greater<>());
+    if (slot.counter != nullptr && is_sampled(number)) keep_sample(slot, number, entry, exit);
 }
 
 void keep_sample(const Slot& slot, std::uint32_t number, Ticks entry, Ticks exit) {

@@ -42,28 +42,51 @@ struct Call {
     bool counts_are_ints = true;
     Lengths lengths = {Lengths::Of::nothing};
     const void* caller = nullptr;
-    Word frames = 0;  ///< of Python, hashed
+    Word frames = 0;  ///< of Python, hashed; 0 where the shortest way will do, and never else
 };
 
 /// Where to count calls like one that was seen.
-struct Slot {
+struct alignas(128) Slot {
     std::uint64_t era = 0;
-    Word comm, datatype, part_type, op, caller, frames;
+    Word comm, datatype, part_type, op, caller;
+    Word frames;  ///< see Call
     std::uint32_t function;
     std::int32_t root;
-    std::int64_t factor;  ///< bytes for each of the count, or counts
-    std::uint64_t low, high;
-    Line* line;
-    std::uint32_t* counter;  ///< nullptr: not sampled
+    std::int64_t factor;      ///< bytes for each of the count, or counts
+    std::uint64_t low, span;  ///< the class of size: from `low` to `low + span` bytes. Without a line, none
+    Line* line;               ///< nullptr: there is no room for it
+    std::uint32_t* counter;   ///< nullptr: not sampled
     std::uint32_t instance, counter_number;
     std::int32_t ranks;  ///< whose counts are added up
     bool by_part;
 
-    [[nodiscard]] bool fits(const Call& call) const {
-        const Word words = (comm ^ call.comm) | (datatype ^ call.datatype) | (part_type ^ call.part_type) |
-                           (op ^ call.op) | (caller ^ std::bit_cast<Word>(call.caller)) | (frames ^ call.frames);
-        const std::uint32_t numbers = (function ^ call.function) | static_cast<std::uint32_t>(root ^ call.root);
-        return (words | numbers | (era ^ mpi::era())) == 0;
+    /// What a function has no argument for is constant where its call is made, and the same in all of its slots.
+    [[nodiscard, gnu::always_inline]] bool fits(const Call& call) const {
+        Word words = (comm ^ call.comm) | (datatype ^ call.datatype) | (caller ^ std::bit_cast<Word>(call.caller)) |
+                     (frames ^ call.frames) | (function ^ call.function) | (era ^ mpi::era());
+        if (__builtin_constant_p(call.part_type) == 0) words |= part_type ^ call.part_type;
+        if (__builtin_constant_p(call.op) == 0) words |= op ^ call.op;
+        if (__builtin_constant_p(call.root) == 0) words |= static_cast<std::uint32_t>(root ^ call.root);
+        return words == 0;
+    }
+    /// Of the call's vector, or of all counts together.
+    [[nodiscard, gnu::always_inline]] std::int64_t length_of(const Call& call) const {
+        if (call.lengths.of_a_part_elsewhere && by_part) return call.part_count;
+        if (call.lengths.of != Lengths::Of::counts) return call.count;
+        if (call.counts == nullptr) return 0;
+        std::int64_t sum = 0;
+        for (int rank = 0; rank < ranks; ++rank) {
+            sum += call.counts_are_ints ? static_cast<const int*>(call.counts)[rank]
+                                        : static_cast<const std::int64_t*>(call.counts)[rank];
+            asm("" : "+r"(sum));  // no vectors, which would not pay for a few ranks
+        }
+        return sum;
+    }
+    /// Whether the call is one of those, and its bytes.
+    [[nodiscard, gnu::always_inline]] bool holds(const Call& call, std::uint64_t& bytes) const {
+        if (!fits(call)) return false;
+        bytes = static_cast<std::uint64_t>(length_of(call) * factor);
+        return bytes - low <= span;
     }
 };
 
@@ -78,6 +101,7 @@ struct Thread {
     };
     std::array<Type, 8> types{};
     std::array<Slot, 128> slots{};
+    std::uint32_t next_way = 0;
 };
 
 inline RONDO_THREAD_LOCAL constinit Thread thread{};
@@ -85,6 +109,7 @@ inline RONDO_THREAD_LOCAL constinit Thread thread{};
 /// Set once, in MPI_Init.
 struct Recorder {
     bool on = false;
+    bool directly = false;         ///< and the shortest way will do: no threads, no Python, and the processor's clock
     bool several_threads = false;  ///< call MPI at the same time
     bool python = false;
     Image* image = nullptr;
@@ -100,7 +125,7 @@ inline void add(std::uint64_t& counter, std::uint64_t value) {
 /// Time of an MPI function that a thread calls.
 class Inside {
   public:
-    Inside() : entry_(ticks()) { thread.inside = true; }
+    explicit Inside(Ticks entry = ticks()) : entry_(entry) { thread.inside = true; }
     Inside(const Inside&) = delete;
     Inside& operator=(const Inside&) = delete;
     ~Inside() { thread.inside = false; }  // also if an error handler throws
@@ -113,7 +138,7 @@ class Inside {
 
 inline bool records() { return recorder.on && !thread.inside; }
 
-void look_up_type(Thread::Type& type, Word handle);
+void look_up_type(Thread::Type& type, Word word);
 
 inline std::int64_t size_of_type(Word handle) {
     Thread::Type& type = thread.types[(handle ^ handle >> 8) % thread.types.size()];
@@ -133,76 +158,53 @@ inline void count_call(std::uint32_t function, Ticks entry, std::uint64_t bytes)
 }
 
 void keep_sample(const Slot& slot, std::uint32_t number, Ticks entry, Ticks exit);
-/// Finds, or makes, the line of a call, and counts it. `slot`: learns that.
-void count_unknown_call(Slot& slot, const Call& call, Ticks entry, Ticks exit);
+/// Where to count a call, and its bytes: also if the place is another call's, or nobody has seen the like yet.
+const Slot& slot_for(const Call& call, std::uint64_t& bytes);
+/// Counts a call of a collective that has ended.
+void count_carefully(const Slot& slot, std::uint64_t bytes, Ticks entry);
 
 /// See all_sampled.
 inline bool is_sampled(std::uint32_t number) {
     if (number < all_sampled) return true;
-    const auto halvings = static_cast<unsigned>(std::bit_width(number / all_sampled));
-    return number * 0x9E3779B1U >> (32 - halvings) == 0;
+    // The first bits must be 0: one more of them each time that the share is halved.
+    return number * 0x9E3779B1U >> std::countl_zero(number / all_sampled | 1U) == 0;
 }
 
-inline std::int64_t length_of(const Call& call, const Slot& slot) {
-    if (call.lengths.of_a_part_elsewhere && slot.by_part) return call.part_count;
-    if (call.lengths.of != Lengths::Of::counts) return call.count;
-    if (call.counts == nullptr) return 0;
-    std::int64_t sum = 0;
-    for (int rank = 0; rank < slot.ranks; ++rank) {
-        sum += call.counts_are_ints ? static_cast<const int*>(call.counts)[rank]
-                                    : static_cast<const std::int64_t*>(call.counts)[rank];
-        asm("" : "+r"(sum));  // no vectors, which would not pay for a few ranks
-    }
-    return sum;
+/// Where a call is remembered, if no other call is.
+[[gnu::always_inline]] inline Slot& place_of(const Call& call) {
+    const auto width = static_cast<Word>(std::countl_zero(static_cast<std::uint64_t>(call.count) | 1U));
+    const Word mixed = std::bit_cast<Word>(call.caller) * 5 + call.frames + (call.comm ^ call.comm >> 8) + width * 11;
+    Slot* place = &thread.slots[(mixed ^ mixed >> 7) % thread.slots.size()];
+    asm("" : "+r"(place));  // its address is not worked out again
+    return *place;
 }
 
-inline void lower(std::uint64_t& least, std::uint64_t value) {
-    if (value < least) [[unlikely]]
-        least = value;
-}
-inline void raise(std::uint64_t& most, std::uint64_t value) {
-    if (value > most) [[unlikely]]
-        most = value;
-}
-
-inline void count_known_call(const Slot& slot, std::uint64_t bytes, Ticks entry, Ticks exit) {
+/// Counts a call of a collective that has ended, the shortest way.
+[[gnu::always_inline]] inline void count_directly(const Slot& slot, std::uint64_t bytes, Ticks entry) {
+    const Ticks exit = processor_ticks();
+    recorder.image->header.last = exit;
     Line& line = *slot.line;
-    add(line.bytes, bytes);
-    add(line.ticks, exit - entry);
-    add(line.calls, 1);
-    lower(line.smallest, bytes);
-    raise(line.largest, bytes);
+    line.bytes += bytes;
+    line.ticks += exit - entry;
+    ++line.calls;
+    if (bytes < line.smallest) [[unlikely]]
+        line.smallest = bytes;
+    if (bytes > line.largest) [[unlikely]]
+        line.largest = bytes;
     if (slot.counter == nullptr) return;
-    const std::uint32_t number = (*slot.counter)++;  // calls on one communicator take turns
+    const std::uint32_t number = (*slot.counter)++;
     if (is_sampled(number)) [[unlikely]]
         keep_sample(slot, number, entry, exit);
 }
 
-/// Counts a call of a collective.
-inline void count_collective(const Call& call, Ticks entry) {
-    const Ticks exit = ticks();
-    recorder.image->header.last = exit;
-    const auto width = static_cast<Word>(std::bit_width(static_cast<std::uint64_t>(call.count)));
-    const Word mixed = std::bit_cast<Word>(call.caller) * 5 + call.frames + (call.comm ^ call.comm >> 8) + width * 11;
-    Slot& slot = thread.slots[(mixed ^ mixed >> 7) % thread.slots.size()];
-    if (slot.fits(call)) [[likely]] {
-        const auto bytes = static_cast<std::uint64_t>(length_of(call, slot) * slot.factor);
-        if (slot.low <= bytes && bytes <= slot.high) [[likely]] {
-            count_known_call(slot, bytes, entry, exit);
-            return;
-        }
-    }
-    count_unknown_call(slot, call, entry, exit);
-}
-
 /// A communicator that a function has made.
-void note_communicator(HandleWord handle, const char* made_by);
+void note_communicator(HandleWord word, const char* made_by);
 /// One that has another name now.
-void rename_communicator(HandleWord handle);
+void rename_communicator(HandleWord word);
 /// One that a function is about to make.
-void announce_communicator(HandleWord handle, const char* made_by);
+void announce_communicator(HandleWord word, const char* made_by);
 /// One that was freed.
-void forget_communicator(HandleWord handle);
+void forget_communicator(HandleWord word);
 /// The frames of Python that the thread is in, hashed; 0 for none.
 Word python_frames();
 

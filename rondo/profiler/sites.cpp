@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <bit>
 #include <climits>
 #include <cstring>
 #include <map>
@@ -30,7 +31,7 @@ std::string build_id_in(const char* notes, std::size_t bytes) {
         const std::size_t end = text + aligned(note.n_descsz);
         if (end > bytes) break;
         if (note.n_type == NT_GNU_BUILD_ID &&
-            std::string_view(notes + name, note.n_namesz) == std::string_view("GNU", 4)) {
+            std::string_view(notes + name, note.n_namesz) == std::string_view("GNU\0", 4)) {
             constexpr std::string_view digits = "0123456789abcdef";
             std::string result;
             for (std::size_t i = 0; i < note.n_descsz; ++i) {
@@ -63,7 +64,7 @@ int look_into(dl_phdr_info* module, std::size_t /*bytes*/, void* data) {
     if (!found) return 0;
     for (const auto* part = first; part != last && search.build_id.empty(); ++part) {
         if (part->p_type != PT_NOTE) continue;
-        search.build_id = build_id_in(reinterpret_cast<const char*>(module->dlpi_addr + part->p_vaddr), part->p_memsz);
+        search.build_id = build_id_in(std::bit_cast<const char*>(module->dlpi_addr + part->p_vaddr), part->p_memsz);
     }
     return 1;
 }
@@ -110,7 +111,7 @@ std::uint32_t site_of(const void* caller, Word frames) {
         return none;
     }
     Site site = site_at(caller);
-    if (frames != 0) site.frames = keep(text_of_python_frames());
+    if (recorder.python) site.frames = keep(text_of_python_frames());
     image.sites[number] = site;
     ++image.header.sites;
     sites().emplace(std::pair{caller, frames}, number);

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "rondo/backends/mpi/era.hpp"
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/profiler/communicators.hpp"
 #include "rondo/profiler/file.hpp"
@@ -77,6 +78,7 @@ void begin() {
     communicator_of(library.comm_world);
     header.first = header.later = moment();
     header.begin = header.last = ticks();
+    recorder.directly = !recorder.several_threads && !recorder.python && processor_counts;
     recorder.on = true;
 }
 
@@ -85,7 +87,8 @@ void end(State state) {
     if (!recorder.on || process != getpid()) return;
     Header& header = recorder.image->header;
     header.last = ticks();
-    recorder.on = false;
+    recorder.on = recorder.directly = false;
+    mpi::end_era();  // no thread's slot holds a call any more
     if (state == State::finalized) measure_clocks(header);
     header.later = moment();
     header.state = state;

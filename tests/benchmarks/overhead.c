@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collectives of one element on two ranks, and the same by hand, for callgrind: it collects only while a measured call
-// runs. Usage: overhead FUNCTION (collective|by_hand|handed_on) REPETITIONS
+// runs. Usage: overhead FUNCTION (collective|by_hand|handed_on) REPETITIONS [CALLS BEFORE THESE]
 //
 // Rank 1 first hears that rank 0 has sent, so that nobody ever polls for a message in a measured call.
 #include <mpi.h>
@@ -125,6 +125,13 @@ static void call_scatterv(void) {
     MPI_Scatterv(many, counts, displacements, MPI_LONG, &result, 1, MPI_LONG, 0, MPI_COMM_WORLD);
 }
 
+// No collective: what is timed only.
+static void call_comm_rank(void) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    result = own;
+}
+
 static void prepare_nothing(void) {}
 
 static const struct Subject {
@@ -143,6 +150,7 @@ static const struct Subject {
     {"alltoall", prepare_nothing, call_alltoall, NULL, 2},
     {"alltoallv", prepare_nothing, call_alltoallv, NULL, 2},
     {"barrier", prepare_nothing, call_barrier, NULL, 1},
+    {"comm_rank", prepare_nothing, call_comm_rank, NULL, 1},
     {"gather", prepare_nothing, call_gather, NULL, 2},
     {"gatherv", prepare_nothing, call_gatherv, NULL, 2},
     {"reduce_scatter", prepare_nothing, call_reduce_scatter, NULL, 2},
@@ -190,17 +198,19 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    const struct Subject* const subject = argc == 4 ? find_subject(argv[1]) : NULL;
+    const struct Subject* const subject = argc == 4 || argc == 5 ? find_subject(argv[1]) : NULL;
     if (size != 2 || subject == NULL) {
         if (rank == 0) {
-            fprintf(stderr, "usage: two ranks of %s FUNCTION (collective|by_hand|handed_on) REPETITIONS\n", argv[0]);
+            fprintf(stderr, "usage: two ranks of %s FUNCTION (collective|by_hand|handed_on) REPETITIONS [CALLS BEFORE]\n",
+                    argv[0]);
         }
         MPI_Finalize();
         return 2;
     }
     const int by_hand = strcmp(argv[2], "by_hand") == 0 && subject->by_hand != NULL;
     void (*const call)(void) = by_hand ? subject->by_hand : subject->collective;
-    for (int i = 0; i < 10; ++i) call();  // the first one sets things up, with both ranks in it
+    const int before = argc == 5 ? atoi(argv[4]) : 10;
+    for (int i = 0; i < before; ++i) call();  // the first one sets things up, with both ranks in it
     const int together = subject->by_hand == NULL || strcmp(argv[2], "handed_on") == 0;
     repeat(subject, call, together, atoi(argv[3]), rank);
     printf("rank %d allocations %ld\n", rank, allocations);

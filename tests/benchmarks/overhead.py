@@ -80,14 +80,22 @@ def measure(
     variables: dict[str, str],
     *,
     repetitions: int = REPETITIONS,
+    before: int = 10,
 ) -> dict:
-    """Instructions and allocations per call, the larger of both ranks."""
+    """Instructions and allocations per call, the larger of both ranks. `before`: so many calls are not counted."""
     prefix, dialect = ROOT / ".toolchain" / library, LIBRARIES[library]
     command = [prefix / "bin" / "mpiexec", *dialect["options"], "-n", "2"]
     for name, value in variables.items():
         command += dialect["variable"](name, value)
     command += ["valgrind", "--tool=callgrind", "--collect-atstart=no"]
-    command += [f"--callgrind-out-file={program}-{collective}-{mode}.%p", program, collective, mode, str(repetitions)]
+    command += [
+        f"--callgrind-out-file={program}-{collective}-{mode}.%p",
+        program,
+        collective,
+        mode,
+        str(repetitions),
+        before,
+    ]
     result = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=400, check=False)
     counts = [int(count) for count in re.findall(r"Collected : (\d+)", result.stderr)]
     allocations = [int(count) for count in re.findall(r"allocations (\d+)", result.stdout)]
