@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # librondo_<abi>.so: the interposer and the MPI backend, compiled once per MPI ABI.
-# Every library is self-contained: no libmpi, no shared C++ runtime, no symbol but what it wraps and include/rondo.h.
+# Every library is self-contained: no libmpi, no shared C++ runtime, no symbol but what it wraps and what
+# include/*.h declares.
 
 include(MpiHeaders)
 include(CheckCXXSourceCompiles)
 find_package(Python3 COMPONENTS Interpreter)
 
-rondo_glob(preload_sources rondo/backends/mpi/*.cpp rondo/interposer/*.cpp)
+rondo_glob(preload_sources rondo/backends/mpi/*.cpp rondo/prefix/*.cpp rondo/interposer/*.cpp)
 
 # What is exported, on purpose, as a version script for the linker. mpi4py probes for functions to tell ABIs apart:
 # others must not show up.
 set(wrapped_functions "${PROJECT_SOURCE_DIR}/rondo/backends/mpi/wrapped_functions.hpp")
-set(public_header "${PROJECT_SOURCE_DIR}/include/rondo.h")
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${wrapped_functions}" "${public_header}")
+rondo_glob(public_headers include/*.h)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${wrapped_functions}" ${public_headers})
 file(READ "${wrapped_functions}" wrapped_text)
-file(READ "${public_header}" public_text)
+set(public_text "")
+foreach(header IN LISTS public_headers)
+    file(READ "${header}" text)
+    string(APPEND public_text "${text}")
+endforeach()
 string(REGEX MATCHALL " +FUNCTION\\([A-Z][a-z_]+(, [a-z_]+, [A-Z_]+)?[,)]" wrapped "${wrapped_text}")
 string(REGEX MATCHALL "rondo_[a-z_]+\\(" public "${public_text}")
 set(exported_names "")

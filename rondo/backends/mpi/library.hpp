@@ -47,6 +47,8 @@ namespace rondo::mpi {
     FUNCTION(Sendrecv)                \
     FUNCTION(Test)                    \
     FUNCTION(Testsome)                \
+    FUNCTION(Type_commit)             \
+    FUNCTION(Type_contiguous)         \
     FUNCTION(Type_free)               \
     FUNCTION(Type_get_contents)       \
     FUNCTION(Type_get_envelope)       \

@@ -63,6 +63,7 @@ Reduction::Reduction(MPI_Op op, const Datatype& type) : op_(op), type_(&type) {
     }
     if (const PredefinedOperator* known = predefined_operators.find(op)) {
         commutative_ = predefined_ = true;
+        operation_ = known->operation;
         keeps_bits_ = !rounds(known->operation, type);
         if (type.element) kernel_ = known->kernel_of[static_cast<std::size_t>(*type.element)];
         // Neither: MPI does not define the operator on the type, and the library shall say so.

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The functions of include/rondo_prefix.h.
+#include "rondo_prefix.h"
+
+#include <mutex>
+#include <new>
+#include <optional>
+
+#include "rondo/interposer/runtime.hpp"
+#include "rondo/interposer/service.hpp"
+#include "rondo/prefix/prefix.hpp"
+
+namespace rondo::interposer {
+namespace {
+
+using prefix::Array;
+using prefix::Exchange;
+using prefix::Guidance;
+
+/// Rondo is told nothing about other collectives if it is off; these functions are called by name.
+Guidance read_guidance(const void* caller) {
+    const Runtime* const here = runtime(caller);
+    if (here == nullptr) return {};
+    const Instructions& instructions = here->instructions;
+    return {instructions.prefix_choice(), instructions.machine(), instructions.fingerprint()};
+}
+
+/// nullptr if MPI cannot be used, which has been said.
+const Guidance* guidance(const void* caller) {
+    static std::mutex& mutex = *new std::mutex;
+    static const Guidance* ready = nullptr;
+    const std::lock_guard lock(mutex);
+    if (ready != nullptr) return ready;
+    if (!know_elements(caller)) return nullptr;
+    if (!prefix::prepare_exchanges()) return nullptr;
+    ready = new Guidance(read_guidance(caller));
+    return ready;
+}
+
+bool overlap_in_part(const void* in, const void* out, Count count, const mpi::Datatype& type) {
+    const auto* const first = static_cast<const char*>(in);
+    const auto* const second = static_cast<const char*>(out);
+    if (first == second || count <= 0 || type.interlocks()) return false;
+    const Count length = type.span(count);
+    return first < second + length && second < first + length;
+}
+
+struct Arguments {
+    const void* in;
+    void* out;
+    void* total;
+    Count count;
+    MPI_Datatype datatype;
+    MPI_Op op;
+    bool exclusive;
+    MPI_Comm comm;
+    bool wants_total;
+};
+
+/// What is wrong on this rank, perhaps on it alone.
+int judge(const Arguments& given, const mpi::Datatype& type) {
+    if (given.count < 0) return MPI_ERR_COUNT;
+    if (given.count == 0) return MPI_SUCCESS;
+    // With a derived datatype, nullptr may be MPI_BOTTOM.
+    const bool is_missing = type.predefined && (given.in == nullptr || given.out == nullptr);
+    if (is_missing || given.out == MPI_IN_PLACE) return MPI_ERR_BUFFER;
+    const bool in_place = given.in == MPI_IN_PLACE;
+    return !in_place && overlap_in_part(given.in, given.out, given.count, type) ? MPI_ERR_BUFFER : MPI_SUCCESS;
+}
+
+/// Returns an MPI error code, which the error handler has been told if `told`.
+int run(const Arguments& given, const Guidance& guidance, bool& told) {
+    told = false;
+    Exchange* exchange = nullptr;
+    if (const int error = Exchange::of(given.comm, guidance, exchange, told); error != MPI_SUCCESS) return error;
+    told = false;
+    mpi::Datatype derived;
+    const mpi::Datatype* const type = mpi::describe(given.datatype, derived);
+    if (type == nullptr) return MPI_ERR_TYPE;
+    const int wrong = judge(given, *type);
+    const void* const in = given.in == MPI_IN_PLACE ? given.out : given.in;
+    const Array array{in, given.out, wrong == MPI_SUCCESS ? given.count : 0, given.exclusive};
+    std::unique_ptr<prefix::Passes> passes = prefix::passes_for(array, *type, given.op, exchange->messages());
+    if (passes == nullptr) return MPI_ERR_OP;
+    prefix::Prefix operation(array, given.total, std::move(passes), *exchange, guidance);
+    if (wrong != MPI_SUCCESS) operation.fail(wrong);
+    while (!operation.progress(true)) {
+    }
+    return operation.error();
+}
+
+int serve_prefix(const Arguments& given, const void* caller) {
+    const Guidance* here = nullptr;
+    int error = MPI_ERR_OTHER;
+    bool told = false;
+    try {
+        here = guidance(caller);
+        if (here == nullptr) return error;
+        const mpi::Library& library = mpi::library();
+        if (given.comm == library.comm_null) error = MPI_ERR_COMM;
+        else if (given.wants_total && given.total == nullptr) error = MPI_ERR_ARG;
+        else error = run(given, *here, told);
+    } catch (...) {
+        error = code_of_exception();
+    }
+    const MPI_Comm judge_of_it = given.comm == mpi::library().comm_null ? mpi::library().comm_world : given.comm;
+    if (error != MPI_SUCCESS && !told && here != nullptr) mpi::library().Comm_call_errhandler(judge_of_it, error);
+    return error;
+}
+
+}  // namespace
+}  // namespace rondo::interposer
+
+#define RONDO_EXPORT extern "C" __attribute__((visibility("default")))
+
+RONDO_EXPORT int rondo_prefix(const void* in, void* out, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                              int exclusive, MPI_Comm comm) {
+    return rondo::interposer::serve_prefix({in, out, nullptr, count, datatype, op, exclusive != 0, comm, false},
+                                           __builtin_return_address(0));
+}
+
+RONDO_EXPORT int rondo_prefix_total(const void* in, void* out, void* total, MPI_Count count, MPI_Datatype datatype,
+                                    MPI_Op op, int exclusive, MPI_Comm comm) {
+    return rondo::interposer::serve_prefix({in, out, total, count, datatype, op, exclusive != 0, comm, true},
+                                           __builtin_return_address(0));
+}
