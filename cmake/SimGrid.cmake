@@ -2,8 +2,7 @@
 # The benchmark driver for SimGrid's SMPI, with Rondo linked in: the same sources in simulated time, a second opinion.
 # For the preset "simgrid" only: SMPI's compiler wrapper makes every program a library that smpirun loads once a rank.
 
-rondo_glob(simgrid_sources apps/bench/*.cpp rondo/backends/mpi/*.cpp rondo/prefix/*.cpp
-           rondo/interposer/*.cpp)
+rondo_glob(simgrid_sources apps/bench/*.cpp rondo/backends/mpi/*.cpp rondo/interposer/*.cpp)
 
 add_library(rondo_bench_simgrid MODULE ${simgrid_sources})
 set_target_properties(rondo_bench_simgrid PROPERTIES PREFIX "" SUFFIX "")

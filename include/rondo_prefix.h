@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Prefix sums of an array that lies distributed over the ranks of a communicator. Link with the library for the ABI of
-   your MPI (librondo_mpich, librondo_openmpi, librondo_mpiabi; see docs/how-to/prefix-sums.md), in front of MPI's own.
-   Programs work alike with and without `rondo run`. */
+   your MPI: librondo-prefix-mpich (also for Intel MPI), librondo-prefix-openmpi, librondo-prefix-mpiabi; see
+   docs/how-to/prefix-sums.md. It changes nothing but what you call: `rondo run` is neither needed nor in the way. */
 #ifndef RONDO_PREFIX_H
 #define RONDO_PREFIX_H
 

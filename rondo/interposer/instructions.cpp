@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "rondo/core/error.hpp"
-#include "rondo/prefix/guidance.hpp"
 #include "rondo/selection/eager_limit.hpp"
 #include "rondo/selection/nodes.hpp"
 #include "rondo/selection/quantity.hpp"
@@ -42,7 +41,6 @@ Instructions Instructions::from_environment() {
     instructions.read_nodes();
     instructions.read_guard();
     instructions.read_plan_memory();
-    instructions.read_prefix();
     instructions.read_shared_memory();
     for (std::size_t i = 0; i < collectives().size(); ++i) instructions.read_choice(i);
     if (const char* directory = variable("RONDO_REPORT")) instructions.report_directory_ = directory;
@@ -111,17 +109,6 @@ void Instructions::read_plan_memory() {
     }
     complaints_.push_back("RONDO_PLAN_MEMORY: " + quoted(text) + " is not a number; " + expected_quantity(text) +
                           ", as 64Mi, which is used");
-}
-
-void Instructions::read_prefix() {
-    const char* text = variable("RONDO_PREFIX");
-    if (text == nullptr) return;
-    fingerprint_.add("RONDO_PREFIX=" + std::string(text));
-    try {
-        prefix_choice_ = prefix::parse_prefix_choice(text);
-    } catch (const Error& error) {
-        complaints_.push_back("RONDO_PREFIX: " + std::string(error.what()) + "; what is quickest is used");
-    }
 }
 
 void Instructions::read_shared_memory() {

@@ -35,7 +35,7 @@ enum class Guard : std::uint8_t {
 class Instructions {
   public:
     /// Reads RONDO, RONDO_<COLLECTIVE>, RONDO_RULES, RONDO_MACHINE, RONDO_NODES, RONDO_GUARD, RONDO_LEARNED,
-    /// RONDO_PLAN_MEMORY, RONDO_PREFIX, RONDO_SHARED_MEMORY, RONDO_REPORT. What is wrong with them is among `complaints()`, and then
+    /// RONDO_PLAN_MEMORY, RONDO_SHARED_MEMORY, RONDO_REPORT. What is wrong with them is among `complaints()`, and then
     /// what they spoke of goes to the library.
     static Instructions from_environment();
 
@@ -70,8 +70,6 @@ class Instructions {
     }
     /// Where verdicts of the guard are kept for the next run; empty: nowhere.
     [[nodiscard]] const std::string& learned_directory() const { return learned_directory_; }
-    /// By what the totals of prefix sums travel; nothing: that is for the machine to say.
-    [[nodiscard]] const std::optional<Choice>& prefix_choice() const { return prefix_choice_; }
     /// Bytes that all plans together may take.
     [[nodiscard]] Count plan_memory() const { return plan_memory_; }
     /// True if ranks of a node shall pass messages through memory that they share.
@@ -89,14 +87,12 @@ class Instructions {
     void read_nodes();
     void read_guard();
     void read_plan_memory();
-    void read_prefix();
     void read_shared_memory();
 
     std::array<std::optional<Choice>, number_of_collectives> forced_;
     std::array<bool, number_of_collectives> spoiled_{};  // by a variable that could not be read
     std::deque<Choice> choices_;                         // made while the program runs; number n is at n - 1
     std::array<std::uint16_t, number_of_collectives> chosen_{};
-    std::optional<Choice> prefix_choice_;
     std::optional<Rules> rules_;
     Machine machine_;
     std::string nodes_;

@@ -34,15 +34,6 @@ std::string library_version() {
 }
 
 /// With the mutex held.
-void learn_elements() {
-    static bool learned_before = false;
-    if (learned_before) return;
-    mpi::learn_datatypes();
-    mpi::learn_operators();
-    learned_before = true;
-}
-
-/// With the mutex held.
 Runtime* set_up() {
     if (ready.load() != nullptr) return ready.load();
     auto* fresh = new Runtime{Instructions::from_environment()};
@@ -54,7 +45,8 @@ Runtime* set_up() {
         return nullptr;
     }
     mpi::limit_plan_memory(static_cast<std::size_t>(instructions.plan_memory()));
-    learn_elements();
+    mpi::learn_datatypes();
+    mpi::learn_operators();
     int rank = 0, size = 1;
     mpi::library().Comm_rank(mpi::library().comm_world, &rank);
     mpi::library().Comm_size(mpi::library().comm_world, &size);
@@ -80,7 +72,7 @@ const mpi::Library* connected_library(const void* caller) {
     const char* missing = nullptr;
     if (!mpi::connect(caller, missing)) {
         static bool said = false;
-        if (!said) warn(missing);
+        if (!said) warn((missing + std::string("; its own collectives are used")).c_str());
         said = true;
         return nullptr;
     }
@@ -98,20 +90,6 @@ Runtime* runtime_to_instruct(const void* caller) {
     if (initialised == 0) return nullptr;
     const std::lock_guard lock(set_up_mutex);
     return set_up();
-}
-
-bool know_elements(const void* caller) {
-    if (connected_library(caller) == nullptr) return false;
-    int initialised = 0, finalized = 0;
-    mpi::library().Initialized(&initialised);
-    mpi::library().Finalized(&finalized);
-    if (initialised == 0 || finalized != 0) {
-        warn(initialised == 0 ? "MPI is not initialised" : "MPI is finalized");
-        return false;
-    }
-    const std::lock_guard lock(set_up_mutex);
-    learn_elements();
-    return true;
 }
 
 void agree(const void* caller) {

@@ -30,10 +30,6 @@ Runtime* runtime_to_instruct(const void* caller);
 /// The library's functions, also when Rondo has nothing to do. nullptr if the library has another ABI (said once).
 const mpi::Library* connected_library(const void* caller);
 
-/// The library's datatypes and operators are known from now on. False, which has been said, while MPI is not
-/// initialised, or if the library has another ABI. Whether Rondo is switched off makes no difference.
-bool know_elements(const void* caller);
-
 /// One line on standard error.
 void warn(const char* text);
 

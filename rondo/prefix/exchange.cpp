@@ -34,8 +34,8 @@ Choice chosen(const SharedFacts& facts, bool agreed, const Guidance& guidance) {
     if (agreed && guidance.choice && guidance.choice->algorithm->unmet(facts, guidance.choice->settings) == nullptr) {
         choice = *guidance.choice;
     } else {
-        choice.algorithm = &quickest(facts.size, facts.element_bytes, facts.op.commutative,
-                                     agreed ? guidance.machine : Machine());
+        choice.algorithm =
+            &quickest(facts.size, facts.element_bytes, facts.op.commutative, agreed ? guidance.machine : Machine());
         choice.settings = choice.algorithm->open_settings();
     }
     for (Setting& setting : choice.settings) {  // a total is one element: nothing cuts it
@@ -96,8 +96,8 @@ int Exchange::set_up(MPI_Comm comm, const Guidance& guidance) {
         return said;
     }
     agreed_ = votes[0] == -votes[1];
-    route_ = {.communicator = messages_, .ranks = ranks_, .rank = rank_, .tag = 0, .node = nullptr,
-              .is_inside_node = false};
+    route_ = {
+        .communicator = messages_, .ranks = ranks_, .rank = rank_, .tag = 0, .node = nullptr, .is_inside_node = false};
     return MPI_SUCCESS;
 }
 

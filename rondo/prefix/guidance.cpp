@@ -38,15 +38,15 @@ Choice parse_prefix_choice(std::string_view text) {
         throw Error("a prefix sum is never native; an algorithm for exscan was expected, or chain");
     }
     if (choice.uses_nodes()) {
-        throw Error(std::string(text) + " uses nodes, of which a prefix sum knows nothing; another algorithm was expected");
+        throw Error(std::string(text) +
+                    " uses nodes, of which a prefix sum knows nothing; another algorithm was expected");
     }
     return choice;
 }
 
 const AlgorithmInfo& quickest(Rank size, Count bytes, bool commutative, const Machine& machine) {
     if (size > most_tried) return named(fewest_rounds);
-    const SharedFacts facts =
-        exscan().facts({.size = size, .count = 1, .element_bytes = bytes, .op = {commutative}});
+    const SharedFacts facts = exscan().facts({.size = size, .count = 1, .element_bytes = bytes, .op = {commutative}});
     const AlgorithmInfo* best = &named(fewest_rounds);
     double least = std::numeric_limits<double>::infinity();
     for (const AlgorithmInfo* algorithm : exscan().algorithms) {

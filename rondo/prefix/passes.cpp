@@ -33,8 +33,8 @@ Count pieces_of(Count element_bytes) {
 class RowPasses : public Passes {
   public:
     RowPasses(const Array& array, Row row, const Reduction& reduction)
-        : array_(array), row_(std::move(row)), reduction_(reduction), size_(row_.basic->extent),
-          sum_(bytes_of_row()), spare_(bytes_of_row()) {
+        : array_(array), row_(std::move(row)), reduction_(reduction), size_(row_.basic->extent), sum_(bytes_of_row()),
+          spare_(bytes_of_row()) {
         const Count bytes = array.count * row_.columns * size_;
         piece_ = pieces_of(row_.columns * size_);
         reduces_first_ = bytes > cached_bytes;

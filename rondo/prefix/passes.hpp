@@ -55,8 +55,8 @@ class Passes {
     bool any_ = false;  // the sum means something
 };
 
-/// Borrows the datatype. `self_messages`: a communicator for messages of this rank to itself. nullptr if MPI does not define the operator on the datatype. Throws
-/// std::bad_alloc.
+/// Borrows the datatype. `self_messages`: a communicator for messages of this rank to itself. nullptr if MPI does not
+/// define the operator on the datatype. Throws std::bad_alloc.
 std::unique_ptr<Passes> passes_for(const Array& array, const mpi::Datatype& type, MPI_Op op, MPI_Comm self_messages);
 
 }  // namespace rondo::prefix

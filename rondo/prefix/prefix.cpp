@@ -48,9 +48,7 @@ bool Prefix::progress(bool may_wait) {
     return stage_ == Stage::done;
 }
 
-bool Prefix::needs_first_pass() const {
-    return exchange_.size() > 1 && (!exchange_.is_last() || total_ != nullptr);
-}
+bool Prefix::needs_first_pass() const { return exchange_.size() > 1 && (!exchange_.is_last() || total_ != nullptr); }
 
 template <class Work>
 bool Prefix::is_through(Work&& work) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A prefix sum under way on this rank, as in [carver_prefix], but that the first pass does no more than others wait for:
+// A prefix sum under way on this rank, as in [carver_prefix], but that the first pass does no more than others wait
+// for:
 //
 //   first pass   the rank's total; not on the last rank, unless everybody wants the total of all
 //   scan         of the totals, one element for each rank: what comes before this one

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/prefix/row.hpp"
 
+#include <algorithm>
+
 namespace rondo::prefix {
 namespace {
 
@@ -17,6 +19,7 @@ class Contents {
             case MPI_COMBINER_VECTOR: read(handle, 3, 0); break;
             case MPI_COMBINER_HVECTOR: read(handle, 2, 1); break;
             case MPI_COMBINER_RESIZED: read(handle, 0, 2); break;
+            case MPI_UNDEFINED: read_large(handle); break;
             default: break;
         }
     }
@@ -34,21 +37,40 @@ class Contents {
     };
     [[nodiscard]] Grid grid(Count inner_extent) const {
         switch (combiner_) {
-            case MPI_COMBINER_CONTIGUOUS: return {1, integers_[0], 0};
-            case MPI_COMBINER_VECTOR: return {integers_[0], integers_[1], integers_[2] * inner_extent};
-            case MPI_COMBINER_HVECTOR: return {integers_[0], integers_[1], addresses_[0]};
+            case MPI_COMBINER_CONTIGUOUS: return {1, numbers_[0], 0};
+            case MPI_COMBINER_VECTOR: return {numbers_[0], numbers_[1], numbers_[2] * inner_extent};
+            case MPI_COMBINER_HVECTOR: return {numbers_[0], numbers_[1], numbers_[2]};
             default: return {1, 1, 0};
         }
     }
 
   private:
     void read(MPI_Datatype handle, int integers, int addresses) {
-        library().Type_get_contents(handle, integers, addresses, 1, integers_, addresses_, &inner_);
+        int found[3] = {};
+        MPI_Aint places[2] = {};
+        library().Type_get_contents(handle, integers, addresses, 1, found, places, &inner_);
+        std::copy_n(found, integers, numbers_);
+        std::copy_n(places, addresses, numbers_ + integers);
+    }
+
+    /// Made with large counts: they are all that it has of numbers.
+    void read_large([[maybe_unused]] MPI_Datatype handle) {
+#ifdef RONDO_HAVE_LARGE_COUNT_API
+        const mpi::Library& mpi_library = library();
+        if (mpi_library.Type_get_envelope_c == nullptr || mpi_library.Type_get_contents_c == nullptr) return;
+        MPI_Count integers = 0, addresses = 0, large_counts = 0, types = 0;
+        mpi_library.Type_get_envelope_c(handle, &integers, &addresses, &large_counts, &types, &combiner_);
+        const bool is_simple = combiner_ == MPI_COMBINER_CONTIGUOUS || combiner_ == MPI_COMBINER_VECTOR ||
+                               combiner_ == MPI_COMBINER_HVECTOR || combiner_ == MPI_COMBINER_RESIZED;
+        if (!is_simple || integers != 0 || addresses != 0 || large_counts > 3 || types != 1) return;
+        MPI_Count found[3] = {};
+        mpi_library.Type_get_contents_c(handle, 0, 0, large_counts, 1, nullptr, nullptr, found, &inner_);
+        std::copy_n(found, large_counts, numbers_);
+#endif
     }
 
     int combiner_;
-    int integers_[3] = {};
-    MPI_Aint addresses_[2] = {};
+    Count numbers_[3] = {};
     MPI_Datatype inner_ = library().datatype_null;
 };
 

@@ -27,7 +27,8 @@ struct Form {
     bool exclusive, in_place, total;
 
     [[nodiscard]] std::string name() const {
-        return std::string(exclusive ? " exclusive" : "") + (in_place ? " in place" : "") + (total ? " with total" : "");
+        return std::string(exclusive ? " exclusive" : "") + (in_place ? " in place" : "") +
+               (total ? " with total" : "");
     }
 };
 
@@ -51,10 +52,11 @@ class PrefixChecker : public Checker {
 
     /// The operator has an element that changes no other, and Rondo knows it.
     static bool has_identity(const Problem& problem) {
-        for (const MPI_Op op : {MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR,
-                                MPI_BXOR}) {
-            if (problem.op == op) return problem.name.find("LOGICAL") == std::string::npos &&
-                                         problem.name.find("REAL16") == std::string::npos;
+        for (const MPI_Op op :
+             {MPI_MAX, MPI_MIN, MPI_SUM, MPI_PROD, MPI_LAND, MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR}) {
+            if (problem.op == op)
+                return problem.name.find("LOGICAL") == std::string::npos &&
+                       problem.name.find("REAL16") == std::string::npos;
         }
         return false;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Prefix sums of distributed arrays: every predefined operator and type, operators of the user, columns, and all ways to
-// share the array out, on communicators of every size.
+// Prefix sums of distributed arrays: every predefined operator and type, operators of the user, columns, and all ways
+// to share the array out, on communicators of every size.
 //
 //   prefix_sums [LONGEST [brief]]     elements of the longest array on a rank; brief: without the predefined types
 #include "material.hpp"
@@ -48,7 +48,8 @@ Problem columns_of(const Table& table, MPI_Op op) {
             [for_each](int rank, std::size_t index, std::byte* element) {
                 for_each([&](std::ptrdiff_t column) {
                     const auto salt = static_cast<std::uint64_t>(column);
-                    store(element + column, static_cast<long>(noise(static_cast<std::uint64_t>(rank), index, salt) >> 8));
+                    store(element + column,
+                          static_cast<long>(noise(static_cast<std::uint64_t>(rank), index, salt) >> 8));
                 });
             },
             [for_each, op](const std::byte* left, std::byte* right) {

@@ -13,8 +13,8 @@ EVERY_DAY = ["mpich", "openmpi", "impi"]
 
 
 def linked(mpi: MpiLibrary, source: str | Path) -> Path:
-    """A program that is linked with Rondo, in front of MPI's own library."""
-    library = preload_library(mpi.abi)
+    """A program that is linked with Rondo's library for prefix sums."""
+    library = preload_library(mpi.abi).with_name(f"librondo-prefix-{mpi.abi}.so")
     return mpi.compile(source, f"-I{ROOT / 'include'}", str(library), f"-Wl,-rpath,{library.parent}")
 
 

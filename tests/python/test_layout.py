@@ -21,7 +21,7 @@ ALLOWED_INCLUDES = {room: set(CHAIN[:position]) for position, room in enumerate(
 ALLOWED_INCLUDES["selection"].add("backends/virtual")
 ALLOWED_INCLUDES |= {
     "kernels": set(),
-    "interposer": {*CHAIN, "backends/mpi", "backends/virtual", "prefix"},
+    "interposer": {*CHAIN, "backends/mpi", "backends/virtual"},
     "prefix": {*CHAIN, "kernels", "backends/mpi", "backends/virtual"},
     "backends/mpi": {"core", "kernels", "backends/shared_memory"},
     "backends/shared_memory": {"core"},

@@ -80,7 +80,7 @@ bool connect(const void* caller, const char*& missing) {
     }
     if (library_abi() != RONDO_ABI_NAME) {
         static const std::string text = "the program's MPI has the " + std::string(library_abi()) +
-                                        " ABI, this is Rondo for " RONDO_ABI_NAME "; its own collectives are used";
+                                        " ABI, this is Rondo for " RONDO_ABI_NAME;
         missing = text.c_str();
         return false;
     }

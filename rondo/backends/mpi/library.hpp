@@ -65,6 +65,7 @@ namespace rondo::mpi {
     FUNCTION(Isend_c)                             \
     FUNCTION(Pack_c)                              \
     FUNCTION(Sendrecv_c)                          \
+    FUNCTION(Type_get_contents_c)                 \
     FUNCTION(Type_get_envelope_c)                 \
     FUNCTION(Unpack_c)
 #else

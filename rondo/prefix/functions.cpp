@@ -2,38 +2,79 @@
 // The functions of include/rondo_prefix.h.
 #include "rondo_prefix.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <new>
 #include <optional>
+#include <string>
 
-#include "rondo/interposer/runtime.hpp"
-#include "rondo/interposer/service.hpp"
+#include "rondo/core/error.hpp"
+#include "rondo/core/fingerprint.hpp"
 #include "rondo/prefix/prefix.hpp"
 
-namespace rondo::interposer {
+namespace rondo::prefix {
 namespace {
 
-using prefix::Array;
-using prefix::Exchange;
-using prefix::Guidance;
+void warn(const std::string& text) { std::fprintf(stderr, "rondo: %s\n", text.c_str()); }
 
-/// Rondo is told nothing about other collectives if it is off; these functions are called by name.
-Guidance read_guidance(const void* caller) {
-    const Runtime* const here = runtime(caller);
-    if (here == nullptr) return {};
-    const Instructions& instructions = here->instructions;
-    return {instructions.prefix_choice(), instructions.machine(), instructions.fingerprint()};
+const char* variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+/// RONDO_PREFIX and RONDO_MACHINE. What is wrong with them is said by rank 0.
+Guidance read_guidance() {
+    int rank = 0;
+    mpi::library().Comm_rank(mpi::library().comm_world, &rank);
+    Guidance guidance;
+    Fingerprint fingerprint;
+    fingerprint.add(RONDO_VERSION);
+    if (const char* text = variable("RONDO_PREFIX")) {
+        fingerprint.add(text);
+        try {
+            guidance.choice = parse_prefix_choice(text);
+        } catch (const Error& error) {
+            if (rank == 0) warn("RONDO_PREFIX: " + std::string(error.what()) + "; what is quickest is used");
+        }
+    }
+    if (const char* path = variable("RONDO_MACHINE")) {
+        try {
+            guidance.machine = Machine::read(path);
+        } catch (const Error& error) {
+            if (rank == 0) warn("RONDO_MACHINE: " + std::string(error.what()) + "; the standard figures are used");
+        }
+    }
+    fingerprint.add(guidance.machine.fingerprint());
+    guidance.fingerprint = fingerprint.value();
+    return guidance;
 }
 
 /// nullptr if MPI cannot be used, which has been said.
-const Guidance* guidance(const void* caller) {
+const Guidance* guidance_for(const void* caller) {
     static std::mutex& mutex = *new std::mutex;
     static const Guidance* ready = nullptr;
     const std::lock_guard lock(mutex);
-    if (ready != nullptr) return ready;
-    if (!know_elements(caller)) return nullptr;
-    if (!prefix::prepare_exchanges()) return nullptr;
-    ready = new Guidance(read_guidance(caller));
+    if (ready == nullptr) {
+        const char* missing = nullptr;
+        if (!mpi::connect(caller, missing)) {
+            warn(std::string("no prefix sum: ") + missing);
+            return nullptr;
+        }
+    }
+    int initialised = 0, finalized = 0;
+    mpi::library().Initialized(&initialised);
+    mpi::library().Finalized(&finalized);
+    if (initialised == 0 || finalized != 0) {
+        warn(initialised == 0 ? "a prefix sum before MPI_Init" : "a prefix sum after MPI_Finalize");
+        return nullptr;
+    }
+    if (ready == nullptr) {
+        if (!prepare_exchanges()) return nullptr;
+        mpi::learn_datatypes();
+        mpi::learn_operators();
+        ready = new Guidance(read_guidance());
+    }
     return ready;
 }
 
@@ -80,9 +121,9 @@ int run(const Arguments& given, const Guidance& guidance, bool& told) {
     const int wrong = judge(given, *type);
     const void* const in = given.in == MPI_IN_PLACE ? given.out : given.in;
     const Array array{in, given.out, wrong == MPI_SUCCESS ? given.count : 0, given.exclusive};
-    std::unique_ptr<prefix::Passes> passes = prefix::passes_for(array, *type, given.op, exchange->messages());
+    std::unique_ptr<Passes> passes = passes_for(array, *type, given.op, exchange->messages());
     if (passes == nullptr) return MPI_ERR_OP;
-    prefix::Prefix operation(array, given.total, std::move(passes), *exchange, guidance);
+    Prefix operation(array, given.total, std::move(passes), *exchange, guidance);
     if (wrong != MPI_SUCCESS) operation.fail(wrong);
     while (!operation.progress(true)) {
     }
@@ -94,33 +135,37 @@ int serve_prefix(const Arguments& given, const void* caller) {
     int error = MPI_ERR_OTHER;
     bool told = false;
     try {
-        here = guidance(caller);
+        here = guidance_for(caller);
         if (here == nullptr) return error;
         const mpi::Library& library = mpi::library();
         if (given.comm == library.comm_null) error = MPI_ERR_COMM;
         else if (given.wants_total && given.total == nullptr) error = MPI_ERR_ARG;
         else error = run(given, *here, told);
-    } catch (...) {
-        error = code_of_exception();
+    } catch (const std::bad_alloc&) {
+        error = MPI_ERR_NO_MEM;
+    } catch (const std::exception& fault) {
+        warn(fault.what());
+        error = MPI_ERR_INTERN;
     }
-    const MPI_Comm judge_of_it = given.comm == mpi::library().comm_null ? mpi::library().comm_world : given.comm;
-    if (error != MPI_SUCCESS && !told && here != nullptr) mpi::library().Comm_call_errhandler(judge_of_it, error);
+    if (error == MPI_SUCCESS || told || here == nullptr) return error;
+    const bool has_handler = given.comm != mpi::library().comm_null;
+    mpi::library().Comm_call_errhandler(has_handler ? given.comm : mpi::library().comm_world, error);
     return error;
 }
 
 }  // namespace
-}  // namespace rondo::interposer
+}  // namespace rondo::prefix
 
 #define RONDO_EXPORT extern "C" __attribute__((visibility("default")))
 
 RONDO_EXPORT int rondo_prefix(const void* in, void* out, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                               int exclusive, MPI_Comm comm) {
-    return rondo::interposer::serve_prefix({in, out, nullptr, count, datatype, op, exclusive != 0, comm, false},
-                                           __builtin_return_address(0));
+    return rondo::prefix::serve_prefix({in, out, nullptr, count, datatype, op, exclusive != 0, comm, false},
+                                       __builtin_return_address(0));
 }
 
 RONDO_EXPORT int rondo_prefix_total(const void* in, void* out, void* total, MPI_Count count, MPI_Datatype datatype,
                                     MPI_Op op, int exclusive, MPI_Comm comm) {
-    return rondo::interposer::serve_prefix({in, out, total, count, datatype, op, exclusive != 0, comm, true},
-                                           __builtin_return_address(0));
+    return rondo::prefix::serve_prefix({in, out, total, count, datatype, op, exclusive != 0, comm, true},
+                                       __builtin_return_address(0));
 }
