@@ -89,11 +89,11 @@ def prefix_sum(
     if not -array.ndim <= axis < array.ndim:
         raise ValueError(f"axis {axis} is out of range for an array of {array.ndim} dimensions")
     result = _result(array, out, numpy)
-    into = numpy.moveaxis(result, axis, 0)
+    into = result if axis == 0 else numpy.moveaxis(result, axis, 0)
     # The functions of a user get rows as they lie, and a total is one of them.
     needs_rows = not operator.is_predefined or (return_total and array.ndim > 1)
     work = into if _can_be_described(into, needs_rows) else numpy.empty(into.shape, into.dtype)
-    source = numpy.moveaxis(array, axis, 0)
+    source = array if axis == 0 else numpy.moveaxis(array, axis, 0)
     if source.strides != work.strides or not _is_same_or_apart(array, work, numpy):
         numpy.copyto(work, source)
         source = work
@@ -167,7 +167,11 @@ def _result(array: np.ndarray, out: Any, numpy: Any) -> np.ndarray:
         raise TypeError(f"out has the dtype {out.dtype}; {array.dtype} was expected, as the array has it")
     if not out.flags.writeable:
         raise ValueError("out is read-only; an array that can be written was expected")
-    if out.size > 0 and any(stride == 0 and length > 1 for stride, length in zip(out.strides, out.shape, strict=True)):
+    if (
+        0 in out.strides
+        and out.size > 0
+        and any(stride == 0 and length > 1 for stride, length in zip(out.strides, out.shape, strict=True))
+    ):
         raise ValueError("several elements of out stand at the same place; an array with a place for each was expected")
     if not _is_same(array, out) and not _is_apart(array, out, numpy):
         raise ValueError("out overlaps the array in part; the array itself, or one apart from it, was expected")
@@ -183,6 +187,8 @@ def _is_same(array: np.ndarray, out: np.ndarray) -> bool:
 
 
 def _is_apart(array: np.ndarray, out: np.ndarray, numpy: Any) -> bool:
+    if not numpy.may_share_memory(array, out):
+        return True
     try:
         return not numpy.shares_memory(array, out, max_work=1000)
     except getattr(numpy, "exceptions", numpy).TooHardError:  # numpy.TooHardError before NumPy 1.25

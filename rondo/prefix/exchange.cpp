@@ -29,6 +29,8 @@ int delete_exchange(MPI_Comm, int, void* exchange, void*) {
 
 constexpr std::uint32_t tags = 1 << 14;  // MPI guarantees twice as many
 
+constexpr std::size_t reserve_bytes = std::size_t{1} << 16;
+
 Choice chosen(const SharedFacts& facts, bool agreed, const Guidance& guidance) {
     Choice choice;
     if (agreed && guidance.choice && guidance.choice->algorithm->unmet(facts, guidance.choice->settings) == nullptr) {
@@ -81,6 +83,7 @@ int Exchange::set_up(MPI_Comm comm, const Guidance& guidance) {
     messages_ = library().comm_null;
     library().Comm_rank(comm, &rank_);
     library().Comm_size(comm, &size_);
+    reserve_ = std::make_unique_for_overwrite<char[]>(reserve_bytes);
     ranks_.resize(static_cast<std::size_t>(size_));
     std::iota(ranks_.begin(), ranks_.end(), 0);
     MPI_Group group;

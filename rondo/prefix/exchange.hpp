@@ -37,6 +37,10 @@ class Exchange {
                     const Guidance& guidance);
     /// Begins to give the last rank's total to all others, in place.
     void start_broadcast(char* total, std::size_t bytes);
+    /// How many have begun.
+    [[nodiscard]] std::uint32_t calls() const { return calls_; }
+    /// Gives back memory that is held for the case that there is no more: enough to tell the others.
+    void release_reserve() { reserve_.reset(); }
     /// True when it is over. `may_wait`: until then.
     bool progress(bool may_wait);
     /// MPI_SUCCESS, or what went wrong with a message.
@@ -68,6 +72,7 @@ class Exchange {
     mpi::Operation operation_;
     std::unique_ptr<mpi::Operands> operands_;
     const Plan* plan_ = nullptr;  // under way
+    std::unique_ptr<char[]> reserve_;
 };
 
 /// Makes the attribute key, once. False if the library refuses.

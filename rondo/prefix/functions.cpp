@@ -109,25 +109,35 @@ int judge(const Arguments& given, const mpi::Datatype& type) {
     return !in_place && overlap_in_part(given.in, given.out, given.count, type) ? MPI_ERR_BUFFER : MPI_SUCCESS;
 }
 
+/// `wrong`: an MPI error code of this rank alone, with which it takes part.
+int run_on(Exchange& exchange, const Arguments& given, const mpi::Datatype& type, const Guidance& guidance, int wrong) {
+    const void* const in = given.in == MPI_IN_PLACE ? given.out : given.in;
+    const Array array{in, given.out, wrong == MPI_SUCCESS ? given.count : 0, given.exclusive};
+    std::unique_ptr<Passes> passes = passes_for(array, type, given.op, exchange.messages());
+    if (passes == nullptr) return MPI_ERR_OP;
+    Prefix operation(array, given.total, std::move(passes), exchange, guidance);
+    if (wrong != MPI_SUCCESS) operation.fail(wrong);
+    while (!operation.progress(true)) {
+    }
+    return operation.error();
+}
+
 /// Returns an MPI error code, which the error handler has been told if `told`.
 int run(const Arguments& given, const Guidance& guidance, bool& told) {
-    told = false;
     Exchange* exchange = nullptr;
     if (const int error = Exchange::of(given.comm, guidance, exchange, told); error != MPI_SUCCESS) return error;
     told = false;
     mpi::Datatype derived;
     const mpi::Datatype* const type = mpi::describe(given.datatype, derived);
     if (type == nullptr) return MPI_ERR_TYPE;
-    const int wrong = judge(given, *type);
-    const void* const in = given.in == MPI_IN_PLACE ? given.out : given.in;
-    const Array array{in, given.out, wrong == MPI_SUCCESS ? given.count : 0, given.exclusive};
-    std::unique_ptr<Passes> passes = passes_for(array, *type, given.op, exchange->messages());
-    if (passes == nullptr) return MPI_ERR_OP;
-    Prefix operation(array, given.total, std::move(passes), *exchange, guidance);
-    if (wrong != MPI_SUCCESS) operation.fail(wrong);
-    while (!operation.progress(true)) {
+    const std::uint32_t calls = exchange->calls();
+    try {
+        return run_on(*exchange, given, *type, guidance, judge(given, *type));
+    } catch (const std::bad_alloc&) {
+        if (exchange->calls() != calls) throw;  // in the midst of it
     }
-    return operation.error();
+    exchange->release_reserve();
+    return run_on(*exchange, given, *type, guidance, MPI_ERR_NO_MEM);
 }
 
 int serve_prefix(const Arguments& given, const void* caller) {

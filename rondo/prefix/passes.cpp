@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "rondo/core/fingerprint.hpp"
 #include "rondo/kernels/prefix.hpp"
 #include "rondo/prefix/row.hpp"
 
@@ -47,6 +48,13 @@ class RowPasses : public Passes {
         return {reduction_, row_.columns, row_.columns * size_, 0};
     }
     [[nodiscard]] bool is_commutative() const override { return reduction_.commutative(); }
+    [[nodiscard]] std::uint64_t signature() const override {
+        Fingerprint fingerprint;
+        fingerprint.add(static_cast<std::uint64_t>(reduction_.operation()));
+        fingerprint.add(static_cast<std::uint64_t>(*row_.basic->element));
+        fingerprint.add(static_cast<std::uint64_t>(row_.columns));
+        return fingerprint.value();
+    }
     [[nodiscard]] const char* sum() const override { return sum_.data(); }
 
     int reduce(Count first, Count count) override {
@@ -203,6 +211,11 @@ class ElementPasses : public Passes {
         return {reduction_, 1, type_.true_extent, type_.true_lower_bound};
     }
     [[nodiscard]] bool is_commutative() const override { return reduction_.commutative(); }
+    [[nodiscard]] std::uint64_t signature() const override {
+        Fingerprint fingerprint;
+        fingerprint.add(static_cast<std::uint64_t>(type_.size));
+        return fingerprint.value();
+    }
     [[nodiscard]] const char* sum() const override { return sum_.data(); }
 
     int reduce(Count /*first*/, Count /*count*/) override { return MPI_ERR_INTERN; }  // never first

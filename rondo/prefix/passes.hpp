@@ -33,6 +33,8 @@ class Passes {
     /// What combines totals, while the passes live.
     [[nodiscard]] virtual TotalCombiner combiner() const = 0;
     [[nodiscard]] virtual bool is_commutative() const = 0;
+    /// What it has of operator and datatype in common on all ranks.
+    [[nodiscard]] virtual std::uint64_t signature() const = 0;
 
     /// Reads a piece. Where `reduces_first`.
     virtual int reduce(Count first, Count count) = 0;

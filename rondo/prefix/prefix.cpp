@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "rondo/core/fingerprint.hpp"
+
 namespace rondo::prefix {
 namespace {
 
@@ -50,6 +52,14 @@ bool Prefix::progress(bool may_wait) {
 
 bool Prefix::needs_first_pass() const { return exchange_.size() > 1 && (!exchange_.is_last() || total_ != nullptr); }
 
+std::uint64_t Prefix::signature() const {
+    Fingerprint fingerprint;
+    fingerprint.add(passes_->signature());
+    fingerprint.add(array_.exclusive ? 1 : 0);
+    fingerprint.add(total_ != nullptr ? 1 : 0);
+    return fingerprint.value();
+}
+
 template <class Work>
 bool Prefix::is_through(Work&& work) {
     if (done_ < array_.count) {
@@ -71,9 +81,10 @@ bool Prefix::first_pass() {
 void Prefix::begin_scan() {
     if (error_ != MPI_SUCCESS) {
         put_head(own_, {State::failed, class_of(error_)});
-    } else if (array_.count > 0 && needs_first_pass()) {
-        put_head(own_, {State::present});
-        std::memcpy(data_of(own_), passes_->sum(), combiner_.bytes() - sizeof(TotalHead));
+    } else {
+        const bool is_known = array_.count > 0 && needs_first_pass();
+        put_head(own_, {is_known ? State::present : State::empty, 0, signature()});
+        if (is_known) std::memcpy(data_of(own_), passes_->sum(), combiner_.bytes() - sizeof(TotalHead));
     }
     stage_ = Stage::scan;
     if (exchange_.size() == 1) end_scan();
@@ -96,6 +107,7 @@ void Prefix::end_scan() {
     }
     const TotalHead before = head_of(before_);
     if (before.state == State::failed) note(before.error_class);
+    else if (exchange_.rank() > 0 && before.signature != signature()) note(MPI_ERR_TYPE);
     if (!is_scanned_) passes_->restart();
 }
 
@@ -114,7 +126,7 @@ void Prefix::end_second_pass() {
     stage_ = total_ != nullptr ? Stage::total : Stage::done;
     if (exchange_.size() > 1 || total_ == nullptr) return;
     if (array_.count > 0 && error_ == MPI_SUCCESS) {
-        put_head(all_, {State::present});
+        put_head(all_, {State::present, 0, signature()});
         std::memcpy(data_of(all_), passes_->sum(), combiner_.bytes() - sizeof(TotalHead));
     }
 }

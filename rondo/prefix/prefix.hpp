@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A prefix sum under way on this rank, as in [carver_prefix], but that the first pass does no more than others wait
+// A prefix sum under way on this rank, as in [carver_ladder], but that the first pass does no more than others wait
 // for:
 //
 //   first pass   the rank's total; not on the last rank, unless everybody wants the total of all
@@ -38,6 +38,7 @@ class Prefix {
     enum class Stage : std::uint8_t { first_pass, scan, second_pass, total, done };
 
     [[nodiscard]] bool needs_first_pass() const;
+    [[nodiscard]] std::uint64_t signature() const;
     /// The next piece of a pass, by `work(first, count)`. True when there is none.
     template <class Work>
     bool is_through(Work&& work);

@@ -21,27 +21,34 @@ void TotalCombiner::combine_one(const char* left, const char* right, char* into)
     const TotalHead first = head_of(left), second = head_of(right);
     const bool left_decides = first.state == State::failed || second.state == State::empty;
     const bool right_decides = second.state == State::failed || first.state == State::empty;
-    if (left_decides || right_decides) {
+    int error = MPI_SUCCESS;
+    if (first.state != State::failed && second.state != State::failed && first.signature != second.signature) {
+        error = MPI_ERR_TYPE;
+    } else if (left_decides || right_decides) {
         const char* const from = left_decides ? left : right;
         if (from != into) std::memcpy(into, from, bytes());
         return;
+    } else {
+        error = combine_data(left, right, into);
     }
-    int error = MPI_SUCCESS;
+    if (error == MPI_SUCCESS) {
+        put_head(into, {State::present, 0, first.signature});
+    } else {
+        int error_class = MPI_ERR_OTHER;
+        mpi::library().Error_class(error, &error_class);
+        put_head(into, {State::failed, error_class});
+    }
+}
+
+int TotalCombiner::combine_data(const char* left, const char* right, char* into) const {
     try {
         const auto copy = [this](const void* from, void* to, Count) {
             std::memcpy(static_cast<char*>(to) + shift_, static_cast<const char*>(from) + shift_, bytes_);
             return MPI_SUCCESS;
         };
-        error = reduction_.apply(data_of(left) - shift_, data_of(right) - shift_, data_of(into) - shift_, count_, copy);
+        return reduction_.apply(data_of(left) - shift_, data_of(right) - shift_, data_of(into) - shift_, count_, copy);
     } catch (const std::bad_alloc&) {
-        error = MPI_ERR_NO_MEM;
-    }
-    if (error == MPI_SUCCESS) {
-        put_head(into, {State::present});
-    } else {
-        int error_class = MPI_ERR_OTHER;
-        mpi::library().Error_class(error, &error_class);
-        put_head(into, {State::failed, error_class});
+        return MPI_ERR_NO_MEM;
     }
 }
 

@@ -18,6 +18,8 @@ struct alignas(16) TotalHead {
     };
     State state = State::empty;
     std::int32_t error_class = 0;  ///< MPI's, of a failure
+    /// Equal where ranks have given arguments that fit together; 0 from a rank that has failed.
+    std::uint64_t signature = 0;
 };
 
 inline TotalHead head_of(const char* total) {
@@ -42,6 +44,7 @@ class TotalCombiner : public mpi::Combiner {
 
   private:
     void combine_one(const char* left, const char* right, char* into) const;
+    int combine_data(const char* left, const char* right, char* into) const;
 
     const mpi::Reduction& reduction_;
     Count count_;
