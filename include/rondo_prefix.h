@@ -17,8 +17,8 @@ extern "C" {
 
    `in` may be MPI_IN_PLACE, or `out`; else they must not overlap. "Sum" stands for any operator: MPI's own, or one by
    MPI_Op_create, which may not commute: operands come in the order of the array. `datatype`, `op`, `exclusive` and
-   `comm` are the same on all ranks. With an operator of MPI, the datatype may also be made of one predefined datatype by
-   MPI_Type_contiguous, MPI_Type_vector, MPI_Type_create_hvector, MPI_Type_create_resized, MPI_Type_dup: each of its
+   `comm` are the same on all ranks. With an operator of MPI, the datatype may also be made of one predefined datatype
+   by MPI_Type_contiguous, MPI_Type_vector, MPI_Type_create_hvector, MPI_Type_create_resized, MPI_Type_dup: each of its
    columns is summed up by itself.
 
    The very first element of an exclusive sum is 0 for MPI_SUM, 1 for MPI_PROD, and so on; it is undefined where an
@@ -33,6 +33,10 @@ int rondo_prefix(const void* in, void* out, MPI_Count count, MPI_Datatype dataty
    fails on all. If no rank has elements, `total` is what the first element of an exclusive sum would be. */
 int rondo_prefix_total(const void* in, void* out, void* total, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                        int exclusive, MPI_Comm comm);
+
+/* For rondo_prefix.f90: the same with Fortran's handles; without `total`, rondo_prefix. */
+int rondo_prefix_for_fortran(const void* in, void* out, void* total, MPI_Count count, int datatype, int op,
+                             int exclusive, int comm);
 
 #ifdef __cplusplus
 }

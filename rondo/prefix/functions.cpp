@@ -179,3 +179,31 @@ RONDO_EXPORT int rondo_prefix_total(const void* in, void* out, void* total, MPI_
     return rondo::prefix::serve_prefix({in, out, total, count, datatype, op, exclusive != 0, comm, true},
                                        __builtin_return_address(0));
 }
+
+RONDO_EXPORT int rondo_prefix_for_fortran(const void* in, void* out, void* total, MPI_Count count, int datatype, int op,
+                                          int exclusive, int comm) {
+    const void* const caller = __builtin_return_address(0);
+    if (rondo::prefix::guidance_for(caller) == nullptr) return MPI_ERR_OTHER;
+#if defined(RONDO_ABI_MPICH)
+    const MPI_Datatype type = datatype;
+    const MPI_Op operation = op;
+    const MPI_Comm communicator = comm;
+#else
+    const auto& library = rondo::mpi::library();
+#if defined(RONDO_ABI_MPIABI)
+    const auto to_type = library.Type_fromint;
+    const auto to_op = library.Op_fromint;
+    const auto to_comm = library.Comm_fromint;
+#else
+    const auto to_type = library.Type_f2c;
+    const auto to_op = library.Op_f2c;
+    const auto to_comm = library.Comm_f2c;
+#endif
+    if (to_type == nullptr || to_op == nullptr || to_comm == nullptr) return MPI_ERR_OTHER;
+    const MPI_Datatype type = to_type(datatype);
+    const MPI_Op operation = to_op(op);
+    const MPI_Comm communicator = to_comm(comm);
+#endif
+    return rondo::prefix::serve_prefix(
+        {in, out, total, count, type, operation, exclusive != 0, communicator, total != nullptr}, caller);
+}
