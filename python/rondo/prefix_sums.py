@@ -197,7 +197,7 @@ def _is_apart(array: np.ndarray, out: np.ndarray, numpy: Any) -> bool:
 
 def _is_same_or_apart(array: np.ndarray, work: np.ndarray, numpy: Any) -> bool:
     """True if the library can read the one while it writes the other."""
-    return _address(array) == _address(work) or not numpy.may_share_memory(array, work)
+    return array is work or not numpy.may_share_memory(array, work) or _address(array) == _address(work)
 
 
 def _can_be_described(rows: np.ndarray, needs_rows: bool) -> bool:

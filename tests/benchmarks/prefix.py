@@ -41,7 +41,11 @@ def measure(largest: int, rounds: int) -> None:
         if comm.rank > 0:
             out += before
 
-    variants = {"by hand": by_hand, "Rondo": lambda a, b: rondo.prefix_sum(a, comm, out=b), "copy": lambda a, b: np.copyto(b, a)}
+    variants = {
+        "by hand": by_hand,
+        "Rondo": lambda a, b: rondo.prefix_sum(a, comm, out=b),
+        "copy": lambda a, b: np.copyto(b, a),
+    }
     if comm.rank == 0:
         print(f"{'doubles':>10} {'by hand, ms':>12} {'Rondo, ms':>11} {'times as fast':>14} {'of copy':>8}")
     total = 1000
