@@ -15,11 +15,11 @@ extern "C" {
    as it likes, or none. Every element of `out` becomes the sum of all elements of the array up to and including that
    of `in` at the same place, or, with `exclusive`, without it.
 
-   `in` may be MPI_IN_PLACE, or `out`; else they must not overlap. "Sum" stands for any operator: MPI's own, or one by
-   MPI_Op_create, which may not commute: operands come in the order of the array. `datatype`, `op`, `exclusive` and
-   `comm` are the same on all ranks. With an operator of MPI, the datatype may also be made of one predefined datatype
-   by MPI_Type_contiguous, MPI_Type_vector, MPI_Type_create_hvector, MPI_Type_create_resized, MPI_Type_dup: each of its
-   columns is summed up by itself.
+   `in` may be MPI_IN_PLACE, or `out`; else they must not overlap. Both are in the host's memory. "Sum" stands for any
+   operator: MPI's own, or one by MPI_Op_create, which may not commute: operands come in the order of the array.
+   `datatype`, `op`, `exclusive` and `comm` are the same on all ranks. With an operator of MPI, the datatype may also be
+   made of one predefined datatype by MPI_Type_contiguous, MPI_Type_vector, MPI_Type_create_hvector,
+   MPI_Type_create_resized, MPI_Type_dup: each of its columns is summed up by itself.
 
    The very first element of an exclusive sum is 0 for MPI_SUM, 1 for MPI_PROD, and so on; it is undefined where an
    operator has no such element, or none that is known: MPI_MAXLOC, MPI_MINLOC, and those by MPI_Op_create.

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "rondo/backends/mpi/device_memory.hpp"
 #include "rondo/core/error.hpp"
 #include "rondo/core/fingerprint.hpp"
 #include "rondo/prefix/prefix.hpp"
@@ -106,6 +107,8 @@ int judge(const Arguments& given, const mpi::Datatype& type) {
     const bool is_missing = type.predefined && (given.in == nullptr || given.out == nullptr);
     if (is_missing || given.out == MPI_IN_PLACE) return MPI_ERR_BUFFER;
     const bool in_place = given.in == MPI_IN_PLACE;
+    mpi::notice_device_runtimes();  // no kernel here reaches a GPU's memory
+    if (mpi::on_device(given.out) || (!in_place && mpi::on_device(given.in))) return MPI_ERR_BUFFER;
     return !in_place && overlap_in_part(given.in, given.out, given.count, type) ? MPI_ERR_BUFFER : MPI_SUCCESS;
 }
 

@@ -33,17 +33,16 @@ Count pieces_of(Count element_bytes) {
 /// Columns of a basic type, by Rondo's own kernels.
 class RowPasses : public Passes {
   public:
-    RowPasses(const Array& array, Row row, const Reduction& reduction)
-        : array_(array), row_(std::move(row)), reduction_(reduction), size_(row_.basic->extent), sum_(bytes_of_row()),
+    RowPasses(const Array& array, Row row, const Reduction& reduction, kernels::Element element)
+        : Passes(pieces_of(row.columns * row.basic->extent), bytes_of(array, row) > cached_bytes), array_(array),
+          row_(std::move(row)), reduction_(reduction), element_(element), size_(row_.basic->extent),
+          past_caches_(bytes_of(array, row_) >= static_cast<Count>(kernels::streaming_bytes())),
+          is_dense_(row_.runs.size() == 1 && row_.columns * size_ == row_.extent), sum_(bytes_of_row()),
           spare_(bytes_of_row()) {
-        const Count bytes = array.count * row_.columns * size_;
-        piece_ = pieces_of(row_.columns * size_);
-        reduces_first_ = bytes > cached_bytes;
-        past_caches_ = bytes >= static_cast<Count>(kernels::streaming_bytes());
-        if (size_ == row_.extent) kernels_ = kernels::find_prefix(reduction_.operation(), *row_.basic->element);
-        is_dense_ = row_.runs.size() == 1 && row_.columns * size_ == row_.extent;
+        if (size_ == row_.extent) kernels_ = kernels::find_prefix(reduction_.operation(), element_);
     }
 
+    void restart() override { any_ = false; }
     [[nodiscard]] TotalCombiner combiner() const override {
         return {reduction_, row_.columns, row_.columns * size_, 0};
     }
@@ -51,7 +50,7 @@ class RowPasses : public Passes {
     [[nodiscard]] std::uint64_t signature() const override {
         Fingerprint fingerprint;
         fingerprint.add(static_cast<std::uint64_t>(reduction_.operation()));
-        fingerprint.add(static_cast<std::uint64_t>(*row_.basic->element));
+        fingerprint.add(static_cast<std::uint64_t>(element_));
         fingerprint.add(static_cast<std::uint64_t>(row_.columns));
         return fingerprint.value();
     }
@@ -119,7 +118,7 @@ class RowPasses : public Passes {
 
     int put_identity(void* element) override {
         char* const identity = spare_.data();
-        if (!kernels::put_identity(reduction_.operation(), *row_.basic->element, identity)) return MPI_SUCCESS;
+        if (!kernels::put_identity(reduction_.operation(), element_, identity)) return MPI_SUCCESS;
         for (const Run& run : row_.runs) {
             for (Count column = 0; column < run.columns; ++column) {
                 std::memcpy(address(element, run, 0) + column * size_, identity, static_cast<std::size_t>(size_));
@@ -129,6 +128,7 @@ class RowPasses : public Passes {
     }
 
   private:
+    static Count bytes_of(const Array& array, const Row& row) { return array.count * row.columns * row.basic->extent; }
     [[nodiscard]] std::size_t bytes_of_row() const { return static_cast<std::size_t>(row_.columns * size_); }
     [[nodiscard]] bool has_kernels(const Run& run) const { return run.columns == 1 && kernels_.scan != nullptr; }
     [[nodiscard]] const char* address(const void* array, const Run& run, Count row) const {
@@ -191,9 +191,11 @@ class RowPasses : public Passes {
     Array array_;
     Row row_;
     Reduction reduction_;
+    kernels::Element element_;
     Count size_;  // bytes from column to column
     kernels::PrefixKernels kernels_;
-    bool past_caches_ = false, is_dense_ = false;
+    bool past_caches_, is_dense_;
+    bool any_ = false;  // the sum means something
     std::vector<char> sum_, spare_, copies_;
 };
 
@@ -201,11 +203,12 @@ class RowPasses : public Passes {
 class ElementPasses : public Passes {
   public:
     ElementPasses(const Array& array, const Datatype& type, const Reduction& reduction, MPI_Comm messages)
-        : array_(array), type_(type), reduction_(reduction), messages_(messages),
-          bytes_(static_cast<std::size_t>(type.true_extent)), sum_(bytes_), spare_(bytes_) {
-        piece_ = pieces_of(type.extent);
-        copies_count_ = std::max<Count>(1, copies_bytes / std::max<Count>(1, type.extent));
-    }
+        : Passes(pieces_of(type.extent), false), array_(array), type_(type), reduction_(reduction), messages_(messages),
+          bytes_(static_cast<std::size_t>(type.true_extent)),
+          copies_count_(std::max<Count>(1, copies_bytes / std::max<Count>(1, type.extent))), sum_(bytes_),
+          spare_(bytes_) {}
+
+    void restart() override { any_ = false; }
 
     [[nodiscard]] TotalCombiner combiner() const override {
         return {reduction_, 1, type_.true_extent, type_.true_lower_bound};
@@ -308,7 +311,8 @@ class ElementPasses : public Passes {
     Reduction reduction_;
     MPI_Comm messages_;
     std::size_t bytes_;
-    Count copies_count_ = 1;
+    Count copies_count_;
+    bool any_ = false;  // the sum means something
     std::vector<char> sum_, spare_, copies_;
 };
 
@@ -323,8 +327,9 @@ std::unique_ptr<Passes> passes_for(const Array& array, const Datatype& type, MPI
     std::optional<Row> row = predefined ? row_of(type) : std::nullopt;
     if (!row) return nullptr;
     const Reduction by_column(op, *row->basic);
-    if (by_column.objection() != nullptr || !by_column.is_kernel()) return nullptr;
-    return std::make_unique<RowPasses>(array, *std::move(row), by_column);
+    if (by_column.objection() != nullptr || !by_column.is_kernel() || !row->basic->element) return nullptr;
+    const kernels::Element element = *row->basic->element;
+    return std::make_unique<RowPasses>(array, *std::move(row), by_column, element);
 }
 
 }  // namespace rondo::prefix

@@ -21,7 +21,7 @@ struct Array {
 /// Passes over an array in pieces, from its beginning to its end. All return an MPI error code.
 class Passes {
   public:
-    Passes() = default;
+    Passes(Count piece, bool reduces_first) : piece_(piece), reduces_first_(reduces_first) {}
     Passes(const Passes&) = delete;
     Passes& operator=(const Passes&) = delete;
     virtual ~Passes() = default;
@@ -43,7 +43,7 @@ class Passes {
     /// Puts a prefix in front of what `scan` has written without one.
     virtual int add(Count first, Count count, const char* prefix) = 0;
     /// The next pass begins.
-    void restart() { any_ = false; }
+    virtual void restart() = 0;
     /// Writes an element of the user: the data of a total, or what changes no other element, if that is known.
     virtual int put(const char* data, void* element) = 0;
     virtual int put_identity(void* element) = 0;
@@ -51,10 +51,9 @@ class Passes {
     /// Data of the total of what `reduce` or `scan` has been through; an element, at least.
     [[nodiscard]] virtual const char* sum() const = 0;
 
-  protected:
-    Count piece_ = 1;
-    bool reduces_first_ = false;
-    bool any_ = false;  // the sum means something
+  private:
+    Count piece_;
+    bool reduces_first_;
 };
 
 /// Borrows the datatype. `self_messages`: a communicator for messages of this rank to itself. nullptr if MPI does not

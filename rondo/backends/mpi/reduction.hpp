@@ -27,7 +27,7 @@ class Reduction {
     Reduction(MPI_Op op, const Datatype& type);
     /// Borrows the combiner.
     Reduction(const Combiner& combiner, bool commutative)
-        : combiner_(&combiner), commutative_(commutative), has_combiner_(true) {}
+        : subject_(&combiner), commutative_(commutative), has_combiner_(true) {}
 
     /// Why the library must deal with it, and report what is wrong with it: a literal; nullptr if it need not.
     [[nodiscard]] const char* objection() const { return objection_; }
@@ -52,13 +52,11 @@ class Reduction {
     int apply(const void* left, const void* right, void* into, Count count, CopyElements&& copy) const;
 
   private:
+    [[nodiscard]] const Datatype& type() const { return *static_cast<const Datatype*>(subject_); }
     int reduce_local(const void* left, void* right_and_into, Count count) const;
 
     MPI_Op op_{};
-    union {
-        const Datatype* type_ = nullptr;
-        const Combiner* combiner_;  // where there is one
-    };
+    const void* subject_ = nullptr;  // the combiner, where there is one; else the datatype
     kernels::Kernel kernel_ = nullptr;
     const char* objection_ = nullptr;
     kernels::Operation operation_{};
@@ -74,13 +72,13 @@ int Reduction::apply(const void* left, const void* right, void* into, Count coun
         kernel_(left, right, into, static_cast<std::size_t>(count));
         return MPI_SUCCESS;
     }
-    if (has_combiner_) return combiner_->combine(left, right, into, count);
+    if (has_combiner_) return static_cast<const Combiner*>(subject_)->combine(left, right, into, count);
     // MPI_Reduce_local is inout = in (+) inout: only the right operand can be the result.
     if (into == left && commutative_) std::swap(left, right);
     if (into == left) {
-        const std::size_t bytes = static_cast<std::size_t>(type_->span(count));
+        const std::size_t bytes = static_cast<std::size_t>(type().span(count));
         const auto spare = std::make_unique_for_overwrite<char[]>(bytes);
-        char* copied = spare.get() - type_->true_lower_bound;
+        char* copied = spare.get() - type().true_lower_bound;
         int error = copy(right, copied, count);
         if (error == MPI_SUCCESS) error = reduce_local(left, copied, count);
         return error == MPI_SUCCESS ? copy(copied, into, count) : error;
