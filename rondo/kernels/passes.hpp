@@ -20,7 +20,7 @@ constexpr bool has_passes(Operation operation) { return is_arithmetic(operation)
 /// itself.
 template <class T>
 void ask_ahead(const Cell<T>* from) {
-    constexpr std::size_t ahead_bytes = 1024;
+    constexpr std::size_t ahead_bytes = 1536;
     __builtin_prefetch(reinterpret_cast<const char*>(from) + ahead_bytes);
 }
 
@@ -63,8 +63,9 @@ T scan_block(const Cell<T>* from, T* sums, std::size_t count, T before) {
     return sum;
 }
 
-/// What passes keep in the first cache: some sums, which have been read completely when the first is written.
-constexpr std::size_t tile_bytes = 4096;
+/// Sums that have been read completely when the first of them is written. Few: the longer reading and writing take
+/// turns, the less do they overlap.
+constexpr std::size_t tile_bytes = 512;
 
 /// The local sums of a tile. `sum`: of what comes before, if `any` does. Returns the new one.
 template <Operation operation, class T>
