@@ -23,11 +23,11 @@ std::size_t extent(Element element) noexcept;
 namespace avx2 {
 Kernel find(Operation operation, Element element) noexcept;
 PrefixKernels find_prefix(Operation operation, Element element) noexcept;
-}
+}  // namespace avx2
 namespace avx512 {
 Kernel find(Operation operation, Element element) noexcept;
 PrefixKernels find_prefix(Operation operation, Element element) noexcept;
-}
+}  // namespace avx512
 #endif
 
 namespace {

@@ -2,11 +2,11 @@
 // The kernels of one instruction set. Included by one small .cpp per level, which names its namespace in
 // RONDO_KERNELS_LEVEL and is compiled with that level's flags.
 //
-// Nothing here may have external linkage except the three functions at the end, whose names contain the level. A function
-// template or inline function of a header, the standard library's included, is emitted by every file that uses it, and
-// the linker keeps any one of the copies: if it keeps the one compiled for AVX-512, the baseline runs AVX-512 code and
-// dies on an older processor. Hence the anonymous namespace, plain loops, and from the standard library only types and
-// constants.
+// Nothing here may have external linkage except the three functions at the end, whose names contain the level. A
+// function template or inline function of a header, the standard library's included, is emitted by every file that uses
+// it, and the linker keeps any one of the copies: if it keeps the one compiled for AVX-512, the baseline runs AVX-512
+// code and dies on an older processor. Hence the anonymous namespace, plain loops, and from the standard library only
+// types and constants.
 
 #include <cstddef>
 #include <cstdint>

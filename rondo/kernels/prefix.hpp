@@ -3,9 +3,9 @@
 // the other.
 //
 // How sums are associated is part of the contract, so that floating-point results have the same bits on every processor
-// and whichever passes are made. The array is cut into blocks of `prefix_block` elements. In a block, elements are added
-// one after the other: x_0 = v_0, x_j = x_{j-1} (+) v_j. The local sum is s_i = S (+) x_j, where S is the local sum up
-// to the block. What the elements before the array come to, the prefix, is put in front of that: prefix (+) s_i.
+// and whichever passes are made. The array is cut into blocks of `prefix_block` elements. In a block, elements are
+// added one after the other: x_0 = v_0, x_j = x_{j-1} (+) v_j. The local sum is s_i = S (+) x_j, where S is the local
+// sum up to the block. What the elements before the array come to, the prefix, is put in front of that: prefix (+) s_i.
 // (Signed integers wrap around, as in kernels.hpp.)
 #pragma once
 
