@@ -21,7 +21,7 @@ export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
 sources := $(shell find CMakeLists.txt pyproject.toml cmake include rondo apps testbed python tuning \
     -name __pycache__ -prune -o \
     \( -type d -o -name '*.?pp' -o -name '*.c' -o -name '*.h' -o -name '*.map' -o -name '*.cmake' -o -name '*.txt' -o -name '*.toml' \
-       -o -name '*.py' -o -name '*.rules' -o -name '*.css' -o -name '*.js' \) -print 2>/dev/null)
+       -o -name '*.py' -o -name '*.f90' -o -name '*.in' -o -name '*.rules' -o -name '*.css' -o -name '*.js' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo install test soak lint bench docs clean distclean environment debian

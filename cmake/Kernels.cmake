@@ -2,7 +2,8 @@
 # The reduction kernels: one text (level.hpp), compiled once per instruction set, chosen at run time.
 
 set(kernels_directory "${PROJECT_SOURCE_DIR}/rondo/kernels")
-rondo_static_library(rondo_kernels "${kernels_directory}/kernels.cpp" "${kernels_directory}/baseline.cpp")
+rondo_static_library(rondo_kernels "${kernels_directory}/kernels.cpp" "${kernels_directory}/identity.cpp"
+                     "${kernels_directory}/baseline.cpp")
 
 # -O3 also in debug builds: at -O0 nothing is vectorised, and a collective would measure that.
 # No contraction to fused multiply-add: levels would differ in the last bit, and a complex product would no longer

@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# librondo_<abi>.so: the interposer and the MPI backend, compiled once per MPI ABI.
-# Every library is self-contained: no libmpi, no shared C++ runtime, no symbol but what it wraps and include/rondo.h.
+# Libraries that are compiled once per MPI ABI. Every one is self-contained: no libmpi, no shared C++ runtime, no symbol
+# but what it is there for.
+#   librondo_<abi>.so         is preloaded: the MPI functions that it wraps, and include/rondo.h
+#   librondo-prefix-<abi>.so  is linked with, or loaded by Python: include/rondo_prefix.h
+#   librondo_profile_<abi>.so is preloaded by `rondo profile`: all functions of <mpi.h>
 
 include(MpiHeaders)
 include(CheckCXXSourceCompiles)
 find_package(Python3 COMPONENTS Interpreter)
 
-rondo_glob(preload_sources rondo/backends/mpi/*.cpp rondo/interposer/*.cpp)
+rondo_glob(backend_sources rondo/backends/mpi/*.cpp)
+rondo_glob(preload_sources rondo/interposer/*.cpp)
+rondo_glob(prefix_sources rondo/prefix/*.cpp)
 
 # What is exported, on purpose, as a version script for the linker. mpi4py probes for functions to tell ABIs apart:
 # others must not show up.
 set(wrapped_functions "${PROJECT_SOURCE_DIR}/rondo/backends/mpi/wrapped_functions.hpp")
-set(public_header "${PROJECT_SOURCE_DIR}/include/rondo.h")
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${wrapped_functions}" "${public_header}")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${wrapped_functions}")
 file(READ "${wrapped_functions}" wrapped_text)
-file(READ "${public_header}" public_text)
 string(REGEX MATCHALL " +FUNCTION\\([A-Z][a-z_]+(, [a-z_]+, [A-Z_]+)?[,)]" wrapped "${wrapped_text}")
-string(REGEX MATCHALL "rondo_[a-z_]+\\(" public "${public_text}")
 set(exported_names "")
 foreach(match IN LISTS wrapped)
     string(REGEX REPLACE ".*\\(([A-Za-z_]+).*" "\\1" name "${match}")
@@ -25,12 +27,23 @@ foreach(match IN LISTS wrapped)
         string(APPEND exported_names "        MPI_${name}_c;\n        PMPI_${name}_c;\n")
     endif()
 endforeach()
-foreach(match IN LISTS public)
-    string(REGEX REPLACE "\\(" "" name "${match}")
-    string(APPEND exported_names "        ${name};\n")
-endforeach()
-set(exports_map "${PROJECT_BINARY_DIR}/generated/exports.map")
-file(CONFIGURE OUTPUT "${exports_map}" CONTENT "{\n    global:\n${exported_names}    local:\n        *;\n};\n")
+
+# rondo_exports(<file> <header> [<names before>]): the version script with what a header of include/ declares.
+function(rondo_exports file header names)
+    set(path "${PROJECT_SOURCE_DIR}/include/${header}")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${path}")
+    file(READ "${path}" text)
+    string(REGEX MATCHALL "rondo_[a-z_]+\\(" public "${text}")
+    foreach(match IN LISTS public)
+        string(REGEX REPLACE "\\(" "" name "${match}")
+        string(APPEND names "        ${name};\n")
+    endforeach()
+    file(CONFIGURE OUTPUT "${file}" CONTENT "{\n    global:\n${names}    local:\n        *;\n};\n")
+endfunction()
+set(preload_exports "${PROJECT_BINARY_DIR}/generated/exports.map")
+set(prefix_exports "${PROJECT_BINARY_DIR}/generated/prefix_exports.map")
+rondo_exports("${preload_exports}" rondo.h "${exported_names}")
+rondo_exports("${prefix_exports}" rondo_prefix.h "")
 
 # The standard ABI has its own header name; programs, and Rondo, include <mpi.h>.
 set(mpiabi_forward "${PROJECT_BINARY_DIR}/generated/mpiabi")
@@ -38,11 +51,9 @@ if(RONDO_MPIABI_INCLUDE)
     file(CONFIGURE OUTPUT "${mpiabi_forward}/mpi.h" CONTENT "#include \"${RONDO_MPIABI_INCLUDE}/mpi_abi.h\"\n")
 endif()
 
-# rondo_abi_library(<target> <abi> <header directory> <version script> <source>...): what every library that is preloaded
-# into programs of an ABI has in common.
-function(rondo_abi_library target abi directory exports_map)
+# rondo_for_abi(<target> <abi> <header directory>): how everything is compiled that includes <mpi.h>.
+function(rondo_for_abi target abi directory)
     string(TOUPPER ${abi} upper)
-    add_library(${target} SHARED ${ARGN})
     rondo_configure(${target})
     target_include_directories(${target} SYSTEM BEFORE PRIVATE "${directory}")
     # The C++ bindings that MPI-3 removed would pull in symbols of libmpicxx.
@@ -63,9 +74,17 @@ function(rondo_abi_library target abi directory exports_map)
     else()
         set(large_count "without")
     endif()
-    message(STATUS "lib${target}.so: headers in ${directory}, ${large_count} the large-count (_c) functions")
+    message(STATUS "${target}: headers in ${directory}, ${large_count} the large-count (_c) functions")
+endfunction()
 
-    target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
+# rondo_abi_library(<target> <name> <abi> <header directory> <version script> <source>...)
+function(rondo_abi_library target name abi directory exports_map)
+    add_library(${target} SHARED ${ARGN})
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
+    rondo_for_abi(${target} ${abi} "${directory}")
+    # Of the backend, what is needed.
+    target_link_libraries(${target} PRIVATE rondo_backend_${abi} rondo_virtual rondo_shared_memory rondo_core
+                          rondo_kernels ${CMAKE_DL_LIBS})
     target_link_options(${target} PRIVATE
         -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,defs -Wl,-z,now)
     target_link_options(${target} PRIVATE "-Wl,--version-script=${exports_map}")
@@ -73,17 +92,10 @@ function(rondo_abi_library target abi directory exports_map)
     install(TARGETS ${target} LIBRARY DESTINATION rondo/lib NAMELINK_SKIP)
 
     if(RONDO_BUILD_TESTS AND Python3_Interpreter_FOUND)
-        string(REPLACE "rondo_" "" name ${target})
-        add_test(NAME preload.${name}.is_self_contained
+        add_test(NAME ${target}.is_self_contained
                  COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/scripts/check_preload.py"
                          --library $<TARGET_FILE:${target}> --exports "${exports_map}")
     endif()
-endfunction()
-
-# rondo_preload_library(<abi> <header directory>)
-function(rondo_preload_library abi directory)
-    rondo_abi_library(rondo_${abi} ${abi} "${directory}" "${exports_map}" ${preload_sources})
-    target_link_libraries(rondo_${abi} PRIVATE rondo_virtual rondo_shared_memory rondo_core rondo_kernels)
 endfunction()
 
 include(ProfileLibraries)
@@ -104,6 +116,10 @@ foreach(abi IN LISTS RONDO_ABIS)
     if(abi STREQUAL "mpiabi")
         set(directory "${mpiabi_forward}")
     endif()
-    rondo_preload_library(${abi} "${directory}")
+    add_library(rondo_backend_${abi} STATIC ${backend_sources})
+    rondo_for_abi(rondo_backend_${abi} ${abi} "${directory}")
+    rondo_abi_library(rondo_${abi} rondo_${abi} ${abi} "${directory}" "${preload_exports}" ${preload_sources})
+    rondo_abi_library(rondo_prefix_${abi} rondo-prefix-${abi} ${abi} "${directory}" "${prefix_exports}"
+                      ${prefix_sources})
     rondo_profile_library(${abi} "${directory}")
 endforeach()

@@ -23,8 +23,7 @@ function(rondo_profile_library abi directory)
     if(NOT status EQUAL 0)
         message(FATAL_ERROR "librondo_profile_${abi}.so: cannot list the functions of ${directory}/mpi.h")
     endif()
-    rondo_abi_library(rondo_profile_${abi} ${abi} "${directory}" "${generated}/exports.map" ${profiler_sources}
-                      "${PROJECT_SOURCE_DIR}/rondo/backends/mpi/library.cpp"
-                      "${PROJECT_SOURCE_DIR}/rondo/backends/mpi/kept_file.cpp")
+    rondo_abi_library(rondo_profile_${abi} rondo_profile_${abi} ${abi} "${directory}" "${generated}/exports.map"
+                      ${profiler_sources})
     target_include_directories(rondo_profile_${abi} PRIVATE "${generated}")
 endfunction()

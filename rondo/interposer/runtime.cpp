@@ -72,7 +72,7 @@ const mpi::Library* connected_library(const void* caller) {
     const char* missing = nullptr;
     if (!mpi::connect(caller, missing)) {
         static bool said = false;
-        if (!said) warn(missing);
+        if (!said) warn((missing + std::string("; its own collectives are used")).c_str());
         said = true;
         return nullptr;
     }

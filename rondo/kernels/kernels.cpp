@@ -2,6 +2,7 @@
 // Which level's kernels this processor gets.
 
 #include "rondo/kernels/kernels.hpp"
+#include "rondo/kernels/prefix.hpp"
 
 #include <algorithm>
 #include <unistd.h>
@@ -14,16 +15,19 @@ extern std::size_t streaming_threshold;
 // Defined by level.hpp, once per level.
 namespace baseline {
 Kernel find(Operation operation, Element element) noexcept;
+PrefixKernels find_prefix(Operation operation, Element element) noexcept;
 std::size_t extent(Element element) noexcept;
 }  // namespace baseline
 
 #ifdef RONDO_KERNELS_X86_LEVELS
 namespace avx2 {
 Kernel find(Operation operation, Element element) noexcept;
-}
+PrefixKernels find_prefix(Operation operation, Element element) noexcept;
+}  // namespace avx2
 namespace avx512 {
 Kernel find(Operation operation, Element element) noexcept;
-}
+PrefixKernels find_prefix(Operation operation, Element element) noexcept;
+}  // namespace avx512
 #endif
 
 namespace {
@@ -71,6 +75,22 @@ Kernel find(Operation operation, Element element, InstructionSet level) noexcept
 }
 
 Kernel find(Operation operation, Element element) noexcept { return find(operation, element, best()); }
+
+PrefixKernels find_prefix(Operation operation, Element element, InstructionSet level) noexcept {
+    if (level > best()) return {};
+    switch (level) {
+        case InstructionSet::baseline: return baseline::find_prefix(operation, element);
+#ifdef RONDO_KERNELS_X86_LEVELS
+        case InstructionSet::avx2: return avx2::find_prefix(operation, element);
+        case InstructionSet::avx512: return avx512::find_prefix(operation, element);
+#endif
+        default: return {};
+    }
+}
+
+PrefixKernels find_prefix(Operation operation, Element element) noexcept {
+    return find_prefix(operation, element, best());
+}
 
 std::size_t streaming_threshold = default_streaming_bytes();
 

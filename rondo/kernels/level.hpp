@@ -2,11 +2,11 @@
 // The kernels of one instruction set. Included by one small .cpp per level, which names its namespace in
 // RONDO_KERNELS_LEVEL and is compiled with that level's flags.
 //
-// Nothing here may have external linkage except the two functions at the end, whose names contain the level. A function
-// template or inline function of a header, the standard library's included, is emitted by every file that uses it, and
-// the linker keeps any one of the copies: if it keeps the one compiled for AVX-512, the baseline runs AVX-512 code and
-// dies on an older processor. Hence the anonymous namespace, plain loops, and from the standard library only types and
-// constants.
+// Nothing here may have external linkage except the three functions at the end, whose names contain the level. A
+// function template or inline function of a header, the standard library's included, is emitted by every file that uses
+// it, and the linker keeps any one of the copies: if it keeps the one compiled for AVX-512, the baseline runs AVX-512
+// code and dies on an older processor. Hence the anonymous namespace, plain loops, and from the standard library only
+// types and constants.
 
 #include <cstddef>
 #include <cstdint>
@@ -140,8 +140,8 @@ template <Operation operation, class T>
 /// Large enough to hide its loop, small enough to stay in L1 beside what is read.
 constexpr std::size_t streaming_block_bytes = 2048;
 
-/// Both aligned to a cache line.
-inline void store_past_caches(const unsigned char* from, unsigned char* to) {
+/// Both aligned to a cache line, of which so many bytes are a multiple.
+inline void store_past_caches(const unsigned char* from, unsigned char* to, std::size_t bytes) {
 #if defined(__AVX512F__)
     using Word = __m512i;
 #elif defined(__AVX__)
@@ -149,7 +149,7 @@ inline void store_past_caches(const unsigned char* from, unsigned char* to) {
 #else
     using Word = __m128i;
 #endif
-    for (std::size_t i = 0; i < streaming_block_bytes; i += sizeof(Word)) {
+    for (std::size_t i = 0; i < bytes; i += sizeof(Word)) {
         const auto* source = reinterpret_cast<const Word*>(from + i);
         auto* target = reinterpret_cast<Word*>(to + i);
 #if defined(__AVX512F__)
@@ -170,7 +170,8 @@ template <Operation operation, class T>
     alignas(64) Cell<T> results[block];
     for (; count >= block; left += block, right += block, into += block, count -= block) {
         combine_range<operation>(left, right, results, block);
-        store_past_caches(reinterpret_cast<const unsigned char*>(results), reinterpret_cast<unsigned char*>(into));
+        store_past_caches(reinterpret_cast<const unsigned char*>(results), reinterpret_cast<unsigned char*>(into),
+                          streaming_block_bytes);
     }
     _mm_sfence();  // or another thread that learns of the result by an ordinary store might not see it
     combine_range<operation>(left, right, into, count);
@@ -212,6 +213,14 @@ void kernel(const void* left_operand, const void* right_operand, void* result, s
     }
 }
 
+}  // namespace
+}  // namespace rondo::kernels
+
+#include "rondo/kernels/passes.hpp"
+
+namespace rondo::kernels {
+namespace {
+
 // ------------------------------------------------------------------ the table
 
 template <Operation operation, class T>
@@ -225,12 +234,15 @@ constexpr Kernel kernel_or_null() {
 
 struct Row {
     Kernel kernels[operations];
+    PrefixKernels passes[operations];
     std::size_t extent;
 };
 
 template <class T, std::size_t... operation>
 constexpr Row row_for(std::index_sequence<operation...>) {
-    return {{kernel_or_null<static_cast<Operation>(operation), T>()...}, sizeof(T)};
+    return {{kernel_or_null<static_cast<Operation>(operation), T>()...},
+            {passes_or_null<static_cast<Operation>(operation), T>()...},
+            sizeof(T)};
 }
 
 template <class T>
@@ -270,6 +282,10 @@ namespace RONDO_KERNELS_LEVEL {
 
 Kernel find(Operation operation, Element element) noexcept {
     return table[static_cast<std::size_t>(element)].kernels[static_cast<std::size_t>(operation)];
+}
+
+PrefixKernels find_prefix(Operation operation, Element element) noexcept {
+    return table[static_cast<std::size_t>(element)].passes[static_cast<std::size_t>(operation)];
 }
 
 std::size_t extent(Element element) noexcept { return table[static_cast<std::size_t>(element)].extent; }

@@ -23,19 +23,23 @@ ALLOWED_INCLUDES |= {
     "kernels": set(),
     "interposer": {*CHAIN, "backends/mpi", "backends/virtual"},
     "profiler": {"backends/mpi"},
+    "prefix": {*CHAIN, "kernels", "backends/mpi", "backends/virtual"},
     "backends/mpi": {"core", "kernels", "backends/shared_memory"},
     "backends/shared_memory": {"core"},
     "backends/virtual": {"core"},
 }
 MAY_INCLUDE_MPI = (
     "rondo/backends/mpi",
+    "rondo/prefix",
     "rondo/interposer",
     "rondo/profiler",
+    "include/rondo_prefix.h",
     "apps",
     "tests/mpi",
     "tests/benchmarks",
     "examples",
 )
+PUBLIC_HEADERS = ("rondo.h", "rondo_prefix.h")
 SOURCE_FOLDERS = ("rondo", "include", "apps", "python", "tests", "testbed", "scripts", "cmake", "examples")
 CPP_SUFFIXES = {".cpp", ".hpp", ".c", ".h"}
 SOURCE_SUFFIXES = CPP_SUFFIXES | {".py", ".cmake", ".sh", ".f90", ".map"}
@@ -86,7 +90,7 @@ def includes_not_named_from_the_root(root: Path) -> list[str]:
         f"{path.relative_to(root).as_posix()} includes {included}"
         for path in source_files(root, ("rondo",), CPP_SUFFIXES)
         for included in re.findall(r'^\s*#\s*include\s*"([^"]+)"', path.read_text(), re.MULTILINE)
-        if not included.startswith("rondo/") and included != "rondo.h"
+        if not included.startswith("rondo/") and included not in PUBLIC_HEADERS
     ]
 
 
@@ -94,7 +98,7 @@ def mpi_in_the_wrong_place(root: Path) -> list[str]:
     offences = []
     for path in source_files(root, SOURCE_FOLDERS, CPP_SUFFIXES):
         name = path.relative_to(root).as_posix()
-        is_allowed = any(name.startswith(folder + "/") for folder in MAY_INCLUDE_MPI)
+        is_allowed = any(name == place or name.startswith(place + "/") for place in MAY_INCLUDE_MPI)
         if not is_allowed and {"mpi.h", "mpi_abi.h"} & set(includes_of(path)):
             offences.append(name)
     return offences

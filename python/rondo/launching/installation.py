@@ -43,6 +43,20 @@ def _library(name: str, what: str, abi: str) -> Path:
     return library
 
 
+def prefix_library(abi: str) -> Path:
+    """Absolute path of the library that computes prefix sums for programs of this ABI; Error if it is not installed."""
+    library = LIBRARIES / f"librondo-prefix-{abi}.so"
+    if not library.is_file():
+        have = ", ".join(
+            sorted(path.stem.removeprefix("librondo-prefix-") for path in LIBRARIES.glob("librondo-prefix-*.so"))
+        )
+        raise Error(
+            f"this installation of Rondo computes no prefix sums for the {abi} ABI (it does for: {have or 'none'}); "
+            f"build it again with that MPI's headers"
+        )
+    return library
+
+
 def testbed_program() -> Path:
     """Absolute path of the emulated cluster's engine; Error if it is not installed."""
     program = PROGRAMS / "rondo-testbed"

@@ -167,4 +167,28 @@ const Datatype& empty_type() {
     return type;
 }
 
+int combiner_of(MPI_Datatype handle) {
+    int combiner = MPI_UNDEFINED;
+#ifdef RONDO_HAVE_LARGE_COUNT_API
+    if (library().Type_get_envelope_c != nullptr) {
+        MPI_Count integers = 0, addresses = 0, large_counts = 0, types = 0;
+        library().Type_get_envelope_c(handle, &integers, &addresses, &large_counts, &types, &combiner);
+        return large_counts == 0 ? combiner : MPI_UNDEFINED;
+    }
+#endif
+    int integers = 0, addresses = 0, types = 0;
+    library().Type_get_envelope(handle, &integers, &addresses, &types, &combiner);
+    return combiner;
+}
+
+void give_back(MPI_Datatype handle) {
+    switch (combiner_of(handle)) {
+        case MPI_COMBINER_NAMED:
+        case MPI_COMBINER_F90_REAL:
+        case MPI_COMBINER_F90_COMPLEX:
+        case MPI_COMBINER_F90_INTEGER: return;
+        default: library().Type_free(&handle);
+    }
+}
+
 }  // namespace rondo::mpi

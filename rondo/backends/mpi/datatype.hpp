@@ -44,4 +44,12 @@ const Datatype& byte_type();
 /// Elements of no bytes, of which no type of the library is needed: a message of them is empty.
 const Datatype& empty_type();
 
+/// How a datatype was made; MPI_UNDEFINED for one that was made with large counts, of which the other functions know
+/// nothing.
+int combiner_of(MPI_Datatype handle);
+
+/// What MPI_Type_get_contents has handed out: derived ones are made anew. Those of Fortran's kinds are predefined,
+/// though they have no names.
+void give_back(MPI_Datatype handle);
+
 }  // namespace rondo::mpi

@@ -79,8 +79,8 @@ bool connect(const void* caller, const char*& missing) {
         return false;
     }
     if (library_abi() != RONDO_ABI_NAME) {
-        static const std::string text = "the program's MPI has the " + std::string(library_abi()) +
-                                        " ABI, this is Rondo for " RONDO_ABI_NAME "; its own collectives are used";
+        static const std::string text =
+            "the program's MPI has the " + std::string(library_abi()) + " ABI, this is Rondo for " RONDO_ABI_NAME;
         missing = text.c_str();
         return false;
     }
@@ -96,6 +96,7 @@ bool connect(const void* caller, const char*& missing) {
 #undef RONDO_MPI_RESOLVE
 #define RONDO_MPI_RESOLVE(name) resolve(the_library.name, "PMPI_" #name);
     RONDO_MPI_LARGE_COUNT_FUNCTIONS(RONDO_MPI_RESOLVE)
+    RONDO_MPI_NUMBER_FUNCTIONS(RONDO_MPI_RESOLVE)
 #undef RONDO_MPI_RESOLVE
 #ifdef RONDO_HAVE_LARGE_COUNT_API
 #define RONDO_MPI_RESOLVE(name, ...) resolve(the_library.name##_c, "PMPI_" #name "_c");

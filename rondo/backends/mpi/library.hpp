@@ -48,6 +48,8 @@ namespace rondo::mpi {
     FUNCTION(Sendrecv)                \
     FUNCTION(Test)                    \
     FUNCTION(Testsome)                \
+    FUNCTION(Type_commit)             \
+    FUNCTION(Type_contiguous)         \
     FUNCTION(Type_free)               \
     FUNCTION(Type_get_contents)       \
     FUNCTION(Type_get_envelope)       \
@@ -58,6 +60,16 @@ namespace rondo::mpi {
     FUNCTION(Unpack)                  \
     FUNCTION(Wait)
 
+// From the numbers that Fortran has for handles; nullptr where the library has no such function. MPICH's handles are
+// these numbers.
+#if defined(RONDO_ABI_MPICH)
+#define RONDO_MPI_NUMBER_FUNCTIONS(FUNCTION)
+#elif defined(RONDO_ABI_MPIABI)
+#define RONDO_MPI_NUMBER_FUNCTIONS(FUNCTION) FUNCTION(Comm_fromint) FUNCTION(Op_fromint) FUNCTION(Type_fromint)
+#else
+#define RONDO_MPI_NUMBER_FUNCTIONS(FUNCTION) FUNCTION(Comm_f2c) FUNCTION(Op_f2c) FUNCTION(Type_f2c)
+#endif
+
 // Present in newer libraries only; nullptr otherwise.
 #ifdef RONDO_HAVE_LARGE_COUNT_API
 #define RONDO_MPI_LARGE_COUNT_FUNCTIONS(FUNCTION) \
@@ -65,6 +77,7 @@ namespace rondo::mpi {
     FUNCTION(Isend_c)                             \
     FUNCTION(Pack_c)                              \
     FUNCTION(Sendrecv_c)                          \
+    FUNCTION(Type_get_contents_c)                 \
     FUNCTION(Type_get_envelope_c)                 \
     FUNCTION(Unpack_c)
 #else
@@ -75,6 +88,7 @@ namespace rondo::mpi {
 struct Library {
 #define RONDO_MPI_MEMBER(name, ...) decltype(&PMPI_##name) name = nullptr;
     RONDO_MPI_FUNCTIONS(RONDO_MPI_MEMBER)
+    RONDO_MPI_NUMBER_FUNCTIONS(RONDO_MPI_MEMBER)
     RONDO_STARTING_FUNCTIONS(RONDO_MPI_MEMBER)
     RONDO_WRAPPED_FUNCTIONS(RONDO_MPI_MEMBER)
     RONDO_FUNCTIONS_WITHOUT_COUNT(RONDO_MPI_MEMBER)

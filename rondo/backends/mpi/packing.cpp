@@ -10,22 +10,6 @@ namespace {
 
 bool fits_int(const UserData& data) { return data.bytes() <= std::numeric_limits<int>::max(); }
 
-/// How a datatype was made; MPI_UNDEFINED for one that was made with large counts, of which the other functions know
-/// nothing.
-int combiner_of(MPI_Datatype handle) {
-    int combiner = MPI_UNDEFINED;
-#ifdef RONDO_HAVE_LARGE_COUNT_API
-    if (library().Type_get_envelope_c != nullptr) {
-        MPI_Count integers = 0, addresses = 0, large_counts = 0, types = 0;
-        library().Type_get_envelope_c(handle, &integers, &addresses, &large_counts, &types, &combiner);
-        return large_counts == 0 ? combiner : MPI_UNDEFINED;
-    }
-#endif
-    int integers = 0, addresses = 0, types = 0;
-    library().Type_get_envelope(handle, &integers, &addresses, &types, &combiner);
-    return combiner;
-}
-
 /// What a datatype repeats without gaps of its own; MPI_DATATYPE_NULL if it was made otherwise.
 MPI_Datatype repeated_type(MPI_Datatype handle) {
     const int combiner = combiner_of(handle);
@@ -35,17 +19,6 @@ MPI_Datatype repeated_type(MPI_Datatype handle) {
     MPI_Aint none = 0;
     library().Type_get_contents(handle, combiner == MPI_COMBINER_CONTIGUOUS ? 1 : 0, 0, 1, &count, &none, &inner);
     return inner;
-}
-
-/// MPI hands out derived ones anew. Those of Fortran's kinds are predefined, though they have no names.
-void give_back(MPI_Datatype handle) {
-    switch (combiner_of(handle)) {
-        case MPI_COMBINER_NAMED:
-        case MPI_COMBINER_F90_REAL:
-        case MPI_COMBINER_F90_COMPLEX:
-        case MPI_COMBINER_F90_INTEGER: return;
-        default: library().Type_free(&handle);
-    }
 }
 
 /// Where data stand at addresses of their own (MPI_BOTTOM), which the packing functions of MPICH 4.0 do not take: by a

@@ -56,13 +56,14 @@ void learn_operators() {
     for (const MPI_Op op : {MPI_REPLACE, MPI_NO_OP}) predefined_operators.add(op, {});
 }
 
-Reduction::Reduction(MPI_Op op, const Datatype& type) : op_(op), type_(&type) {
+Reduction::Reduction(MPI_Op op, const Datatype& type) : op_(op), subject_(&type) {
     if (type.interlocks()) {
         objection_ = "unusual datatype";
         return;
     }
     if (const PredefinedOperator* known = predefined_operators.find(op)) {
         commutative_ = predefined_ = true;
+        operation_ = known->operation;
         keeps_bits_ = !rounds(known->operation, type);
         if (type.element) kernel_ = known->kernel_of[static_cast<std::size_t>(*type.element)];
         // Neither: MPI does not define the operator on the type, and the library shall say so.
@@ -82,10 +83,10 @@ Reduction::Reduction(MPI_Op op, const Datatype& type) : op_(op), type_(&type) {
 int Reduction::reduce_local(const void* left, void* right_and_into, Count count) const {
     constexpr Count most = std::numeric_limits<int>::max();
     for (Count done = 0; done < count; done += most) {
-        const Count offset = done * type_->extent;
+        const Count offset = done * type().extent;
         const int error =
             library().Reduce_local(static_cast<const char*>(left) + offset, static_cast<char*>(right_and_into) + offset,
-                                   static_cast<int>(std::min(most, count - done)), type_->handle, op_);
+                                   static_cast<int>(std::min(most, count - done)), type().handle, op_);
         if (error != MPI_SUCCESS) return error;
     }
     return MPI_SUCCESS;

@@ -8,6 +8,16 @@
 
 namespace rondo::mpi {
 
+/// Combines elements that neither MPI's operators nor its datatypes know.
+class Combiner {
+  public:
+    /// As Reduction::apply.
+    virtual int combine(const void* left, const void* right, void* into, Count count) const = 0;
+
+  protected:
+    ~Combiner() = default;
+};
+
 /// An operator on a datatype, as one call needs it.
 class Reduction {
   public:
@@ -15,12 +25,17 @@ class Reduction {
     Reduction() = default;
     /// Borrows the datatype.
     Reduction(MPI_Op op, const Datatype& type);
+    /// Borrows the combiner.
+    Reduction(const Combiner& combiner, bool commutative)
+        : subject_(&combiner), commutative_(commutative), has_combiner_(true) {}
 
     /// Why the library must deal with it, and report what is wrong with it: a literal; nullptr if it need not.
     [[nodiscard]] const char* objection() const { return objection_; }
     [[nodiscard]] bool commutative() const { return commutative_; }
     /// The operator is MPI's own.
     [[nodiscard]] bool predefined() const { return predefined_; }
+    /// Which of them, as kernels name it; means nothing for others.
+    [[nodiscard]] kernels::Operation operation() const { return operation_; }
     /// The result has the same bits in whatever order the operator is applied (minima and maxima: without NaN, and
     /// zeros of one sign).
     [[nodiscard]] bool keeps_bits() const { return keeps_bits_; }
@@ -37,13 +52,15 @@ class Reduction {
     int apply(const void* left, const void* right, void* into, Count count, CopyElements&& copy) const;
 
   private:
+    [[nodiscard]] const Datatype& type() const { return *static_cast<const Datatype*>(subject_); }
     int reduce_local(const void* left, void* right_and_into, Count count) const;
 
     MPI_Op op_{};
-    const Datatype* type_ = nullptr;
+    const void* subject_ = nullptr;  // the combiner, where there is one; else the datatype
     kernels::Kernel kernel_ = nullptr;
     const char* objection_ = nullptr;
-    bool commutative_ = false, predefined_ = false, keeps_bits_ = false;
+    kernels::Operation operation_{};
+    bool commutative_ = false, predefined_ = false, keeps_bits_ = false, has_combiner_ = false;
 };
 
 /// Fills the table of predefined operators. Once, after `connect`.
@@ -55,12 +72,13 @@ int Reduction::apply(const void* left, const void* right, void* into, Count coun
         kernel_(left, right, into, static_cast<std::size_t>(count));
         return MPI_SUCCESS;
     }
+    if (has_combiner_) return static_cast<const Combiner*>(subject_)->combine(left, right, into, count);
     // MPI_Reduce_local is inout = in (+) inout: only the right operand can be the result.
     if (into == left && commutative_) std::swap(left, right);
     if (into == left) {
-        const std::size_t bytes = static_cast<std::size_t>(type_->span(count));
+        const std::size_t bytes = static_cast<std::size_t>(type().span(count));
         const auto spare = std::make_unique_for_overwrite<char[]>(bytes);
-        char* copied = spare.get() - type_->true_lower_bound;
+        char* copied = spare.get() - type().true_lower_bound;
         int error = copy(right, copied, count);
         if (error == MPI_SUCCESS) error = reduce_local(left, copied, count);
         return error == MPI_SUCCESS ? copy(copied, into, count) : error;

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The functions of include/rondo_prefix.h.
+#include "rondo_prefix.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <string>
+
+#include "rondo/backends/mpi/device_memory.hpp"
+#include "rondo/core/error.hpp"
+#include "rondo/core/fingerprint.hpp"
+#include "rondo/prefix/prefix.hpp"
+
+namespace rondo::prefix {
+namespace {
+
+void warn(const std::string& text) { std::fprintf(stderr, "rondo: %s\n", text.c_str()); }
+
+const char* variable(const char* name) {
+    const char* value = std::getenv(name);
+    return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+/// RONDO_PREFIX and RONDO_MACHINE. What is wrong with them is said by rank 0.
+Guidance read_guidance() {
+    int rank = 0;
+    mpi::library().Comm_rank(mpi::library().comm_world, &rank);
+    Guidance guidance;
+    Fingerprint fingerprint;
+    fingerprint.add(RONDO_VERSION);
+    if (const char* text = variable("RONDO_PREFIX")) {
+        fingerprint.add(text);
+        try {
+            guidance.choice = parse_prefix_choice(text);
+        } catch (const Error& error) {
+            if (rank == 0) warn("RONDO_PREFIX: " + std::string(error.what()) + "; what is quickest is used");
+        }
+    }
+    if (const char* path = variable("RONDO_MACHINE")) {
+        try {
+            guidance.machine = Machine::read(path);
+        } catch (const Error& error) {
+            if (rank == 0) warn("RONDO_MACHINE: " + std::string(error.what()) + "; the standard figures are used");
+        }
+    }
+    fingerprint.add(guidance.machine.fingerprint());
+    guidance.fingerprint = fingerprint.value();
+    return guidance;
+}
+
+/// nullptr if MPI cannot be used, which has been said.
+const Guidance* guidance_for(const void* caller) {
+    static std::mutex& mutex = *new std::mutex;
+    static const Guidance* ready = nullptr;
+    const std::lock_guard lock(mutex);
+    if (ready == nullptr) {
+        const char* missing = nullptr;
+        if (!mpi::connect(caller, missing)) {
+            warn(std::string("no prefix sum: ") + missing);
+            return nullptr;
+        }
+    }
+    int initialised = 0, finalized = 0;
+    mpi::library().Initialized(&initialised);
+    mpi::library().Finalized(&finalized);
+    if (initialised == 0 || finalized != 0) {
+        warn(initialised == 0 ? "a prefix sum before MPI_Init" : "a prefix sum after MPI_Finalize");
+        return nullptr;
+    }
+    if (ready == nullptr) {
+        if (!prepare_exchanges()) return nullptr;
+        mpi::learn_datatypes();
+        mpi::learn_operators();
+        ready = new Guidance(read_guidance());
+    }
+    return ready;
+}
+
+bool overlap_in_part(const void* in, const void* out, Count count, const mpi::Datatype& type) {
+    const auto* const first = static_cast<const char*>(in);
+    const auto* const second = static_cast<const char*>(out);
+    if (first == second || count <= 0 || type.interlocks()) return false;
+    const Count length = type.span(count);
+    return first < second + length && second < first + length;
+}
+
+struct Arguments {
+    const void* in;
+    void* out;
+    void* total;
+    Count count;
+    MPI_Datatype datatype;
+    MPI_Op op;
+    bool exclusive;
+    MPI_Comm comm;
+    bool wants_total;
+};
+
+/// What is wrong on this rank, perhaps on it alone.
+int judge(const Arguments& given, const mpi::Datatype& type) {
+    if (given.count < 0) return MPI_ERR_COUNT;
+    if (given.count == 0) return MPI_SUCCESS;
+    // With a derived datatype, nullptr may be MPI_BOTTOM.
+    const bool is_missing = type.predefined && (given.in == nullptr || given.out == nullptr);
+    if (is_missing || given.out == MPI_IN_PLACE) return MPI_ERR_BUFFER;
+    const bool in_place = given.in == MPI_IN_PLACE;
+    mpi::notice_device_runtimes();  // no kernel here reaches a GPU's memory
+    if (mpi::on_device(given.out) || (!in_place && mpi::on_device(given.in))) return MPI_ERR_BUFFER;
+    return !in_place && overlap_in_part(given.in, given.out, given.count, type) ? MPI_ERR_BUFFER : MPI_SUCCESS;
+}
+
+/// `wrong`: an MPI error code of this rank alone, with which it takes part.
+int run_on(Exchange& exchange, const Arguments& given, const mpi::Datatype& type, const Guidance& guidance, int wrong) {
+    const void* const in = given.in == MPI_IN_PLACE ? given.out : given.in;
+    const Array array{in, given.out, wrong == MPI_SUCCESS ? given.count : 0, given.exclusive};
+    std::unique_ptr<Passes> passes = passes_for(array, type, given.op, exchange.messages());
+    if (passes == nullptr) return MPI_ERR_OP;
+    Prefix operation(array, given.total, std::move(passes), exchange, guidance);
+    if (wrong != MPI_SUCCESS) operation.fail(wrong);
+    while (!operation.progress(true)) {
+    }
+    return operation.error();
+}
+
+/// Returns an MPI error code, which the error handler has been told if `told`.
+int run(const Arguments& given, const Guidance& guidance, bool& told) {
+    Exchange* exchange = nullptr;
+    if (const int error = Exchange::of(given.comm, guidance, exchange, told); error != MPI_SUCCESS) return error;
+    told = false;
+    mpi::Datatype derived;
+    const mpi::Datatype* const type = mpi::describe(given.datatype, derived);
+    if (type == nullptr) return MPI_ERR_TYPE;
+    const std::uint32_t calls = exchange->calls();
+    try {
+        return run_on(*exchange, given, *type, guidance, judge(given, *type));
+    } catch (const std::bad_alloc&) {
+        if (exchange->calls() != calls) throw;  // in the midst of it
+    }
+    exchange->release_reserve();
+    return run_on(*exchange, given, *type, guidance, MPI_ERR_NO_MEM);
+}
+
+int serve_prefix(const Arguments& given, const void* caller) {
+    const Guidance* here = nullptr;
+    int error = MPI_ERR_OTHER;
+    bool told = false;
+    try {
+        here = guidance_for(caller);
+        if (here == nullptr) return error;
+        const mpi::Library& library = mpi::library();
+        if (given.comm == library.comm_null) error = MPI_ERR_COMM;
+        else if (given.wants_total && given.total == nullptr) error = MPI_ERR_ARG;
+        else error = run(given, *here, told);
+    } catch (const std::bad_alloc&) {
+        error = MPI_ERR_NO_MEM;
+    } catch (const std::exception& fault) {
+        warn(fault.what());
+        error = MPI_ERR_INTERN;
+    }
+    if (error == MPI_SUCCESS || told || here == nullptr) return error;
+    const bool has_handler = given.comm != mpi::library().comm_null;
+    mpi::library().Comm_call_errhandler(has_handler ? given.comm : mpi::library().comm_world, error);
+    return error;
+}
+
+}  // namespace
+}  // namespace rondo::prefix
+
+#define RONDO_EXPORT extern "C" __attribute__((visibility("default")))
+
+RONDO_EXPORT int rondo_prefix(const void* in, void* out, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                              int exclusive, MPI_Comm comm) {
+    return rondo::prefix::serve_prefix({in, out, nullptr, count, datatype, op, exclusive != 0, comm, false},
+                                       __builtin_return_address(0));
+}
+
+RONDO_EXPORT int rondo_prefix_total(const void* in, void* out, void* total, MPI_Count count, MPI_Datatype datatype,
+                                    MPI_Op op, int exclusive, MPI_Comm comm) {
+    return rondo::prefix::serve_prefix({in, out, total, count, datatype, op, exclusive != 0, comm, true},
+                                       __builtin_return_address(0));
+}
+
+RONDO_EXPORT int rondo_prefix_for_fortran(const void* in, void* out, void* total, MPI_Count count, int datatype, int op,
+                                          int exclusive, int comm) {
+    const void* const caller = __builtin_return_address(0);
+    if (rondo::prefix::guidance_for(caller) == nullptr) return MPI_ERR_OTHER;
+#if defined(RONDO_ABI_MPICH)
+    const MPI_Datatype type = datatype;
+    const MPI_Op operation = op;
+    const MPI_Comm communicator = comm;
+#else
+    const auto& library = rondo::mpi::library();
+#if defined(RONDO_ABI_MPIABI)
+    const auto to_type = library.Type_fromint;
+    const auto to_op = library.Op_fromint;
+    const auto to_comm = library.Comm_fromint;
+#else
+    const auto to_type = library.Type_f2c;
+    const auto to_op = library.Op_f2c;
+    const auto to_comm = library.Comm_f2c;
+#endif
+    if (to_type == nullptr || to_op == nullptr || to_comm == nullptr) return MPI_ERR_OTHER;
+    const MPI_Datatype type = to_type(datatype);
+    const MPI_Op operation = to_op(op);
+    const MPI_Comm communicator = to_comm(comm);
+#endif
+    return rondo::prefix::serve_prefix(
+        {in, out, total, count, type, operation, exclusive != 0, communicator, total != nullptr}, caller);
+}
