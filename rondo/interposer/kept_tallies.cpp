@@ -19,7 +19,7 @@ struct KeptTallies::Image {
 std::string KeptTallies::open(const std::string& path, std::string_view owner) {
     static_assert(sizeof(Image) == 256 * sizeof(mpi::Tally));
     if (owner.size() >= sizeof(Image::owner)) return "too long a name of host or library";
-    const std::string problem = file_.open(path, sizeof(Image));
+    std::string problem = file_.open(path, sizeof(Image));
     if (!problem.empty()) return problem;
     image_ = static_cast<Image*>(file_.memory());
     std::ranges::copy(owner, image_->owner.begin());

@@ -27,8 +27,6 @@ static void gather(void) { MPI_Gather(&in, 1, MPI_DOUBLE, parts, 1, MPI_DOUBLE, 
 // On whom a rank depends.
 static int on_all(int other) { return other >= 0; }
 static int on_root_of_bcast(int other) { return other == 2; }
-static int on_all_at_root(int other) { return rank == 0 || other == rank; }
-static int on_all_at_root_of_gather(int other) { return rank == 1 || other == rank; }
 static int on_lower(int other) { return other <= rank; }
 
 static const struct {
@@ -39,9 +37,9 @@ static const struct {
 } all[subjects] = {
     {"MPI_Allreduce", allreduce, on_all, {0, 100, 200, 300}},
     {"MPI_Bcast", bcast, on_root_of_bcast, {0, 100, 300, 200}},
-    {"MPI_Reduce", reduce, on_all_at_root, {0, 100, 200, 300}},
+    {"MPI_Reduce", reduce, on_all, {0, 100, 200, 300}},
     {"MPI_Scan", scan, on_lower, {100, 300, 0, 200}},
-    {"MPI_Gather", gather, on_all_at_root_of_gather, {300, 100, 200, 0}},
+    {"MPI_Gather", gather, on_all, {300, 100, 200, 0}},
 };
 
 int main(int argc, char** argv) {

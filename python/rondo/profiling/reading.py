@@ -230,16 +230,15 @@ class _Merger:
         return self._sites[site]
 
     def ranks(self) -> list[profile.Rank]:
-        found = []
+        """Of all ranks, also those without a file: others speak of them by their numbers."""
+        found = [profile.Rank(0, 0.0, 0.0, profile.CUT_OFF) for _ in range(self.size)]
         for each in self.images:
             ticks = sum(some.ticks for some in each.functions) + sum(some.ticks for some in each.lines)
-            found.append(
-                profile.Rank(
-                    node=self.nodes[each.owner.node],
-                    run=_seconds_between(each, each.begin, each.last),
-                    in_mpi=ticks * _rate(each),
-                    ended=ENDINGS[each.state],
-                )
+            found[each.owner.rank] = profile.Rank(
+                node=self.nodes[each.owner.node],
+                run=_seconds_between(each, each.begin, each.last),
+                in_mpi=ticks * _rate(each),
+                ended=ENDINGS[each.state],
             )
         return found
 

@@ -8,8 +8,6 @@ from itertools import accumulate
 
 FROM_ROOT = {"MPI_Bcast", "MPI_Scatter", "MPI_Scatterv"}
 """A rank needs what the root has, and the root needs nobody."""
-TO_ROOT = {"MPI_Reduce", "MPI_Gather", "MPI_Gatherv"}
-"""The root needs what all have, and the others need nobody."""
 FROM_LOWER = {"MPI_Scan", "MPI_Exscan"}
 """A rank needs what the ranks before it have."""
 
@@ -19,13 +17,11 @@ def complete_at(function: str, root: int, entries: Mapping[int, float]) -> dict[
     function = function.removesuffix("_c")
     if function in FROM_ROOT:
         return {rank: max(entry, entries[root]) for rank, entry in entries.items()}
-    last = max(entries.values())
-    if function in TO_ROOT:
-        return {rank: last if rank == root else entry for rank, entry in entries.items()}
     if function in FROM_LOWER:
         order = sorted(entries)
         return dict(zip(order, accumulate((entries[rank] for rank in order), max), strict=True))
-    return dict.fromkeys(entries, last)
+    # Reductions and gathers to a root, too: the others pass on what late ranks bring, or leave before those come.
+    return dict.fromkeys(entries, max(entries.values()))
 
 
 def split(entry: float, exit_: float, complete: float) -> tuple[float, float]:

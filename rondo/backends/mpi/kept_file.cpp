@@ -29,9 +29,10 @@ std::size_t mapped = 0;
 
 /// In a forked child. It may write, but nobody wants to know.
 void leave_to_parent() {
+    [[maybe_unused]] void* memory_of_its_own = nullptr;
     for (std::size_t i = 0; i < mapped; ++i) {
-        mmap(mappings[i].memory, mappings[i].bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-             0);
+        memory_of_its_own = mmap(mappings[i].memory, mappings[i].bytes, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     }
 }
 

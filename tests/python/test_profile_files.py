@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Waiting by its definition, and ranks' files that are none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rondo.profiling import image, reading, waiting
+
+ENTRIES = {0: 1.0, 1: 4.0, 2: 2.0, 3: 3.0}
+
+
+@pytest.mark.parametrize(
+    ("function", "root", "complete"),
+    [
+        ("MPI_Allreduce", -1, [4, 4, 4, 4]),
+        ("MPI_Alltoallv_c", -1, [4, 4, 4, 4]),
+        ("MPI_Reduce", 0, [4, 4, 4, 4]),
+        ("MPI_Bcast", 2, [2, 4, 2, 3]),
+        ("MPI_Bcast_c", 1, [4, 4, 4, 4]),
+        ("MPI_Scan", -1, [1, 4, 4, 4]),
+    ],
+)
+def test_ranks_wait_for_those_on_whom_they_depend(function: str, root: int, complete: list[float]) -> None:
+    assert waiting.complete_at(function, root, ENTRIES) == dict(enumerate(complete))
+
+
+@pytest.mark.parametrize(
+    ("complete", "split"), [(3.0, (2.0, 1.0)), (0.5, (0.0, 3.0)), (9.0, (3.0, 0.0)), (1.0, (0.0, 3.0))]
+)
+def test_waiting_and_moving_are_the_call(complete: float, split: tuple[float, float]) -> None:
+    assert waiting.split(1.0, 4.0, complete) == split
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "it was never begun"),
+        (bytes(458752), "it was never begun"),
+        (b"something else" * 1000, "there is no profile in it"),
+        (b"rondo profile 7\0" + bytes(458736), "another version of Rondo (format 7)"),
+        (image.MAGIC + bytes(5000), "cut off: 5016 of 458752 bytes"),
+    ],
+    ids=["empty", "zeros", "another", "version", "half"],
+)
+def test_file_that_is_none_is_named_with_the_reason(content: bytes, reason: str, tmp_path: Path) -> None:
+    (tmp_path / "3-host-1.profile").write_bytes(content)
+    profile = reading.read(tmp_path, ["app"])
+    assert profile.ranks == profile.lines == []
+    assert any("3-host-1.profile" in each and reason in each for each in profile.missing)
+
+
+def test_sampled_calls_stand_for_those_between() -> None:
+    def weight(number: int) -> int:
+        return image.Sample(0, 0, 0, 0, number, 0).stands_for
+
+    assert [weight(number) for number in (0, 255, 256, 511, 512, 1023, 1024)] == [1, 1, 2, 2, 4, 4, 8]
