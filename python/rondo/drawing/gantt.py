@@ -11,9 +11,9 @@ from rondo.drawing import canvas
 from rondo.drawing.canvas import Sheet
 from rondo.reports import style
 
-PANEL = 1.35  # inches, at least
-ROW = 0.16  # inches of a rank, where there are few
 MOST_ROWS = 24  # that are told apart; more become an area
+ROW = 0.16  # inches of each of them
+AREA = 1.5  # inches of more
 GAP = 0.42
 WIDTH = 6.4
 PARTS = {
@@ -24,22 +24,31 @@ PARTS = {
 }
 
 
-def draw(title: tuple[str, str], timelines: Mapping[str, Timeline], subject: PrefixSum, base: float = 0.0) -> Sheet:
-    """The panels, one below the other, named as in the keys, on one scale of time that begins at `base` seconds."""
-    heights = {name: max(PANEL, ROW * min(len(each.counts), MOST_ROWS)) for name, each in timelines.items()}
+def draw(
+    title: tuple[str, str],
+    timelines: Mapping[str, Timeline],
+    subject: PrefixSum,
+    unit: tuple[float, str] | None = None,
+) -> Sheet:
+    """The panels, one below the other, named as in the keys, on one scale of time.
+
+    `unit`: of time, in seconds, with its name.
+    """
+    ranks = {name: len(each.counts) for name, each in timelines.items()}
+    heights = {name: ROW * each if each <= MOST_ROWS else AREA for name, each in ranks.items()}
     sheet = Sheet(title, WIDTH, sum(heights.values()) + GAP * len(heights), left=0.55, bottom=0.45)
     end = max(each.seconds for each in timelines.values())
-    size, unit = style.unit_of(end)
-    per_second = WIDTH / max(end - base, 1e-300)
+    size, name_of_unit = unit or style.unit_of(end)
+    per_second = WIDTH / max(end, 1e-300)
 
     def x(seconds: float) -> float:
-        return max(seconds - base, 0.0) * per_second
+        return seconds * per_second
 
     top = 0.0
     for name, timeline in timelines.items():
         top += 0.3
         height = heights[name]
-        fastest = f"{style.digits(timeline.seconds / size, 5)} {unit}"
+        fastest = f"{style.digits(timeline.seconds / size, 5)} {name_of_unit}"
         share = timeline.seconds / subject.computing(sum(timeline.counts)) - 1
         words = f"{name}: {fastest}, {100 * share:.3g}% longer than computing alone"
         sheet.text(0, top - 0.13, words, ha="left", fontweight="bold")
@@ -47,11 +56,11 @@ def draw(title: tuple[str, str], timelines: Mapping[str, Timeline], subject: Pre
         sheet.line([x(timeline.seconds)] * 2, [top, top + height], color=canvas.INK, linewidth=0.8, zorder=5)
         top += height + GAP - 0.3
     locator = optional.module("matplotlib.ticker").MaxNLocator(7, steps=[1, 2, 5, 10])
-    for tick in locator.tick_values(base / size, end / size):
-        if base / size <= tick <= end / size * 1.0001:
+    for tick in locator.tick_values(0, end / size):
+        if 0 <= tick <= end / size * 1.0001:
             sheet.line([x(tick * size)] * 2, [0.3, top - GAP + 0.3], color=canvas.PALE, zorder=0)
             sheet.text(x(tick * size), top - GAP + 0.4, style.digits(tick, 5))
-    sheet.text(WIDTH / 2, top - GAP + 0.55, f"time ({unit})")
+    sheet.text(WIDTH / 2, top - GAP + 0.55, f"time ({name_of_unit})")
     patches = optional.module("matplotlib.patches")
     sheet.legend(
         {name: patches.Patch(facecolor=colour, edgecolor=canvas.FAINT, linewidth=0.4) for name, colour in PARTS.items()}
