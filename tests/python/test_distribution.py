@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
+import importlib
 import json
 import math
+import statistics
+import sys
+from pathlib import Path
+from types import ModuleType
 
 import pytest
 from rondo.distributions import distribution as distributions
@@ -18,6 +24,8 @@ from scipy import optimize
 import rondo as package
 from rondo import _core
 
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPTS, DATA = ROOT / "scripts", ROOT / "docs" / "benchmarks" / "data"
 ALPHA = 1e-3
 LATENCY_ALONE = Machine(alpha=ALPHA, beta=0, overhead=0, gamma=0)
 PASSES = [(1e-6, 1e-6), (4e-6, 1e-6), (2e-7, 2e-6)]
@@ -201,3 +209,51 @@ def test_the_command_refuses_what_makes_no_sense(rondo, words, complaint):
     assert result.exit_code == 2
     assert complaint in result.stderr
     assert result.stderr.startswith("rondo: ")
+
+
+def script(name: str) -> ModuleType:
+    if str(SCRIPTS) not in sys.path:
+        sys.path.append(str(SCRIPTS))
+    return importlib.import_module(name)
+
+
+def records(name: str) -> list[dict[str, str]]:
+    with (DATA / name).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_page_shows_what_virtual_time_says():
+    """docs/benchmarks/prefix-sums.md: those of its data that are quick to compute."""
+    virtual_prefix = script("virtual_prefix")
+    found = {(each["case"], each["scan"], each["distribution"]): each for each in records(virtual_prefix.FILE)}
+    assert {case for case, _, _ in found} == set(virtual_prefix.CASES)
+    for (case, scan, how), each in found.items():
+        if how != "best" and scan in (CHAIN, "two_op_doubling"):
+            timeline = virtual_prefix.timeline(virtual_prefix.CASES[case], scan, how)
+            assert int(each["additions"]) == pytest.approx(timeline.seconds, abs=1)
+            assert int(each["active"]) == timeline.active
+    computing = 2 * 200e9 / 600
+    for how, waits in (("even", 599), ("ladder:step=25000", 599), ("tent", 300), ("best", 300)):
+        additions = int(found["paper", CHAIN, how]["additions"])
+        assert additions == pytest.approx(computing + 25_000 * waits, abs=50), how
+
+
+def test_measured_prefix_sums_take_what_formula_and_virtual_time_say():
+    """docs/benchmarks/prefix-sums.md: 8 emulated nodes."""
+    times: dict[tuple[str, str, str, str], list[float]] = {}
+    predicted = {}
+    for each in records("modelled-prefix-8.csv"):
+        key = (each["library"], each["algorithm"], each["load"], each["distribution"])
+        times.setdefault(key, []).append(float(each["seconds"]))
+        predicted[key] = float(each["predicted"])
+    medians = {key: statistics.median(found) for key, found in times.items()}
+    alpha, ranks = 2e-3, 8
+    for load in (40, 10):
+        formula = load * alpha + ranks * alpha / 2
+        chain = medians["mpich", CHAIN, str(load), "best"]
+        assert chain == pytest.approx(formula, rel=0.02 if load == 40 else 0.04)
+        of_load = {key: seconds for key, seconds in medians.items() if key[2] == str(load)}
+        quickest = min(of_load, key=lambda key: of_load[key])
+        assert quickest[3] == "best"
+        assert of_load[quickest] == pytest.approx(predicted[quickest], rel=0.03)
+        assert of_load[quickest] > load * alpha + alpha  # no scan and no distribution can do it in less
