@@ -154,10 +154,7 @@ PrefixSum::PrefixSum(const AlgorithmInfo& algorithm, const SharedFacts& facts, s
           }
           return std::move(*timing);
       }()),
-      ranks_(facts.size),
-      costs_(costs),
-      element_bytes_(facts.element_bytes),
-      passes_(passes) {
+      ranks_(facts.size), costs_(costs), element_bytes_(facts.element_bytes), passes_(passes) {
     if (!(passes.first >= 0 && passes.second >= 0 && passes.both() > 0)) {
         throw Error("passes of " + std::to_string(passes.first) + " and " + std::to_string(passes.second) +
                     " seconds per element; expected none below 0, and one above");
@@ -174,8 +171,8 @@ std::vector<PrefixTimes> PrefixSum::times(std::span<const Count> counts) {
     std::vector<PrefixTimes> times;
     for (std::size_t rank = 0; rank < finishes.size(); ++rank) {
         const double prefix = finishes[rank].time;
-        times.push_back({ready[rank], prefix, prefix + passes_.second * static_cast<double>(counts[rank]),
-                         finishes[rank].due_to});
+        times.push_back(
+            {ready[rank], prefix, prefix + passes_.second * static_cast<double>(counts[rank]), finishes[rank].due_to});
     }
     return times;
 }
@@ -187,9 +184,7 @@ std::vector<PrefixTimes> PrefixSum::times(std::span<const Count> counts) {
 class DistributionSearch {
   public:
     DistributionSearch(PrefixSum& sum, double elements, Rank active)
-        : sum_(sum),
-          active_(static_cast<std::size_t>(active)),
-          mean_(elements / active),
+        : sum_(sum), active_(static_cast<std::size_t>(active)), mean_(elements / active),
           model_(active_, sum.passes_.first / sum.passes_.both(), sum.passes_.second / sum.passes_.both()) {
         shares_.assign(static_cast<std::size_t>(sum_.ranks_), 0);
         std::fill_n(shares_.begin(), active_, mean_);
@@ -295,19 +290,22 @@ PrefixSum::Best PrefixSum::best(Count elements) {
     const auto total = static_cast<double>(elements);
     const double hop = hop_of_chain(costs_, element_bytes_);
     constexpr Rank most_probed = 128;
-    constexpr double most_slopes = 256;
+    constexpr int slopes_tried = 8;
     std::map<Rank, DistributionSearch> searches;
+    // Of the best over the first ranks; where they are many, of the best tent.
     const auto seconds = [&](Rank active) {
         const auto [place, is_new] = searches.try_emplace(active, *this, total, active);
         DistributionSearch& search = place->second;
         if (!is_new) return search.seconds();
-        for (double slope = hop; slope > hop / most_slopes; slope /= 2) {
-            auto shares = tent_shares(total, active, passes_, slope);
+        for (int halvings = 0; halvings < slopes_tried; ++halvings) {
+            auto shares = tent_shares(total, active, passes_, std::ldexp(hop, -halvings));
             shares.resize(static_cast<std::size_t>(ranks_));
             search.consider(shares);
         }
-        if (active <= most_probed) search.probe();
-        search.run();
+        if (active <= most_probed) {
+            search.probe();
+            search.run();
+        }
         return search.seconds();
     };
     Rank active = ranks_;
@@ -324,7 +322,8 @@ PrefixSum::Best PrefixSum::best(Count elements) {
             }
         }
     }
-    const DistributionSearch& found = searches.at(active);
+    DistributionSearch& found = searches.at(active);
+    if (active > most_probed) found.run();
     Best best{{}, std::numeric_limits<double>::infinity(), found.bound()};
     const double step = passes_.first > 0 ? hop / passes_.first : 0;
     for (auto& counts : {rounded(found.best(), elements), even(elements, ranks_), ladder(elements, ranks_, step),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a distributed array should lie so that its prefix sum ends earliest. Each rank reduces its own elements (the first
-// pass), an exclusive scan brings it the total of those before it, and with that it makes its results (the second
+// How a distributed array should lie so that its prefix sum ends earliest. Each rank reduces its own elements (the
+// first pass), an exclusive scan brings it the total of those before it, and with that it makes its results (the second
 // pass). docs/explanation/distributions.md has the theory.
 #pragma once
 
@@ -44,10 +44,12 @@ class PrefixSum {
         std::vector<Count> counts;
         double seconds;
         /// About the least time that any distribution over the same ranks can have: that of the model by which this one
-        /// was found. Exact where ranks never wait for processors and wires (overhead and beta 0).
+        /// was found. Exact where ranks never wait for processors and wires (overhead and beta 0). Of more than 128
+        /// ranks: that distributions near this one can have.
         double bound;
     };
-    /// The distribution of so many elements that ends earliest, to within a hundredth of what its ranks wait.
+    /// The distribution of so many elements that ends earliest, to within a hundredth of what ranks wait where it is
+    /// even. Of more than 128 ranks: the best that was found near the even one and near tents.
     Best best(Count elements);
 
   private:

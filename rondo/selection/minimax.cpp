@@ -107,11 +107,11 @@ std::vector<double> Minimax::descend(std::vector<double> x, const Box& box, doub
 }
 
 std::vector<double> Minimax::minimise(std::vector<double> x, const Box& box, double precision) const {
-    constexpr int steps = 60;
+    constexpr int steps = 60, coarsest = 5;
     const double finest = precision / std::log(2.0 + static_cast<double>(rows_.size()));
     std::vector<double> best = x;
-    for (double width = 32 * finest; width > 0.7 * finest; width /= 2) {
-        x = descend(std::move(x), box, width, steps);
+    for (int doublings = coarsest; doublings >= 0; --doublings) {
+        x = descend(std::move(x), box, std::ldexp(finest, doublings), steps);
         if (value(x) < value(best)) best = x;
     }
     return best;

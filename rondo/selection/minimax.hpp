@@ -26,8 +26,8 @@ class Minimax {
     [[nodiscard]] std::size_t rows() const { return rows_.size(); }
     [[nodiscard]] double value(const std::vector<double>& x) const;
 
-    /// From there to the minimum, or near it: the maximum is at most some `precision` above it. The sum of the variables
-    /// stays as it is, and they stay in the box, where they must be.
+    /// From there to the minimum, or near it: the maximum is at most some `precision` above it. The sum of the
+    /// variables stays as it is, and they stay in the box, where they must be.
     [[nodiscard]] std::vector<double> minimise(std::vector<double> x, const Box& box, double precision) const;
 
   private:

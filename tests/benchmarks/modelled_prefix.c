@@ -5,8 +5,8 @@
 //     modelled_prefix PLAN OUTPUT REPETITIONS
 //
 // PLAN has a line for each distribution: a name, seconds per element of the first and the second pass, and an element
-// count for each rank. All of them are measured in turn, so many times. OUTPUT gets a line "name seconds" for each: from
-// the common start until the last rank with elements has made its results. A wrong prefix ends the program.
+// count for each rank. All of them are measured in turn, so many times. OUTPUT gets a line "name seconds" for each:
+// from the common start until the last rank with elements has made its results. A wrong prefix ends the program.
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ enum { most_lines = 64 };
 struct distribution {
     char name[64];
     double first_pass, second_pass;
-    double *counts;
+    double* counts;
 };
 
 static double now(void) {
@@ -34,15 +34,15 @@ static void sleep_until(double seconds) {
     }
 }
 
-static int read_plan(const char *path, int ranks, struct distribution *plan) {
-    FILE *file = fopen(path, "r");
+static int read_plan(const char* path, int ranks, struct distribution* plan) {
+    FILE* file = fopen(path, "r");
     if (file == NULL) {
         perror(path);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     int lines = 0;
     while (lines < most_lines) {
-        struct distribution *each = &plan[lines];
+        struct distribution* each = &plan[lines];
         if (fscanf(file, "%63s %lf %lf", each->name, &each->first_pass, &each->second_pass) != 3) break;
         each->counts = malloc((size_t)ranks * sizeof(double));
         for (int rank = 0; rank < ranks; ++rank) {
@@ -66,7 +66,7 @@ static double common_start(int rank) {
     return start;
 }
 
-static double prefix_sum(const struct distribution *plan, int rank, double start) {
+static double prefix_sum(const struct distribution* plan, int rank, double start) {
     const double count = plan->counts[rank];
     double total = count, prefix = 0, expected = 0;
     sleep_until(start + plan->first_pass * count);
@@ -81,7 +81,7 @@ static double prefix_sum(const struct distribution *plan, int rank, double start
     return end;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int rank, ranks;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -93,7 +93,7 @@ int main(int argc, char **argv) {
     prctl(PR_SET_TIMERSLACK, 1);
     struct distribution plan[most_lines];
     const int lines = read_plan(argv[1], ranks, plan);
-    FILE *output = rank == 0 ? fopen(argv[2], "w") : NULL;
+    FILE* output = rank == 0 ? fopen(argv[2], "w") : NULL;
     for (int repetition = -1; repetition < atoi(argv[3]); ++repetition) {  // the first one is a warm-up
         for (int line = 0; line < lines; ++line) {
             const double end = prefix_sum(&plan[line], rank, common_start(rank));

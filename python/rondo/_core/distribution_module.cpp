@@ -5,6 +5,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,17 +31,15 @@ class Subject {
   public:
     Subject(std::string_view algorithm, Count processes, Count element_bytes, std::string_view machine,
             std::string_view nodes, const Passes& passes)
-        : collective_(require_collective("exscan")),
-          choice_(parse_choice(collective_, algorithm)),
+        : collective_(require_collective("exscan")), choice_(parse_choice(collective_, algorithm)),
           costs_(Machine::parse(machine, "machine").costs()) {
         if (choice_.algorithm == nullptr) {
             throw Error("what the MPI library's own exscan does is not known; choose one of Rondo's algorithms");
         }
         SharedFacts facts = checked_facts(collective_, processes, 1, element_bytes, 0, true);
         if (!nodes.empty()) facts.placement = &placement_.emplace(parse_nodes(nodes, facts.size));
-        const auto settings =
-            virtual_machine::closed_settings(*choice_.algorithm, facts, choice_.settings, costs_);
-        sum_.emplace(*choice_.algorithm, facts, settings, costs_, passes);
+        const auto settings = virtual_machine::closed_settings(*choice_.algorithm, facts, choice_.settings, costs_);
+        sum_ = std::make_unique<PrefixSum>(*choice_.algorithm, facts, settings, costs_, passes);
     }
 
     [[nodiscard]] PrefixSum& sum() { return *sum_; }
@@ -50,7 +49,7 @@ class Subject {
     Choice choice_;
     virtual_machine::CostModel costs_;
     std::optional<Placement> placement_;
-    std::optional<PrefixSum> sum_;
+    std::unique_ptr<PrefixSum> sum_;
 };
 
 nb::list prefix_times(std::string_view algorithm, const std::vector<Count>& counts, double first_pass,
@@ -64,8 +63,8 @@ nb::list prefix_times(std::string_view algorithm, const std::vector<Count>& coun
     return found;
 }
 
-nb::dict best_counts(std::string_view algorithm, Count elements, Count processes, double first_pass,
-                     double second_pass, std::string_view machine, Count element_bytes, std::string_view nodes) {
+nb::dict best_counts(std::string_view algorithm, Count elements, Count processes, double first_pass, double second_pass,
+                     std::string_view machine, Count element_bytes, std::string_view nodes) {
     Subject subject(algorithm, processes, element_bytes, machine, nodes, {first_pass, second_pass});
     const PrefixSum::Best best = [&] {
         const nb::gil_scoped_release released;
@@ -78,9 +77,7 @@ nb::dict best_counts(std::string_view algorithm, Count elements, Count processes
     return description;
 }
 
-Rank ranks_of(Count processes) {
-    return checked_facts(require_collective("exscan"), processes, 1, 1, 0, true).size;
-}
+Rank ranks_of(Count processes) { return checked_facts(require_collective("exscan"), processes, 1, 1, 0, true).size; }
 
 }  // namespace
 
@@ -89,9 +86,11 @@ void bind_distribution(nb::module_& module) {
         "even", [](Count elements, Count processes) { return even(elements, ranks_of(processes)); }, "elements"_a,
         "processes"_a, "Counts of each rank: as many on each, but for one.");
     module.def(
-        "ladder", [](Count elements, Count processes, double step) { return ladder(elements, ranks_of(processes), step); },
+        "ladder",
+        [](Count elements, Count processes, double step) { return ladder(elements, ranks_of(processes), step); },
         "elements"_a, "processes"_a, "step"_a,
-        "Counts of each rank: so many more on each than on the one before. Ranks that would begin with less than a step "
+        "Counts of each rank: so many more on each than on the one before. Ranks that would begin with less than a "
+        "step "
         "get nothing.\n\nRaises ValueError for a negative step.");
     module.def(
         "tent",

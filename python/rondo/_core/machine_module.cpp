@@ -109,7 +109,8 @@ void bind_machine(nb::module_& module) {
     module.def(
         "standard_machine", [] { return described(Machine()); },
         "The figures that are used without a machine file: alpha, overhead and rendezvous (or None) in seconds, beta "
-        "gamma, first_pass and second_pass (of a prefix sum) in seconds per byte, eager in bytes or None, lanes; those that end in _inside are of messages "
+        "gamma, first_pass and second_pass (of a prefix sum) in seconds per byte, eager in bytes or None, lanes; those "
+        "that end in _inside are of messages "
         "inside a node.");
     module.def(
         "read_machine",

@@ -263,20 +263,22 @@ void bind_trace(nb::module_& module) {
                "the processor per message sent or received. nodes: where ranks are, as in 4x8 or 4,4,3 ('': each on a "
                "node of its own). Messages inside a node take the costs that end in _inside; None: those of all. The "
                "ranks of a node share its lanes to others. Messages of more bytes than eager (None: none) ask their "
-               "receivers, which takes rendezvous in addition. ready: when each rank comes to the call, overlapped; empty: all "
+               "receivers, which takes rendezvous in addition. ready: when each rank comes to the call, overlapped; "
+               "empty: all "
                "at 0.\n\n"
                "Raises ValueError for an unknown choice, a call that makes no sense or that the algorithm refuses, and "
                "beyond `most_messages` (0: no limit).");
-    module.def("times", &timed, "collective"_a, "choice"_a, "processes"_a, "count"_a, "machines"_a, nb::kw_only(),
-               "element_bytes"_a = 8, "root"_a = 0, "nodes"_a = "", "fluid"_a = false,
-               "most_messages"_a = Count{1} << 21, "ready"_a = std::vector<double>(), nb::call_guard<nb::gil_scoped_release>(),
-               "When the slowest rank has finished, in seconds of virtual time, overlapped, on each of these machines "
-               "(texts of machine files): as `trace` finds it, but nothing is checked and nothing written down, so "
-               "that thousands of ranks can be timed. fluid: messages share lanes, and short sends are buffered, as on "
-               "real networks; segments are chosen without that, as programs do. ready: when each rank comes to the call; "
-               "empty: all at 0.\n\nRaises ValueError as `trace` does, "
-               "for a malformed machine, "
-               "and beyond `most_messages`.");
+    module.def(
+        "times", &timed, "collective"_a, "choice"_a, "processes"_a, "count"_a, "machines"_a, nb::kw_only(),
+        "element_bytes"_a = 8, "root"_a = 0, "nodes"_a = "", "fluid"_a = false, "most_messages"_a = Count{1} << 21,
+        "ready"_a = std::vector<double>(), nb::call_guard<nb::gil_scoped_release>(),
+        "When the slowest rank has finished, in seconds of virtual time, overlapped, on each of these machines "
+        "(texts of machine files): as `trace` finds it, but nothing is checked and nothing written down, so "
+        "that thousands of ranks can be timed. fluid: messages share lanes, and short sends are buffered, as on "
+        "real networks; segments are chosen without that, as programs do. ready: when each rank comes to the call; "
+        "empty: all at 0.\n\nRaises ValueError as `trace` does, "
+        "for a malformed machine, "
+        "and beyond `most_messages`.");
 }
 
 }  // namespace rondo

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcast exclusive scan: every rank sends its vector to all ranks above, the nearest first, and each combines what it
-// gets. One latency, but p - 1 messages and up to p - 2 operations for a rank: for a few ranks that come at very
+// Broadcast exclusive scan: every rank sends its vector to all ranks above, the nearest first, and each combines what
+// it gets. One latency, but p - 1 messages and up to p - 2 operations for a rank: for a few ranks that come at very
 // different times. The whole vector in every message. Lands in the output. [carver_ladder]
 #include "rondo/algorithms/exscan/exscan.hpp"
 

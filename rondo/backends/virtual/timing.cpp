@@ -82,6 +82,7 @@ class Timing::Witness {
     Witness(Timing& timing, std::vector<Finish>& finishes)
         : timing_(timing), time_(timing.time_), finishes_(finishes), due_to_(timing.time_.actions()) {
         const auto ranks = static_cast<Rank>(finishes.size());
+        latest_.reserve(finishes.size());
         for (Rank rank = 0; rank < ranks; ++rank) latest_.push_back({rank, rank});
     }
 
@@ -124,6 +125,7 @@ class Timing::Witness {
 std::vector<Timing::Finish> Timing::finishes(const CostModel& costs, Count element_bytes,
                                              std::span<const double> ready) {
     std::vector<Finish> finishes;
+    finishes.reserve(static_cast<std::size_t>(time_.size()));
     for (Rank rank = 0; rank < time_.size(); ++rank) {
         finishes.push_back({ready.empty() ? 0 : ready[static_cast<std::size_t>(rank)], rank});
     }

@@ -23,8 +23,9 @@ class Timing {
     static std::optional<Timing> of(const Problem& problem, const FlightLimits& limits = {},
                                     Count most = most_messages);
 
-    /// When the slowest rank has finished, if the ranks come to the call at `ready` (empty: all at 0). Elements have `element_bytes`, whatever the problem said: so pipelines of as
-    /// many segments of another length are timed with the same plans. Throws Error for a deadlock.
+    /// When the slowest rank has finished, if the ranks come to the call at `ready` (empty: all at 0). Elements have
+    /// `element_bytes`, whatever the problem said: so pipelines of as many segments of another length are timed with
+    /// the same plans. Throws Error for a deadlock.
     double time(const CostModel& costs, Count element_bytes, std::span<const double> ready = {});
 
     /// When a rank has finished, and whose coming that was due to: had that rank come later, this one would have
