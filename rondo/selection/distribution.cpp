@@ -292,7 +292,7 @@ PrefixSum::Best PrefixSum::best(Count elements) {
     constexpr Rank most_probed = 128;
     constexpr int slopes_tried = 8;
     std::map<Rank, DistributionSearch> searches;
-    // Of the best over the first ranks; where they are many, of the best tent.
+    // Of the best over the first ranks; where there are many, of the best tent over them.
     const auto seconds = [&](Rank active) {
         const auto [place, is_new] = searches.try_emplace(active, *this, total, active);
         DistributionSearch& search = place->second;
@@ -302,7 +302,7 @@ PrefixSum::Best PrefixSum::best(Count elements) {
             shares.resize(static_cast<std::size_t>(ranks_));
             search.consider(shares);
         }
-        if (active <= most_probed) {
+        if (ranks_ <= most_probed) {
             search.probe();
             search.run();
         }
@@ -323,7 +323,7 @@ PrefixSum::Best PrefixSum::best(Count elements) {
         }
     }
     DistributionSearch& found = searches.at(active);
-    if (active > most_probed) found.run();
+    if (ranks_ > most_probed) found.run();
     Best best{{}, std::numeric_limits<double>::infinity(), found.bound()};
     const double step = passes_.first > 0 ? hop / passes_.first : 0;
     for (auto& counts : {rounded(found.best(), elements), even(elements, ranks_), ladder(elements, ranks_, step),
