@@ -19,6 +19,7 @@ find_package(nanobind CONFIG REQUIRED)
 
 # NB_SUPPRESS_WARNINGS: nanobind's headers are system headers to us.
 nanobind_add_module(_core NB_STATIC NB_SUPPRESS_WARNINGS "${python_module_source}"
+                    "${PROJECT_SOURCE_DIR}/python/rondo/_core/distribution_module.cpp"
                     "${PROJECT_SOURCE_DIR}/python/rondo/_core/machine_module.cpp"
                     "${PROJECT_SOURCE_DIR}/python/rondo/_core/rules_module.cpp"
                     "${PROJECT_SOURCE_DIR}/python/rondo/_core/trace_module.cpp"

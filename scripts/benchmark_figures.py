@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib
+import virtual_prefix
 from benchmark_tables import DATA, ROOT, by_label, labels, minimum, results_of, vector_text
 from computed_tables import speed_ups
 from rondo.bench.maps import Question, draw_up
@@ -18,6 +19,7 @@ from rondo.bench.pages import Page, Run
 from rondo.bench.plans import TYPES
 from rondo.bench.results import NATIVE
 from rondo.bench.statistics import LEAST_FOR_INTERVAL
+from rondo.drawing import canvas, gantt
 from rondo.reports import figures, map_figures, sections, style
 from rondo.reports.sections import Source
 from rondo.reports.style import Style
@@ -141,9 +143,25 @@ def lanes(page: Page, name: str, file: str) -> None:
         pyplot.close(pictured)
 
 
+def distributions(page: Page, name: str, scan: str) -> None:
+    """Who computes and who waits when, in the short case: a panel for each distribution."""
+    del page
+    matplotlib.use("Agg")
+    case = virtual_prefix.CASES["short"]
+    panels = {how: virtual_prefix.timeline(case, scan, how) for how in ("even", "ladder", "tent", "best")}
+    title = (
+        f"Prefix sum of {case.elements:,} elements on {virtual_prefix.RANKS} ranks, {scan}",
+        f"virtual time, in additions; a message takes {virtual_prefix.MESSAGE:,}",
+    )
+    with matplotlib.rc_context(canvas.SETTINGS):
+        sheet = gantt.draw(title, panels, case.prefix_sum(), (1e6, "million additions"))
+        sheet.save(FIGURES / f"{name}-{scan}.png")
+
+
 KINDS: dict[str, Callable[[Page, str, str], None]] = {
     "report": report,
     "bandwidth": bandwidth,
     "map": fastest,
     "lanes": lanes,
+    "distributions": distributions,
 }

@@ -25,6 +25,7 @@ from typing import Any
 import benchmark_figures
 import benchmark_tables
 import computed_tables
+import distribution_tables
 import predicted_tables
 from benchmark_tables import DATA, ROOT
 from rondo.bench import pages
@@ -34,7 +35,12 @@ from rondo.launching.mpi_library import NAMES
 
 PAGES = DATA.parent
 TOOLCHAIN = ROOT / ".toolchain"
-KINDS = {**benchmark_tables.KINDS, **computed_tables.KINDS, **predicted_tables.KINDS}
+KINDS = {
+    **benchmark_tables.KINDS,
+    **computed_tables.KINDS,
+    **predicted_tables.KINDS,
+    **distribution_tables.KINDS,
+}
 """Of tables: functions that take the page and the options."""
 
 

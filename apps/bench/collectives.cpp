@@ -105,6 +105,29 @@ void stream(Function, const Arguments& a) {
 /// Every rank by itself: what the operator takes.
 void reduce_local(Function, const Arguments& a) { MPI_Reduce_local(a.input, a.output, a.count, a.type, a.op); }
 
+/// Every rank by itself, with doubles whatever the type: the sum of a long array, in as many parts as processors add at
+/// once.
+void first_pass(Function, const Arguments& a) {
+    constexpr std::size_t parts = 16;
+    const auto* input = static_cast<const double*>(a.input);
+    const std::size_t count = static_cast<std::size_t>(a.count) * extent_of(a.type) / sizeof(double);
+    double sums[parts] = {};
+    for (std::size_t i = 0; i + parts <= count; i += parts) {
+        for (std::size_t part = 0; part < parts; ++part) sums[part] += input[i + part];
+    }
+    for (std::size_t part = 1; part < parts; ++part) sums[0] += sums[part];
+    if (count > 0) *static_cast<double*>(a.output) = sums[0];
+}
+
+/// The same: its running sums.
+void second_pass(Function, const Arguments& a) {
+    const auto* input = static_cast<const double*>(a.input);
+    auto* output = static_cast<double*>(a.output);
+    const std::size_t count = static_cast<std::size_t>(a.count) * extent_of(a.type) / sizeof(double);
+    double sum = 0;
+    for (std::size_t i = 0; i < count; ++i) output[i] = sum += input[i];
+}
+
 int none(int, int) { return 0; }
 int one_vector(int, int) { return 1; }
 int one_of_each(int, int ranks) { return ranks; }
@@ -154,6 +177,8 @@ const Collective table[] = {
     {"ring_shift", RONDO_PATTERN, false, false, 1, false, ring_shift, Counts::whole, one_vector, previous, undefined},
     {"stream", RONDO_PATTERN, false, false, 1, false, stream, Counts::whole, one_vector, root_on_the_last, undefined},
     {"reduce_local", RONDO_PATTERN, false, false, 1, false, reduce_local, Counts::whole, one_vector, nobody, undefined},
+    {"first_pass", RONDO_PATTERN, false, false, 1, false, first_pass, Counts::whole, one_vector, nobody, undefined},
+    {"second_pass", RONDO_PATTERN, false, false, 1, false, second_pass, Counts::whole, one_vector, nobody, undefined},
 };
 // clang-format on
 

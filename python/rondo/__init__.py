@@ -13,7 +13,7 @@ except PackageNotFoundError:  # a source tree on PYTHONPATH
     __version__ = "unknown"
 
 # What programs call, by the module that has it. Loaded when it is first used: the command line needs no NumPy, no MPI.
-_CALLS = {"prefix_sum": "prefix_sums"}
+_CALLS = {"distribution": "distributions.distribution", "prefix_sum": "prefix_sums"}
 
 
 def __getattr__(name: str) -> Any:

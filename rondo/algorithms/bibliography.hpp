@@ -18,6 +18,9 @@ inline constexpr Reference bibliography[] = {
     {"bruck1997efficient",
      "J. Bruck, C.-T. Ho, S. Kipnis, E. Upfal, D. Weathersby: Efficient algorithms for all-to-all communications in "
      "multiport message-passing systems. IEEE TPDS 8(11), 1997."},
+    {"carver_ladder",
+     "J. Carver: Parallel prefix optimization: benefits from a laddered data distribution. Project report, course "
+     "18.337J/6.338J, MIT."},
     {"chan2007collective",
      "E. Chan, M. Heimlich, A. Purkayastha, R. van de Geijn: Collective communication: theory, practice, and "
      "experience. Concurrency and Computation: Practice and Experience 19(13), 2007."},

@@ -31,6 +31,8 @@ constexpr Figure figures[] = {
     {"alpha_inside", &Machine::alpha_inside, false, "seconds"},
     {"beta_inside", &Machine::beta_inside, false, "seconds per byte"},
     {"overhead_inside", &Machine::overhead_inside, false, "seconds"},
+    {"first_pass", &Machine::first_pass, false, "seconds per byte"},
+    {"second_pass", &Machine::second_pass, false, "seconds per byte"},
 };
 
 constexpr std::string_view lanes_key = "lanes";

@@ -21,6 +21,8 @@ class Machine {
     double beta = 8e-11;     ///< seconds per byte of a message
     double overhead = 5e-7;  ///< seconds that the processor needs for a message, on either side
     double gamma = 5e-11;    ///< seconds per byte that an operator produces
+    /// Seconds per byte of the passes of a prefix sum over an array longer than caches: reduce it, and make its sums.
+    double first_pass = 1e-10, second_pass = 2e-10;
     // The same of messages inside a node.
     double alpha_inside = 3e-7, beta_inside = 1e-10, overhead_inside = 1e-7;
     Count lanes = 1;  ///< of a node, through which its messages leave it and come in

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "rondo/algorithms/registry.hpp"
 #include "rondo/backends/virtual/dataflow.hpp"
 #include "rondo/core/error.hpp"
@@ -96,6 +98,84 @@ TEST_P(EveryAlgorithm, takes_the_time_that_it_takes_with_data_on_nodes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithm, testing::ValuesIn(all_algorithms()), test_name);
+
+/// When each rank comes: irregular, but the same in every run.
+std::vector<double> staggered(Rank size, double unit) {
+    std::vector<double> ready;
+    for (Rank rank = 0; rank < size; ++rank) ready.push_back(unit * ((rank * 7 + 3) % 11));
+    return ready;
+}
+
+TEST_P(EveryAlgorithm, takes_the_same_time_with_data_where_ranks_come_late) {
+    for (const Rank size : {1, 2, 5, 8, 13, 32}) {
+        const auto settings = settings_of(*GetParam(), 16);
+        const SharedFacts facts = find_collective(GetParam()->collective)
+                                      ->facts({.size = size, .count = 7, .element_bytes = 8, .op = {true}});
+        if (GetParam()->refusal(facts, settings)) continue;
+        const Problem problem{*GetParam(), facts, settings};
+        for (const CostModel& costs : cost_models) {
+            const auto ready = staggered(size, costs.alpha + costs.beta);
+            const Outcome outcome = run_dataflow(problem, {.costs = costs, .ready = ready});
+            auto timing = Timing::of(problem);
+            const auto finishes = timing->finishes(costs, facts.element_bytes, ready);
+            EXPECT_EQ(timing->time(costs, facts.element_bytes, ready), outcome.time) << "p=" << size;
+            for (std::size_t rank = 0; rank < ready.size(); ++rank) {
+                const auto& [sent, received, volume, operations, combined, time] = outcome.ranks[rank];
+                EXPECT_EQ(finishes[rank].time, std::max(time, ready[rank])) << "p=" << size << " rank " << rank;
+                EXPECT_GE(finishes[rank].time, ready[rank]);
+            }
+        }
+    }
+}
+
+TEST(Timing, ranks_finish_late_because_of_the_rank_that_is_named) {
+    constexpr CostModel costs{.alpha = 2e-3, .beta = 4e-8, .gamma = 1e-10, .overhead = 5e-5};
+    constexpr double later = 1e-7;
+    for (const AlgorithmInfo* algorithm : find_collective("exscan")->algorithms) {
+        for (const Rank size : {2, 5, 8, 13}) {
+            const auto settings = settings_of(*algorithm, 8);
+            const SharedFacts facts{.size = size, .count = 1, .element_bytes = 8, .op = {true}};
+            auto timing = Timing::of(Problem{*algorithm, facts, settings});
+            auto ready = staggered(size, 1.1e-3);
+            const auto before = timing->finishes(costs, 8, ready);
+            for (Rank late = 0; late < size; ++late) {
+                double& comes = ready[static_cast<std::size_t>(late)];
+                comes += later;
+                const auto after = timing->finishes(costs, 8, ready);
+                comes -= later;
+                for (std::size_t rank = 0; rank < before.size(); ++rank) {
+                    const double delay = before[rank].due_to == late ? later : 0;
+                    EXPECT_NEAR(after[rank].time - before[rank].time, delay, 1e-12)
+                        << algorithm->name << " p=" << size << " rank " << rank << ", late " << late;
+                }
+            }
+        }
+    }
+}
+
+TEST(Timing, messages_that_are_there_before_a_rank_comes_do_not_wait_for_one_another) {
+    const AlgorithmInfo& chain = *find_collective("exscan")->algorithm("linear_pipeline");
+    const auto settings = settings_of(chain, 8);
+    const SharedFacts facts{.size = 3, .count = 1, .element_bytes = 8};
+    auto timing = Timing::of(Problem{chain, facts, settings});
+    const double ready[] = {0, 10, 10.5};
+    const auto finishes = timing->finishes({}, 8, ready);  // a message takes 1
+    EXPECT_EQ(finishes[0].time, 0);
+    EXPECT_EQ(finishes[1].time, 10);
+    EXPECT_EQ(finishes[2].time, 11);
+    EXPECT_EQ(finishes[2].due_to, 1);
+}
+
+TEST(Timing, refuses_times_at_which_no_rank_can_come) {
+    const AlgorithmInfo& chain = *find_collective("exscan")->algorithm("linear_pipeline");
+    const auto settings = settings_of(chain, 8);
+    const SharedFacts facts{.size = 3, .count = 1, .element_bytes = 8};
+    auto timing = Timing::of(Problem{chain, facts, settings});
+    const double two[] = {0, 1}, negative[] = {0, -1, 0}, never[] = {0, 0, std::numeric_limits<double>::infinity()};
+    EXPECT_THROW((void)timing->finishes({}, 8, two), Error);
+    EXPECT_THROW((void)timing->finishes({}, 8, negative), Error);
+    EXPECT_THROW((void)timing->finishes({}, 8, never), Error);
+}
 
 TEST(Timing, plans_serve_for_elements_of_every_length) {
     const AlgorithmInfo& pipeline = *find_collective("exscan")->algorithm("linear_pipeline");

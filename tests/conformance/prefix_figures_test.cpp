@@ -47,6 +47,19 @@ TEST(exscan_one_doubling, takes_one_plus_ceil_log2_of_p_minus_1_rounds) {
     }
 }
 
+TEST(exscan_broadcast, sends_from_every_rank_to_all_above) {
+    for (Rank p = 2; p <= 40; ++p) {  // it has p (p - 1) / 2 messages
+        SCOPED_TRACE(p);
+        const Outcome outcome = run("exscan", "broadcast", p);
+        EXPECT_EQ(outcome.time, p - 1);
+        EXPECT_EQ(outcome.most_operations(), p - 2);
+        for (Rank rank = 0; rank < p; ++rank) {
+            EXPECT_EQ(outcome.ranks[static_cast<std::size_t>(rank)].sent, p - 1 - rank);
+            EXPECT_EQ(outcome.ranks[static_cast<std::size_t>(rank)].received, rank);
+        }
+    }
+}
+
 /// Rounds of a member of the family: span 2^q' - 1 after q' rounds, doubled by each further one, until p-1.
 int family_rounds(Rank p, int inclusive_rounds) {
     int rounds = std::min(inclusive_rounds, ceil_log2(p));

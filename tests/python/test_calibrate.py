@@ -17,9 +17,11 @@ from rondo.machine.machine import Machine
 from rondo import _core
 
 EMULATED = Machine(
-    alpha=2e-3, beta=4e-8, overhead=5e-5, gamma=1e-10, alpha_inside=4e-7, beta_inside=2e-10, overhead_inside=1e-7
-)
+    alpha=2e-3, beta=4e-8, overhead=5e-5, gamma=1e-10, alpha_inside=4e-7, beta_inside=2e-10, overhead_inside=1e-7,
+    first_pass=2e-10, second_pass=3e-10,
+)  # fmt: skip
 STANDARD_INSIDE = {"alpha_inside": 3e-7, "beta_inside": 1e-10, "overhead_inside": 1e-7}
+STANDARD_PASSES = {"first_pass": 1e-10, "second_pass": 2e-10}
 
 
 @pytest.fixture
@@ -52,6 +54,7 @@ def test_a_machine_file_is_read_back(machine_file):
     machine_file.write_text("alpha = 1\nbeta = 2\n")
     found = dataclasses.asdict(machine.read(machine_file))
     assert {key: found[key] for key in STANDARD_INSIDE} == STANDARD_INSIDE
+    assert {key: found[key] for key in STANDARD_PASSES} == STANDARD_PASSES
 
 
 def test_the_default_file_is_in_the_configuration_directory(home):
@@ -173,6 +176,8 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> dict[str, Results]:
         "ping_pong": results_of("ping_pong", {size: 1e-6 + 1e-9 * size for size in sizes}),
         "stream": results_of("stream", {8 * count: 5e-6 + 2e-6 * count for count in calibrate.MESSAGES}),
         "reduce_local": results_of("reduce_local", {8 * n: 1e-6 + 1e-10 * 8 * n for n in calibrate.OPERANDS}),
+        "first_pass": results_of("first_pass", {8 * n: 3e-10 * 8 * n for n in calibrate.ARRAYS}),
+        "second_pass": results_of("second_pass", {8 * n: 5e-10 * 8 * n for n in calibrate.ARRAYS}),
     }
     monkeypatch.setattr(bench, "measure", lambda pattern, **_: results[pattern])
     return results
@@ -184,6 +189,8 @@ def test_figures_follow_from_what_was_measured(measured):
     assert found.machine.beta == pytest.approx(1e-9)
     assert found.machine.overhead == pytest.approx(2e-6)
     assert found.machine.gamma == pytest.approx(1e-10)
+    assert found.machine.first_pass == pytest.approx(3e-10)
+    assert found.machine.second_pass == pytest.approx(5e-10)
 
 
 def ping_pong_that_waits(longest_eager: int) -> Results:
@@ -341,4 +348,5 @@ def test_a_segment_depends_on_the_nodes():
 
 
 def test_without_a_file_a_fast_network_is_meant():
-    assert machine.standard() == Machine(alpha=2e-6, beta=8e-11, overhead=5e-7, gamma=5e-11, **STANDARD_INSIDE)
+    inside_and_passes = {**STANDARD_INSIDE, **STANDARD_PASSES}
+    assert machine.standard() == Machine(alpha=2e-6, beta=8e-11, overhead=5e-7, gamma=5e-11, **inside_and_passes)

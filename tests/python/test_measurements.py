@@ -88,7 +88,7 @@ def test_all_pages_with_data_are_among_these() -> None:
     assert len(PAGES) >= 3
     wanted = {run.file for path in PAGES for run in pages.read(path).runs}
     there = {each.name for each in (PAGES[0].parent / "data").iterdir()}
-    computed = ("simulated-", "virtual-", "literature-")
+    computed = ("simulated-", "virtual-", "literature-", "modelled-")
     assert {each for each in there - wanted if not each.startswith(computed)} == set()
 
 

@@ -64,6 +64,23 @@ def test_fluids_share_wires() -> None:
         assert both == pytest.approx(expected, rel=0.01)
 
 
+def test_ranks_may_come_at_different_times() -> None:
+    text = "alpha = 1\nbeta = 0\noverhead = 0\ngamma = 0\n"
+    for ready, end in (([], 3), ([0, 0, 0, 0], 3), ([5, 0, 0, 0], 8), ([0, 0, 0, 5], 5), ([0, 1.5, 0, 0], 3.5)):
+        (time,) = _core.times("exscan", "linear_pipeline", 4, 1, [text], ready=ready)
+        assert time == end, ready
+        found = _core.trace(
+            "exscan", "linear_pipeline", 4, 1, mode="overlapped", alpha=1, overhead=0, ready=[float(x) for x in ready]
+        )
+        assert max(rank["time"] for rank in found["ranks"]) == pytest.approx(min(end, found["time"]))
+    with pytest.raises(ValueError, match="expected one for each of 4 ranks"):
+        _core.times("exscan", "linear_pipeline", 4, 1, [text], ready=[1.0])
+    with pytest.raises(ValueError, match="rank 2 comes at -1"):
+        _core.times("exscan", "linear_pipeline", 4, 1, [text], ready=[0, 0, -1, 0])
+    with pytest.raises(ValueError, match="in lock step all ranks come at once"):
+        _core.trace("exscan", "linear_pipeline", 4, 1, ready=[0, 0, 1, 0])
+
+
 def test_what_cannot_be_timed_is_refused() -> None:
     text = [MACHINE.text()]
     with pytest.raises(ValueError, match="choose one of Rondo's"):

@@ -16,6 +16,7 @@
 #include "rondo/selection/nearest.hpp"
 #include "rondo/selection/nodes.hpp"
 #include "rondo/selection/quantity.hpp"
+#include "python/rondo/_core/distribution_module.hpp"
 #include "python/rondo/_core/machine_module.hpp"
 #include "python/rondo/_core/rules_module.hpp"
 #include "python/rondo/_core/trace_module.hpp"
@@ -99,6 +100,7 @@ std::vector<std::string_view> nearest_of(std::string_view word, const std::vecto
 }  // namespace rondo
 
 NB_MODULE(_core, module) {
+    rondo::bind_distribution(module);
     rondo::bind_machine(module);
     rondo::bind_rules(module);
     rondo::bind_verdicts(module);

@@ -39,6 +39,8 @@ nb::dict described(const Machine& machine) {
     description["alpha_inside"] = machine.alpha_inside;
     description["beta_inside"] = machine.beta_inside;
     description["overhead_inside"] = machine.overhead_inside;
+    description["first_pass"] = machine.first_pass;
+    description["second_pass"] = machine.second_pass;
     description["lanes"] = machine.lanes;
     description["eager"] = machine.eager;
     description["rendezvous"] = machine.rendezvous;
@@ -107,7 +109,8 @@ void bind_machine(nb::module_& module) {
     module.def(
         "standard_machine", [] { return described(Machine()); },
         "The figures that are used without a machine file: alpha, overhead and rendezvous (or None) in seconds, beta "
-        "and gamma in seconds per byte, eager in bytes or None, lanes; those that end in _inside are of messages "
+        "gamma, first_pass and second_pass (of a prefix sum) in seconds per byte, eager in bytes or None, lanes; those "
+        "that end in _inside are of messages "
         "inside a node.");
     module.def(
         "read_machine",

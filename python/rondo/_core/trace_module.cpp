@@ -141,7 +141,7 @@ nb::dict traced(std::string_view collective_name, std::string_view choice_text, 
                 std::string_view mode, double alpha, double beta, double gamma, double overhead,
                 std::optional<double> alpha_inside, std::optional<double> beta_inside,
                 std::optional<double> overhead_inside, int lanes, std::optional<Count> eager, double rendezvous,
-                std::int64_t most_messages) {
+                std::int64_t most_messages, const std::vector<double>& ready) {
     const Collective& collective = require_collective(collective_name);
     const Choice choice = known_choice(collective, choice_text);
     SharedFacts facts = checked_facts(collective, processes, count, element_bytes, root, commutative);
@@ -167,7 +167,7 @@ nb::dict traced(std::string_view collective_name, std::string_view choice_text, 
                                            .settings = settings,
                                            .in_place = in_place,
                                            .parts = parts.table()};
-    const virtual_machine::TraceOptions options{execution_of(mode), costs, most_messages};
+    const virtual_machine::TraceOptions options{execution_of(mode), costs, most_messages, ready};
     const virtual_machine::Trace trace = virtual_machine::trace(problem, options);
 
     nb::dict description;
@@ -181,7 +181,7 @@ nb::dict traced(std::string_view collective_name, std::string_view choice_text, 
 
 std::vector<double> timed(std::string_view collective_name, std::string_view choice_text, Count processes, Count count,
                           const std::vector<std::string>& machines, Count element_bytes, Count root,
-                          std::string_view nodes, bool fluid, Count most_messages) {
+                          std::string_view nodes, bool fluid, Count most_messages, const std::vector<double>& ready) {
     const Collective& collective = require_collective(collective_name);
     const Choice choice = known_choice(collective, choice_text);
     SharedFacts facts = checked_facts(collective, processes, count, element_bytes, root, true);
@@ -206,7 +206,7 @@ std::vector<double> timed(std::string_view collective_name, std::string_view cho
             if (!timing) throw too_many();
         }
         costs.fluid = fluid;  // not when segments are chosen: programs have no time for that
-        times.push_back(timing->time(costs, facts.element_bytes));
+        times.push_back(timing->time(costs, facts.element_bytes, ready));
     }
     return times;
 }
@@ -247,6 +247,7 @@ void bind_trace(nb::module_& module) {
                "mode"_a = "lockstep", "alpha"_a = 1.0, "beta"_a = 0.0, "gamma"_a = 0.0, "overhead"_a = 0.0,
                "alpha_inside"_a = nb::none(), "beta_inside"_a = nb::none(), "overhead_inside"_a = nb::none(),
                "lanes"_a = 1, "eager"_a = nb::none(), "rendezvous"_a = 0.0, "most_messages"_a = 0,
+               "ready"_a = std::vector<double>(),
                "Runs all ranks of a choice such as 'linear_pipeline:segment=4Ki' in virtual time, 'lockstep' (with the "
                "standard costs, time is the number of rounds) or 'overlapped', and says what happened: a dictionary "
                "with\n"
@@ -262,18 +263,22 @@ void bind_trace(nb::module_& module) {
                "the processor per message sent or received. nodes: where ranks are, as in 4x8 or 4,4,3 ('': each on a "
                "node of its own). Messages inside a node take the costs that end in _inside; None: those of all. The "
                "ranks of a node share its lanes to others. Messages of more bytes than eager (None: none) ask their "
-               "receivers, which takes rendezvous in addition.\n\n"
+               "receivers, which takes rendezvous in addition. ready: when each rank comes to the call, overlapped; "
+               "empty: all "
+               "at 0.\n\n"
                "Raises ValueError for an unknown choice, a call that makes no sense or that the algorithm refuses, and "
                "beyond `most_messages` (0: no limit).");
-    module.def("times", &timed, "collective"_a, "choice"_a, "processes"_a, "count"_a, "machines"_a, nb::kw_only(),
-               "element_bytes"_a = 8, "root"_a = 0, "nodes"_a = "", "fluid"_a = false,
-               "most_messages"_a = Count{1} << 21, nb::call_guard<nb::gil_scoped_release>(),
-               "When the slowest rank has finished, in seconds of virtual time, overlapped, on each of these machines "
-               "(texts of machine files): as `trace` finds it, but nothing is checked and nothing written down, so "
-               "that thousands of ranks can be timed. fluid: messages share lanes, and short sends are buffered, as on "
-               "real networks; segments are chosen without that, as programs do.\n\nRaises ValueError as `trace` does, "
-               "for a malformed machine, "
-               "and beyond `most_messages`.");
+    module.def(
+        "times", &timed, "collective"_a, "choice"_a, "processes"_a, "count"_a, "machines"_a, nb::kw_only(),
+        "element_bytes"_a = 8, "root"_a = 0, "nodes"_a = "", "fluid"_a = false, "most_messages"_a = Count{1} << 21,
+        "ready"_a = std::vector<double>(), nb::call_guard<nb::gil_scoped_release>(),
+        "When the slowest rank has finished, in seconds of virtual time, overlapped, on each of these machines "
+        "(texts of machine files): as `trace` finds it, but nothing is checked and nothing written down, so "
+        "that thousands of ranks can be timed. fluid: messages share lanes, and short sends are buffered, as on "
+        "real networks; segments are chosen without that, as programs do. ready: when each rank comes to the call; "
+        "empty: all at 0.\n\nRaises ValueError as `trace` does, "
+        "for a malformed machine, "
+        "and beyond `most_messages`.");
 }
 
 }  // namespace rondo

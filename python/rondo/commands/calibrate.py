@@ -189,6 +189,9 @@ def tell(figures: machine.Machine, rows: Sequence[calibrate.Row], as_json: bool,
     click.echo(f"  eager       {eager}")
     wait = time_text(figures.rendezvous) if figures.rendezvous is not None else "two latencies"
     click.echo(f"  rendezvous  {wait}")
+    passes = (figures.first_pass, figures.second_pass)
+    if None not in passes:
+        click.echo(f"  passes      {' and '.join(beta_text(each) for each in passes if each is not None)}")
     ranks = rows[0].ranks if rows else 0
     table = Table(title=f"Segments chosen, {ranks} ranks", title_justify="left", box=None, pad_edge=False)
     for name in ("algorithm", "bytes", "segment", "segments", "time", "b*", "found by"):

@@ -22,6 +22,7 @@ SECONDS = 20.0
 # cache, as segments do.
 MESSAGES = (500, 1000)
 OPERANDS = (4096, 16384)
+ARRAYS = (1 << 20, 1 << 22)  # longer than most caches
 # By factors of two where a library may begin to ask the receiver, from 4 KiB on.
 ROUND_TRIPS = "1,4,16,64,256,512,1Ki,2Ki,4Ki,8Ki,16Ki,32Ki,64Ki"
 SEGMENT = "segment"
@@ -30,6 +31,8 @@ STAGES = {
     "ping_pong": "alpha, beta, eager and rendezvous: a message there and back",
     "stream": "overhead: many short messages, one after the other",
     "reduce_local": "gamma: an operator on vectors in the cache",
+    "first_pass": "first_pass: the sum of a long array",
+    "second_pass": "second_pass: its running sums",
 }
 
 
@@ -95,7 +98,11 @@ def measure(
     measured = _measured(launcher, cluster, mpi, progress)
     links = _links(measured)
     gamma = slope(quickest(measured("reduce_local", ",".join(map(str, OPERANDS)))))
-    machine = Machine(links.alpha, links.beta, links.overhead, gamma, eager=links.eager, rendezvous=links.rendezvous)
+    passes = [slope(quickest(measured(each, ",".join(map(str, ARRAYS))))) for each in ("first_pass", "second_pass")]
+    machine = Machine(
+        links.alpha, links.beta, links.overhead, gamma, eager=links.eager, rendezvous=links.rendezvous,
+        first_pass=passes[0], second_pass=passes[1],
+    )  # fmt: skip
     if shape is not None:
         machine = dataclasses.replace(machine, lanes=shape.lanes)
     if links.environment.nodes == 1:

@@ -36,6 +36,9 @@ class Machine:
     """Bytes of the longest message that the library sends without asking the receiver; None: by the library."""
     rendezvous: float | None = None
     """Seconds that longer messages take in addition; None: two latencies."""
+    first_pass: float | None = None
+    """Seconds per byte of the first pass of a prefix sum, over an array longer than caches; None: the standard one."""
+    second_pass: float | None = None
 
     def text(self, remarks: str = "") -> str:
         """A machine file, with remarks as comments on top."""
@@ -62,6 +65,8 @@ MEANINGS = {
     "lanes": "of a node, which its ranks share",
     "eager": "bytes of the longest message that waits for no receiver",
     "rendezvous": "seconds that longer ones take in addition",
+    "first_pass": "seconds per byte of the first pass of a prefix sum: the sum of a long array",
+    "second_pass": "seconds per byte of the second: its running sums",
 }
 INSIDE = ("alpha_inside", "beta_inside", "overhead_inside")
 

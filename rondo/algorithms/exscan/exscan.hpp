@@ -10,6 +10,7 @@ namespace rondo::exscan {
 inline constexpr std::string_view summary = "rank r gets the reduction of the inputs of the ranks before it";
 
 #define RONDO_EXSCAN_ALGORITHMS(ALGORITHM) \
+    ALGORITHM(broadcast)                   \
     ALGORITHM(cyclic_doubling)             \
     ALGORITHM(doubling_123)                \
     ALGORITHM(doubly_pipelined_tree)       \

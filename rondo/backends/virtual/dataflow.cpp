@@ -57,7 +57,7 @@ class Dataflow {
     }
 
     Outcome run() {
-        outcome_.time = time_.run(options_.costs, problem_.facts.element_bytes, *this);
+        outcome_.time = time_.run(options_.costs, problem_.facts.element_bytes, *this, options_.ready);
         for (const auto& [ends, channel] : channels_) {
             if (channel.sends.empty()) continue;
             const auto from = static_cast<Rank>(ends >> 32);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 
 #include "rondo/backends/virtual/problem.hpp"
 #include "rondo/core/scoreboard.hpp"
@@ -18,6 +19,8 @@ struct DataflowOptions {
     /// completion is noticed late at random. Equal seeds give equal runs.
     std::uint64_t seed = 0;
     FlightLimits limits;
+    /// When each rank comes to the call; empty: all at 0. Borrowed.
+    std::span<const double> ready = {};
     /// For tests of the checker: changes the plan of a rank before it runs.
     std::function<Plan(Rank, Plan)> alter;
     Observer* observer = nullptr;  ///< is told what happens (trace.hpp)

@@ -72,12 +72,77 @@ void Timing::match() {
     }
 }
 
-double Timing::time(const CostModel& costs, Count element_bytes) { return time_.run(costs, element_bytes, *this); }
+double Timing::time(const CostModel& costs, Count element_bytes, std::span<const double> ready) {
+    return time_.run(costs, element_bytes, *this, ready);
+}
+
+/// A run that keeps in mind which rank's coming everything is due to. What may be due to several is due to one of them.
+class Timing::Witness {
+  public:
+    Witness(Timing& timing, std::vector<Finish>& finishes)
+        : timing_(timing), time_(timing.time_), finishes_(finishes), due_to_(timing.time_.actions()) {
+        const auto ranks = static_cast<Rank>(finishes.size());
+        latest_.reserve(finishes.size());
+        for (Rank rank = 0; rank < ranks; ++rank) latest_.push_back({rank, rank});
+    }
+
+    void start(VirtualRank& state, const Action& action, std::uint32_t index) {
+        Latest& latest = latest_[static_cast<std::size_t>(time_.rank_of(state))];
+        // It waits for its rank's processor, or else it could not start before what has just completed.
+        if (state.processor_free <= time_.now()) latest.on_processor = latest.completed;
+        due_to_[index] = latest.on_processor;
+        timing_.start_on(state, action, index, *this);
+    }
+    void complete(const VirtualRank& state, const Action& /*action*/, std::uint32_t index) {
+        const auto rank = static_cast<std::size_t>(time_.rank_of(state));
+        latest_[rank].completed = due_to_[index];
+        finishes_[rank] = {time_.now(), due_to_[index]};
+    }
+    void arrived(std::uint32_t sent, std::uint32_t received, double time) {
+        if (time > time_.posted_at(received)) due_to_[received] = due_to_[sent];
+    }
+    [[nodiscard]] std::uint32_t post(const VirtualRank& state, const Action& action, std::uint32_t index) const {
+        return timing_.post(state, action, index);
+    }
+    [[nodiscard]] std::uint32_t counterpart(std::uint32_t index) const { return timing_.counterpart(index); }
+    [[nodiscard]] static bool asks(std::uint32_t index, bool is_long) { return Timing::asks(index, is_long); }
+    void left(std::uint32_t /*index*/, double /*time*/) const {}
+    [[nodiscard]] static double delay() { return 0; }
+
+  private:
+    /// What a rank completed last and what its processor did last: due to whom.
+    struct Latest {
+        Rank completed, on_processor;
+    };
+
+    Timing& timing_;
+    VirtualTime& time_;
+    std::vector<Finish>& finishes_;
+    std::vector<Rank> due_to_;  // by action
+    std::vector<Latest> latest_;
+};
+
+std::vector<Timing::Finish> Timing::finishes(const CostModel& costs, Count element_bytes,
+                                             std::span<const double> ready) {
+    std::vector<Finish> finishes;
+    finishes.reserve(static_cast<std::size_t>(time_.size()));
+    for (Rank rank = 0; rank < time_.size(); ++rank) {
+        finishes.push_back({ready.empty() ? 0 : ready[static_cast<std::size_t>(rank)], rank});
+    }
+    Witness witness(*this, finishes);
+    time_.run(costs, element_bytes, witness, ready);
+    return finishes;
+}
 
 void Timing::start(VirtualRank& state, const Action& action, std::uint32_t index) {
+    start_on(state, action, index, *this);
+}
+
+template <class Runner>
+void Timing::start_on(VirtualRank& state, const Action& action, std::uint32_t index, Runner& runner) {
     switch (action.kind) {
-        case ActionKind::receive: time_.post_receive(state, action, index, *this); break;
-        case ActionKind::send: time_.post_send(state, action, index, *this); break;
+        case ActionKind::receive: time_.post_receive(state, action, index, runner); break;
+        case ActionKind::send: time_.post_send(state, action, index, runner); break;
         case ActionKind::combine: time_.work(state, time_.seconds_of_combine(action.block), 0, index); break;
         case ActionKind::copy: time_.work(state, 0, 0, index); break;
     }

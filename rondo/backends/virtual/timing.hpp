@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "rondo/backends/virtual/virtual_time.hpp"
@@ -22,9 +23,20 @@ class Timing {
     static std::optional<Timing> of(const Problem& problem, const FlightLimits& limits = {},
                                     Count most = most_messages);
 
-    /// When the slowest rank has finished. Elements have `element_bytes`, whatever the problem said: so pipelines of as
-    /// many segments of another length are timed with the same plans. Throws Error for a deadlock.
-    double time(const CostModel& costs, Count element_bytes);
+    /// When the slowest rank has finished, if the ranks come to the call at `ready` (empty: all at 0). Elements have
+    /// `element_bytes`, whatever the problem said: so pipelines of as many segments of another length are timed with
+    /// the same plans. Throws Error for a deadlock.
+    double time(const CostModel& costs, Count element_bytes, std::span<const double> ready = {});
+
+    /// When a rank has finished, and whose coming that was due to: had that rank come later, this one would have
+    /// finished later.
+    struct Finish {
+        double time = 0;
+        Rank due_to = 0;
+    };
+    /// Of all ranks, which come to the call at these times (empty: all at 0). Throws Error also for times that are
+    /// negative or not one for each rank.
+    std::vector<Finish> finishes(const CostModel& costs, Count element_bytes, std::span<const double> ready);
 
     /// Sent by all ranks together.
     [[nodiscard]] Count messages() const { return messages_; }
@@ -33,9 +45,12 @@ class Timing {
 
   private:
     friend class VirtualTime;
+    class Witness;
 
     Timing() = default;
     void match();
+    template <class Runner>
+    void start_on(VirtualRank& state, const Action& action, std::uint32_t index, Runner& runner);
 
     // For VirtualTime. Messages are buffered, but for the long ones of which the costs say otherwise.
     void start(VirtualRank& state, const Action& action, std::uint32_t index);

@@ -32,8 +32,11 @@ class Recorder : public Observer {
 };
 
 Outcome run(const Problem& problem, const TraceOptions& options, Observer& observer) {
-    if (options.execution == Execution::lock_step) return run_lock_step(problem, options.costs, &observer);
-    return run_dataflow(problem, {.costs = options.costs, .observer = &observer});
+    if (options.execution == Execution::overlapped) {
+        return run_dataflow(problem, {.costs = options.costs, .ready = options.ready, .observer = &observer});
+    }
+    if (!options.ready.empty()) throw Error("in lock step all ranks come at once; expected an overlapped run");
+    return run_lock_step(problem, options.costs, &observer);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "rondo/backends/virtual/problem.hpp"
@@ -52,6 +53,8 @@ struct TraceOptions {
     Execution execution = Execution::lock_step;
     CostModel costs;
     std::int64_t most_messages = 0;  ///< not 0: Error, as soon as there are more
+    /// When each rank comes to the call, overlapped runs only; empty: all at 0. Borrowed.
+    std::span<const double> ready = {};
 };
 
 struct Trace {

@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -23,6 +25,7 @@ namespace rondo::virtual_machine {
 /// When it is idle again, in each direction.
 struct Wire {
     double egress_free = 0, ingress_free = 0;
+    double ingress_from = 0;  ///< since when it has been busy, when it was last
 };
 
 struct VirtualRank {
@@ -62,10 +65,15 @@ class VirtualTime {
     }
 
     /// Runs all plans from the start. Returns when the last action has completed; throws Error for a deadlock.
+    /// `ready`: when each rank comes to the call, which does nothing before, not even receive; empty: all at 0.
     template <class Runner>
-    double run(const CostModel& costs, Count element_bytes, Runner& runner) {
-        begin(costs, element_bytes);
-        for (VirtualRank& state : ranks_) start_actions(state, runner);
+    double run(const CostModel& costs, Count element_bytes, Runner& runner, std::span<const double> ready = {}) {
+        begin(costs, element_bytes, ready);
+        for (VirtualRank& state : ranks_) {
+            const double time = state.processor_free;
+            if (time > 0) schedule(time, static_cast<std::uint32_t>(rank_of(state)) | comes);
+            else start_actions(state, runner);
+        }
         while (!events_.empty()) {
             const std::uint32_t index = next_event();
             if (index > index_bits) [[unlikely]] {
@@ -116,6 +124,8 @@ class VirtualTime {
 
     /// Of a transfer, in this run.
     [[nodiscard]] bool is_posted(std::uint32_t index) const { return ready_[index] != not_posted; }
+    /// When a receive that is posted was.
+    [[nodiscard]] double posted_at(std::uint32_t receive) const { return ready_[receive]; }
     [[nodiscard]] double now() const { return now_; }
     [[nodiscard]] double seconds_of_combine(const Block& block) const { return gamma_ * bytes(block); }
     [[nodiscard]] Rank size() const { return static_cast<Rank>(ranks_.size()); }
@@ -137,7 +147,8 @@ class VirtualTime {
     static constexpr std::uint32_t leaves = 1U << 31;    // a send takes a wire
     static constexpr std::uint32_t comes_in = 1U << 30;  // the first byte of a send reaches the receiver's lanes
     static constexpr std::uint32_t on_wire = 1U << 29;   // a message is through the shared wire of this number
-    static constexpr std::uint32_t index_bits = on_wire - 1;
+    static constexpr std::uint32_t comes = 1U << 28;     // the rank of this number comes to the call
+    static constexpr std::uint32_t index_bits = comes - 1;
 
     static constexpr double not_posted = -1;
     static constexpr double at_receiver = -2;  // all but what is still on the way
@@ -161,7 +172,11 @@ class VirtualTime {
         return links_[has_nodes_ && state.node == at(peer).node ? 1 : 0];
     }
 
-    void begin(const CostModel& costs, Count element_bytes) {
+    void begin(const CostModel& costs, Count element_bytes, std::span<const double> ready) {
+        if (!ready.empty() && ready.size() != ranks_.size()) {
+            throw Error(std::to_string(ready.size()) + " times at which ranks come; expected one for each of " +
+                        std::to_string(ranks_.size()) + " ranks");
+        }
         const LinkCosts inside = costs.inside.value_or(LinkCosts{costs.alpha, costs.beta, costs.overhead});
         const bool pooled = has_nodes_ || costs.lanes > 1 || costs.fluid;
         links_[0] = {costs.alpha,      costs.beta, costs.overhead, static_cast<double>(costs.eager),
@@ -177,10 +192,15 @@ class VirtualTime {
         element_bytes_ = element_bytes;
         now_ = 0;
         order_ = 0;
+        staggered_ = !ready.empty();
         ready_.assign(actions(), not_posted);
         for (VirtualRank& state : ranks_) {
             state.wire = {};
-            state.processor_free = 0;
+            state.processor_free = ready.empty() ? 0 : ready[static_cast<std::size_t>(rank_of(state))];
+            if (!(state.processor_free >= 0 && state.processor_free < under_way)) {
+                throw Error("rank " + std::to_string(rank_of(state)) + " comes at " +
+                            std::to_string(state.processor_free) + "; expected a time from 0 on");
+            }
             state.scoreboard.start(state.plan, static_cast<std::uint64_t>(element_bytes));
         }
     }
@@ -224,10 +244,11 @@ class VirtualTime {
         if (!runner.asks(index, length > link.eager)) schedule(wire + runner.delay(), index);
     }
 
-    /// What happens to a send that does not complete.
+    /// What happens that completes no action.
     template <class Runner>
     [[gnu::noinline]] void go_on(std::uint32_t event, Runner& runner) {
         const std::uint32_t index = event & index_bits;
+        if ((event & comes) != 0) return start_actions(at(static_cast<Rank>(index)), runner);
         if ((event & on_wire) != 0) return go_on_wire(index, runner);
         VirtualRank& state = owner(index);
         const Action& sent = action(index);
@@ -333,7 +354,9 @@ class VirtualTime {
     void deliver(const Link& link, double length, VirtualRank& receiver, std::uint32_t sent, std::uint32_t received,
                  Runner& runner) {
         double arrived = std::max(ready_[sent], ready_[received]);
-        if (!link.pooled) {
+        if (!link.pooled && !(staggered_ && came_before(receiver.wire, ready_[sent]))) {
+            const double alone = ready_[sent] - link.beta * length;
+            if (alone >= receiver.wire.ingress_free) receiver.wire.ingress_from = alone;
             arrived = std::max(arrived, receiver.wire.ingress_free + link.beta * length);
             receiver.wire.ingress_free = arrived;
         }
@@ -341,6 +364,10 @@ class VirtualTime {
         schedule(arrived + runner.delay(), received);
         if (runner.asks(sent, length > link.eager)) schedule(arrived + runner.delay(), sent);
     }
+
+    /// A rank that comes late posts receives in another order than that in which their messages have come. Those that
+    /// were in before the wire became busy do not wait for it.
+    [[nodiscard]] static bool came_before(const Wire& wire, double time) { return time <= wire.ingress_from; }
 
     void schedule(double time, std::uint32_t event) {
         events_.push_back(Event{std::bit_cast<std::uint64_t>(time)} << 64 | Event{order_++} << 32 | event);
@@ -374,6 +401,7 @@ class VirtualTime {
     double now_ = 0;
     std::uint32_t order_ = 0;
     std::uint32_t event_order_ = 0;  // of what happens now
+    bool staggered_ = false;         // ranks come at different times
     bool buffered_ = false;          // with shared wires: sends up to the eager limit complete at once
 };
 
