@@ -138,7 +138,7 @@ def explain(
     """
     text = rules_file.read(rules) if rules is not None else ""
     machine_text = figures.read_text(encoding="utf-8") if figures is not None else machine.standard().text()
-    return by_texts(call, text, rules, machine_text, environment, verdicts)
+    return by_texts(call, text, rules, machine_text, environment, verdicts=verdicts)
 
 
 def by_texts(
@@ -147,8 +147,8 @@ def by_texts(
     rules: Path | None,
     machine_text: str,
     environment: Mapping[str, str],
-    verdicts: Sequence[Verdict] = (),
     *,
+    verdicts: Sequence[Verdict] = (),
     most_messages: int = MOST_MESSAGES,
 ) -> Explanation:
     """The same of rules and of a machine file that are known as texts; the path only names the rules.
