@@ -201,7 +201,8 @@ int main(int argc, char** argv) {
     const struct Subject* const subject = argc == 4 || argc == 5 ? find_subject(argv[1]) : NULL;
     if (size != 2 || subject == NULL) {
         if (rank == 0) {
-            fprintf(stderr, "usage: two ranks of %s FUNCTION (collective|by_hand|handed_on) REPETITIONS [CALLS BEFORE]\n",
+            fprintf(stderr,
+                    "usage: two ranks of %s FUNCTION (collective|by_hand|handed_on) REPETITIONS [CALLS BEFORE]\n",
                     argv[0]);
         }
         MPI_Finalize();
