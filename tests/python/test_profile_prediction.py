@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from profile_builder import ALPHA, BETA, RUN, line, profile
 from rondo.launching import installation
-from rondo.profiling import prediction, summary
+from rondo.profiling import advice, prediction, summary
 from rondo.profiling.profile import Communicator, Site
 from rondo.tune import tuned_files
 
@@ -68,7 +68,7 @@ def test_lines_are_added_and_the_sentence_says_it_all(predicted):
         sum(100 * (each.native - each.rules.seconds.value) for each in (first, second)) - START
     )
     assert found.times.collectives == pytest.approx(100 * 19e-3)
-    text = prediction.sentence(found)
+    text = advice.sentence(found)
     assert text.startswith("19.0% of the run in collectives; 17.0% moving data; ")
     shares = found.share(found.at_best)
     assert f"{100 * shares.value:.1f}% (between {100 * shares.low:.1f} and {100 * shares.high:.1f}) of the run" in text
@@ -85,8 +85,8 @@ def test_what_the_rules_leave_to_the_library_only_tune_can_gain(predicted):
         _core.times("bcast", choice, 8, 1, [found.circumstances.machine], nodes="8x1", fluid=True)[0]
         for choice in (name["name"] for name in _core.algorithms("bcast") if not name["uses_nodes"])
     ), rel=0.01)  # fmt: skip
-    (advice,) = prediction.advice(found)
-    assert advice.startswith("`rondo tune` on this machine: its rules could save up to 4")
+    (said,) = advice.what_to_do(found)
+    assert said.startswith("`rondo tune` on this machine: its rules could save up to 4")
 
 
 def test_rules_that_are_slower_than_the_library_lose_nothing(predicted):
@@ -94,7 +94,7 @@ def test_rules_that_are_slower_than_the_library_lose_nothing(predicted):
     (each,) = found.predictions
     assert each.rules.seconds.value > each.native
     assert found.by_rules == prediction.NOTHING
-    assert prediction.advice(found) == ["Nothing to gain by other algorithms: collectives take too little."]
+    assert advice.what_to_do(found) == ["Nothing to gain by other algorithms: collectives take too little."]
 
 
 def test_nobody_gains_more_than_the_least_possible_time_allows(predicted):
@@ -142,19 +142,19 @@ def test_a_run_that_is_shorter_than_the_start_of_rondo_gains_nothing(predicted):
     found = predicted(profile(line(moving=5e-3, calls=20)))
     assert found.predictions[0].saved(found.predictions[0].rules).value > 0
     assert (found.by_rules.value, found.by_rules.low) == (0, 0)
-    assert prediction.advice(found) == ["Nothing to gain by other algorithms: collectives take too little."]
+    assert advice.what_to_do(found) == ["Nothing to gain by other algorithms: collectives take too little."]
 
 
 def test_inside_one_node_virtual_time_promises_nothing(predicted):
     found = predicted(profile(line(moving=50e-3), nodes=1, each=8))
     assert not found.predictions[0].judged
     assert found.at_best == prediction.NOTHING
-    assert prediction.advice(found) == [
+    assert advice.what_to_do(found) == [
         "Nothing that is certain to gain by other algorithms.",
         "Calls inside one node move data for 50.0% of the run. Nothing is predicted of them: `rondo tune` measures "
         "whether other algorithms are faster.",
     ]
-    assert "nothing of the run could be saved" in prediction.sentence(found)
+    assert "nothing of the run could be saved" in advice.sentence(found)
 
 
 TUNED = f"""{tuned_files.FIRST_LINE}
@@ -186,7 +186,7 @@ def test_what_rondo_tune_has_measured_counts_more_than_virtual_time(predicted, t
     assert short.rules.seconds.high == pytest.approx(0.44 * 10e-3)
     assert long.rules.seconds.value == pytest.approx(0.2 * 20e-3)
     assert found.by_rules.value == pytest.approx(100 * 6e-3 + 10 * 16e-3 - START)
-    assert "with its tuned rules it could save 7.0%" in prediction.advice(found)[0]
+    assert "with its tuned rules it could save 7.0%" in advice.what_to_do(found)[0]
     # Of other machines and libraries they say nothing.
     for changes in ({"hosts": ["other1"] * 8}, {"library": "Open MPI v5.0.11"}):
         assert predicted(profile(line(), **changes), None).circumstances.rules == installation.DEFAULT_RULES
@@ -196,7 +196,7 @@ def test_a_machine_that_nobody_has_measured_promises_nothing_for_certain(predict
     found = predicted(profile(line(moving=5e-3), machine=None))
     assert found.by_rules.low == 0
     assert found.by_rules.value > 0
-    assert any("`rondo calibrate` first" in each for each in prediction.advice(found))
+    assert any("`rondo calibrate` first" in each for each in advice.what_to_do(found))
 
 
 def test_the_errors_of_virtual_time_are_those_of_the_page():
@@ -278,13 +278,13 @@ def test_a_rank_that_others_wait_for_is_named(predicted):
     waits[3] = 1e-4
     found = predicted(profile(line(moving=3e-3, waiting=waits)))
     assert summary.waited_for(found.profile) == [3]
-    text = prediction.advice(found)[-1]
+    text = advice.what_to_do(found)[-1]
     assert text.startswith("Look at the imbalance: 8.8% of the run is waiting in collectives")
     assert text.endswith("most of all for rank 3 (node3).")
     found = predicted(profile(line(moving=3e-3, waiting=[1e-2] * 8)))
-    assert prediction.advice(found)[-1].endswith("no rank stands out, they are late in turn.")
+    assert advice.what_to_do(found)[-1].endswith("no rank stands out, they are late in turn.")
     found = predicted(profile(line(moving=3e-3, waiting=[each / 100 for each in waits])))
-    assert not any("imbalance" in each for each in prediction.advice(found))
+    assert not any("imbalance" in each for each in advice.what_to_do(found))
 
 
 def test_times_of_a_run_add_up():

@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from rondo.profiling import charts, prediction, summary, terminal
+from rondo.profiling import advice, charts, prediction, summary, terminal
 from rondo.profiling.prediction import PREDICTED, Estimate, Outlook, Prediction
 from rondo.profiling.profile import Communicator, Profile
 from rondo.reports import document, style
@@ -69,9 +69,9 @@ def _of_one(source: Source, number: int, marks: Mapping[str, Any]) -> list[str]:
     missing = terminal.missing(profile)
     parts = [document.box("caution", "What is missing", missing)] if missing else []
     parts += [
-        f"<p class=headline>{escape(prediction.sentence(found))}.</p>",
+        f"<p class=headline>{escape(advice.sentence(found))}.</p>",
         f'<div class=fine><strong>What to do</strong><ul id="advice{number}">'
-        + "".join(f"<li>{document.with_code(each)}</li>" for each in prediction.advice(found))
+        + "".join(f"<li>{document.with_code(each)}</li>" for each in advice.what_to_do(found))
         + "</ul></div>",
         document.facts(_facts(source), code={"Command"}),
         "<noscript><p class=caution>The figures need JavaScript; the tables hold the same numbers.</p></noscript>",
@@ -158,7 +158,7 @@ def _facts(source: Source) -> list[tuple[str, str]]:
     figures = "a standard 100 Gbit/s network: nobody has measured this one (rondo calibrate does)"
     if not where.is_standard:
         figures = ", ".join(
-            f"{name} = {value}" for name, value in prediction.figures_text(prediction.machine_figures(where.machine))
+            f"{name} = {value}" for name, value in advice.figures_text(prediction.machine_figures(where.machine))
         )
     return [
         ("File", str(source.path)),
@@ -177,11 +177,11 @@ def _facts(source: Source) -> list[tuple[str, str]]:
 
 def _glance_table(found: Outlook) -> str:
     rows = [
-        [escape(name), style.time_text(seconds), prediction.percent(found.times.share(seconds))]
+        [escape(name), style.time_text(seconds), advice.percent(found.times.share(seconds))]
         for name, seconds in terminal.at_a_glance(found)
     ]
     for name, saved in (("saved by rondo run", found.by_rules), ("saved at best", found.at_best)):
-        rows.append([name, _saved_text(found, saved), prediction.percent(found.times.share(saved.value))])
+        rows.append([name, _saved_text(found, saved), advice.percent(found.times.share(saved.value))])
     return document.table("Mean of the ranks", ["", "Time", "Of the run"], {""}, rows)
 
 
@@ -202,7 +202,7 @@ def _collectives_table(found: Outlook) -> str:
                 str(group.calls),
                 style.bytes_text(group.bytes),
                 style.time_text(group.seconds),
-                prediction.percent(found.times.share(group.seconds)),
+                advice.percent(found.times.share(group.seconds)),
                 _time(group.waiting),
                 _time(group.moving),
                 _time(by_rules),
@@ -229,7 +229,7 @@ def _sites_table(found: Outlook) -> str:
                 terminal.bytes_text(group.smallest, group.largest),
                 str(group.calls),
                 style.time_text(group.seconds),
-                prediction.percent(found.times.share(group.seconds)),
+                advice.percent(found.times.share(group.seconds)),
                 _time(group.waiting),
                 _time(group.moving),
                 _time(by_rules),
@@ -320,7 +320,7 @@ def _functions_table(found: Outlook) -> str:
             str(each.calls),
             style.bytes_text(each.bytes) if each.bytes else style.NOTHING,
             _time(sum(each.seconds) / ranks),
-            prediction.percent(found.times.share(sum(each.seconds) / ranks)),
+            advice.percent(found.times.share(sum(each.seconds) / ranks)),
             _time(max(each.seconds, default=0.0)),
         ]
         for each in ordered
@@ -340,7 +340,7 @@ def _communicators_table(found: Outlook) -> str:
             str(each.number),
             str(group.calls),
             style.time_text(group.seconds),
-            prediction.percent(found.times.share(group.seconds)),
+            advice.percent(found.times.share(group.seconds)),
         ]
         for number, group in groups.items()
         for each in (found.profile.communicators[number],)

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from rondo.profiling import prediction, summary
+from rondo.profiling import advice, prediction, summary
 from rondo.profiling.prediction import Estimate, Outlook, Prediction
 from rondo.profiling.profile import FINALIZED, Profile
 from rondo.reports import style
@@ -61,8 +61,8 @@ def show(profile: Profile, console: Console, found: Outlook | None = None) -> No
         console.print(_calls(found))
     else:
         console.print("The program calls no collective.\n")
-    console.print(Text(prediction.sentence(found) + ".", style="bold"), soft_wrap=False)
-    for line in prediction.advice(found):
+    console.print(Text(advice.sentence(found) + ".", style="bold"), soft_wrap=False)
+    for line in advice.what_to_do(found):
         console.print(Text(f"* {line}"))
     for line in remarks(found):
         console.print(Text(line, style="dim"))
@@ -98,7 +98,7 @@ def _times(found: Outlook) -> Table:
     table.add_column(scale.unit, justify="right", no_wrap=True)
     table.add_column("of the run", justify="right", no_wrap=True)
     for name, seconds in at_a_glance(found):
-        table.add_row(name, scale.text(seconds), prediction.percent(times.share(seconds)))
+        table.add_row(name, scale.text(seconds), advice.percent(times.share(seconds)))
     table.add_section()
     table.add_row("the run, from MPI_Init to MPI_Finalize", scale.text(times.run), "")
     return table
@@ -119,7 +119,7 @@ def _collectives(found: Outlook) -> Table:
         table.add_row(
             name.removeprefix("MPI_"),
             str(group.calls),
-            prediction.percent(times.share(group.seconds)),
+            advice.percent(times.share(group.seconds)),
             scale.text(group.waiting),
             scale.text(group.moving),
             *map(scale.text, moving_with_rondo(found, own)),
@@ -204,7 +204,7 @@ def missing(profile: Profile) -> list[str]:
             ends.setdefault(rank.ended, []).append(number)
     said = list(profile.missing)
     if not said:
-        said += [f"the end of {prediction.ranks_text(profile, ranks)}: {how}" for how, ranks in ends.items()]
+        said += [f"the end of {advice.ranks_text(profile, ranks)}: {how}" for how, ranks in ends.items()]
     return said
 
 
