@@ -14,6 +14,7 @@ import click
 from rondo import optional
 from rondo.bench import console_output, launches, maps, pages, plans, results, series, tables
 from rondo.errors import Error
+from rondo.launching import options
 from rondo.machine import placement
 
 
@@ -81,16 +82,7 @@ from rondo.machine import placement
     "map-COLLECTIVE.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of a table.")
-@click.option(
-    "--cluster",
-    metavar="NODESxRANKS:LATENCY:RATE[:LANES]|NAME",
-    help="Measure on an emulated cluster of this machine, a new one as 36x1:5ms:100Mbit or one of `rondo cluster up`.",
-)
-@click.option(
-    "--mpi",
-    metavar="mpich|openmpi|impi|PATH",
-    help="MPI library. Default: the launcher's, on an emulated cluster MPICH.",
-)
+@options.for_measurements("Measure on")
 @click.option(
     "--nodes",
     metavar="NODESxRANKS|RANKS,RANKS,...",

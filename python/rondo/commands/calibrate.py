@@ -18,6 +18,7 @@ from rondo import _core
 from rondo.bench import launches, plans
 from rondo.cluster import shapes
 from rondo.errors import Error
+from rondo.launching import options
 from rondo.machine import calibrate, machine, placement
 
 DEFAULT_RANKS = 8
@@ -27,17 +28,7 @@ KNOWN_BUDGET = 1 << 20  # actions in virtual time, for each choice
 
 
 @click.command()
-@click.option(
-    "--cluster",
-    metavar="NODESxRANKS:LATENCY:RATE[:LANES]|NAME",
-    help="Calibrate for an emulated cluster of this machine, a new one as 8x1:2ms:200Mbit or one of `rondo cluster "
-    "up`.",
-)
-@click.option(
-    "--mpi",
-    metavar="mpich|openmpi|impi|PATH",
-    help="MPI library. Default: the launcher's, on an emulated cluster MPICH.",
-)
+@options.for_measurements("Calibrate for")
 @click.option(
     "--output", metavar="FILE", help="Where the figures go. Default: ~/.config/rondo/machine, where `rondo run` looks."
 )

@@ -26,7 +26,7 @@ from rondo.comparing import results, rivals
 from rondo.comparing.outputs import Outputs
 from rondo.comparing.trials import Plan, Trials
 from rondo.errors import Error
-from rondo.launching import abi, preload, shared_directory
+from rondo.launching import options, preload, shared_directory
 from rondo.reports import style
 
 if TYPE_CHECKING:
@@ -91,23 +91,7 @@ DIFFERENT = 1
     help=f"End with {DIFFERENT} if the wall time of a rival is proven to be longer than the first one's, and is so by "
     "more than this.",
 )
-@click.option(
-    "--abi",
-    "wanted",
-    type=click.Choice(["auto", *abi.ABIS]),
-    default="auto",
-    show_default=True,
-    help="Which MPI the program uses, as `rondo run --abi`.",
-)
-@click.option(
-    "--cluster",
-    "cluster_text",
-    metavar="NODESxRANKS:LATENCY:RATE[:LANES]|NAME",
-    help="Run everything on one emulated cluster, as `rondo run --cluster`: what follows is the program alone.",
-)
-@click.option(
-    "--mpi", "wanted_mpi", metavar="mpich|openmpi|impi|PATH", help="With --cluster, the MPI to start it with."
-)
+@options.for_programs
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- LAUNCHER ... PROGRAM ...]")
 def command(
     *,

@@ -15,7 +15,7 @@ import msgspec
 from rondo.cluster import cluster
 from rondo.commands.run import check_json_file, refuse_unknown_option
 from rondo.errors import Error
-from rondo.launching import abi, process, shared_directory
+from rondo.launching import options, process, shared_directory
 from rondo.launching.instructed import mpi_on_cluster
 from rondo.machine import machine
 from rondo.profiling import profiled
@@ -32,23 +32,7 @@ DIRECTORY = ".rondo-profile-"
     show_default=True,
     help="Where the profile goes; an older file of that name is replaced.",
 )
-@click.option(
-    "--abi",
-    "wanted",
-    type=click.Choice(["auto", *abi.ABIS]),
-    default="auto",
-    show_default=True,
-    help="Which MPI the program uses, as for `rondo run`.",
-)
-@click.option(
-    "--cluster",
-    "cluster_text",
-    metavar="NODESxRANKS:LATENCY:RATE[:LANES]|NAME",
-    help="Run on an emulated cluster of this machine, as `rondo run` does: what follows is the program alone.",
-)
-@click.option(
-    "--mpi", "wanted_mpi", metavar="mpich|openmpi|impi|PATH", help="With --cluster, the MPI to start it with."
-)
+@options.for_programs
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- LAUNCHER ... PROGRAM ...")
 def command(
     *, output: str, wanted: str, cluster_text: str | None, wanted_mpi: str | None, words: tuple[str, ...]

@@ -16,7 +16,7 @@ import click
 
 from rondo.cluster import cluster
 from rondo.errors import Error
-from rondo.launching import abi, process, shared_directory
+from rondo.launching import options, process, shared_directory
 from rondo.launching.instructed import GUARD, REPORT, instructed, mpi_on_cluster
 from rondo.machine import machine
 from rondo.selection import learned, rules_file
@@ -65,25 +65,7 @@ REPORT_DIRECTORY = ".rondo-report-"
     metavar="[FILE.json]",
     help="Afterwards, print what ran instead of what, how often and how long; also into FILE.json if given.",
 )
-@click.option(
-    "--abi",
-    "wanted",
-    type=click.Choice(["auto", *abi.ABIS]),
-    default="auto",
-    show_default=True,
-    help="Which MPI the program uses: MPICH's family (Intel MPI and MVAPICH as well), Open MPI, or the standard "
-    "binary interface of MPI 5. Needed only where Rondo cannot see it, as for a script with loops.",
-)
-@click.option(
-    "--cluster",
-    "cluster_text",
-    metavar="NODESxRANKS:LATENCY:RATE[:LANES]|NAME",
-    help="Run on an emulated cluster of this machine, a new one as 8x1:2ms:200Mbit or one of `rondo cluster up`: what "
-    "follows is the program alone, which runs on all nodes.",
-)
-@click.option(
-    "--mpi", "wanted_mpi", metavar="mpich|openmpi|impi|PATH", help="With --cluster, the MPI to start it with."
-)
+@options.for_programs
 @click.option(
     "--nodes",
     metavar="NODESxRANKS|RANKS,RANKS,...",

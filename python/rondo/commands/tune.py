@@ -18,7 +18,7 @@ import rondo
 from rondo import optional
 from rondo.bench.series import WRONG_RESULTS
 from rondo.errors import Error
-from rondo.launching import installation, process
+from rondo.launching import installation, options, process
 from rondo.machine import machine
 from rondo.reports import style
 from rondo.selection import inspection, rules_file
@@ -65,16 +65,7 @@ FIGURES = "Above a rule: lengths, median times = times the library's own (valid 
     metavar="FILE.rules",
     help="Write nothing; measure what the lines of this file choose, and say which no longer hold.",
 )
-@click.option(
-    "--cluster",
-    metavar="NODESxRANKS:LATENCY:RATE[:LANES]|NAME",
-    help="Measure on an emulated cluster of this machine, a new one as 8x1:2ms:200Mbit or one of `rondo cluster up`.",
-)
-@click.option(
-    "--mpi",
-    metavar="mpich|openmpi|impi|PATH",
-    help="MPI library. Default: the launcher's, on an emulated cluster MPICH.",
-)
+@options.for_measurements("Measure on")
 @click.option(
     "--processes",
     metavar="NUMBERS",
