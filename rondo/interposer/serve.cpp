@@ -138,18 +138,27 @@ mpi::Duel* lost_duel(const Decision& decision, const std::optional<mpi::DuelKind
     return is_lost ? communicator.duel(*doubted, decision.chosen) : nullptr;
 }
 
-/// What has been decided for such calls, or is now.
+/// What is decided for such calls now, whatever was before.
 template <class Kind>
-const Decision& decision_for(const Kind& kind, const CallKey& key, const Runtime& runtime, Communicator& communicator,
+const Decision& decided_anew(const Kind& kind, const CallKey& key, const Runtime& runtime, Communicator& communicator,
                              MPI_Comm comm, const std::optional<mpi::DuelKind>& doubted) {
-    const Decision* known = communicator.find(key);
-    mpi::Duel* const lost = known != nullptr ? lost_duel(*known, doubted, communicator) : nullptr;
-    const bool holds = known != nullptr && (lost == nullptr || is_still_lost(*lost));
-    if (holds && (known->starts == nullptr || kind.has_starts(*known->starts))) return *known;
     const auto starts = [&] {
         return key.division != 0 ? std::make_shared<const std::vector<Count>>(kind.starts()) : nullptr;
     };
     return *communicator.remember(key, decide(runtime, key, communicator, comm, doubted, starts));
+}
+
+/// What has been decided for them, or is now. Counts the call if it is lost by a duel: on every rank, whatever else the
+/// rank remembers.
+template <class Kind>
+const Decision& decision_for(const Kind& kind, const CallKey& key, const Runtime& runtime, Communicator& communicator,
+                             MPI_Comm comm, const std::optional<mpi::DuelKind>& doubted) {
+    const Decision* known = communicator.find(key);
+    const bool holds = known != nullptr && (known->starts == nullptr || kind.has_starts(*known->starts));
+    if (!holds) known = &decided_anew(kind, key, runtime, communicator, comm, doubted);
+    mpi::Duel* const lost = lost_duel(*known, doubted, communicator);
+    if (lost == nullptr || is_still_lost(*lost)) return *known;
+    return decided_anew(kind, key, runtime, communicator, comm, doubted);
 }
 
 constexpr Interval any_count = {std::numeric_limits<Count>::min(), std::numeric_limits<Count>::max()};

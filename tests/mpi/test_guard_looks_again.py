@@ -58,6 +58,24 @@ def test_what_lost_is_tried_again(mpi: MpiLibrary, tmp_path: Path) -> None:
     assert found["binomial"] >= found[COMPARED]
 
 
+# The root reduces in place, and roots change: what a rank remembers of earlier calls is not what another remembers.
+@BOTH
+def test_ranks_that_remember_different_calls_look_again_together(mpi: MpiLibrary, tmp_path: Path) -> None:
+    known = variables(mpi, tmp_path, "binomial", 0.00101)
+    (file,) = learned.files(tmp_path / "learned")
+    reduction = VERDICT.format(choice="binomial", rondo=0.00101).replace("bcast bytes=1000 commutative=no", "{}")
+    file.write_text(reduction.format("reduce bytes=16 commutative=yes"))
+    run = mpi.run_under_rondo([mpi.compile("many_calls.c"), CALLS, BYTES], 2, environment=known).check()
+    assert run.stdout == "failures 0\n"
+    treated = [
+        {(each["algorithm"], each["reason"]): sum(size["calls"] for size in each["classes"]) for each in rank["entries"]
+         if each["collective"] == "reduce"}
+        for rank in run.report.ranks
+    ]  # fmt: skip
+    assert treated[0] == treated[1]
+    assert treated[0]["native", COMPARED] in FEW
+
+
 # Nothing is counted: the shortest ways are taken, and each rank finds out when to look again from the calls alone.
 @BOTH
 @pytest.mark.parametrize("guard", ["exact", "free"])

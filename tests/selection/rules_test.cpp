@@ -224,7 +224,7 @@ TEST(Rules, a_fingerprint_ignores_layout_and_nothing_else) {
 
 TEST(Rules, errors_name_file_and_line) {
     EXPECT_EQ(complaint("# first\nexscan -> native\n\nexscan -> quick"),
-              "my.rules:4: exscan has no algorithm 'quick'; expected one of: cyclic_doubling, doubling_123, "
+              "my.rules:4: exscan has no algorithm 'quick'; expected one of: broadcast, cyclic_doubling, doubling_123, "
               "doubly_pipelined_tree, full_lane, leaders, linear_pipeline, one_doubling, pipelined_binary_tree, "
               "prefix_family, "
               "two_op_doubling, two_tree, native");
