@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Many calls of a few kinds: broadcasts and reductions with changing roots, which now and then reduce in place,
+// Many calls of a few kinds: broadcasts and reductions with changing roots, where rank 0 reduces in place now and then,
 // allreduces and barriers, on the world, a copy of it and pairs of ranks. Arguments: how many, and the bytes of a
 // broadcast. Prints how often a result was wrong.
 #include <mpi.h>
@@ -25,7 +25,7 @@ static void add_up(int call, MPI_Comm comm, int rank, int size) {
     for (int i = 0; i < numbers; ++i) values[i] = rank + i + call;
     if (call % 4 == 0) MPI_Allreduce(values, sums, numbers, MPI_INT, MPI_SUM, comm);
     else if (rank != root) MPI_Reduce(values, NULL, numbers, MPI_INT, MPI_SUM, root, comm);
-    else if (call % 3 != 0) MPI_Reduce(values, sums, numbers, MPI_INT, MPI_SUM, root, comm);
+    else if (root != 0 || call % 3 != 0) MPI_Reduce(values, sums, numbers, MPI_INT, MPI_SUM, root, comm);
     else MPI_Reduce(MPI_IN_PLACE, memcpy(sums, values, sizeof sums), numbers, MPI_INT, MPI_SUM, root, comm);
     if (call % 4 != 0 && rank != root) return;
     for (int i = 0; i < numbers; ++i) failures += sums[i] != size * (size - 1) / 2 + size * (i + call);
