@@ -16,6 +16,7 @@ from mpi4py import MPI
 import rondo
 
 world = MPI.COMM_WORLD
+MOST = 4_000_000
 
 
 def prefix_sum_by_hand(own: numpy.ndarray) -> tuple[numpy.ndarray, int]:
@@ -50,6 +51,8 @@ def resample(weights: numpy.ndarray, particles: int, offset: float, summed=prefi
 def main() -> None:
     """Resamples once in both ways, and prints what has become of the particles."""
     particles = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+    if particles > MOST:
+        sys.exit(f"{particles} particles: their products with sums of weights need more than 64 bits; at most {MOST}")
     # Some ranks have more than others.
     shares = numpy.arange(1, world.size + 1)
     ends = particles * numpy.cumsum(shares) // shares.sum()

@@ -25,7 +25,7 @@ static long row_pointers_by_hand(const long* lengths, long* row_start, int rows)
     return total;
 }
 
-/* The same. */
+/* The same, but that a rank without rows learns nothing of where others begin. */
 static long row_pointers(const long* lengths, long* row_start, int rows) {
     long total;
     rondo_prefix_total(lengths, row_start, &total, rows, MPI_LONG, MPI_SUM, 1, MPI_COMM_WORLD);

@@ -52,10 +52,11 @@ int prefix(std::span<T> inout, MPI_Op op = MPI_SUM, Prefix kind = Prefix::inclus
     return prefix(std::span<const T>(inout), inout, op, kind, comm);
 }
 
-/// The same, and in `total`, on every rank, the sum of all elements of all ranks.
+/// The same, and in `total`, on every rank, the sum of all elements of all ranks. It has a name of its own because an
+/// MPI_Op may be an int.
 template <class T>
-int prefix(std::span<const T> in, std::span<T> out, T& total, MPI_Op op = MPI_SUM, Prefix kind = Prefix::inclusive,
-           MPI_Comm comm = MPI_COMM_WORLD) {
+int prefix_total(std::span<const T> in, std::span<T> out, T& total, MPI_Op op = MPI_SUM,
+                 Prefix kind = Prefix::inclusive, MPI_Comm comm = MPI_COMM_WORLD) {
     const MPI_Count count = in.size() == out.size() ? static_cast<MPI_Count>(in.size()) : -1;
     return rondo_prefix_total(in.data(), out.data(), &total, count, datatype_of<T>(), op, kind == Prefix::exclusive,
                               comm);

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
+from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,10 @@ MPI_NAMES = {
     "c16": "C_DOUBLE_COMPLEX",
     "c32": "C_LONG_DOUBLE_COMPLEX",
 }
+DIFFERING = (
+    "ranks differ in dtype, in a length that is not along the axis, in op, exclusive or return_total; equal ones were "
+    "expected (a rank without elements gives numpy.empty(0, dtype))"
+)
 
 
 def prefix_sum(
@@ -66,7 +71,7 @@ def prefix_sum(
     element of the result is the sum of those of the whole array up to and including its own place; with `exclusive`,
     without it: then the very first are 0, or what else changes nothing in the operator. All ranks of `comm` call it.
 
-    array: anything that `numpy.asarray` takes, of truth values, integers, or real or complex numbers.
+    array: anything that `numpy.asarray` takes, of truth values, integers, or real or complex numbers; no masked array.
     comm: an intra-communicator of mpi4py; MPI.COMM_WORLD if there is none.
     op: "sum", "prod", "max", "min", "land", "lor", "lxor", "band", "bor", "bxor", or an MPI.Op, which need not commute.
         What changes nothing in an operator of yours nobody knows: the first of an exclusive sum is undefined.
@@ -76,16 +81,17 @@ def prefix_sum(
     Returns the result: `out`, or a new array. Sums of integers wrap around; those of numbers are rounded in an order
     that only depends on the lengths on all ranks. Raises TypeError and ValueError for what is wrong with the arguments,
     before any rank has heard of the call; mpi4py's MPI.Exception for what MPI reports; rondo.errors.Error where there
-    is no library for the MPI that mpi4py uses.
+    is no library for the MPI that mpi4py uses, or MPI is not initialised.
     """
     numpy, mpi = _modules()
     comm = mpi.COMM_WORLD if comm is None else comm
     _check_communicator(comm, mpi)
-    array = numpy.asarray(array)
+    array = _plain(array, numpy)
     kind = _mpi_name(array, numpy)
     operator = _operator(op, array, mpi)
     if array.ndim == 0:
         raise ValueError("the array has no axis; an array with at least one was expected, as numpy.atleast_1d makes it")
+    axis = _whole(axis)
     if not -array.ndim <= axis < array.ndim:
         raise ValueError(f"axis {axis} is out of range for an array of {array.ndim} dimensions")
     result = _result(array, out, numpy)
@@ -117,7 +123,23 @@ def _modules() -> tuple[Any, Any]:
     return numpy, MPI
 
 
+def _plain(array: Any, numpy: Any) -> np.ndarray:
+    if type(array) is not numpy.ndarray and isinstance(array, numpy.ma.MaskedArray):
+        raise TypeError("the array is masked, and masks are not looked at; array.filled(0), say, was expected")
+    plain: np.ndarray = numpy.asarray(array)
+    return plain
+
+
+def _whole(axis: Any) -> int:
+    try:
+        return index(axis)
+    except TypeError:
+        raise TypeError(f"axis is {axis!r}; a whole number was expected") from None
+
+
 def _check_communicator(comm: Any, mpi: Any) -> None:
+    if not mpi.Is_initialized() or mpi.Is_finalized():
+        raise Error("a prefix sum before MPI.Init() or after MPI.Finalize(); call it between them")
     if not isinstance(comm, mpi.Comm):
         raise TypeError(f"comm is a {type(comm).__name__}; a communicator of mpi4py was expected")
     if comm == mpi.COMM_NULL:
@@ -151,7 +173,7 @@ def _operator(op: Any, array: np.ndarray, mpi: Any) -> Any:
     if not isinstance(op, str) or op not in KINDS:
         raise ValueError(f"op is {op!r}; one of {', '.join(KINDS)} or an MPI.Op was expected")
     if array.dtype.kind not in KINDS[op]:
-        advice = "; array.astype(int) can be summed" if array.dtype.kind == "b" else ""
+        advice = "; array.astype(int) was expected" if array.dtype.kind == "b" else ""
         raise TypeError(f"op {op!r} is not defined for {array.dtype}{advice}")
     return getattr(mpi, op.upper())
 
@@ -245,7 +267,8 @@ def _call(
         datatype, op, communicator = (_handle(each, mpi) for each in (base if row is None else row, operator, comm))
         code = call(*buffers, ctypes.c_longlong(into.shape[0]), datatype, op, int(exclusive), communicator)
         if code != mpi.SUCCESS:
-            raise mpi.Exception(code)
+            error = mpi.Exception(code)
+            raise error from (TypeError(DIFFERING) if error.Get_error_class() == mpi.ERR_TYPE else None)
     finally:
         if row is not None:
             row.Free()

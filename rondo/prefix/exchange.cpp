@@ -137,7 +137,8 @@ void Exchange::start_scan(const char* own, char* before, const TotalCombiner& co
     }
     reduction_ = mpi::Reduction(combiner, commutative);
     operands_ = std::make_unique<mpi::Operands>(mpi::Operands{own, before, message_, &reduction_});
-    start(*scan_.plan, *operands_);
+    start(*scan_.plan, 2 * calls_ % tags);
+    ++calls_;
 }
 
 void Exchange::start_broadcast(char* total, std::size_t bytes) {
@@ -149,13 +150,13 @@ void Exchange::start_broadcast(char* total, std::size_t bytes) {
         broadcast_ = {bytes, true, mpi::plan_of(call, *collective.algorithm("binomial"), {})};
     }
     operands_ = std::make_unique<mpi::Operands>(mpi::Operands{nullptr, total, message_, nullptr});
-    start(*broadcast_.plan, *operands_);
+    start(*broadcast_.plan, (2 * calls_ - 1) % tags);
 }
 
-void Exchange::start(const Plan& plan, const mpi::Operands& operands) {
-    route_.tag = static_cast<int>(calls_++ % tags);
+void Exchange::start(const Plan& plan, std::uint32_t tag) {
+    route_.tag = static_cast<int>(tag);
     plan_ = &plan;
-    if (!plan.actions().empty()) operation_.start(plan, operands, route_);
+    if (!plan.actions().empty()) operation_.start(plan, *operands_, route_);
 }
 
 /// Without anything to do, an operation has no beginning.

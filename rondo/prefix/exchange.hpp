@@ -35,9 +35,11 @@ class Exchange {
     /// what a plan throws, and then nothing has begun.
     void start_scan(const char* own, char* before, const TotalCombiner& combiner, bool commutative,
                     const Guidance& guidance);
-    /// Begins to give the last rank's total to all others, in place.
+    /// Begins to give the last rank's total to all others, in place. Throws what a plan throws, and then nothing has
+    /// begun.
     void start_broadcast(char* total, std::size_t bytes);
-    /// How many have begun.
+    /// How many scans have begun. Of each, the tag of the broadcast behind it is known, whether that takes place or
+    /// not: a rank that fails in between can be understood in the next call.
     [[nodiscard]] std::uint32_t calls() const { return calls_; }
     /// Gives back memory that is held for the case that there is no more: enough to tell the others.
     void release_reserve() { reserve_.reset(); }
@@ -50,7 +52,7 @@ class Exchange {
     Exchange() = default;
     int set_up(MPI_Comm comm, const Guidance& guidance);
     int describe_message(std::size_t bytes);
-    void start(const Plan& plan, const mpi::Operands& operands);
+    void start(const Plan& plan, std::uint32_t tag);
 
     /// The last scan's: the next one is likely to be like it.
     struct Planned {

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -101,13 +102,17 @@ struct Arguments {
 
 /// What is wrong on this rank, perhaps on it alone.
 int judge(const Arguments& given, const mpi::Datatype& type) {
-    if (given.count < 0) return MPI_ERR_COUNT;
+    if (given.wants_total && (given.total == nullptr || given.total == MPI_IN_PLACE)) return MPI_ERR_ARG;
+    if (given.count < 0 || (type.extent > 0 && given.count > std::numeric_limits<Count>::max() / type.extent)) {
+        return MPI_ERR_COUNT;
+    }
+    mpi::notice_device_runtimes();  // no kernel here reaches a GPU's memory
+    if (given.wants_total && mpi::on_device(given.total)) return MPI_ERR_BUFFER;
     if (given.count == 0) return MPI_SUCCESS;
     // With a derived datatype, nullptr may be MPI_BOTTOM.
     const bool is_missing = type.predefined && (given.in == nullptr || given.out == nullptr);
     if (is_missing || given.out == MPI_IN_PLACE) return MPI_ERR_BUFFER;
     const bool in_place = given.in == MPI_IN_PLACE;
-    mpi::notice_device_runtimes();  // no kernel here reaches a GPU's memory
     if (mpi::on_device(given.out) || (!in_place && mpi::on_device(given.in))) return MPI_ERR_BUFFER;
     return !in_place && overlap_in_part(given.in, given.out, given.count, type) ? MPI_ERR_BUFFER : MPI_SUCCESS;
 }
@@ -118,7 +123,9 @@ int run_on(Exchange& exchange, const Arguments& given, const mpi::Datatype& type
     const Array array{in, given.out, wrong == MPI_SUCCESS ? given.count : 0, given.exclusive};
     std::unique_ptr<Passes> passes = passes_for(array, type, given.op, exchange.messages());
     if (passes == nullptr) return MPI_ERR_OP;
-    Prefix operation(array, given.total, std::move(passes), exchange, guidance);
+    char nowhere = 0;  // what fails is not written
+    void* const total = given.wants_total && given.total == nullptr ? &nowhere : given.total;
+    Prefix operation(array, total, std::move(passes), exchange, guidance);
     if (wrong != MPI_SUCCESS) operation.fail(wrong);
     while (!operation.progress(true)) {
     }
@@ -152,7 +159,6 @@ int serve_prefix(const Arguments& given, const void* caller) {
         if (here == nullptr) return error;
         const mpi::Library& library = mpi::library();
         if (given.comm == library.comm_null) error = MPI_ERR_COMM;
-        else if (given.wants_total && given.total == nullptr) error = MPI_ERR_ARG;
         else error = run(given, *here, told);
     } catch (const std::bad_alloc&) {
         error = MPI_ERR_NO_MEM;

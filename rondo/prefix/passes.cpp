@@ -40,6 +40,7 @@ class RowPasses : public Passes {
           is_dense_(row_.runs.size() == 1 && row_.columns * size_ == row_.extent), sum_(bytes_of_row()),
           spare_(bytes_of_row()) {
         if (size_ == row_.extent) kernels_ = kernels::find_prefix(reduction_.operation(), element_);
+        if (is_dense_ && !reduces_first()) copies_.reserve(bytes_of_copies());
     }
 
     void restart() override { any_ = false; }
@@ -130,6 +131,8 @@ class RowPasses : public Passes {
   private:
     static Count bytes_of(const Array& array, const Row& row) { return array.count * row.columns * row.basic->extent; }
     [[nodiscard]] std::size_t bytes_of_row() const { return static_cast<std::size_t>(row_.columns * size_); }
+    [[nodiscard]] Count copied_rows() const { return std::max<Count>(1, copies_bytes / row_.extent); }
+    [[nodiscard]] std::size_t bytes_of_copies() const { return static_cast<std::size_t>(copied_rows() * row_.extent); }
     [[nodiscard]] bool has_kernels(const Run& run) const { return run.columns == 1 && kernels_.scan != nullptr; }
     [[nodiscard]] const char* address(const void* array, const Run& run, Count row) const {
         return static_cast<const char*>(array) + row * row_.extent + run.offset;
@@ -177,9 +180,9 @@ class RowPasses : public Passes {
 
     /// Elements without gaps, with as many copies of the prefix at a time.
     void add_to_all(Count first, Count count, const char* prefix) {
-        const Count rows = std::max<Count>(1, copies_bytes / row_.extent);
+        const Count rows = copied_rows();
         if (copies_.empty()) {
-            copies_.resize(static_cast<std::size_t>(rows * row_.extent));
+            copies_.resize(bytes_of_copies());
             for (Count i = 0; i < rows; ++i) std::memcpy(copies_.data() + i * row_.extent, prefix, bytes_of_row());
         }
         for (Count i = first; i < first + count; i += rows) {
@@ -195,8 +198,8 @@ class RowPasses : public Passes {
     Count size_;  // bytes from column to column
     kernels::PrefixKernels kernels_;
     bool past_caches_, is_dense_;
-    bool any_ = false;  // the sum means something
-    std::vector<char> sum_, spare_, copies_;
+    bool any_ = false;                        // the sum means something
+    std::vector<char> sum_, spare_, copies_;  // with memory from the start: later, others would wait in vain
 };
 
 /// Elements of any datatype, which only MPI_Reduce_local can combine.
@@ -206,7 +209,9 @@ class ElementPasses : public Passes {
         : Passes(pieces_of(type.extent), false), array_(array), type_(type), reduction_(reduction), messages_(messages),
           bytes_(static_cast<std::size_t>(type.true_extent)),
           copies_count_(std::max<Count>(1, copies_bytes / std::max<Count>(1, type.extent))), sum_(bytes_),
-          spare_(bytes_) {}
+          spare_(bytes_) {
+        copies_.reserve(bytes_of_copies());
+    }
 
     void restart() override { any_ = false; }
 
@@ -300,9 +305,10 @@ class ElementPasses : public Passes {
         return MPI_SUCCESS;
     }
 
+    [[nodiscard]] std::size_t bytes_of_copies() const { return static_cast<std::size_t>(type_.span(copies_count_)); }
     void make_copies(const char* prefix) {
         if (!copies_.empty()) return;
-        copies_.resize(static_cast<std::size_t>(type_.span(copies_count_)));
+        copies_.resize(bytes_of_copies());
         for (Count i = 0; i < copies_count_; ++i) std::memcpy(copies_.data() + i * type_.extent, prefix, bytes_);
     }
 

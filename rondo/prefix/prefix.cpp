@@ -2,6 +2,7 @@
 #include "rondo/prefix/prefix.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "rondo/core/fingerprint.hpp"
@@ -64,7 +65,11 @@ template <class Work>
 bool Prefix::is_through(Work&& work) {
     if (done_ < array_.count) {
         const Count count = std::min(passes_->piece(), array_.count - done_);
-        note(work(done_, count));
+        try {
+            note(work(done_, count));
+        } catch (const std::bad_alloc&) {  // others wait
+            note(MPI_ERR_NO_MEM);
+        }
         done_ += count;
     }
     return done_ == array_.count || error_ != MPI_SUCCESS;
@@ -91,19 +96,30 @@ void Prefix::begin_scan() {
     else exchange_.start_scan(own_, before_, combiner_, passes_->is_commutative(), guidance_);
 }
 
+/// The others wait for it.
+void Prefix::begin_broadcast() {
+    try {
+        exchange_.start_broadcast(all_, combiner_.bytes());
+    } catch (const std::bad_alloc&) {
+        exchange_.release_reserve();
+        exchange_.start_broadcast(all_, combiner_.bytes());
+    }
+    total_arrives_ = true;
+}
+
 void Prefix::end_scan() {
     stage_ = Stage::second_pass;
     done_ = 0;
     if (exchange_.size() == 1) return;
     if (exchange_.error() != MPI_SUCCESS) {  // who knows what the others have
-        note(exchange_.error());
+        const int error = exchange_.error();
+        note(class_of(error) == MPI_ERR_TRUNCATE ? MPI_ERR_TYPE : error);  // a total of another datatype
         stage_ = Stage::done;
         return;
     }
     if (total_ != nullptr) {
         if (exchange_.is_last()) combiner_.combine(before_, own_, all_, 1);
-        exchange_.start_broadcast(all_, combiner_.bytes());
-        total_arrives_ = true;
+        begin_broadcast();
     }
     const TotalHead before = head_of(before_);
     if (before.state == State::failed) note(before.error_class);

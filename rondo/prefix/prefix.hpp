@@ -45,6 +45,7 @@ class Prefix {
     bool first_pass();
     bool second_pass();
     void begin_scan();
+    void begin_broadcast();
     void end_scan();
     void end_second_pass();
     void end_total();

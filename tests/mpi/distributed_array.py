@@ -27,11 +27,18 @@ alone = rondo.distribution(
 )  # fmt: skip
 assert found == alone
 
+for bad, complaint in (("stairs", "distribution 'stairs'"), (None, "how=None")):
+    try:
+        rondo.distribution(100_000, world, bad if world.Get_rank() == 0 else "even")
+    except Error as error:
+        assert complaint in str(error)
+    else:
+        raise AssertionError("nobody heard of what is wrong on rank 0")
 try:
-    rondo.distribution(100_000, world, "stairs" if world.Get_rank() == 0 else "even")
-except Error as error:
-    assert "distribution 'stairs'" in str(error)
+    rondo.distribution(100_000, world, machine=7 if world.Get_rank() == 0 else None)
+except TypeError:
+    pass
 else:
-    raise AssertionError("nobody heard of what is wrong on rank 0")
+    raise AssertionError("nobody heard of what is no path")
 if world.Get_rank() == 0:
     print("agreed:", *found.counts)

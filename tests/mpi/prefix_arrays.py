@@ -154,6 +154,8 @@ def say_complaints() -> None:
     calls: dict[str, Callable[[], object]] = {
         "no axis": lambda: rondo.prefix_sum(3.0),
         "axis": lambda: rondo.prefix_sum(array, axis=1),
+        "no whole number": lambda: rondo.prefix_sum(array, axis=None),
+        "masked": lambda: rondo.prefix_sum(np.ma.masked_less(array, 2)),
         "text": lambda: rondo.prefix_sum(np.array(["a"])),
         "objects": lambda: rondo.prefix_sum(np.array([None])),
         "half": lambda: rondo.prefix_sum(np.arange(3, dtype="f2")),
@@ -174,10 +176,18 @@ def say_complaints() -> None:
         "undefined": lambda: rondo.prefix_sum(array, op=MPI.BAND),
     }
     said = {name: complaint(call) for name, call in calls.items()}
+    try:
+        rondo.prefix_sum(np.ones(2, "f8" if COMM.rank == 0 else "i8"))
+    except MPI.Exception as error:
+        assert "ranks differ in dtype" in str(error.__cause__)
+    else:
+        assert COMM.rank == 0
     assert np.array_equal(rondo.prefix_sum(np.ones(2)), 2 * COMM.rank + np.array([1.0, 2.0]))
     if COMM.rank == 0:
         for name, text in said.items():
             print(f"{name} | {text}")
+    MPI.Finalize()
+    assert complaint(lambda: rondo.prefix_sum(array)).startswith("Error: a prefix sum before MPI.Init() or after")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ extern "C" void* __libc_malloc(std::size_t bytes);
 
 namespace {
 
-int refusals = 0;  // so many requests for memory by Rondo are refused
+int grants = 0;    // so many requests for memory by Rondo are granted yet
+int refusals = 0;  // so many behind them are refused
 
 bool in_rondo(const void* address) {
     Dl_info info;
@@ -26,7 +27,7 @@ bool in_rondo(const void* address) {
 
 /// Before that of the C library.
 extern "C" void* malloc(std::size_t bytes) {
-    if (refusals > 0 && in_rondo(__builtin_return_address(0))) {
+    if (refusals > 0 && in_rondo(__builtin_return_address(0)) && grants-- <= 0) {
         --refusals;
         return nullptr;
     }
@@ -126,6 +127,15 @@ int main(int argc, char** argv) {
     });
     try_case("no place for the total", comm,
              [&] { return rondo_prefix_total(in.data(), out.data(), nullptr, 9, MPI_DOUBLE, MPI_SUM, 0, comm); });
+    try_case("no place for the total on rank 1", comm, [&] {
+        return rondo_prefix_total(in.data(), out.data(), rank == 1 ? nullptr : &total, 9, MPI_DOUBLE, MPI_SUM, 0, comm);
+    });
+    try_case("total in place on rank 2", comm, [&] {
+        void* const place = rank == 2 ? MPI_IN_PLACE : &total;
+        return rondo_prefix_total(in.data(), out.data(), place, rank == 1 ? 0 : 9, MPI_DOUBLE, MPI_SUM, 0, comm);
+    });
+    try_case("more elements than there are addresses", comm,
+             [&] { return sum(rank == 1 ? MPI_Count{1} << 61 : 9, MPI_SUM, comm); });
     try_case("null communicator", MPI_COMM_WORLD, [&] { return sum(9, MPI_SUM, MPI_COMM_NULL); });
     MPI_Comm half, inter;
     MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? 0 : 1, rank, &half);
@@ -145,6 +155,35 @@ int main(int argc, char** argv) {
         refusals = 0;
         return error;
     });
+    try_case("shorter datatypes on rank 1", comm, [&] {
+        return rondo_prefix(in.data(), out.data(), 9, rank == 1 ? MPI_FLOAT : MPI_DOUBLE, MPI_SUM, 0, comm);
+    });
+    // Whatever it is that rank 1 has no memory for: all are told, and the next call is right.
+    int granted = 0, refused = 0;
+    for (bool is_refused = true; is_refused; ++granted) {
+        MPI_Comm fresh;
+        MPI_Comm_dup(comm, &fresh);
+        MPI_Comm_set_errhandler(fresh, MPI_ERRORS_RETURN);
+        if (sum(1, MPI_SUM, fresh) != MPI_SUCCESS) MPI_Abort(MPI_COMM_WORLD, 4);
+        grants = granted;
+        refusals = rank == 1 ? 1 : 0;
+        int outcome = rondo_prefix_total(in.data(), out.data(), &total, 9, MPI_INT64_T, MPI_MAX, 0, fresh);
+        is_refused = rank == 1 && refusals == 0;
+        refusals = 0;
+        MPI_Error_class(outcome, &outcome);
+        int outcomes[2] = {outcome, -outcome};
+        MPI_Allreduce(MPI_IN_PLACE, outcomes, 2, MPI_INT, MPI_MAX, comm);
+        const bool is_same = outcomes[0] == -outcomes[1] && (outcome == MPI_SUCCESS || outcome == MPI_ERR_NO_MEM);
+        if (!is_same) std::fprintf(stderr, "rank %d, %d granted: %s\n", rank, granted, name_of(outcome));
+        if (outcome != MPI_SUCCESS) ++refused;
+        if (rondo_prefix_total(in.data(), out.data(), &total, 9, MPI_DOUBLE, MPI_SUM, 0, fresh) != MPI_SUCCESS ||
+            total != 27) {
+            MPI_Abort(MPI_COMM_WORLD, 5);
+        }
+        MPI_Bcast(&is_refused, 1, MPI_C_BOOL, 1, comm);
+        MPI_Comm_free(&fresh);
+    }
+    try_case("no memory for anything", comm, [&] { return refused > 2 ? MPI_SUCCESS : MPI_ERR_OTHER; });
     try_case("right again", comm, [&] { return sum(9, MPI_SUM, comm); });
     const bool is_right = out[8] == 9.0 * (rank + 1);
     try_case("sums", comm, [&] { return is_right ? MPI_SUCCESS : MPI_ERR_OTHER; });

@@ -19,7 +19,15 @@ int main(int argc, char** argv) {
     right = right &&
             rondo::prefix(std::span(ones), std::span(sums), MPI_SUM, rondo::Prefix::exclusive) == MPI_SUCCESS &&
             sums[0] == 3L * rank;
-    right = right && rondo::prefix(std::span(ones), std::span(sums), total) == MPI_SUCCESS && total == 3L * size;
+    right = right && rondo::prefix_total(std::span(ones), std::span(sums), total) == MPI_SUCCESS && total == 3L * size;
+    // Elements and operators of one C++ type.
+    const std::vector<MPI_Fint> few(1, 2);
+    std::vector<MPI_Fint> most(1);
+    MPI_Fint product = 0;
+    MPI_Op maximum = MPI_MAX;
+    right = right && rondo::prefix(std::span(few), std::span(most), maximum) == MPI_SUCCESS && most[0] == 2;
+    right = right && rondo::prefix_total(std::span(few), std::span(most), product, MPI_PROD) == MPI_SUCCESS &&
+            most[0] == 2 << rank && product == 1 << size;
     std::vector<std::complex<double>> turns(1, {0, 1});
     right = right && rondo::prefix(std::span(turns), MPI_PROD) == MPI_SUCCESS;
     right = right && turns[0] == std::vector<std::complex<double>>{{0, 1}, {-1, 0}, {0, -1}, {1, 0}}[rank % 4];

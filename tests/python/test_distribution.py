@@ -158,12 +158,33 @@ def test_passes_are_those_of_the_machine_file(tmp_path, monkeypatch):
         ({"first_pass": -1.0}, "none below 0"),
         ({"first_pass": math.nan}, "none below 0"),
         ({"nodes": "3x3"}, "9 ranks"),
+        ({"nodes": (2, 2)}, "nodes=\\(2, 2\\): expected where"),
+        ({"nodes": "two"}, "two"),
         ({"element_bytes": 0}, "element_bytes=0"),
+        ({"n": 1 << 63}, "n=9223372036854775808: expected the elements of the array, at most"),
+        ({"comm": 20_000}, "comm=20000: expected a number of ranks"),
+        ({"first_pass": "1"}, "passes of 1 and"),
+        ({"first_pass": 0, "second_pass": 0}, "passes of 0 and 0 seconds an element: expected none below 0, and one"),
+        ({"how": None}, "how=None: expected even"),
     ],
 )
 def test_bad_arguments_are_refused(arguments, complaint):
     with pytest.raises(Error, match=complaint):
         package.distribution(**{"n": 100, "comm": 4, "algorithm": CHAIN, **arguments})
+    if "algorithm" not in arguments:
+        with pytest.raises(Error, match=complaint):
+            package.distribution(**{"n": 100, "comm": 4, **arguments})
+
+
+def test_an_algorithm_that_is_no_name_is_refused():
+    with pytest.raises(Error, match="algorithm=None: expected an exclusive scan"):
+        package.distribution(100, 4, algorithm=None)
+
+
+def test_one_rank_takes_nothing_beyond_computing(rondo):
+    rows = rondo("distribution", "-n", 1, "--count", 10).stdout.splitlines()[4:]
+    assert rows
+    assert all(" 0 µs " in row and "0.00" not in row.replace("0.024", "") for row in rows)
 
 
 def test_the_command_shows_a_table_counts_and_json(rondo, tmp_path):

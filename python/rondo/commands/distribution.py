@@ -23,14 +23,16 @@ from rondo.errors import Error
 from rondo.machine import placement
 from rondo.machine.machine import Machine
 
-MOST_RANKS = 1 << 14
 UNBOUNDED = 1000  # columns
+ROUNDING = 1e-12  # of seconds that were added up
 Rows = dict[tuple[str, str], Timeline]
 """By algorithm and distribution."""
 
 
 @click.command()
-@click.option("-n", "--processes", type=click.IntRange(1, MOST_RANKS), help="Ranks. Default: those of --nodes.")
+@click.option(
+    "-n", "--processes", type=click.IntRange(1, distributions.MOST_RANKS), help="Ranks. Default: those of --nodes."
+)
 @click.option(
     "--nodes",
     metavar="NODESxRANKS|RANKS,RANKS,...",
@@ -202,6 +204,8 @@ def _tell(subject: PrefixSum, elements: int, rows: Rows) -> None:
         table.add_column(name, justify="left" if name in ("algorithm", "distribution") else "right")
     for (algorithm, kind), timeline in rows.items():
         beyond = timeline.seconds - computing
+        if abs(beyond) < ROUNDING * computing:
+            beyond = 0.0
         share = f"{digits(100 * beyond / computing)}%" if computing else ""
         used = [each for each in timeline.counts if each] or [0]
         table.add_row(

@@ -4,18 +4,22 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rondo import _core
-from rondo.distributions.prefix_sum import FEW, PrefixSum
+from rondo.distributions.prefix_sum import CHAIN, FEW, PrefixSum
 from rondo.errors import Error
 from rondo.machine import machine as machines
+from rondo.machine import placement
 from rondo.machine.machine import Machine
 
 EVEN, LADDER, TENT, BEST = "even", "ladder", "tent", "best"
+MOST_RANKS = 1 << 14
+MOST_ELEMENTS = (1 << 63) - 1
 KINDS = (EVEN, LADDER, TENT, BEST)
 EXPECTED = f"expected {EVEN}, {LADDER}, {LADDER}:step=25Ki, {TENT} or {BEST}"
 
@@ -58,7 +62,7 @@ def distribution(
     machine file (`rondo calibrate`): the one named, the user's own, or the standard ones. Seconds per element of the
     two passes can be given instead. `nodes` says where the ranks are, as in 4x8.
 
-    Raises rondo.errors.Error for arguments that make no sense, on every rank.
+    Raises rondo.errors.Error for arguments of rank 0 that make no sense, on every rank.
     """
     if hasattr(comm, "Get_size"):
         return _agreed(comm, lambda size: distribution(
@@ -66,14 +70,14 @@ def distribution(
             first_pass=first_pass, second_pass=second_pass,
         ))  # fmt: skip
     subject = prefix_sum(
-        _whole(comm, "comm", "a number of ranks or a communicator of mpi4py", 1),
+        _whole(comm, "comm", "a number of ranks or a communicator of mpi4py", 1, MOST_RANKS),
         figures(machine, os.environ),
         element_bytes=_whole(element_bytes, "element_bytes", "bytes of an element", 1),
         nodes=nodes,
         first_pass=first_pass,
         second_pass=second_pass,
     )
-    return of(subject, _whole(n, "n", "the elements of the array", 0), how, algorithm)
+    return of(subject, _whole(n, "n", "the elements of the array", 0, MOST_ELEMENTS), how, algorithm)
 
 
 def prefix_sum(
@@ -85,7 +89,11 @@ def prefix_sum(
     first_pass: float | None = None,
     second_pass: float | None = None,
 ) -> PrefixSum:
-    """What is computed; passes that are not given are those of the machine."""
+    """What is computed; passes that are not given are those of the machine. Error for what makes no sense."""
+    if not isinstance(nodes, str):
+        raise Error(f"nodes={nodes!r}: expected where the ranks are, as '4x8'")
+    if nodes and (held := sum(placement.ranks_on(nodes))) != ranks:
+        raise Error(f"nodes {nodes} have {held} ranks, not {ranks}; leave them out, or give as many ranks")
     standard = machines.standard()
     passes = [
         given if given is not None else element_bytes * (calibrated if calibrated is not None else usual)
@@ -94,6 +102,9 @@ def prefix_sum(
             (second_pass, figures.second_pass, standard.second_pass),
         )
     ]
+    are_numbers = all(isinstance(each, (int, float)) and math.isfinite(each) and each >= 0 for each in passes)
+    if not are_numbers or sum(passes) == 0:
+        raise Error(f"passes of {passes[0]} and {passes[1]} seconds an element: expected none below 0, and one above")
     return PrefixSum(ranks, figures, *passes, element_bytes=element_bytes, nodes=nodes)
 
 
@@ -107,6 +118,8 @@ def figures(named: str | os.PathLike[str] | None, environment: Any) -> Machine:
 def of(subject: PrefixSum, elements: int, how: str, algorithm: str) -> Distribution:
     """The distribution of so many elements for an algorithm, or for the one that ends earliest with it."""
     parts(how)  # refuses what is wrong
+    if not isinstance(algorithm, str):
+        raise Error(f"algorithm={algorithm!r}: expected an exclusive scan (`rondo list exscan`), {CHAIN} or {BEST}")
     if algorithm != BEST:
         return _of_algorithm(subject, elements, how, algorithm)
     names = subject.algorithms(elements)[:FEW]
@@ -139,6 +152,8 @@ def counts_of(subject: PrefixSum, elements: int, how: str, algorithm: str) -> li
 
 def parts(how: str) -> tuple[str, float | None]:
     """The kind, and the step of a ladder if it is said; Error if there is no such distribution."""
+    if not isinstance(how, str):
+        raise Error(f"how={how!r}: {EXPECTED}")
     kind, colon, setting = how.partition(":")
     name, _, value = setting.partition("=")
     if kind not in KINDS or (colon and (kind != LADDER or name != "step")):
@@ -157,21 +172,23 @@ def _agreed(comm: Any, find: Any) -> Distribution:
     if comm.Get_rank() == 0:
         try:
             found = find(comm.Get_size())
-        except Error as error:
-            found = str(error)
+        except Exception as error:  # whatever it is: the others wait to hear of it
+            found = error
     found = comm.bcast(found, root=0)
-    if isinstance(found, str):
-        raise Error(found)
+    if isinstance(found, Exception):
+        raise found
     agreed: Distribution = found
     return agreed
 
 
-def _whole(value: Any, name: str, what: str, least: int) -> int:
-    """The number; Error if it is none from `least` on."""
+def _whole(value: Any, name: str, what: str, least: int, most: int | None = None) -> int:
+    """The number; Error if it is none from `least` to `most`."""
     try:
         number = value.__index__()
     except (AttributeError, TypeError):
         raise Error(f"{name}={value!r}: expected {what}") from None
     if number < least:
         raise Error(f"{name}={value!r}: expected {what}, at least {least}")
+    if most is not None and number > most:
+        raise Error(f"{name}={value!r}: expected {what}, at most {most}")
     return int(number)
