@@ -101,6 +101,11 @@ def _gaps(ranks: Sequence[Image], others: Sequence[Image]) -> list[str]:
             f"up to {lost} calls of collectives on a rank are counted by function only: there were more than "
             f"{image.LINES} kinds"
         )
+    if any(len(each.communicators) == image.COMMUNICATORS for each in ranks):
+        found.append(
+            f"a rank used more than {image.COMMUNICATORS - 1} kinds of communicators: nothing is known of the others, "
+            "and nothing predicted of calls on them"
+        )
     if any(each.instances_without_place for each in ranks):
         found.append(
             f"a rank used more than {image.INSTANCES} communicators: calls on the others are counted, and not split "
@@ -119,7 +124,7 @@ def _ranks(numbers: Sequence[int]) -> str:
 
 
 def _rate(each: Image) -> float:
-    """Seconds of a tick. Of a file that says no more, a tick is a nanosecond: there is nothing that was timed."""
+    """Seconds of a tick. Of a file that says no more, a tick is a nanosecond: it was not begun."""
     ticks = each.later_moment.ticks - each.first_moment.ticks
     nanoseconds = each.later_moment.nanoseconds - each.first_moment.nanoseconds
     return nanoseconds / ticks * 1e-9 if ticks > 0 else 1e-9
