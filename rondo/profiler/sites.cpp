@@ -108,10 +108,7 @@ std::uint32_t site_of(const void* caller, Word frames, std::string_view text_of_
     if (found != sites().end()) return found->second;
     Image& image = *recorder.image;
     const std::uint32_t number = image.header.sites;
-    if (number == image.sites.size()) {
-        ++image.header.calls_without_site;
-        return none;
-    }
+    if (number == image.sites.size()) return none;  // then there is no room for a line, either
     Site site = site_at(caller);
     site.frames = keep(text_of_frames);
     image.sites[number] = site;

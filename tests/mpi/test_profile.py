@@ -286,6 +286,28 @@ def test_python_sites_are_frames_of_python(mpi: MpiLibrary, mpi4py: Path, tmp_pa
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_names_for_which_there_is_no_room_are_missing(mpi: MpiLibrary, mpi4py: Path, tmp_path: Path) -> None:
+    script = tmp_path / "places.py"
+    script.write_text(
+        "from mpi4py import MPI\n"
+        "comm = MPI.COMM_WORLD\n"
+        "for line in range(200):  # each is a place of its own, of 1 KiB\n"
+        "    exec(compile('\\n' * line + 'comm.Barrier()', 1024 * 'x', 'exec'))\n"
+    )
+    variables = {
+        "PYTHONPATH": str(mpi4py / "site"),
+        "MPI4PY_LIBMPI": str(mpi.prefix.parent / "lib" / "libmpi.so.12"),
+    }
+    command = [sys.executable, script]
+    run, profile = profiled(mpi, command, tmp_path, 2, variables=variables, options=["--abi", mpi.abi])
+    run.check()
+    assert sum(each.calls for each in lines(profile, "MPI_Barrier")) == 200
+    frames = [profile.sites[each.site].frames for each in lines(profile, "MPI_Barrier")]
+    assert 100 < sum(map(bool, frames)) < 128
+    assert any("all names together" in each for each in profile.missing)
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 def test_python_threads_that_call_with_the_lock_of_the_interpreter_end(
     mpi: MpiLibrary, mpi4py: Path, tmp_path: Path
 ) -> None:

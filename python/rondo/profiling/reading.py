@@ -106,6 +106,11 @@ def _gaps(ranks: Sequence[Image], others: Sequence[Image]) -> list[str]:
             f"a rank used more than {image.COMMUNICATORS - 1} kinds of communicators: nothing is known of the others, "
             "and nothing predicted of calls on them"
         )
+    if any(each.texts_without_place for each in ranks):
+        found.append(
+            f"on a rank, all names together have more than {image.TEXTS // 1024} KiB: some call sites or communicators "
+            "have none"
+        )
     if any(each.instances_without_place for each in ranks):
         found.append(
             f"a rank used more than {image.INSTANCES} communicators: calls on the others are counted, and not split "
