@@ -118,6 +118,8 @@ def test_calls_of_all_sorts_are_counted(mpi: MpiLibrary, tmp_path: Path) -> None
         ), function
         assert (each.calls, len(each.shares)) == (1, RANKS)
     assert {share.sampled for share in line(profile, "MPI_Iallreduce").shares} == {0}
+    gathered = line(profile, "MPI_Gatherv")  # other ranks know their part of the vector alone
+    assert gathered.smallest == gathered.largest == gathered.bytes // gathered.calls
     assert profile.communicators[line(profile, "MPI_Neighbor_allgather").communicator].made_by == "MPI_Cart_create"
     barrier = line(profile, "MPI_Barrier")
     assert (barrier.calls, barrier.bytes, profile.communicators[barrier.communicator].number) == (3, 0, 6)
