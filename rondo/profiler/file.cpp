@@ -88,7 +88,10 @@ Text keep(std::string_view text) {
     if (known != f.texts.end()) return known->second;
     Image& image = *recorder.image;
     const Text place = image.header.text_bytes;
-    if (place + text.size() >= image.texts.size()) return 0;
+    if (place + text.size() >= image.texts.size()) {
+        ++image.header.texts_without_place;
+        return 0;
+    }
     std::ranges::copy(text, image.texts.begin() + place);
     image.header.text_bytes += static_cast<Text>(text.size()) + 1;
     f.texts.emplace(text, place);

@@ -42,8 +42,8 @@ struct Header {
     // How many there are.
     std::uint32_t functions, lines, sites, communicators, instances, text_bytes, samples;
     std::uint32_t threads;  ///< 1: several call MPI at the same time
-    // For which there was no room: calls, and samples.
-    std::uint64_t calls_without_line, calls_without_site, instances_without_place, samples_without_place;
+    // For which there was no room.
+    std::uint64_t calls_without_line, texts_without_place, instances_without_place, samples_without_place;
     std::array<char, 1024 - 184> owner;  ///< JSON object
 };
 static_assert(sizeof(Header) == 1024);

@@ -103,6 +103,18 @@ Place meet() {
     return place;
 }
 
+void keep_leaders_with_file(bool has_file) {
+    if (!several_machines) return;
+    const mpi::Library& library = mpi::library();
+    const int own = has_file ? 1 : 0;
+    int size = 1;
+    library.Comm_size(clocks, &size);
+    std::vector<int> with_file(static_cast<std::size_t>(size));
+    library.Allgather(&own, 1, MPI_INT, with_file.data(), 1, MPI_INT, clocks);
+    std::erase_if(leaders, [&](int leader) { return with_file[static_cast<std::size_t>(leader)] == 0; });
+    several_machines = with_file[0] != 0;  // rank 0 answers all others
+}
+
 void measure_clocks(Header& header) {
     if (!several_machines || header.clocks == header.offsets.size()) return;
     int rank = 0;

@@ -19,6 +19,8 @@ struct Place {
 
 /// All ranks of MPI_COMM_WORLD together, once.
 Place meet();
+/// All ranks together, once: leaves out of measurements the machines whose leader has no file.
+void keep_leaders_with_file(bool has_file);
 /// Adds an offset of the machine's clock, if there are several machines. All ranks together.
 void measure_clocks(Header& header);
 

@@ -64,7 +64,7 @@ std::string name_of_operator(Word word) {
     for (const auto& [op, name] : known) {
         if (op == handle<MPI_Op>(word)) return name;
     }
-    return "user function";
+    return handle<MPI_Op>(word) == mpi::library().op_null ? "MPI_OP_NULL" : "user function";
 }
 
 template <std::size_t size>
@@ -104,7 +104,9 @@ Line* line_of(const Call& call, const Communicator& communicator, std::uint32_t 
     int commutes = 0;
     if (reduces) {
         name = name_of_operator(call.op);
-        mpi::library().Op_commutative(handle<MPI_Op>(call.op), &commutes);
+        // A null operator is an error of the program's call. One of this call would end the program.
+        if (handle<MPI_Op>(call.op) != mpi::library().op_null)
+            mpi::library().Op_commutative(handle<MPI_Op>(call.op), &commutes);
         // User's operators are all alike but for that.
         std::get<5>(key) = name == "user function" ? static_cast<Word>(commutes) : call.op;
         std::get<6>(key) = name == "user function" ? 1 : 0;
@@ -137,7 +139,7 @@ std::uint32_t counter_of(const Call& call, std::uint32_t size_class) {
 }
 static_assert(counters == 64);
 
-void look_up(Slot& slot, const Call& call) {
+void look_up(Slot& slot, const Call& call, std::string_view frames) {
     const Communicator* const communicator = &communicator_of(handle<MPI_Comm>(call.comm));
     const Family family(name_of(call.base));
     const bool is_inter = communicator->is_inter();
@@ -162,7 +164,8 @@ void look_up(Slot& slot, const Call& call) {
     const std::uint32_t size_class = one_class ? 0 : static_cast<std::uint32_t>(std::bit_width(bytes));
     slot.low = size_class > 0 ? std::uint64_t{1} << (size_class - 1) : 0;
     slot.span = one_class ? std::numeric_limits<std::int64_t>::max() : size_class > 0 ? slot.low - 1 : 0;
-    slot.line = line_of(call, *communicator, site_of(call.caller, call.frames), size_class, type, family.reduces);
+    slot.line =
+        line_of(call, *communicator, site_of(call.caller, call.frames, frames), size_class, type, family.reduces);
     const bool waits = call.blocks && !family.neighbours && communicator->instance != none;
     slot.counter_number = counter_of(call, size_class);
     slot.counter = waits ? const_cast<std::uint32_t*>(&communicator->calls[slot.counter_number]) : nullptr;
@@ -188,8 +191,15 @@ const Slot& slot_for(const Call& call, std::uint64_t& bytes) {
     slot.function = call.function;
     bytes = 0;
     if (call.comm == static_cast<Word>(std::bit_cast<HandleWord>(mpi::library().comm_null))) return slot;  // an error
-    const std::lock_guard lock(mutex);
-    look_up(slot, call);
+    std::unique_lock lock(mutex);
+    std::string frames;
+    if (recorder.python && !knows_site(call.caller, call.frames)) {
+        // Reading frames takes the lock of the interpreter, whose holder may be waiting for this one.
+        lock.unlock();
+        frames = text_of_python_frames();
+        lock.lock();
+    }
+    look_up(slot, call, frames);
     bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(slot.length_of(call) * slot.factor, 0));
     return slot;
 }

@@ -101,17 +101,16 @@ std::map<std::pair<const void*, Word>, std::uint32_t>& sites() {
 
 }  // namespace
 
-std::uint32_t site_of(const void* caller, Word frames) {
+bool knows_site(const void* caller, Word frames) { return sites().contains({caller, frames}); }
+
+std::uint32_t site_of(const void* caller, Word frames, std::string_view text_of_frames) {
     const auto found = sites().find({caller, frames});
     if (found != sites().end()) return found->second;
     Image& image = *recorder.image;
     const std::uint32_t number = image.header.sites;
-    if (number == image.sites.size()) {
-        ++image.header.calls_without_site;
-        return none;
-    }
+    if (number == image.sites.size()) return none;  // then there is no room for a line, either
     Site site = site_at(caller);
-    if (recorder.python) site.frames = keep(text_of_python_frames());
+    site.frames = keep(text_of_frames);
     image.sites[number] = site;
     ++image.header.sites;
     sites().emplace(std::pair{caller, frames}, number);

@@ -52,6 +52,8 @@ void begin() {
     library.Comm_rank(library.comm_world, &rank);
     library.Comm_size(library.comm_world, &size);
     library.Query_thread(&threads);
+    choose_clock();
+    const Moment first = moment();
     const Place place = meet();
     know_nodes(place.first_on_node);
     char host[256] = "unknown";
@@ -64,8 +66,8 @@ void begin() {
                               ",\"machine\":" + std::to_string(place.machine) +
                               ",\"world\":" + std::to_string(place.world) +
                               ",\"library\":" + quoted(library_version()) + ",\"abi\":\"" RONDO_ABI_NAME "\"}";
-    choose_clock();
     const std::string problem = open_file(path, owner);
+    keep_leaders_with_file(problem.empty());
     if (!problem.empty()) {
         std::fprintf(stderr, "rondo: rank %d is not profiled: no file in %s: %s\n", rank, directory, problem.c_str());
         return;
@@ -76,7 +78,8 @@ void begin() {
     measure_clocks(header);
     look_for_python();
     communicator_of(library.comm_world);
-    header.first = header.later = moment();
+    header.first = first;
+    header.later = moment();  // a rank that is killed before its first sample, too, says how long a tick is
     header.begin = header.last = ticks();
     recorder.directly = !recorder.several_threads && !recorder.python && processor_counts;
     recorder.on = true;
@@ -98,7 +101,9 @@ void end(State state) {
 
 /// Of a program that ends without MPI_Finalize, where the file was not written all the while.
 __attribute__((destructor)) void leave() {
-    if (recorder.on && process == getpid()) close_file();
+    if (!recorder.on || process != getpid()) return;
+    recorder.image->header.later = moment();
+    close_file();
 }
 
 }  // namespace

@@ -118,6 +118,8 @@ def test_calls_of_all_sorts_are_counted(mpi: MpiLibrary, tmp_path: Path) -> None
         ), function
         assert (each.calls, len(each.shares)) == (1, RANKS)
     assert {share.sampled for share in line(profile, "MPI_Iallreduce").shares} == {0}
+    gathered = line(profile, "MPI_Gatherv")  # other ranks know their part of the vector alone
+    assert gathered.smallest == gathered.largest == gathered.bytes // gathered.calls
     assert profile.communicators[line(profile, "MPI_Neighbor_allgather").communicator].made_by == "MPI_Cart_create"
     barrier = line(profile, "MPI_Barrier")
     assert (barrier.calls, barrier.bytes, profile.communicators[barrier.communicator].number) == (3, 0, 6)
@@ -159,6 +161,47 @@ def test_what_there_was_until_the_end_is_there(mpi: MpiLibrary, ending: str, sta
         assert profile.ranks[1].ended == "aborted"
         assert any("rank 1 called MPI_Abort" in each for each in profile.missing)
     assert list(tmp_path.iterdir()) == [tmp_path / "profile.json"]
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_killed_ranks_that_called_no_collective_know_how_long_a_tick_is(mpi: MpiLibrary, tmp_path: Path) -> None:
+    run, profile = profiled(mpi, [mpi.compile("profile_pauses.c")], tmp_path, 2)
+    seconds = float(run.stdout.split()[0])
+    assert [rank.ended for rank in profile.ranks] == ["cut off", "cut off"]
+    assert profile.ranks[0].run == pytest.approx(seconds, abs=0.05)
+
+
+@pytest.mark.parametrize("mpi", ["openmpi"], indirect=True)  # of no operator, MPICH ends the program
+def test_errors_return_as_without_the_profiler(mpi: MpiLibrary, tmp_path: Path) -> None:
+    program = mpi.compile("profile_errors.c")
+    native = launch(mpi.command(2, {}, [program]), {**os.environ, **mpi.environment}, 60)
+    run, profile = profiled(mpi, [program], tmp_path, 2)
+    assert (run.returncode, run.stdout) == (native.returncode, native.stdout)
+    assert set(native.stdout.split()) == {"1"}
+    assert [rank.ended for rank in profile.ranks] == ["finalized", "finalized"]
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+@pytest.mark.parametrize("without", [None, 0, 1])
+def test_machine_without_a_file_is_not_waited_for(mpi: MpiLibrary, without: int | None, tmp_path: Path) -> None:
+    check_namespaces()
+    identity = tmp_path / "boot_id"
+    identity.write_text("another machine\n")
+    script = tmp_path / "rank.sh"
+    script.write_text(
+        f'[ "$PMI_RANK" = "{without}" ] && export RONDO_PROFILE=/nonexistent\n'
+        'other="mount --bind $1 /proc/sys/kernel/random/boot_id && shift && exec \\"\\$@\\""\n'
+        '[ "$PMI_RANK" = 0 ] || exec unshare --user --map-root-user --mount sh -c "$other" sh "$@"\n'
+        "shift\n"
+        'exec "$@"\n'
+    )
+    program = ["sh", script, identity, mpi.compile("profile_many.c"), "10"]
+    run, profile = profiled(mpi, program, tmp_path, 2, options=["--abi", mpi.abi], timeout=30)
+    run.check()
+    assert [rank.ended for rank in profile.ranks] == ["cut off" if rank == without else "finalized" for rank in (0, 1)]
+    assert (profile.clock_error > 0) == (without is None)
+    if without is not None:
+        assert f"rank {without} is not profiled" in run.stderr
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
@@ -245,16 +288,71 @@ def test_python_sites_are_frames_of_python(mpi: MpiLibrary, mpi4py: Path, tmp_pa
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_names_for_which_there_is_no_room_are_missing(mpi: MpiLibrary, mpi4py: Path, tmp_path: Path) -> None:
+    script = tmp_path / "places.py"
+    script.write_text(
+        "from mpi4py import MPI\n"
+        "comm = MPI.COMM_WORLD\n"
+        "for line in range(200):  # each is a place of its own, of 1 KiB\n"
+        "    exec(compile('\\n' * line + 'comm.Barrier()', 1024 * 'x', 'exec'))\n"
+    )
+    variables = {
+        "PYTHONPATH": str(mpi4py / "site"),
+        "MPI4PY_LIBMPI": str(mpi.prefix.parent / "lib" / "libmpi.so.12"),
+    }
+    command = [sys.executable, script]
+    run, profile = profiled(mpi, command, tmp_path, 2, variables=variables, options=["--abi", mpi.abi])
+    run.check()
+    assert sum(each.calls for each in lines(profile, "MPI_Barrier")) == 200
+    frames = [profile.sites[each.site].frames for each in lines(profile, "MPI_Barrier")]
+    assert 100 < sum(map(bool, frames)) < 128
+    assert any("all names together" in each for each in profile.missing)
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_python_threads_that_call_with_the_lock_of_the_interpreter_end(
+    mpi: MpiLibrary, mpi4py: Path, tmp_path: Path
+) -> None:
+    library = mpi.prefix.parent / "lib" / "libmpi.so.12"
+    script = tmp_path / "threads.py"
+    script.write_text(
+        "import ctypes, threading\n"
+        "from mpi4py import MPI\n"
+        "comm, other = MPI.COMM_WORLD.Dup(), MPI.COMM_WORLD.Dup()\n"
+        "set_name = ctypes.PyDLL(None).MPI_Comm_set_name\n"
+        "done = threading.Event()\n"
+        "def rename():\n"
+        "    while not done.is_set():\n"
+        "        set_name(ctypes.c_int(other.handle), b'other')\n"
+        "thread = threading.Thread(target=rename)\n"
+        "thread.start()\n"
+        "for line in range(50):  # each is a place of its own\n"
+        "    exec(compile('\\n' * line + 'comm.Barrier()', 'barrier.py', 'exec'))\n"
+        "done.set()\n"
+        "thread.join()\n"
+    )
+    variables = {"PYTHONPATH": str(mpi4py / "site"), "MPI4PY_LIBMPI": str(library)}
+    command = [sys.executable, script]
+    run, profile = profiled(mpi, command, tmp_path, 2, variables=variables, options=["--abi", mpi.abi], timeout=30)
+    run.check()
+    assert sum(each.calls for each in lines(profile, "MPI_Barrier")) == 50
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 def test_many_calls_do_not_grow_the_process(mpi: MpiLibrary, tmp_path: Path) -> None:
     run, profile = profiled(mpi, [mpi.compile("profile_many.c"), "1000000"], tmp_path, 2)
     assert line(profile, "MPI_Bcast").calls == 1_000_000
     assert int(run.check().stdout) < 512  # KiB, of samples
 
 
-def small_disk(directory: Path, size: int) -> list[object]:
-    """What runs a command in a directory that only it sees, with so many bytes of space."""
+def check_namespaces() -> None:
     if launch(["unshare", "--user", "--map-root-user", "--mount", "true"], os.environ, 10).returncode != 0:
         pytest.skip("mounting needs a user namespace of our own")
+
+
+def small_disk(directory: Path, size: int) -> list[object]:
+    """What runs a command in a directory that only it sees, with so many bytes of space."""
+    check_namespaces()
     small = directory / "small"
     small.mkdir()
     script = 'mount -t tmpfs -o size="$1" none "$2" && cd "$2" || exit 99; shift 2; exec "$@"'
@@ -279,3 +377,4 @@ def test_program_runs_where_there_is_no_space_for_a_file(mpi: MpiLibrary, tmp_pa
     assert "rank 0 is not profiled" in run.stderr
     assert (profile.ranks, profile.lines) == ([], [])
     assert any("no rank left anything" in each for each in profile.missing)
+    assert "makes a page" not in run.stderr  # there is nothing to show

@@ -119,11 +119,13 @@ def test_nobody_gains_more_than_the_least_possible_time_allows(predicted):
         (line("MPI_Bcast_init", collective="bcast"), "Rondo has no algorithm for it"),
         (line("MPI_Alltoallw", collective=""), "Rondo has no algorithm for it"),
         (line(communicator=1, ranks=range(1)), "a communicator of one rank"),
+        (line("MPI_Alltoall", communicator=2), "nothing is known of its communicator"),
     ],
 )
 def test_what_cannot_be_judged_promises_nothing_and_says_why(predicted, one, reason):
     alone = Communicator("MPI_COMM_SELF", "MPI_COMM_SELF", 1, 1, 1, 1)
-    found = predicted(profile(one, communicators=[alone]))
+    unknown = Communicator("", "", 0, 0, 0, 1)
+    found = predicted(profile(one, communicators=[alone, unknown]))
     assert [(each.judged, each.reason) for each in found.predictions] == [(False, reason)]
     assert found.at_best == found.by_rules == prediction.NOTHING
     assert found.not_judged == pytest.approx(sum(each.moving for each in one.shares) / 8)
@@ -285,6 +287,14 @@ def test_a_rank_that_others_wait_for_is_named(predicted):
     assert advice.what_to_do(found)[-1].endswith("no rank stands out, they are late in turn.")
     found = predicted(profile(line(moving=3e-3, waiting=[each / 100 for each in waits])))
     assert not any("imbalance" in each for each in advice.what_to_do(found))
+
+
+def test_a_rank_without_a_file_is_in_no_mean():
+    found = profile(line(moving=4e-3, waiting=1e-3, ranks=range(7)))
+    found.ranks[7].run = found.ranks[7].in_mpi = 0.0
+    times = summary.mean(found)
+    assert times.run == pytest.approx(RUN)
+    assert (times.waiting, times.moving) == (pytest.approx(0.1), pytest.approx(0.4))
 
 
 def test_times_of_a_run_add_up():

@@ -80,10 +80,12 @@ def _tell(directory: Path, words: tuple[str, ...], path: Path, **where: str) -> 
     from rondo.profiling import profile, reading, terminal  # noqa: PLC0415
 
     found = msgspec.structs.replace(reading.read(directory, words), **where)
+    problem = None
     try:
         profile.write(found, path)
     except Error as error:
-        click.echo(f"rondo: {error}", err=True)
+        problem = error
     with contextlib.suppress(OSError):  # the terminal is gone
         terminal.show(found, Console(stderr=True, highlight=False, markup=False))
-    click.echo(f"wrote {path}; rondo report {path.name} makes a page of it", err=True)
+    page = f"; rondo report {path.name} makes a page of it" if found.ranks else ""
+    click.echo(f"rondo: {problem}" if problem else f"wrote {path}{page}", err=True)

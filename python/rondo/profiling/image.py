@@ -145,7 +145,7 @@ class Image:
     later_moment: Moment
     offsets: list[Offset]
     calls_without_line: int
-    calls_without_site: int
+    texts_without_place: int
     instances_without_place: int
     samples_without_place: int
     functions: list[Function]
@@ -193,7 +193,7 @@ def decode(data: bytes) -> Image:
         later_moment=Moment(*moments[2:]),
         offsets=[Offset(*offsets[:3]), Offset(*offsets[3:])][:clocks],
         calls_without_line=lost[0],
-        calls_without_site=lost[1],
+        texts_without_place=lost[1],
         instances_without_place=lost[2],
         samples_without_place=lost[3],
         functions=[

@@ -312,7 +312,7 @@ def _end(ended: str) -> str:
 
 
 def _functions_table(found: Outlook) -> str:
-    ranks = max(len(found.profile.ranks), 1)
+    ranks = summary.recorded(found.profile)
     ordered = sorted(found.profile.functions, key=lambda each: -sum(each.seconds))
     rows = [
         [

@@ -215,9 +215,9 @@ def outlook(profile: Profile, where: Circumstances) -> Outlook:
     for place, number in enumerate(order):
         line = profile.lines[number]
         if place >= MOST_LINES:
-            found[number] = _not_judged(line, "moves little beside other calls")
+            found[number] = _not_judged(line, "moves little beside other calls", _native(profile, line))
         elif time.monotonic() > deadline:
-            found[number] = _not_judged(line, "predictions for so many ranks take too long")
+            found[number] = _not_judged(line, "predictions for so many ranks take too long", _native(profile, line))
         else:
             found[number] = predicted(profile, line, where, explained)
     return Outlook(profile, where, tuple(found[number] for number in range(len(profile.lines))))
@@ -228,7 +228,7 @@ def predicted(
 ) -> Prediction:
     """Of one line. What is explained once is kept in `explained`."""
     communicator = profile.communicators[line.communicator]
-    native = moving_per_call(line, communicator)
+    native = _native(profile, line)
     reason = _why_not(line, communicator, native)
     if reason:
         return _not_judged(line, reason, native)
@@ -321,6 +321,10 @@ def moving_per_call(line: Line, communicator: Communicator) -> float:
     return sum(slowest) / len(slowest) if slowest else math.nan
 
 
+def _native(profile: Profile, line: Line) -> float:
+    return moving_per_call(line, profile.communicators[line.communicator])
+
+
 def least_seconds(call: explanation.Call, figures: machine.Machine) -> float:
     """What no algorithm can beat on these figures: a latency, and what has to leave or enter a node."""
     nodes, size = len(call.ranks_on), call.elements * call.element_bytes
@@ -363,6 +367,8 @@ def _why_not(line: Line, communicator: Communicator, native: float) -> str:
     sampled = max((each.sampled for each in line.shares), default=0)
     if not line.collective or not is_blocking(line):
         return "Rondo has no algorithm for it"
+    if communicator.size == 0:  # the place of all kinds for which there was none
+        return "nothing is known of its communicator"
     if communicator.size == 1:
         return "a communicator of one rank"
     if sampled == 0 or math.isnan(native):

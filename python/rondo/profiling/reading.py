@@ -101,6 +101,16 @@ def _gaps(ranks: Sequence[Image], others: Sequence[Image]) -> list[str]:
             f"up to {lost} calls of collectives on a rank are counted by function only: there were more than "
             f"{image.LINES} kinds"
         )
+    if any(len(each.communicators) == image.COMMUNICATORS for each in ranks):
+        found.append(
+            f"a rank used more than {image.COMMUNICATORS - 1} kinds of communicators: nothing is known of the others, "
+            "and nothing predicted of calls on them"
+        )
+    if any(each.texts_without_place for each in ranks):
+        found.append(
+            f"on a rank, all names together have more than {image.TEXTS // 1024} KiB: some call sites or communicators "
+            "have none"
+        )
     if any(each.instances_without_place for each in ranks):
         found.append(
             f"a rank used more than {image.INSTANCES} communicators: calls on the others are counted, and not split "
@@ -119,7 +129,7 @@ def _ranks(numbers: Sequence[int]) -> str:
 
 
 def _rate(each: Image) -> float:
-    """Seconds of a tick. Of a file that says no more, a tick is a nanosecond: there is nothing that was timed."""
+    """Seconds of a tick. Of a file that says no more, a tick is a nanosecond: it was not begun."""
     ticks = each.later_moment.ticks - each.first_moment.ticks
     nanoseconds = each.later_moment.nanoseconds - each.first_moment.nanoseconds
     return nanoseconds / ticks * 1e-9 if ticks > 0 else 1e-9
@@ -186,8 +196,14 @@ class _Together:
     site: int
     shares: dict[int, profile.Share] = field(default_factory=dict)
     bytes: dict[int, int] = field(default_factory=lambda: defaultdict(int))
-    smallest: int = 1 << 64
-    largest: int = 0
+    ranges: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Bytes of the shortest and the longest vector."""
+
+    def lengths(self, name: str) -> tuple[int, int]:
+        """Of the whole vectors: where only the root knows them, its own."""
+        if name.removesuffix("_c").lower().endswith(("gatherv", "scatterv")) and "all" not in name.lower():
+            return self.ranges[max(self.bytes, key=self.bytes.__getitem__)]
+        return min(low for low, _ in self.ranges.values()), max(high for _, high in self.ranges.values())
 
 
 class _Merger:
@@ -269,8 +285,8 @@ class _Merger:
                 key = (name, communicator, site, line.size_class, *line[4:9])
                 some = together.setdefault(key, _Together(line, communicator, site))
                 some.bytes[each.owner.rank] += line.bytes
-                some.smallest = min(some.smallest, line.smallest)
-                some.largest = max(some.largest, line.largest)
+                low, high = some.ranges.get(each.owner.rank, (line.smallest, line.largest))
+                some.ranges[each.owner.rank] = min(low, line.smallest), max(high, line.largest)
                 share = some.shares.setdefault(each.owner.rank, profile.Share(each.owner.rank, 0, 0.0, 0.0, 0.0, 0))
                 _add(share, line.calls, line.ticks * rate, sampled.get((each.owner.rank, number)))
         found = [self._line(key[0], some) for key, some in together.items()]
@@ -278,6 +294,7 @@ class _Merger:
 
     def _line(self, name: str, some: _Together) -> profile.Line:
         collective = _collective_of(name)
+        smallest, largest = some.lengths(name)
         return profile.Line(
             function=name,
             collective=collective if collective in self._collectives else "",
@@ -288,8 +305,8 @@ class _Merger:
             commutative=some.first.commutative,
             datatype=some.first.datatype,
             element=some.first.element,
-            smallest=some.smallest,
-            largest=some.largest,
+            smallest=smallest,
+            largest=largest,
             bytes=max(some.bytes.values()),
             calls=max(share.calls for share in some.shares.values()),
             shares=[some.shares[rank] for rank in sorted(some.shares)],

@@ -54,7 +54,7 @@ class Times:
 
 @dataclass(frozen=True)
 class Total:
-    """Of some lines. Seconds are means over all ranks of the run, also over those that do not call."""
+    """Of some lines. Seconds are means over all ranks that left a file, also over those that do not call."""
 
     lines: tuple[Line, ...]
     calls: int
@@ -76,10 +76,15 @@ class Total:
         return max(each.largest for each in self.lines)
 
 
+def recorded(profile: Profile) -> int:
+    """Ranks that left a file, at least 1: of others nothing is known, and they are in no mean."""
+    return max(sum(each.run > 0 for each in profile.ranks), 1)
+
+
 def total(profile: Profile, lines: Iterable[Line]) -> Total:
     """The sum of lines."""
     kept = tuple(lines)
-    ranks = max(len(profile.ranks), 1)
+    ranks = recorded(profile)
     shares = [share for each in kept for share in each.shares]
     return Total(
         lines=kept,
@@ -102,7 +107,7 @@ def grouped(profile: Profile, key: Callable[[Line], Key]) -> dict[Key, Total]:
 
 def mean(profile: Profile) -> Times:
     """Of the mean rank."""
-    ranks = max(len(profile.ranks), 1)
+    ranks = recorded(profile)
     whole = total(profile, profile.lines)
     return Times(
         run=sum(each.run for each in profile.ranks) / ranks,
