@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from rondo import whole_file
 from rondo.errors import Error
 
 FORMAT = 1
@@ -166,11 +167,5 @@ def read(path: Path) -> Results:
 
 
 def write(results: Results, path: Path) -> None:
-    """Writes a file in one go: a reader finds the old content or the new, never half of one."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        partial.write_bytes(msgspec.json.encode(results) + b"\n")
-        partial.replace(path)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise Error(f"cannot write {path}: {error.strerror}") from None
+    """Writes a file; Error if it cannot be written."""
+    whole_file.write(path, msgspec.json.encode(results) + b"\n")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from rondo import whole_file
 from rondo.bench import statistics
 from rondo.bench.statistics import Change
 from rondo.errors import Error
@@ -187,7 +188,4 @@ def read(path: Path) -> Results:
 
 def write(results: Results, path: Path) -> None:
     """Writes a JSON object, for people and programs."""
-    try:
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=2) + b"\n")
-    except OSError as error:
-        raise Error(f"cannot write {path}: {error.strerror}") from None
+    whole_file.write(path, msgspec.json.format(msgspec.json.encode(results), indent=2) + b"\n")

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rondo import _core
+from rondo import _core, whole_file
 from rondo.errors import Error
 
 VARIABLE = "RONDO_MACHINE"
@@ -111,12 +110,10 @@ def standard() -> Machine:
 
 
 def write(path: Path, text: str) -> None:
-    """Writes the file in one go, and the directory if that is not there; Error if it cannot be."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    """Writes the file, and the directory if that is not there; Error if it cannot be."""
+    hint = "; --output names another place"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
     except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise Error(f"cannot write {path}: {error.strerror}; --output names another place") from None
+        raise Error(f"cannot write {path}: {error.strerror}{hint}") from None
+    whole_file.write(path, text.encode(), hint)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from rondo import _core
+from rondo import _core, whole_file
 from rondo.bench import plans
 from rondo.bench.maps import call_count
 from rondo.bench.results import NATIVE
@@ -125,12 +125,7 @@ class Lesson:
         return Seen()
 
     def _write_seen(self, seen: Seen) -> None:
-        partial = self._seen.with_name(f".{self._seen.name}.partial")
-        try:
-            partial.write_bytes(msgspec.json.encode(seen) + b"\n")
-            partial.replace(self._seen)
-        except OSError as error:
-            raise Error(f"cannot keep what was learned in {self._seen}: {error.strerror}") from None
+        whole_file.write(self._seen, msgspec.json.encode(seen) + b"\n", "; what was learned is lost")
 
 
 def _course(condition: str, known: Sequence[Verdict], where: cells.Circumstances) -> Course:

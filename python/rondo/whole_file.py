@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Files that are written in one go: a reader finds the old content or the new, never half of one."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from rondo.errors import Error
+
+
+def write(path: Path, content: bytes, hint: str = "") -> None:
+    """Writes the file, in place of one that is there. Error if it cannot be; the hint says what to do then."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        partial.write_bytes(content)
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise Error(f"cannot write {path}: {error.strerror}{hint}") from None
