@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import os
 import pkgutil
 import sys
 from typing import Any
@@ -65,6 +66,7 @@ class CommandPerModule(SuggestingGroup):
             if error.errno != errno.ENOSPC:  # click knows of pipes that nobody reads
                 raise
             click.echo(f"rondo: cannot write all that there is to say: {error.strerror}", err=True)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is written when Python ends
             ctx.exit(FULL)
         return result
 
