@@ -36,7 +36,7 @@ def mpi4py() -> Path:
             if hasattr(tarfile, "data_filter"):  # not in all 3.10 and 3.11
                 archive.extractall(partial, filter="data")
             else:
-                archive.extractall(partial)  # noqa: S202 (of PyPI)
+                archive.extractall(partial)
         next(partial.glob("mpi4py-*/test")).rename(partial / "test")
         partial.rename(folder)
     return folder
