@@ -127,7 +127,8 @@ std::vector<Timing::Finish> Timing::finishes(const CostModel& costs, Count eleme
     std::vector<Finish> finishes;
     finishes.reserve(static_cast<std::size_t>(time_.size()));
     for (Rank rank = 0; rank < time_.size(); ++rank) {
-        finishes.push_back({ready.empty() ? 0 : ready[static_cast<std::size_t>(rank)], rank});
+        const auto place = static_cast<std::size_t>(rank);  // whether there are as many, the run finds out
+        finishes.push_back({place < ready.size() ? ready[place] : 0, rank});
     }
     Witness witness(*this, finishes);
     time_.run(costs, element_bytes, witness, ready);
