@@ -35,7 +35,7 @@ EXAMPLES = ROOT / "examples"
 RUNS = 4  # so few can prove a difference
 SHAPE = "8x1:2ms:200Mbit"
 LOCAL_RANKS = 4
-STEPS = "3"
+STEPS = "5"  # a duel of the guard takes four calls
 OUTPUT = "survivors"
 
 
