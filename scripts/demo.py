@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs an ordinary MPI program as it is, natively and under Rondo, in turn. `make demo` runs this inside .venv.
 
-    python scripts/demo.py                        C with mpicc on PATH, if any; Python with the MPICH in .toolchain
+    python scripts/demo.py                        with the mpicc on PATH, or the MPICH in .toolchain where there is none
     python scripts/demo.py --mpicc /opt/bin/mpicc with your own
+    python scripts/demo.py --python               the Python program, too
     python scripts/demo.py --cluster none         without the emulated cluster, all ranks on this machine
 
 Where the kernel lets anybody make namespaces, the ranks run on an emulated cluster (see `rondo cluster --help`), one on
@@ -17,6 +18,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -75,8 +77,16 @@ class Place:
         return [*words, "--", str(subject.library.launcher), *crowded, "-n", str(self.ranks), *program]
 
 
+def compiler(named: str | None) -> Path:
+    """The mpicc that is named, or on PATH, or that this checkout has set up."""
+    found = named or shutil.which("mpicc") or str(ROOT / ".toolchain" / "mpich" / "bin" / "mpicc")
+    if shutil.which(found) is None:
+        raise DemoError(f"there is no {found}; for an MPICH in .toolchain, run: python3 scripts/setup.py mpi mpich")
+    return Path(found).absolute()
+
+
 def compiled(mpicc: Path, directory: Path) -> list[str]:
-    target = directory / f"particle_filter-{mpicc.parent.parent.name}"
+    target = directory / "particle_filter"
     command = [str(mpicc), "-O2", str(EXAMPLES / "particle_filter.c"), "-o", str(target)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
@@ -84,28 +94,17 @@ def compiled(mpicc: Path, directory: Path) -> list[str]:
     return [str(target)]
 
 
-def subjects(mpicc: str | None, directory: Path) -> list[Subject]:
-    """The C program with the user's MPI, or with MPICH where there is none, and the Python program with MPICH.
-
-    The MPI that the user names is the only one.
-    """
-    prefix = ROOT / ".toolchain" / "mpich"
-    own = mpicc or shutil.which("mpicc")
-    found = []
-    if own is not None and not Path(own).is_relative_to(prefix):
-        compiler = Path(own).absolute()
-        library = mpi_library.find(str(compiler.parent / "mpiexec"), os.environ)
-        found.append(Subject(f"C, {compiler}", library, compiled(compiler, directory), {}))
-    if mpicc is not None:
-        return found
-    if not (prefix / "bin" / "mpicc").exists():
-        raise DemoError("no MPICH in .toolchain; run: python3 scripts/setup.py mpi mpich")
-    library = mpi_library.find(str(prefix), os.environ)
-    script = [sys.executable, str(EXAMPLES / "particle_filter.py")]
-    variables = {"MPI4PY_LIBMPI": str(prefix / "lib" / "libmpi.so.12")}
-    if not found:
-        found.append(Subject("C, MPICH", library, compiled(prefix / "bin" / "mpicc", directory), {}))
-    found.append(Subject("mpi4py, MPICH", library, script, variables))
+def subjects(mpicc: Path, directory: Path, with_python: bool) -> list[Subject]:
+    """The C program, and the Python program if that is wanted, with one MPI library."""
+    library = mpi_library.find(str(mpicc.parent / "mpiexec"), os.environ)
+    program = compiled(mpicc, directory)
+    found = [Subject(f"C, {mpicc}", library, program, {})]
+    if with_python:
+        linked = subprocess.run(["ldd", *program], capture_output=True, text=True, check=False).stdout
+        path = re.search(r"libmpi\S* => (\S+)", linked)
+        variables = {"MPI4PY_LIBMPI": path[1]} if path else {}
+        script = [sys.executable, str(EXAMPLES / "particle_filter.py")]
+        found.append(Subject("Python, mpi4py", library, script, variables))
     return found
 
 
@@ -134,7 +133,8 @@ def place_for(shape: str) -> Iterator[Place]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mpicc", help="MPI compiler to use instead of those in .toolchain; mpiexec must be beside it")
+    parser.add_argument("--mpicc", help="MPI compiler to use; mpiexec must be beside it")
+    parser.add_argument("--python", action="store_true", help="run the Python program, too")
     parser.add_argument("--cluster", default=SHAPE, help="shape of the emulated cluster (%(default)s), or none")
     parser.add_argument("--runs", type=int, default=RUNS, help="of each (%(default)s)")
     arguments = parser.parse_args()
@@ -146,7 +146,7 @@ def main() -> int:
             place_for(arguments.cluster) as place,
         ):
             directory = Path(name)
-            found = subjects(arguments.mpicc, directory)
+            found = subjects(compiler(arguments.mpicc), directory, arguments.python)
             print(f"demo: examples/particle_filter, natively and under Rondo in turn, on {place}", flush=True)
             codes = [compare(subject, place, arguments.runs, directory) for subject in found]
     except (DemoError, Error) as error:

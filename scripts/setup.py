@@ -42,6 +42,8 @@ MPI_LIBRARIES = {
     "impi": ["impi-rt==2021.19.0", "impi-devel==2021.19.0"],
 }
 ABIS = ["mpich", "openmpi", "mpiabi"]
+# CMake's option -> how the files begin that the demonstration can do without
+OPTIONAL_LIBRARIES = {"RONDO_BUILD_PREFIX": "librondo-prefix-", "RONDO_BUILD_PROFILER": "librondo_profile_"}
 DEMO_LIBRARY = "mpich"
 DEMO_PACKAGES = ["iproute2"]
 
@@ -235,17 +237,20 @@ def abi_of(mpicc: str) -> str:
 
 
 def demo_step(mpicc: str | None, jobs: int) -> None:
-    """MPICH, and the preload libraries for it and for the MPI that the user has; with --mpicc for that one only."""
+    """The preload library for the MPI that is named or on PATH; where there is none, MPICH and the library for it."""
     environment_step(DEMO)
     debian_step(DEMO_PACKAGES)
-    if mpicc is None:
-        mpi_step([DEMO_LIBRARY])
     own = mpicc or shutil.which("mpicc")
-    needed = {DEMO_LIBRARY} if mpicc is None else set()
-    needed |= {abi_of(own)} if own is not None else set()
+    if own is None:
+        mpi_step([DEMO_LIBRARY])
+    definitions = {} if own is None else {"RONDO_MPICC": own}
+    needed = {DEMO_LIBRARY if own is None else abi_of(own)}
     # pip removes what an earlier installation had.
-    needed |= {abi for abi in ABIS if any(VENV.glob(f"lib/python*/site-packages/rondo/lib/librondo_{abi}.so"))}
-    install_step(jobs, [abi for abi in ABIS if abi in needed], {} if own is None else {"RONDO_MPICC": own})
+    installed = {path.name for path in VENV.glob("lib/python*/site-packages/rondo/lib/librondo*.so")}
+    needed |= {abi for abi in ABIS if f"librondo_{abi}.so" in installed}
+    for option, name in OPTIONAL_LIBRARIES.items():
+        definitions[option] = "ON" if any(f"{name}{abi}.so" in installed for abi in ABIS) else "OFF"
+    install_step(jobs, [abi for abi in ABIS if abi in needed], definitions)
 
 
 def install_step(jobs: int, abis: list[str], definitions: dict[str, str]) -> None:
@@ -255,7 +260,8 @@ def install_step(jobs: int, abis: list[str], definitions: dict[str, str]) -> Non
     # Compiling first, with its progress and errors in plain view, leaves pip nothing but to install.
     say("building into build/release")
     # The same for pip's CMake, and with the tests known: what differed would be compiled twice.
-    definitions = {"RONDO_BUILD_TESTS": "ON", "RONDO_WERROR": "ON", "RONDO_ABIS": ";".join(abis), **definitions}
+    everything = {**dict.fromkeys(OPTIONAL_LIBRARIES, "ON"), "RONDO_BUILD_TESTS": "ON", "RONDO_WERROR": "ON"}
+    definitions = {**everything, "RONDO_ABIS": ";".join(abis), **definitions}
     configure = ["cmake", "--preset", "release", "-DRONDO_BUILD_PYTHON=ON", f"-DPython_EXECUTABLE={python}"]
     configure += [f"-D{name}={value}" for name, value in definitions.items()]
     result = subprocess.run(configure, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)

@@ -196,7 +196,7 @@ def test_an_abi_that_contradicts_the_program_is_refused(rondo, mpiexec, app):
 def test_an_abi_without_a_preload_library_is_refused(rondo, mpiexec, app, installed):
     (installed / "librondo_mpich.so").unlink()
     message = refusal(rondo("run", "--", mpiexec, app))
-    assert "no library for the mpich ABI (it has: mpiabi, openmpi)" in message
+    assert "no library for the mpich ABI (only for: mpiabi, openmpi)" in message
 
 
 def test_an_installation_that_cannot_be_preloaded_is_refused(rondo, mpiexec, app, installed, monkeypatch):

@@ -16,44 +16,42 @@ BENCH_SOURCES = PACKAGE / "driver"
 
 def installed_abis() -> list[str]:
     """The MPI ABIs that this installation has a preload library for."""
-    names = (path.name.removeprefix("librondo_").removesuffix(".so") for path in LIBRARIES.glob("librondo_*.so"))
-    return sorted(name for name in names if not name.startswith("profile_"))
+    return _abis("librondo_")
 
 
 def preload_library(abi: str) -> Path:
     """Absolute path of the library that is preloaded into programs of this ABI; Error if it is not installed."""
-    return _library(f"librondo_{abi}.so", "library", abi)
+    return _preloadable(_library("librondo_", "has no library", abi))
 
 
 def profile_library(abi: str) -> Path:
     """Absolute path of the profiler for programs of this ABI; Error if it is not installed."""
-    return _library(f"librondo_profile_{abi}.so", "profiler", abi)
-
-
-def _library(name: str, what: str, abi: str) -> Path:
-    library = LIBRARIES / name
-    if not library.is_file():
-        have = ", ".join(installed_abis()) or "none"
-        raise Error(
-            f"this installation of Rondo has no {what} for the {abi} ABI (it has: {have}); "
-            f"build it again with that MPI's headers"
-        )
-    if any(character in str(library) for character in " :\t"):
-        raise Error(f"{library} cannot be preloaded: LD_PRELOAD takes no blanks and colons; install Rondo elsewhere")
-    return library
+    return _preloadable(_library("librondo_profile_", "has no profiler", abi))
 
 
 def prefix_library(abi: str) -> Path:
     """Absolute path of the library that computes prefix sums for programs of this ABI; Error if it is not installed."""
-    library = LIBRARIES / f"librondo-prefix-{abi}.so"
+    return _library("librondo-prefix-", "computes no prefix sums", abi)
+
+
+def _abis(beginning: str) -> list[str]:
+    names = (path.name.removeprefix(beginning).removesuffix(".so") for path in LIBRARIES.glob(f"{beginning}*.so"))
+    return sorted(name for name in names if "_" not in name)
+
+
+def _library(beginning: str, what: str, abi: str) -> Path:
+    library = LIBRARIES / f"{beginning}{abi}.so"
     if not library.is_file():
-        have = ", ".join(
-            sorted(path.stem.removeprefix("librondo-prefix-") for path in LIBRARIES.glob("librondo-prefix-*.so"))
-        )
         raise Error(
-            f"this installation of Rondo computes no prefix sums for the {abi} ABI (it does for: {have or 'none'}); "
-            f"build it again with that MPI's headers"
+            f"this installation of Rondo {what} for the {abi} ABI (only for: {', '.join(_abis(beginning)) or 'none'}); "
+            f"build it again with that MPI's headers, in a checkout by make install"
         )
+    return library
+
+
+def _preloadable(library: Path) -> Path:
+    if any(character in str(library) for character in " :\t"):
+        raise Error(f"{library} cannot be preloaded: LD_PRELOAD takes no blanks and colons; install Rondo elsewhere")
     return library
 
 
