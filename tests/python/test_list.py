@@ -139,10 +139,10 @@ def test_every_algorithm_cites_a_known_paper():
             assert algorithm["reference"], algorithm["name"]
 
 
-def test_a_full_disk_is_said_in_one_line():
+@pytest.mark.parametrize("words", ["list", "list --help", "--help", "--version", "explain scan --count 1 -n 2"])
+def test_a_full_disk_is_said_in_one_line(words):
     with Path("/dev/full").open("w") as full:
-        result = subprocess.run(
-            [sys.executable, "-m", "rondo", "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
-        )
+        command = [sys.executable, "-m", "rondo", *words.split()]
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert result.returncode == 4
     assert result.stderr == "rondo: cannot write all that there is to say: No space left on device\n"

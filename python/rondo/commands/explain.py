@@ -8,7 +8,8 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import click
 
 from rondo import _core
 from rondo.bench import plans
+from rondo.bench.progress import EVERY
 from rondo.errors import Error
 from rondo.launching import instructed, mpi_library
 from rondo.machine import machine, placement
@@ -145,7 +147,7 @@ def command(
     is_guarded = os.environ.get(instructed.GUARD) != "off"
     known_in = learned.directory(learned_directory, os.environ) if is_guarded else None
     known = learned.about(known_in, mpi["version"], machine_text)
-    found = explanation.explain(call, rules_path, figures, os.environ, known)
+    found = explanation.explain(call, rules_path, figures, os.environ, known, _progress(call))
     assumed = [
         *([f"{mpi['version']}, {mpi['source']}"] if mpi["source"] else []),
         *([] if ppn or nodes else ["each rank is on a node of its own"]),
@@ -268,6 +270,20 @@ def _rules(named: str | None, library: str) -> tuple[Path | None, list[str]]:
         if tuned is not None:
             return tuned, [f"the rules that were tuned for {wanted.library} on {wanted.machine}"]
     return rules_file.find(named), []
+
+
+def _progress(call: explanation.Call) -> Callable[[str, int, int], None]:
+    """Says now and then on standard error how far it is: many ranks take minutes."""
+    told = time.monotonic()
+
+    def look(choice: str, number: int, candidates: int) -> None:
+        nonlocal told
+        if time.monotonic() - told < EVERY:
+            return
+        told = time.monotonic()
+        click.echo(f"rondo: predicting {choice} on {call.processes} ranks ({number} of {candidates})", err=True)
+
+    return look
 
 
 def _assumed_of_machine(figures: Path | None, eager: int, mpi: Mapping[str, Any]) -> list[str]:
