@@ -134,6 +134,7 @@ def explain(
     figures: Path | None,
     environment: Mapping[str, str],
     verdicts: Sequence[Verdict] = (),
+    *,
     look: Callable[[str, int, int], None] = lambda _choice, _number, _all: None,
 ) -> Explanation:
     """What becomes of a call under a file of rules (None: none) on a machine (None: the standard one).
