@@ -14,9 +14,12 @@ import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
+from rondo.commands import main
 
 from rondo import _core
 
@@ -108,6 +111,25 @@ def test_json_holds_what_the_registry_knows(rondo):
             "names": [],
         }
     ]
+
+
+def commands(group: click.Group, *names: str) -> Iterator[tuple[str, ...]]:
+    """The words of all commands of a group, and of its own groups."""
+    yield names
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        if isinstance(command, click.Group):
+            yield from commands(command, *names, name)
+        else:
+            yield (*names, name)
+
+
+def test_the_help_of_every_command_fits_80_columns(rondo):
+    found = list(commands(main))
+    assert ("cluster", "up") in found
+    for words in found:
+        lines = rondo(*words, "--help").stdout.splitlines()
+        assert [line for line in lines if len(line) > 80] == [], words
 
 
 def test_help_teaches_by_example(rondo):
