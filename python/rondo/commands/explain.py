@@ -29,6 +29,7 @@ OPERATORS = (*plans.OPERATORS, USER_OPERATOR)
 MOST_ELEMENT_BYTES = 1 << 30
 LIBRARY = "mpich"
 UNBOUNDED = 1000  # columns
+MANY_RANKS = 1 << 14  # of which a single algorithm may take half a minute
 
 
 @click.command()
@@ -254,12 +255,12 @@ def _rules(named: str | None, library: str) -> tuple[Path | None, list[str]]:
 
 
 def _progress(call: explanation.Call) -> Callable[[str, int, int], None]:
-    """Says now and then on standard error how far it is: many ranks take minutes."""
+    """Says on standard error how far it is: now and then, and of each algorithm where many ranks take minutes."""
     told = time.monotonic()
 
     def look(choice: str, number: int, candidates: int) -> None:
         nonlocal told
-        if time.monotonic() - told < EVERY:
+        if call.processes < MANY_RANKS and time.monotonic() - told < EVERY:
             return
         told = time.monotonic()
         click.echo(f"rondo: predicting {choice} on {call.processes} ranks ({number} of {candidates})", err=True)
