@@ -57,6 +57,11 @@ class MpiLibrary:
     patience: Mapping[str, str] = field(default_factory=dict)  # of ranks, where there are more than cores
     polls_without_end: bool = False  # needs testbed/patience.c
 
+    @property
+    def shared_library(self) -> Path:
+        """What mpi4py loads, of a library in .toolchain."""
+        return self.prefix.parent / "lib" / ("libmpi.so.40" if self.is_openmpi else "libmpi.so.12")
+
     def missing(self) -> str | None:
         """Why this library cannot be used, or None."""
         for program in {*self.compilers.values(), self.launcher}:

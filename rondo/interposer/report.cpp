@@ -14,6 +14,7 @@
 #include <new>
 #include <optional>
 
+#include "rondo/backends/mpi/json_text.hpp"
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/backends/mpi/world.hpp"
 #include "rondo/interposer/kept_tallies.hpp"
@@ -48,16 +49,6 @@ Report& report() {
     return the_report;
 }
 
-std::string quoted(std::string_view text) {
-    std::string result = "\"";
-    for (const char letter : text) {
-        if (static_cast<unsigned char>(letter) < 0x20) continue;
-        if (letter == '"' || letter == '\\') result += '\\';
-        result += letter;
-    }
-    return result + '"';
-}
-
 void write_class(std::FILE* file, const mpi::Tally::Class& some, std::optional<std::uint64_t> limit) {
     std::fprintf(file,
                  "{\"up_to\":%s,\"calls\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"smallest\":%" PRIu64
@@ -74,10 +65,10 @@ void write_duels(std::FILE* file) {
         std::fprintf(file,
                      "%s\n{\"collective\":%s,\"bytes\":%lld,\"processes\":%d,\"nodes\":%d,\"choice\":%s,\"rondo\":%.4g,"
                      "\"library\":%.4g,\"effective\":%s,\"day\":%s}",
-                     between, quoted(verdict.collective->name).c_str(), static_cast<long long>(verdict.bytes),
-                     verdict.shape.processes, verdict.shape.nodes, quoted(to_string(verdict.choice)).c_str(),
+                     between, mpi::json_text(verdict.collective->name).c_str(), static_cast<long long>(verdict.bytes),
+                     verdict.shape.processes, verdict.shape.nodes, mpi::json_text(to_string(verdict.choice)).c_str(),
                      verdict.rondo, verdict.library, !each.is_new || !verdict.rounding ? "true" : "false",
-                     quoted(each.is_new ? "" : verdict.day).c_str());
+                     mpi::json_text(each.is_new ? "" : verdict.day).c_str());
         between = ",";
     }
     std::fputs("],", file);
@@ -98,8 +89,8 @@ void write(std::FILE* file, bool ended) {
         const auto& classes = line.tally->classes();
         if (std::ranges::all_of(classes, [](const auto& each) { return each.calls == 0; })) continue;
         std::fprintf(file, "%s\n{\"collective\":%s,\"algorithm\":%s,\"reason\":%s,\"line\":%d,\"classes\":[",
-                     between_lines, quoted(line.collective).c_str(), quoted(line.algorithm).c_str(),
-                     quoted(line.reason).c_str(), line.line);
+                     between_lines, mpi::json_text(line.collective).c_str(), mpi::json_text(line.algorithm).c_str(),
+                     mpi::json_text(line.reason).c_str(), line.line);
         between_lines = ",";
         const char* between_classes = "";
         for (std::size_t i = 0; i < classes.size(); ++i) {
@@ -174,8 +165,9 @@ void open_report(const std::string& directory, int rank, int size, const std::st
     r.rank = rank;
     r.process = getpid();
     r.path = directory + "/" + std::to_string(rank) + "-" + host + "-" + std::to_string(r.process);
-    r.owner = "\"rank\":" + std::to_string(rank) + ",\"size\":" + std::to_string(size) + ",\"host\":" + quoted(host) +
-              ",\"library\":" + quoted(mpi_library) + ",\"abi\":\"" RONDO_ABI_NAME "\"";
+    r.owner = "\"rank\":" + std::to_string(rank) + ",\"size\":" + std::to_string(size) +
+              ",\"host\":" + mpi::json_text(host) + ",\"library\":" + mpi::json_text(mpi_library) +
+              ",\"abi\":\"" RONDO_ABI_NAME "\"";
     const std::string problem = r.kept.open(r.path + ".counts", "{" + r.owner + "}");
     // Mostly the same on all ranks, and no harm unless one is killed.
     if (rank == 0 && !problem.empty()) {

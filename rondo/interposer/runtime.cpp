@@ -21,16 +21,7 @@ std::string library_version() {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     mpi::library().Get_library_version(text, &length);
-    std::string version = text;
-    // MPICH: "MPICH Version:\t5.0.2\nMPICH Release date: ..."; Open MPI: "Open MPI v5.0.11, package: ...".
-    version = version.substr(0, version.find_first_of("\n,"));
-    std::string plain;
-    for (const char letter : version) {
-        const bool blank = letter == ' ' || letter == '\t' || letter == ':';
-        if (!blank) plain += letter;
-        else if (!plain.empty() && plain.back() != ' ') plain += ' ';
-    }
-    return plain;
+    return plain_version(text);
 }
 
 /// With the mutex held.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rondo/backends/mpi/era.hpp"
+#include "rondo/backends/mpi/json_text.hpp"
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/profiler/communicators.hpp"
 #include "rondo/profiler/file.hpp"
@@ -24,16 +25,6 @@ constexpr const char* directory_variable = "RONDO_PROFILE";
 constexpr int cannot_run = 127;  // as of the dynamic linker
 
 pid_t process = 0;
-
-std::string quoted(std::string_view text) {
-    std::string result = "\"";
-    for (const char letter : text) {
-        if (static_cast<unsigned char>(letter) < 0x20) continue;
-        if (letter == '"' || letter == '\\') result += '\\';
-        result += letter;
-    }
-    return result + '"';
-}
 
 std::string library_version() {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -62,10 +53,10 @@ void begin() {
     const std::string path =
         std::string(directory) + "/" + std::to_string(rank) + "-" + host + "-" + std::to_string(process);
     const std::string owner = "{\"rank\":" + std::to_string(rank) + ",\"size\":" + std::to_string(size) +
-                              ",\"host\":" + quoted(host) + ",\"node\":" + std::to_string(place.node) +
+                              ",\"host\":" + mpi::json_text(host) + ",\"node\":" + std::to_string(place.node) +
                               ",\"machine\":" + std::to_string(place.machine) +
                               ",\"world\":" + std::to_string(place.world) +
-                              ",\"library\":" + quoted(library_version()) + ",\"abi\":\"" RONDO_ABI_NAME "\"}";
+                              ",\"library\":" + mpi::json_text(library_version()) + ",\"abi\":\"" RONDO_ABI_NAME "\"}";
     const std::string problem = open_file(path, owner);
     keep_leaders_with_file(problem.empty());
     if (!problem.empty()) {

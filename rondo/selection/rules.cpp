@@ -142,6 +142,17 @@ class RuleReader {
     }
 };
 
+std::string plain_version(std::string_view text) {
+    std::string plain;
+    for (const char letter : text.substr(0, text.find_first_of("\n,"))) {
+        const bool is_blank = letter == ' ' || letter == '\t' || letter == ':';
+        if (!is_blank) plain += letter;
+        else if (!plain.empty() && plain.back() != ' ') plain += ' ';
+    }
+    if (plain.ends_with(' ')) plain.pop_back();
+    return plain;
+}
+
 MpiLibrary library_of(std::string_view version) {
     if (version.starts_with("MPICH")) return MpiLibrary::mpich;
     if (version.starts_with("Open MPI")) return MpiLibrary::openmpi;

@@ -19,6 +19,10 @@ namespace rondo {
 /// Whose collectives the native ones are.
 enum class MpiLibrary : std::uint8_t { other, mpich, openmpi, impi };
 
+/// What a library calls itself, in few words, of what MPI_Get_library_version says: the first line, up to a comma, with
+/// single blanks and no colons, as in "MPICH Version 5.0.2" and "Open MPI v5.0.11".
+std::string plain_version(std::string_view text);
+
 /// By what MPI_Get_library_version says.
 MpiLibrary library_of(std::string_view version);
 

@@ -102,6 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithm, testing::ValuesIn(all_algorit
 /// When each rank comes: irregular, but the same in every run.
 std::vector<double> staggered(Rank size, double unit) {
     std::vector<double> ready;
+    ready.reserve(static_cast<std::size_t>(size));
     for (Rank rank = 0; rank < size; ++rank) ready.push_back(unit * ((rank * 7 + 3) % 11));
     return ready;
 }
@@ -117,6 +118,7 @@ TEST_P(EveryAlgorithm, takes_the_same_time_with_data_where_ranks_come_late) {
             const auto ready = staggered(size, costs.alpha + costs.beta);
             const Outcome outcome = run_dataflow(problem, {.costs = costs, .ready = ready});
             auto timing = Timing::of(problem);
+            ASSERT_TRUE(timing.has_value());
             const auto finishes = timing->finishes(costs, facts.element_bytes, ready);
             EXPECT_EQ(timing->time(costs, facts.element_bytes, ready), outcome.time) << "p=" << size;
             for (std::size_t rank = 0; rank < ready.size(); ++rank) {
@@ -136,6 +138,7 @@ TEST(Timing, ranks_finish_late_because_of_the_rank_that_is_named) {
             const auto settings = settings_of(*algorithm, 8);
             const SharedFacts facts{.size = size, .count = 1, .element_bytes = 8, .op = {true}};
             auto timing = Timing::of(Problem{*algorithm, facts, settings});
+            ASSERT_TRUE(timing.has_value());
             auto ready = staggered(size, 1.1e-3);
             const auto before = timing->finishes(costs, 8, ready);
             for (Rank late = 0; late < size; ++late) {
@@ -158,6 +161,7 @@ TEST(Timing, messages_that_are_there_before_a_rank_comes_do_not_wait_for_one_ano
     const auto settings = settings_of(chain, 8);
     const SharedFacts facts{.size = 3, .count = 1, .element_bytes = 8};
     auto timing = Timing::of(Problem{chain, facts, settings});
+    ASSERT_TRUE(timing.has_value());
     const double ready[] = {0, 10, 10.5};
     const auto finishes = timing->finishes({}, 8, ready);  // a message takes 1
     EXPECT_EQ(finishes[0].time, 0);
@@ -171,6 +175,7 @@ TEST(Timing, refuses_times_at_which_no_rank_can_come) {
     const auto settings = settings_of(chain, 8);
     const SharedFacts facts{.size = 3, .count = 1, .element_bytes = 8};
     auto timing = Timing::of(Problem{chain, facts, settings});
+    ASSERT_TRUE(timing.has_value());
     const double two[] = {0, 1}, negative[] = {0, -1, 0}, never[] = {0, 0, std::numeric_limits<double>::infinity()};
     EXPECT_THROW((void)timing->finishes({}, 8, two), Error);
     EXPECT_THROW((void)timing->finishes({}, 8, negative), Error);

@@ -86,9 +86,8 @@ def main() -> None:
     from mpi_libraries import LIBRARIES  # noqa: PLC0415
 
     mpi = LIBRARIES[arguments.mpi]
-    library = mpi.prefix.parent / "lib" / ("libmpi.so.40" if mpi.is_openmpi else "libmpi.so.12")
     own = [sys.executable, __file__, "--rank", "--largest", arguments.largest, "--rounds", arguments.rounds]
-    command = mpi.command(RANKS, {"MPI4PY_LIBMPI": str(library), "OMP_NUM_THREADS": "1"}, own)
+    command = mpi.command(RANKS, {"MPI4PY_LIBMPI": str(mpi.shared_library), "OMP_NUM_THREADS": "1"}, own)
     raise SystemExit(subprocess.run(list(map(str, command)), check=False).returncode)
 
 

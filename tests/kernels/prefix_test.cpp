@@ -73,7 +73,7 @@ class Prefix : public testing::Test {
             if (kernels.scan == nullptr) continue;  // this processor lacks the level
             T total{};
             kernels.reduce(values.data(), count, &total, false);
-            EXPECT_EQ(std::memcmp(&total, &sums.back(), sizeof total), 0);
+            EXPECT_EQ(total, sums.back());
             for (const std::size_t piece : {std::size_t{8}, std::size_t{64}, std::size_t{4096}}) {
                 for (const bool past_caches : {false, true}) {
                     for (const std::size_t offset : {0, 1, 5}) {
@@ -86,7 +86,7 @@ class Prefix : public testing::Test {
                                          {&sum, done > 0, has_prefix ? &prefix : nullptr, exclusive, past_caches});
                         }
                         EXPECT_EQ(std::memcmp(into, expected.data(), count * sizeof(T)), 0);
-                        EXPECT_EQ(std::memcmp(&sum, &sums.back(), sizeof sum), 0);
+                        EXPECT_EQ(sum, sums.back());
                         EXPECT_EQ(into[count], T{});
                         if (offset > 0) {
                             EXPECT_EQ(place[offset - 1], T{});

@@ -269,10 +269,9 @@ def test_python_sites_are_frames_of_python(mpi: MpiLibrary, mpi4py: Path, tmp_pa
         "    comm.Barrier()\n"
         "main()\n"
     )
-    soname = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40"}[mpi.name]
     variables = {
         "PYTHONPATH": str(mpi4py / "site"),
-        "MPI4PY_LIBMPI": str(mpi.prefix.parent / "lib" / soname),
+        "MPI4PY_LIBMPI": str(mpi.shared_library),
     }
     command = [sys.executable, script]
     run, profile = profiled(mpi, command, tmp_path, 2, variables=variables, options=["--abi", mpi.abi])

@@ -416,6 +416,14 @@ def test_a_failed_run_ends_it_with_what_the_program_said(here):
     assert run.stderr.count("so far\nso bad\n") == 3
 
 
+def test_a_run_that_hangs_is_ended(here):
+    words = ["--wall-only", "--timeout", 0.5, "--ignore-failure", "--rival", "a=sh -c 'echo so far; exec sleep 50'"]
+    run = compare(here, *words, "--rival", "b=true")
+    assert run.returncode == 3
+    assert "rondo: a, a warm-up, did not end within 0.5 s (--timeout)\n  so far\n" in run.stderr
+    assert "--ignore-failure" not in run.stderr
+
+
 def test_programs_read_nothing(here):
     run = compare(
         here, "--wall-only", "--runs", 1, "--rival", "a=sh -c 'read line && exit 9; true'", "--rival", "b=true"

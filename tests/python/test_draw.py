@@ -333,6 +333,10 @@ def test_costs_of_nodes_reach_the_core():
         (["exscan/doubling_123", "--set", "segment=4"], "doubling_123 has no parameters, but 'segment' was set"),
         (["scan/linear_pipeline", "--set", "segment=x"], "segment=x is not a number; expected "),
         (["alltoall/bruck", "-p", 5, "--count", 7], "7 elements for 5 processes: expected as many for each"),
+        (
+            ["allreduce/circulant"],
+            "circulant refuses: the operator does not commute; --commutative draws it for one that does",
+        ),
         (["scan/linear_pipeline", "--count", 1, "--set", "segment=9"], "linear_pipeline refuses: segment=9 is larger"),
         (["exscan/doubling_123", "--output", "a.gif"], "--output a.gif: expected a name that ends in .png, .svg, .pdf"),
         (["exscan/doubling_123", "--output", "no/a.svg"], "cannot write no/a.svg: No such file or directory"),

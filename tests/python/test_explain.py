@@ -210,6 +210,7 @@ def test_variables_stand_above_the_rules(explain, rondo, monkeypatch):
 def test_one_process_has_nothing_to_gain(explain):
     document = explain("bcast", "--count", 10, "-n", 1, text="bcast processes > 2 -> native\nbcast -> binomial\n")
     assert (document["runs"], document["passed_over"], document["decided_by"]) == ("native", [], None)
+    assert document["candidates"] == []
 
 
 def test_a_call_without_elements_is_left_to_the_library(explain):
@@ -218,6 +219,33 @@ def test_a_call_without_elements_is_left_to_the_library(explain):
         "native",
         "there are no elements: Rondo leaves all such calls to the library",
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "library", "reason"),
+    [
+        # What is moved travels as bytes, what is reduced as elements.
+        (("bcast", "--count", "256Mi"), "Open MPI v5.0.11", "has no messages of more than 2^31-1 bytes"),
+        (("bcast", "--count", 268435455), "Open MPI v5.0.11", None),
+        (("allreduce", "--count", "2Gi"), "Open MPI v4.1.4", "has no messages of more than 2^31-1 elements"),
+        (("bcast", "--count", "256Mi"), "MPICH Version 3.4.2", "has no messages of more than 2^31-1 bytes"),
+        (("bcast", "--count", "256Mi"), "MPICH Version 5.0.2", None),
+    ],
+)
+def test_a_library_without_large_counts_keeps_what_no_int_counts(explain, words, library, reason):
+    found = explain(*words, "-n", 4, "--library", library, text="bcast -> binomial\nallreduce -> ring\n")
+    if reason is None:
+        assert found["runs"] != "native"
+    else:
+        assert found["runs"] == "native"
+        assert reason in found["reason"]
+
+
+def test_what_takes_long_says_how_far_it_is(rondo, monkeypatch):
+    monkeypatch.setattr("rondo.commands.explain.EVERY", 0.0)
+    result = rondo("explain", "scan", "--count", 10, "-n", 4)
+    assert "rondo: predicting doubling on 4 ranks (1 of " in result.stderr
+    assert "predicting" not in result.stdout
 
 
 def test_people_get_a_verdict_and_two_tables(rondo, tmp_path):

@@ -14,9 +14,12 @@ import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
+from rondo.commands import main
 
 from rondo import _core
 
@@ -110,6 +113,25 @@ def test_json_holds_what_the_registry_knows(rondo):
     ]
 
 
+def commands(group: click.Group, *names: str) -> Iterator[tuple[str, ...]]:
+    """The words of all commands of a group, and of its own groups."""
+    yield names
+    for name in group.list_commands(click.Context(group)):
+        command = group.get_command(click.Context(group), name)
+        if isinstance(command, click.Group):
+            yield from commands(command, *names, name)
+        else:
+            yield (*names, name)
+
+
+def test_the_help_of_every_command_fits_80_columns(rondo):
+    found = list(commands(main))
+    assert ("cluster", "up") in found
+    for words in found:
+        lines = rondo(*words, "--help").stdout.splitlines()
+        assert [line for line in lines if len(line) > 80] == [], words
+
+
 def test_help_teaches_by_example(rondo):
     for words in ([], ["run"], ["list"]):
         for option in ("-h", "--help"):
@@ -139,10 +161,10 @@ def test_every_algorithm_cites_a_known_paper():
             assert algorithm["reference"], algorithm["name"]
 
 
-def test_a_full_disk_is_said_in_one_line():
+@pytest.mark.parametrize("words", ["list", "list --help", "--help", "--version", "explain scan --count 1 -n 2"])
+def test_a_full_disk_is_said_in_one_line(words):
     with Path("/dev/full").open("w") as full:
-        result = subprocess.run(
-            [sys.executable, "-m", "rondo", "list"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
-        )
+        command = [sys.executable, "-m", "rondo", *words.split()]
+        result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert result.returncode == 4
     assert result.stderr == "rondo: cannot write all that there is to say: No space left on device\n"

@@ -147,7 +147,11 @@ def test_a_picture_has_an_area_for_each_choice_without_gaps(check, tmp_path):
     assert sum((each.ranks[1] - each.ranks[0]) * (each.bytes[1] - each.bytes[0]) for each in found) == whole
 
 
-def test_a_picture_needs_a_name_and_something_to_show(check, tmp_path):
+def test_a_picture_needs_a_name_and_something_to_show(check, rondo, tmp_path):
     assert check("scan -> doubling\n", "--output", "map.gif")[0] == 2
-    assert check("scan -> native\n", "--output", tmp_path / "map.svg")[0] == 2
+    native = tmp_path / "native.rules"
+    native.write_text("scan -> native\n")
+    result = rondo("rules", "check", native, "--output", tmp_path / "map.svg")
+    assert result.exit_code == 0
+    assert result.stderr == f"rondo: {tmp_path / 'map.svg'} is not written: all calls stay native\n"
     assert not (tmp_path / "map.svg").exists()

@@ -469,8 +469,9 @@ def test_machines_are_told_by_their_names_without_numbers(monkeypatch):
 
 
 def test_versions_are_read_as_the_driver_writes_them():
-    assert tuned_files.plain_version("MPICH Version:      5.0.2\nMPICH Release date: x") == MPICH
-    assert tuned_files.plain_version("Open MPI v5.0.11, package: Debian") == "Open MPI v5.0.11"
+    assert _core.plain_version("MPICH Version:      5.0.2\nMPICH Release date: x") == MPICH
+    assert _core.plain_version("MPICH Version:\t5.0.2 \n") == MPICH
+    assert _core.plain_version("Open MPI v5.0.11, package: Debian") == "Open MPI v5.0.11"
 
 
 @pytest.fixture

@@ -249,6 +249,9 @@ void bind_rules(nb::module_& module) {
         "MPI_Get_library_version says): a list of rows, dictionaries with fewest and most (ranks; None: without "
         "end) and regions, dictionaries with lowest, highest (bytes; None: without end), text (of the upper end), "
         "choice ('native' also where no rule matches) and lines (of the rules that decide).");
+    module.def("plain_version", &plain_version, "text"_a,
+               "What an MPI library calls itself, in few words (\"MPICH Version 5.0.2\"), of what "
+               "MPI_Get_library_version says.");
     module.def(
         "library", &described_library, "text"_a,
         "An MPI library by its name ('mpich', 'openmpi', 'impi'), or by what MPI_Get_library_version says: name "

@@ -62,13 +62,18 @@ class CommandPerModule(SuggestingGroup):
         except Error as error:
             click.echo(f"rondo: {error}", err=True)
             ctx.exit(error.exit_code)
+        return result
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """As click does, but for a full disk; --help and --version write before any command is invoked."""
+        try:
+            return super().main(*args, **kwargs)
         except OSError as error:
             if error.errno != errno.ENOSPC:  # click knows of pipes that nobody reads
                 raise
             click.echo(f"rondo: cannot write all that there is to say: {error.strerror}", err=True)
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is written when Python ends
-            ctx.exit(FULL)
-        return result
+            sys.exit(FULL)
 
 
 @click.group(cls=CommandPerModule, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

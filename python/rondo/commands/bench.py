@@ -149,10 +149,10 @@ def command(
 
     \b
         rondo bench exscan -- mpiexec -n 8
-        rondo bench exscan --algorithms native,doubling_123 --counts 1:1M --type double -- srun -n 64
-        rondo bench scan -a linear_pipeline:segment=32Ki -a native --cluster 36x1:5ms:100Mbit --mpi openmpi
+        rondo bench exscan -a native,doubling_123 --counts 1:1M -- srun -n 64
+        rondo bench scan -a linear_pipeline:segment=32Ki --cluster 8x1:5ms:1Gbit
         rondo bench allreduce -a full_lane -a native --nodes 2x4 -- mpiexec -n 8
-        rondo bench allreduce -a full_lane -a native --cluster 4x4:2ms:100Mbit --processes 14
+        rondo bench allreduce --cluster 4x4:2ms:100Mbit --processes 14
 
     COLLECTIVE is exscan, scan, allreduce, reduce_scatter, allgather, alltoall, gather, scatter, reduce, bcast or
     barrier; or, to see what a network does, one of the patterns ping_pong (between the first and the last rank, one
@@ -166,15 +166,15 @@ def command(
     the same directory, it measures only what is not there yet.
 
     \b
-        rondo bench --map allreduce --type double --counts 8:256Ki --cluster 36x1:10ms:100Mbit --seconds 30
-        rondo bench --map allreduce --processes 2..16 --output map -- mpiexec -n {p}
+        rondo bench --map allreduce --counts 8:256Ki --cluster 36x1:10ms:100Mbit
+        rondo bench --map allreduce --processes 2..16 -- mpiexec -n {p}
 
     With --page, all is measured that a file of a benchmark page asks for, into a directory that --output names, a file
     for each measurement, and only what is not there yet: on the emulated clusters that the file names, with each of its
     MPI libraries or the one of --mpi; or under a launcher of yours, with the library that this is of.
 
     \b
-        rondo bench --page docs/benchmarks/allreduce.toml --mpi mpich -- srun -N {p} --ntasks-per-node 1
+        rondo bench --page docs/benchmarks/allreduce.toml -- srun -n {p}
     """
     if page is not None:
         # There is no collective, so the first word is the launcher's.

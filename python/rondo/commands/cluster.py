@@ -85,7 +85,7 @@ def command() -> None:
     of rounds and the sizes of messages decide, as on a real cluster. No root is needed, and nothing is left behind.
 
     \b
-        rondo cluster run --nodes 36 --latency 5ms --rate 100Mbit --mpi mpich -- ./program
+        rondo cluster run --nodes 36 --latency 5ms --rate 100Mbit -- ./program
         rondo cluster check                        does it keep what it promises?
         rondo cluster up && rondo cluster exec node3 -- bash
     """
@@ -148,7 +148,7 @@ def check(wanted: str, name: str | None, limit: float, as_json: bool, **shape: A
     \b
     ping_pong   one message between two nodes takes latency + bytes / rate
     ring_shift  all send to the next at once: the same, for links are full-duplex
-    incast      all send to the first at once: its lanes take one message after the other
+    incast      all send to the first: its lanes take one message at a time
 
     Latency and rate are fitted to a ping-pong. The exit code is 1 if they are further from the nominal figures than
     the limit, or a time from the model, or if a packet was lost. A round of short messages between all ranks shows

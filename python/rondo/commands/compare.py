@@ -83,6 +83,12 @@ DIFFERENT = 1
     "--output", metavar="FILE.json", help="Write all times and verdicts into this file, also if it is interrupted."
 )
 @click.option("--show-output", is_flag=True, help="Show what the program says, on standard error.")
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0, min_open=True),
+    help="End a run that takes longer, and the comparison with it. Default: wait for ever.",
+)
 @click.option("--ignore-failure", is_flag=True, help="Go on when a run ends with another exit code than 0.")
 @click.option(
     "--fail-if-slower",
@@ -104,6 +110,7 @@ def command(
     wall_only: bool,
     output: str | None,
     show_output: bool,
+    timeout: float | None,
     ignore_failure: bool,
     fail_if_slower: float | None,
     wanted: str,
@@ -122,8 +129,8 @@ def command(
         rondo compare --same result.txt --runs 10 -- mpiexec -n 8 ./app
         rondo compare --use exscan=doubling_123 --rules none -- srun -n 64 ./app
         rondo compare --rules mine.rules --rules none -- mpiexec -n 8 ./app
-        rondo compare --rival unguarded='--guard off' --rival guarded='' -- mpiexec -n 8 ./app
-        rondo compare --rival old='mpiexec -n 8 ./old' --rival new='mpiexec -n 8 ./new'
+        rondo compare --rival a='--guard off' --rival b='' -- mpiexec -n 8 ./app
+        rondo compare --rival old='srun -n 8 ./old' --rival new='srun -n 8 ./new'
         rondo compare --cluster 8x1:2ms:200Mbit --mpi mpich -- ./app
 
     It ends with 0 if all is done; with 1 if outputs differ, or a rival is slower than --fail-if-slower allows; with 2
@@ -144,7 +151,7 @@ def command(
     if fail_if_slower is not None and runs < needed:
         raise Error(f"--fail-if-slower with --runs {runs}: it takes {needed} of each rival to prove anything")
     file = run.check_json_file("--output", output)
-    plan = Plan(runs, warmup, ignore_failure, show_output)
+    plan = Plan(runs, warmup, ignore_failure, show_output, timeout)
     directory = shared_directory.new(DIRECTORY, "what runs leave")
     try:
         reports = directory / "reports"

@@ -93,9 +93,9 @@ def command(
 
     \b
         rondo distribution -n 64 --count 1Gi
-        rondo distribution -n 8 --count 1Gi --how even --how best --algorithm chain --draw waits.svg
+        rondo distribution -n 8 --count 1Gi --how even --how best --draw waits.svg
         rondo distribution --nodes 4x8 --count 100Mi --how best --counts
-        rondo distribution -n 8 --count 800 --cluster 8x1:2ms:200Mbit --first-pass 4e-4 --second-pass 4e-4
+        rondo distribution -n 8 --count 800 --cluster 8x1:2ms:200Mbit
 
     Times are virtual: predicted from the figures of the machine, as `rondo calibrate` measures them.
     """

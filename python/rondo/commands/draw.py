@@ -108,10 +108,10 @@ def command(
         rondo draw exscan/doubling_123 -p 8
     The blocks of a pipeline, in rounds and in seconds:
         rondo draw scan/linear_pipeline -p 6 --count 40 --set segment=64
-        rondo draw scan/linear_pipeline:segment=4Ki -p 6 --time overlapped --alpha 2ms --rate 200Mbit
+        rondo draw scan/linear_pipeline:segment=4Ki -p 6 --time overlapped
     Nodes that ranks share:
         rondo draw bcast/full_lane --nodes 4x4
-        rondo draw allreduce/full_lane --nodes 4,4,3 --commutative --time overlapped
+        rondo draw allreduce/full_lane --nodes 4,4,3 --commutative
     Trees, each edge in the colour of the rounds in which it is used:
         rondo draw bcast/two_tree -p 10
         rondo draw bcast/binomial -p 16 --picture trees --output tree.png

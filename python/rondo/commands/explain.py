@@ -8,7 +8,8 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ import click
 
 from rondo import _core
 from rondo.bench import plans
+from rondo.bench.progress import EVERY
 from rondo.errors import Error
-from rondo.launching import instructed, mpi_library
+from rondo.launching import instructed, mpi_library, options
 from rondo.machine import machine, placement
 from rondo.selection import explanation, learned, rules_file
 from rondo.tune import tuned_files
@@ -27,6 +29,7 @@ OPERATORS = (*plans.OPERATORS, USER_OPERATOR)
 MOST_ELEMENT_BYTES = 1 << 30
 LIBRARY = "mpich"
 UNBOUNDED = 1000  # columns
+MANY_RANKS = 1 << 14  # of which a single algorithm may take half a minute
 
 
 @click.command()
@@ -63,31 +66,12 @@ UNBOUNDED = 1000  # columns
     f"machine, if it is here. Default: {LIBRARY}.",
 )
 @click.option("--shared-memory", is_flag=True, help="As with RONDO_SHARED_MEMORY=on.")
-@click.option(
-    "--rules",
-    envvar=rules_file.VARIABLE,
-    show_envvar=True,
-    metavar="FILE|none",
-    help="As of `rondo run`. Default: those that `rondo tune` has measured on this machine with this library, else the "
-    "rules that come with Rondo.",
+@options.rules(
+    "As of `rondo run`. Default: those that `rondo tune` has measured on this machine with this library, else the "
+    "rules that come with Rondo."
 )
-@click.option(
-    "--machine",
-    "machine_file",
-    envvar=machine.VARIABLE,
-    show_envvar=True,
-    metavar="FILE",
-    help="As of `rondo run`. Default: ~/.config/rondo/machine if it is there, else a 100 Gbit/s network.",
-)
-@click.option(
-    "--learned",
-    "learned_directory",
-    envvar=learned.VARIABLE,
-    show_envvar=True,
-    metavar="DIRECTORY|none",
-    help="What earlier runs have found out, as of `rondo run`; `none` leaves it aside. Default: "
-    "~/.local/state/rondo/learned.",
-)
+@options.machine_file("As of `rondo run`.")
+@options.learned_directory("What earlier runs have found out, as of `rondo run`; `none` leaves it aside.")
 @click.option("--json", "as_json", is_flag=True, help="Print all as a JSON object.")
 def command(
     *,
@@ -115,8 +99,8 @@ def command(
     \b
         rondo explain allreduce --count 1M --type double -n 64 --ppn 16
         rondo explain reduce --count 4Ki --nodes 4,4,3 --op user --root 2
-        rondo explain bcast --count 64Ki -n 8 --library "Open MPI v4.1.4" --rules mine.rules
-        rondo explain exscan --count 100 -n 36 --machine cluster.machine --json
+        rondo explain bcast --count 64Ki -n 8 --library "Open MPI v4.1.4"
+        rondo explain exscan --count 100 -n 36 --rules mine.rules --json
 
     A count is that of the call: of reduce_scatter, allgather, alltoall, gather and scatter, of one rank's part; a
     barrier has none. Environment variables such as RONDO_EXSCAN stand above the rules here, too.
@@ -145,7 +129,7 @@ def command(
     is_guarded = os.environ.get(instructed.GUARD) != "off"
     known_in = learned.directory(learned_directory, os.environ) if is_guarded else None
     known = learned.about(known_in, mpi["version"], machine_text)
-    found = explanation.explain(call, rules_path, figures, os.environ, known)
+    found = explanation.explain(call, rules_path, figures, os.environ, known, look=_progress(call))
     assumed = [
         *([f"{mpi['version']}, {mpi['source']}"] if mpi["source"] else []),
         *([] if ppn or nodes else ["each rank is on a node of its own"]),
@@ -268,6 +252,20 @@ def _rules(named: str | None, library: str) -> tuple[Path | None, list[str]]:
         if tuned is not None:
             return tuned, [f"the rules that were tuned for {wanted.library} on {wanted.machine}"]
     return rules_file.find(named), []
+
+
+def _progress(call: explanation.Call) -> Callable[[str, int, int], None]:
+    """Says on standard error how far it is: now and then, and of each algorithm where many ranks take minutes."""
+    told = time.monotonic()
+
+    def look(choice: str, number: int, candidates: int) -> None:
+        nonlocal told
+        if call.processes < MANY_RANKS and time.monotonic() - told < EVERY:
+            return
+        told = time.monotonic()
+        click.echo(f"rondo: predicting {choice} on {call.processes} ranks ({number} of {candidates})", err=True)
+
+    return look
 
 
 def _assumed_of_machine(figures: Path | None, eager: int, mpi: Mapping[str, Any]) -> list[str]:

@@ -113,8 +113,9 @@ def check(
         _tell(name, remarks, overlaps)
         _show(tables, where)
     if output is not None:
-        _draw(tables, f"{name}, {where}", output)
-        click.echo(f"wrote {output}", err=as_json)
+        is_drawn = _draw(tables, f"{name}, {where}", output)
+        said = f"wrote {output}" if is_drawn else f"rondo: {output} is not written: all calls stay native"
+        click.echo(said, err=as_json or not is_drawn)
     if any(each.is_finding for each in remarks):
         sys.exit(FOUND)
 
@@ -155,11 +156,11 @@ def _check_output(output: Path) -> None:
         raise Error(f"--output {output}: expected a name that ends in {', '.join(f'.{each}' for each in FORMATS)}")
 
 
-def _draw(tables: dict[str, tuple[Row, ...]], title: str, output: Path) -> None:
-    """Draws the collectives of which Rondo serves any call; Error if there are none."""
+def _draw(tables: dict[str, tuple[Row, ...]], title: str, output: Path) -> bool:
+    """Draws the collectives of which Rondo serves any call; False if there are none, and nothing to draw."""
     from rondo.reports import rule_figures  # noqa: PLC0415
 
     served = {each: rows for each, rows in tables.items() if not inspection.is_all_native(rows)}
-    if not served:
-        raise Error(f"--output {output}: there is nothing to draw, for all calls stay native")
-    rule_figures.draw(served, title, output)
+    if served:
+        rule_figures.draw(served, title, output)
+    return bool(served)

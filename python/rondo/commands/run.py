@@ -18,8 +18,7 @@ from rondo.cluster import cluster
 from rondo.errors import Error
 from rondo.launching import options, process, shared_directory
 from rondo.launching.instructed import GUARD, REPORT, instructed, mpi_on_cluster
-from rondo.machine import machine
-from rondo.selection import learned, rules_file
+from rondo.selection import learned
 from rondo.tune import tuned_files
 
 if TYPE_CHECKING:
@@ -39,23 +38,13 @@ REPORT_DIRECTORY = ".rondo-report-"
     "collectives. `native` is the MPI library's own. May be repeated. An environment variable RONDO_<COLLECTIVE> says "
     "the same, and gives way to this.",
 )
-@click.option(
-    "--rules",
-    envvar=rules_file.VARIABLE,
-    show_envvar=True,
-    metavar="FILE|none",
-    help="Rules that choose an algorithm for each call. Default: those that `rondo tune` has written for this machine "
-    "and MPI library, else those that come with Rondo (tuning/default.rules). `none` leaves native what --use does not "
-    "name.",
+@options.rules(
+    "Rules that choose an algorithm for each call. Default: those that `rondo tune` has written for this machine and "
+    "MPI library, else those that come with Rondo (tuning/default.rules). `none` leaves native what --use does not "
+    "name."
 )
-@click.option(
-    "--machine",
-    "machine_file",
-    envvar=machine.VARIABLE,
-    show_envvar=True,
-    metavar="FILE",
-    help="What messages cost here, by which the segments of pipelines are chosen; `rondo calibrate` measures it. "
-    "Default: ~/.config/rondo/machine if it is there, else the figures of a 100 Gbit/s network.",
+@options.machine_file(
+    "What messages cost here, by which the segments of pipelines are chosen; `rondo calibrate` measures it."
 )
 @click.option(
     "--report",
@@ -85,15 +74,7 @@ REPORT_DIRECTORY = ".rondo-report-"
     "whoever carries the call out, and from the next run on for floating-point sums. `free`: at once for all; sums "
     "may change in the last bits. `off`: what the rules say stays.",
 )
-@click.option(
-    "--learned",
-    "learned_directory",
-    envvar=learned.VARIABLE,
-    show_envvar=True,
-    metavar="DIRECTORY|none",
-    help="Where the guard keeps what it found out for the next run. Default: ~/.local/state/rondo/learned; `none` "
-    "keeps nothing.",
-)
+@options.learned_directory("Where the guard keeps what it found out for the next run; `none` keeps nothing.")
 @click.option(
     "--learn",
     is_flag=True,
@@ -128,7 +109,7 @@ def command(
     \b
         rondo run -- mpiexec -n 8 ./app input.dat
         rondo run --report -- mpirun -np 8 python3 script.py
-        rondo run --use exscan=linear_pipeline:segment=32Ki --rules none -- srun -n 64 ./app
+        rondo run --use exscan=linear_pipeline:segment=32Ki -- srun -n 64 ./app
         rondo run -- mpiexec -n 4 numactl --localalloc ./app
         rondo run --abi openmpi -- mpirun -n 4 ./complicated.sh
         rondo run --cluster 8x1:2ms:200Mbit --report -- ./app
@@ -243,5 +224,5 @@ def show_report(merged: Report, merged_file: Path | None) -> None:
     if merged_file is not None:
         try:
             run_report.write(merged, merged_file)
-        except OSError as error:
-            click.echo(f"rondo: cannot write the report {merged_file}: {error.strerror}", err=True)
+        except Error as error:  # the exit code is the program's
+            click.echo(f"rondo: {error}", err=True)

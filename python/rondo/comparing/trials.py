@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +36,8 @@ class Plan:
     """Count runs that end with another exit code than 0?"""
     show_output: bool
     """Of the program, on standard error."""
+    timeout: float | None = None
+    """Seconds after which a run is ended; None: never."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +110,8 @@ class Trials:
 
     def _started(self, turn: Turn, look: Callable[[], None]) -> process.Ending:
         self._outputs.discard()
+        timeout = self._plan.timeout
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
         with (
             Path(os.devnull).open("rb") as nothing,
             self._output.open("wb") as output,
@@ -120,7 +126,7 @@ class Trials:
                         sys.stderr.buffer.write(stream.read())
                     sys.stderr.flush()
                 look()
-                return False
+                return time.monotonic() > deadline
 
             ending = process.supervise(
                 turn.launch.words,
@@ -131,12 +137,15 @@ class Trials:
                 meanwhile=meanwhile,
             )
             meanwhile()
+        if timeout is not None and ending.seconds > timeout and ending.request is None:
+            raise FailedRunError(self._failure(turn, f"did not end within {timeout:g} s (--timeout)"))
         return ending
 
     def _take(self, turn: Turn, ending: process.Ending) -> None:
         name = turn.contender.rival.name
         if ending.code != 0 and not self._plan.ignore_failure:
-            raise FailedRunError(self._failure(turn, ending.code))
+            how = f"ended with exit code {ending.code}"
+            raise FailedRunError(f"{self._failure(turn, how)}\nrondo: --ignore-failure goes on and counts such runs")
         if ending.code == 0:
             try:
                 self._outputs.take(name, self._output)
@@ -157,13 +166,11 @@ class Trials:
             path.unlink(missing_ok=True)
         return report
 
-    def _failure(self, turn: Turn, code: int) -> str:
+    def _failure(self, turn: Turn, how: str) -> str:
         which = f"run {turn.round + 1} of {self._plan.runs}" if turn.round >= 0 else "a warm-up"
         tail = "" if self._plan.show_output else self._tail()
         return (
-            f"{turn.contender.rival.name}, {which}, ended with exit code {code}{tail}\n"
-            f"rondo: the command was: {turn.contender.rival.command}\n"
-            "rondo: --ignore-failure goes on and counts such runs"
+            f"{turn.contender.rival.name}, {which}, {how}{tail}\nrondo: the command was: {turn.contender.rival.command}"
         )
 
     def _tail(self) -> str:

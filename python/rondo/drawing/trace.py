@@ -164,7 +164,8 @@ class Problem:
                 **costs,
             )
         except ValueError as error:
-            raise Error(str(error)) from None
+            hint = "; --commutative draws it for one that does" if "does not commute" in str(error) else ""
+            raise Error(f"{error}{hint}") from None
         return {**msgspec.to_builtins(self), **answer}
 
 

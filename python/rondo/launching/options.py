@@ -9,11 +9,43 @@ from typing import Any
 import click
 
 from rondo.launching import abi
+from rondo.machine import machine
+from rondo.selection import learned, rules_file
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 SHAPE = "NODESxRANKS:LATENCY:RATE[:LANES]|NAME"
 MPI = "mpich|openmpi|impi|PATH"
 A_CLUSTER = "an emulated cluster of this machine, a new one as 8x1:2ms:200Mbit or one of `rondo cluster up`"
+
+
+def rules(text: str) -> Decorator:
+    """--rules, or what the environment says: rules."""
+    return click.option("--rules", envvar=rules_file.VARIABLE, show_envvar=True, metavar="FILE|none", help=text)
+
+
+def machine_file(text: str) -> Decorator:
+    """--machine, or what the environment says: machine_file."""
+    default = "Default: ~/.config/rondo/machine if it is there, else the figures of a 100 Gbit/s network."
+    return click.option(
+        "--machine",
+        "machine_file",
+        envvar=machine.VARIABLE,
+        show_envvar=True,
+        metavar="FILE",
+        help=f"{text} {default}",
+    )
+
+
+def learned_directory(text: str) -> Decorator:
+    """--learned, or what the environment says: learned_directory."""
+    return click.option(
+        "--learned",
+        "learned_directory",
+        envvar=learned.VARIABLE,
+        show_envvar=True,
+        metavar="DIRECTORY|none",
+        help=f"{text} Default: ~/.local/state/rondo/learned.",
+    )
 
 
 def for_programs(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from rondo import whole_file
 from rondo.launching import kept_counts
 from rondo.launching.rank_report import Duel, RankClass, RankEntry, RankReport, Traffic
 
@@ -166,8 +167,8 @@ def _figures(group: Sequence[RankClass]) -> dict[str, Any]:
 
 
 def write(report: Report, path: Path) -> None:
-    """Writes the report as a JSON object, one line an attribute."""
-    path.write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n")
+    """Writes the report as a JSON object, one line an attribute. Error if it cannot be written."""
+    whole_file.write(path, msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n")
 
 
 def warnings(report: Report) -> list[str]:

@@ -201,7 +201,7 @@ def _rules_for(profile: Profile, environment: Mapping[str, str]) -> Path:
     """The tuned rules of the machine and the library of a profile if there are any, else the default ones."""
     host = profile.hosts[0] if profile.hosts else ""
     name = tuned_files.machine_here(profile.cluster) if ":" in profile.cluster else _core.name_of_hosts(host)
-    head = tuned_files.Head(name, tuned_files.plain_version(profile.library))
+    head = tuned_files.Head(name, _core.plain_version(profile.library))
     found = tuned_files.chosen(list(tuned_files.files(environment)), head).path
     return found if found is not None else installation.DEFAULT_RULES
 

@@ -39,7 +39,7 @@ def merged(images: Iterable[Image], command: Sequence[str], missing: Iterable[st
         rondo=__version__,
         date=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         command=list(command),
-        library=" and ".join(sorted({" ".join(each.owner.library.replace(":", " ").split()) for each in ranks})),
+        library=" and ".join(sorted({_core.plain_version(each.owner.library) for each in ranks})),
         abi=" and ".join(sorted({each.owner.abi for each in ranks})),
         hosts=merger.hosts,
         ranks=merger.ranks(),

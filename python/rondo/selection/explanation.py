@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,10 @@ from rondo.selection import choices, rules_file
 from rondo.selection.learned import Verdict
 
 MOST_MESSAGES = 1 << 21
-"""Of a candidate that is timed: seconds, and some 100 MB."""
+"""Of a candidate that is timed: up to half a minute, and some 100 MB."""
+MOST_OF_AN_INT = (1 << 31) - 1
+WITHOUT_LARGE_COUNTS = re.compile(r"Open MPI v[1-5]\.|MPICH Version [1-3]\.")
+"""Libraries that have no functions with large counts, as MPI 4 defines them."""
 
 
 @dataclass(frozen=True)
@@ -130,15 +134,18 @@ def explain(
     figures: Path | None,
     environment: Mapping[str, str],
     verdicts: Sequence[Verdict] = (),
+    *,
+    look: Callable[[str, int, int], None] = lambda _choice, _number, _all: None,
 ) -> Explanation:
     """What becomes of a call under a file of rules (None: none) on a machine (None: the standard one).
 
-    `verdicts`: of earlier runs on this machine with this library. Error for what is malformed, and for a call that
-    makes no sense.
+    `verdicts`: of earlier runs on this machine with this library. `look` is called before each candidate is timed, with
+    its choice, its number from 1 on and how many there are. Error for what is malformed, and for a call that makes no
+    sense.
     """
     text = rules_file.read(rules) if rules is not None else ""
     machine_text = figures.read_text(encoding="utf-8") if figures is not None else machine.standard().text()
-    return by_texts(call, text, rules, machine_text, environment, verdicts=verdicts)
+    return by_texts(call, text, rules, machine_text, environment, verdicts=verdicts, look=look)
 
 
 def by_texts(
@@ -150,6 +157,7 @@ def by_texts(
     *,
     verdicts: Sequence[Verdict] = (),
     most_messages: int = MOST_MESSAGES,
+    look: Callable[[str, int, int], None] = lambda _choice, _number, _all: None,
 ) -> Explanation:
     """The same of rules and of a machine file that are known as texts; the path only names the rules.
 
@@ -192,7 +200,9 @@ def by_texts(
         choice=found["choice"] or None,
         runs=runs,
         reason=reason,
-        candidates=_timed(call, found["candidates"], _with_eager(machine_text, found["eager"]), most_messages),
+        candidates=_timed(
+            call, [] if is_left else found["candidates"], _with_eager(machine_text, found["eager"]), most_messages, look
+        ),
         duel=duel,
     )
 
@@ -203,6 +213,10 @@ def _why_left(call: Call) -> str | None:
         return "there is one process: Rondo leaves all its calls to the library"
     if call.elements == 0 and call.collective != "alltoallv":  # of which nobody knows all lengths
         return "there are no elements: Rondo leaves all such calls to the library"
+    reduces = next(each for each in _core.collectives() if each["name"] == call.collective)["has_operation"]
+    size, what = (call.elements, "elements") if reduces else (call.elements * call.element_bytes, "bytes")
+    if size > MOST_OF_AN_INT and WITHOUT_LARGE_COUNTS.match(call.library):
+        return f"{call.library} has no messages of more than 2^31-1 {what}: Rondo leaves such calls to it"
     return None
 
 
@@ -249,10 +263,15 @@ def _with_eager(text: str, eager: int) -> str:
 
 
 def _timed(
-    call: Call, candidates: list[dict[str, Any]], machine_text: str, most_messages: int
+    call: Call,
+    candidates: list[dict[str, Any]],
+    machine_text: str,
+    most_messages: int,
+    look: Callable[[str, int, int], None],
 ) -> tuple[Candidate, ...]:
     timed = []
-    for each in candidates:
+    for number, each in enumerate(candidates, 1):
+        look(each["choice"], number, len(candidates))
         seconds, untimed = None, None
         if each["refusal"] is None:
             try:

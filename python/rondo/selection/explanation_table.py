@@ -39,6 +39,8 @@ def show(
         which = "before that" if matched else f"of {collective}"
         console.print(f"\n{rules_file.shown(rules)}: the rules {which} do not match", soft_wrap=True)
         console.print(_passed_over(found))
+    if not found.candidates:
+        return
     console.print(_candidates(found.candidates))
     line = "seconds: predicted, in virtual time; what native takes is not known"
     console.print(Text(line, style="dim"), soft_wrap=True)

@@ -185,12 +185,7 @@ def version_of(library: Path, environment: Mapping[str, str]) -> str:
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Error(f"cannot ask {library} for its version: {error}") from None
-    plain = plain_version(result.stdout)
+    plain = _core.plain_version(result.stdout)
     if result.returncode != 0 or not plain:
         raise Error(f"{library} does not say which version it is")
     return plain
-
-
-def plain_version(text: str) -> str:
-    """The first line of what MPI_Get_library_version says, with single blanks."""
-    return " ".join(re.split(r"[\s:]+", re.split(r"[\n,]", text, maxsplit=1)[0].strip())).strip()
