@@ -37,6 +37,7 @@ long all[ranks] = {};
 MPI_Datatype committed = MPI_LONG;
 MPI_Datatype uncommitted;
 MPI_Op user_sum;
+MPI_Op ordered_sum;  // the odd rank says that it does not commute
 
 bool odd() { return rank == odd_one; }
 int sum() { return ranks * (ranks + 1) / 2; }
@@ -72,6 +73,12 @@ const std::map<std::string, Case> cases = {
           return MPI_Scan(odd() ? &result : &own, &result, 1, MPI_LONG, MPI_SUM, comm);
       },
       [] { return result == static_cast<long>(rank + 1) * (rank + 2) / 2; }}},
+    {"scan, operator that commutes elsewhere",
+     {[](MPI_Comm comm) { return MPI_Scan(&own, &result, 1, MPI_LONG, ordered_sum, comm); },
+      [] { return result == static_cast<long>(rank + 1) * (rank + 2) / 2; }}},
+    {"exscan, operator that commutes elsewhere",
+     {[](MPI_Comm comm) { return MPI_Exscan(&own, &result, 1, MPI_LONG, ordered_sum, comm); },
+      [] { return rank == 0 || result == static_cast<long>(rank) * (rank + 1) / 2; }}},
     {"exscan, one buffer",
      {[](MPI_Comm comm) {
           result = own;
@@ -199,6 +206,7 @@ int main(int argc, char** argv) {
     MPI_Type_commit(&committed);
     MPI_Type_contiguous(1, MPI_LONG, &uncommitted);
     MPI_Op_create(add_numbers, 1, &user_sum);
+    MPI_Op_create(add_numbers, odd() ? 0 : 1, &ordered_sum);
     for (int index = 1; index < argc; ++index) {
         MPI_Comm comm;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
