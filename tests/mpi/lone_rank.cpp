@@ -52,6 +52,14 @@ int reduce_in_one_buffer(MPI_Comm comm) {
 
 const std::map<std::string, Case> cases = {
     {"reduce, one buffer at the root", {reduce_in_one_buffer, [] { return sum_at(odd_one); }}},
+    {"long reduce, one buffer at the root",
+     {[](MPI_Comm comm) {
+          static long numbers[1000];
+          static long sums[1000];
+          for (long& each : numbers) each = own;
+          return MPI_Reduce(numbers, odd() ? numbers : sums, 1000, MPI_LONG, MPI_SUM, odd_one, comm);
+      },
+      [] { return true; }}},
     {"reduce, in place beside the root",
      {[](MPI_Comm comm) {
           result = own;
@@ -94,6 +102,19 @@ const std::map<std::string, Case> cases = {
           return MPI_Bcast(&result, 1, odd() ? uncommitted : committed, 0, comm);
       },
       [] { return result == 7; }}},
+    // From rank 1: behind it, the odd rank is the first of a pipeline.
+    {"bcast from rank 1, no buffer",
+     {[](MPI_Comm comm) {
+          result = rank == 1 ? 7 : 0;
+          return MPI_Bcast(odd() ? nullptr : &result, 1, MPI_LONG, 1, comm);
+      },
+      [] { return odd() || result == 7; }}},
+    {"bcast from rank 1, uncommitted datatype",
+     {[](MPI_Comm comm) {
+          result = rank == 1 ? 7 : 0;
+          return MPI_Bcast(&result, 1, odd() ? uncommitted : committed, 1, comm);
+      },
+      [] { return odd() || result == 7; }}},
     {"bcast, no such root",
      {[](MPI_Comm comm) {
           result = rank == 0 ? 7 : 0;
