@@ -181,8 +181,8 @@ Interval handed_on_counts(const Decision& decision, const UserCall& call, Count 
     return count_of(call);
 }
 
-/// In a plan that the others run, where the library refuses the call of this rank: tags stay alike, and nobody waits for
-/// it who need not.
+/// In a plan that the others run, where the library refuses the call of this rank: tags stay alike, and nobody waits
+/// for it who need not.
 template <class Kind>
 void take_part_unseen(const Kind& kind, const Decision& decision, Communicator& communicator) {
     if constexpr (std::is_same_v<Kind, WholeVector>) {
