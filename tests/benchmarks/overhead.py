@@ -29,7 +29,7 @@ HANDED_ON_REPETITIONS = 100  # ranks poll for each other under valgrind
 SUBJECTS = {"bcast": "binomial", "exscan": "doubling_123", "reduce": "binomial"}
 MOST_INSTRUCTIONS = 350
 MOST_INSTRUCTIONS_TO_COUNT = 5
-CALLS_OF_A_DUEL = 60
+CALLS_BEFORE = 60  # behind a duel, and behind what Open MPI allocates once
 HANDED_ON = [
     "allgather",
     "allgatherv",
@@ -149,9 +149,9 @@ def measure_library(library: str) -> list[dict]:
             by_hand = measure(library, program, collective, "by_hand", {})
             named = {f"RONDO_{collective.upper()}": algorithm}
             guarded = {"RONDO_RULES": str(rules), "RONDO_GUARD": "exact"}
-            for variables, before in ((named, 10), (guarded, CALLS_OF_A_DUEL)):
+            for variables in (named, guarded):
                 preloaded = {"LD_PRELOAD": str(preload_library(library)), **variables}
-                found = measure(library, program, collective, "collective", preloaded, before=before)
+                found = measure(library, program, collective, "collective", preloaded, before=CALLS_BEFORE)
                 rows.append(
                     {
                         "library": library,
