@@ -20,7 +20,7 @@ class LeftOnAny {
         const Kind& kind = kinds_[function.collective];
         const bool is_odd = function.has.data && (call.counts.is_argument() || call.count <= 0);
         if (kind.reason == nullptr || kind.choice != choice || is_odd ||
-            kind.commutative != (reduction != nullptr && reduction->commutative()) || ++asked_ % patience == 0) {
+            kind.commutative != commutes(function, reduction) || ++asked_ % patience == 0) {
             return nullptr;
         }
         Rank size = 0;

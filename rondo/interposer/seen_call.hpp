@@ -18,6 +18,12 @@
 
 namespace rondo::interposer {
 
+/// What ranks decide by. They may have told MPI different things of an operator of their own. No scan needs to know: it
+/// keeps the order in any case, and must not depend on it, because no library's does.
+inline bool commutes(const Wrapped& function, const mpi::Reduction* reduction) {
+    return reduction != nullptr && reduction->commutative() && (reduction->predefined() || !function.has.prefix);
+}
+
 /// Borrows all that it is made of.
 struct SeenCall {
     const Wrapped& function;
@@ -31,7 +37,7 @@ struct SeenCall {
         mpi::CallKey key;
         key.collective = static_cast<std::uint16_t>(function.collective);
         key.choice = choice;
-        key.commutative = reduction != nullptr && reduction->commutative();
+        key.commutative = commutes(function, reduction);
         key.in_place = in_place;
         key.over_int = count > std::numeric_limits<int>::max();
         key.count = count;

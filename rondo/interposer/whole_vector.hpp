@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <memory>
+#include <new>
+
 #include "rondo/interposer/seen_call.hpp"
 
 namespace rondo::interposer {
@@ -49,6 +52,25 @@ class WholeVector {
         if (is_wrong && call.input == MPI_IN_PLACE) call.input = call.output;
         call.root = root();
         return run(seen_.function.output, seen_.communicator, call, seen_.type, seen_.reduction, plan);
+    }
+    /// The library refuses the call on this rank alone. The others may need it to pass on what is theirs, but nothing
+    /// that it has, and it knows what they do.
+    [[nodiscard]] bool can_pass_on() const {
+        if (seen_.call.count < 0 || !has_root()) return false;
+        const bool is_root = rank() == seen_.call.root;
+        return seen_.reduction == nullptr ? !is_root : is_root && seen_.function.output == Output::at_the_root;
+    }
+    /// Takes part, without touching a buffer that may be none. False if there is no memory for it.
+    [[nodiscard]] bool pass_on(const Plan& plan) const {
+        const auto size = static_cast<std::size_t>(seen_.type.span(seen_.call.count));
+        const std::unique_ptr<char[]> room(new (std::nothrow) char[size]());
+        if (room == nullptr) return false;
+        try {
+            take_part(plan, room.get());
+        } catch (const std::bad_alloc&) {
+            return true;  // it was counted
+        }
+        return true;
     }
     static int run(Output output, mpi::Communicator& communicator, const UserCall& call, const mpi::Datatype& type,
                    const mpi::Reduction* reduction, const Plan& plan) {
@@ -103,6 +125,22 @@ class WholeVector {
     [[nodiscard]] Count count() const { return seen_.call.count < 0 ? 1 : seen_.call.count; }
     [[nodiscard]] bool has_root() const { return is_rank(seen_.call.root, seen_.communicator.size()); }
     [[nodiscard]] Rank root() const { return root_within(seen_.call.root, seen_.communicator.size()); }
+
+    /// `room`: for a vector, in place of what may be no buffer.
+    void take_part(const Plan& plan, char* room) const {
+        if (seen_.reduction == nullptr) {
+            seen_.communicator.run_on_bytes(plan, {room, bytes(), mpi::byte_type()}, false);
+            return;
+        }
+        mpi::notice_device_runtimes();
+        char* const vector = room - seen_.type.true_lower_bound;
+        UserCall call = seen_.call;
+        const bool has_input = call.input != nullptr && call.input != MPI_IN_PLACE;
+        const bool is_one_buffer = has_input && call.input == call.output;
+        if (!has_input) call.input = vector;
+        if (!is_one_buffer) call.output = vector;
+        run(seen_.function.output, seen_.communicator, call, seen_.type, seen_.reduction, plan);
+    }
 
     const SeenCall& seen_;
 };

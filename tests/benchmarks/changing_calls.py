@@ -4,7 +4,8 @@
 Communicators that live for a moment: split, four allreduces of 8 bytes, freed; duplicated, one allreduce, freed. Where
 the library carries the calls out (the default rules), at most 1.2 times native; where Rondo does, at most 1.5 times.
 Calls that all differ in count and root: at most 2 microseconds more than repeated ones, besides what that costs
-natively (another root waits for the one before). Medians of interleaved runs.
+natively (another root waits for the one before). All also with the guard, as `rondo run` has it. Medians of interleaved
+runs.
 """
 
 from __future__ import annotations
@@ -24,21 +25,24 @@ LIBRARIES = {
     "mpich": ([], lambda name, value: ["-genv", name, value]),
     "openmpi": (["--oversubscribe"], lambda name, value: ["-x", f"{name}={value}"]),
 }
+SERVING_RULES = str(Path(__file__).with_name("serving.rules"))
 WAYS = {
     "native": {},
     "default rules": {"RONDO_RULES": str(DEFAULT_RULES)},
+    "default rules, guarded": {"RONDO_RULES": str(DEFAULT_RULES), "RONDO_GUARD": "exact"},
     "served": {"RONDO_ALLREDUCE": "recursive_doubling", "RONDO_BCAST": "binomial"},
+    "served, guarded": {"RONDO_RULES": SERVING_RULES, "RONDO_GUARD": "exact"},
     "pipelined": {"RONDO_BCAST": "linear_pipeline"},
 }
 KINDS = {
-    "split": ["native", "default rules", "served"],
-    "dup": ["native", "default rules", "served"],
-    "repeated": ["native", "default rules", "served", "pipelined"],
-    "differing": ["native", "default rules", "served", "pipelined"],
+    "split": ["native", "default rules", "default rules, guarded", "served", "served, guarded"],
+    "dup": ["native", "default rules", "default rules, guarded", "served", "served, guarded"],
+    "repeated": ["native", "default rules", "served", "served, guarded", "pipelined"],
+    "differing": ["native", "default rules", "served", "served, guarded", "pipelined"],
 }
 
 # Of native, on communicators that live for a moment; and microseconds for calls that differ.
-MOST_OF_NATIVE = {"default rules": 1.2, "served": 1.5}
+MOST_OF_NATIVE = {"default rules": 1.2, "default rules, guarded": 1.2, "served": 1.5, "served, guarded": 1.5}
 MOST_MICROSECONDS = 2.0
 
 
@@ -99,7 +103,7 @@ def main() -> int:
                 most = MOST_OF_NATIVE.get(way) if kind in ("split", "dup") else None
                 judged = f" {verdict(row['of_native'], most)}" if most is not None else ""
                 print(
-                    f"{library:8} {kind:10} {way:14} {microseconds:9.2f} us  {row['of_native']:6.2f} of native{judged}"
+                    f"{library:8} {kind:10} {way:22} {microseconds:9.2f} us  {row['of_native']:6.2f} of native{judged}"
                 )
         for way in KINDS["differing"] if not arguments.json else []:
             more = found["differing", way] - found["repeated", way]

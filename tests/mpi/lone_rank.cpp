@@ -37,6 +37,7 @@ long all[ranks] = {};
 MPI_Datatype committed = MPI_LONG;
 MPI_Datatype uncommitted;
 MPI_Op user_sum;
+MPI_Op ordered_sum;  // the odd rank says that it does not commute
 
 bool odd() { return rank == odd_one; }
 int sum() { return ranks * (ranks + 1) / 2; }
@@ -51,6 +52,14 @@ int reduce_in_one_buffer(MPI_Comm comm) {
 
 const std::map<std::string, Case> cases = {
     {"reduce, one buffer at the root", {reduce_in_one_buffer, [] { return sum_at(odd_one); }}},
+    {"long reduce, one buffer at the root",
+     {[](MPI_Comm comm) {
+          static long numbers[1000];
+          static long sums[1000];
+          for (long& each : numbers) each = own;
+          return MPI_Reduce(numbers, odd() ? numbers : sums, 1000, MPI_LONG, MPI_SUM, odd_one, comm);
+      },
+      [] { return true; }}},
     {"reduce, in place beside the root",
      {[](MPI_Comm comm) {
           result = own;
@@ -72,6 +81,12 @@ const std::map<std::string, Case> cases = {
           return MPI_Scan(odd() ? &result : &own, &result, 1, MPI_LONG, MPI_SUM, comm);
       },
       [] { return result == static_cast<long>(rank + 1) * (rank + 2) / 2; }}},
+    {"scan, operator that commutes elsewhere",
+     {[](MPI_Comm comm) { return MPI_Scan(&own, &result, 1, MPI_LONG, ordered_sum, comm); },
+      [] { return result == static_cast<long>(rank + 1) * (rank + 2) / 2; }}},
+    {"exscan, operator that commutes elsewhere",
+     {[](MPI_Comm comm) { return MPI_Exscan(&own, &result, 1, MPI_LONG, ordered_sum, comm); },
+      [] { return rank == 0 || result == static_cast<long>(rank) * (rank + 1) / 2; }}},
     {"exscan, one buffer",
      {[](MPI_Comm comm) {
           result = own;
@@ -87,6 +102,19 @@ const std::map<std::string, Case> cases = {
           return MPI_Bcast(&result, 1, odd() ? uncommitted : committed, 0, comm);
       },
       [] { return result == 7; }}},
+    // From rank 1: behind it, the odd rank is the first of a pipeline.
+    {"bcast from rank 1, no buffer",
+     {[](MPI_Comm comm) {
+          result = rank == 1 ? 7 : 0;
+          return MPI_Bcast(odd() ? nullptr : &result, 1, MPI_LONG, 1, comm);
+      },
+      [] { return odd() || result == 7; }}},
+    {"bcast from rank 1, uncommitted datatype",
+     {[](MPI_Comm comm) {
+          result = rank == 1 ? 7 : 0;
+          return MPI_Bcast(&result, 1, odd() ? uncommitted : committed, 1, comm);
+      },
+      [] { return odd() || result == 7; }}},
     {"bcast, no such root",
      {[](MPI_Comm comm) {
           result = rank == 0 ? 7 : 0;
@@ -199,6 +227,7 @@ int main(int argc, char** argv) {
     MPI_Type_commit(&committed);
     MPI_Type_contiguous(1, MPI_LONG, &uncommitted);
     MPI_Op_create(add_numbers, 1, &user_sum);
+    MPI_Op_create(add_numbers, odd() ? 0 : 1, &ordered_sum);
     for (int index = 1; index < argc; ++index) {
         MPI_Comm comm;
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from launching import Run
@@ -38,11 +39,15 @@ def lines(run: Run) -> list[str]:
     return [line for line in run.stdout.splitlines() if line.startswith("rank ")]
 
 
-def check(mpi: MpiLibrary, cases: list[str], environment: dict[str, str]) -> list[str]:
+def check(
+    mpi: MpiLibrary, cases: list[str], environment: dict[str, str], forced: dict[str, str] | None = None
+) -> list[str]:
     command = [mpi.compile("lone_rank.cpp"), *cases]
     native = mpi.run(command, RANKS, environment, timeout=20).check()
-    forced = FORCED | FORCED_ALL_TO_ALL | FORCED_PARTS_OF_THE_ROOT
-    run = mpi.run_under_rondo(command, RANKS, environment=environment, timeout=20, **forced).check()
+    if forced is None:
+        forced = FORCED | FORCED_ALL_TO_ALL | FORCED_PARTS_OF_THE_ROOT
+    by_name = {} if "RONDO_RULES" in environment else forced
+    run = mpi.run_under_rondo(command, RANKS, environment=environment, timeout=20, **by_name).check()
     # Open MPI spoils a result where it does not look at its arguments. Rondo need not.
     assert lines(run) == [line.replace("wrong", "right") for line in lines(native)]
     for collective, algorithm in forced.items():
@@ -67,10 +72,34 @@ def test_odd_call_of_one_rank_is_carried_out_where_the_library_checks_nothing(mp
     assert all(line.endswith("class 0, right") for line in said)
 
 
+# In these algorithms it passes on what others need. Natively, later calls hang with Open MPI.
+@pytest.mark.parametrize("mpi", ["mpich", "mpiabi", "openmpi", "debian_mpich"], indirect=True)
+@pytest.mark.parametrize("algorithm", ["linear_pipeline", "circulant"])
+def test_a_rank_whose_call_is_refused_passes_on_what_the_others_need(mpi: MpiLibrary, algorithm: str) -> None:
+    cases = ["bcast from rank 1, uncommitted datatype", "long reduce, one buffer at the root"]
+    if not mpi.is_openmpi:
+        cases.append("bcast from rank 1, no buffer")
+    command = [mpi.compile("lone_rank.cpp"), *cases]
+    said = lines(mpi.run_under_rondo(command, RANKS, timeout=20, bcast=algorithm, reduce=algorithm).check())
+    assert len([line for line in said if re.search("rank 2, .*class [1-9]", line)]) == 2 * len(cases)
+    assert len([line for line in said if line.endswith("class 0, right")]) == (3 * RANKS - 2) * len(cases)
+
+
 @pytest.mark.parametrize("mpi", ["mpich", "mpiabi", "openmpi"], indirect=True)
 def test_negative_count_of_one_rank_ends_as_natively(mpi: MpiLibrary) -> None:
     said = check(mpi, ["bcast, negative count"] + (["exscan, negative count"] if mpi.is_openmpi else []), {})
     assert all(re.search("class 0, right" if "good call" in line else "class [1-9]", line) for line in said[-3:])
+
+
+def test_scans_take_an_operator_of_which_ranks_say_different_things(mpi: MpiLibrary, tmp_path: Path) -> None:
+    ordered = {"scan": "doubling", "exscan": "doubling_123"}
+    rules = tmp_path / "by_operator.rules"
+    rules.write_text(
+        "".join(f"{each} commutative = yes -> linear_pipeline\n{each} -> {ordered[each]}\n" for each in ordered)
+    )
+    cases = [f"{each}, operator that commutes elsewhere" for each in ordered]
+    said = check(mpi, cases, {"RONDO_RULES": str(rules)}, ordered)
+    assert all(line.endswith("class 0, right") for line in said)
 
 
 @pytest.mark.parametrize("case", ["allgather, too much", "alltoall, too much", "gather, too much at the root"])
