@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // In place of a GPU and its runtime: memory that the process cannot touch, and copies to and from it, in the words of
-// CUDA or of ROCm. As strict as these may be: CUDA copies only in the context of the memory, and what goes to the
-// device arrives when it is waited for. Whoever asks is counted.
+// CUDA, ROCm or Level Zero. As strict as these may be: CUDA copies only in the context of the memory, Level Zero
+// answers only in a context and copies only by a list of commands of the device, and what goes to the device arrives
+// when it is waited for. Whoever asks is counted.
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <string.h>
@@ -81,6 +82,60 @@ int hipPointerGetAttributes(struct Attributes* attributes, const void* address) 
 
 int hipMemcpy(void* into, const void* from, size_t bytes, int kind) { return kind == 4 ? copy(into, from, bytes) : 1; }
 int hipStreamSynchronize(void* stream) { return stream == NULL ? wait_for_copy() : 1; }
+#elif defined(LEVEL_ZERO)
+enum { context_description = 0xd, queue_description = 0xe, memory_properties = 0x17 };
+static int drivers[2], contexts[2], gpu, list, lists = 0;  // handles; the second driver has the memory
+
+int zeDriverGet(uint32_t* count, void** found) {
+    if (device == NULL) return 0x78000001;  // not initialised
+    const uint32_t room = *count;
+    *count = 2;
+    for (uint32_t i = 0; i < room && i < 2; ++i) found[i] = &drivers[i];
+    return 0;
+}
+
+int zeContextCreate(void* driver, const uint32_t* description, void** context) {
+    if (*description != context_description) return 1;
+    *context = driver == &drivers[0] ? &contexts[0] : &contexts[1];
+    return 0;
+}
+
+struct Properties {
+    uint32_t structure;
+    void* next;
+    uint32_t type;
+    uint64_t identifier, page;
+};
+
+int zeMemGetAllocProperties(void* context, const void* address, struct Properties* answer, void** owner) {
+    if (answer->structure != memory_properties || answer->next != NULL) return 1;
+    const int known = is_known(address) && context == &contexts[1];
+    answer->type = known ? 2 : 0;
+    *owner = known ? &gpu : NULL;
+    return 0;
+}
+
+struct Queue {
+    uint32_t structure;
+    const void* next;
+    uint32_t ordinal, index, flags, mode, priority;
+};
+
+int zeCommandListCreateImmediate(void* context, void* owner, const struct Queue* description, void** made) {
+    if (context != &contexts[1] || owner != &gpu || description->structure != queue_description) return 1;
+    if (description->mode != 1 || lists > 0) return 1;  // one that is not freed is one too many
+    ++lists;
+    *made = &list;
+    return 0;
+}
+
+int zeCommandListAppendMemoryCopy(void* by, void* into, const void* from, size_t bytes, void* signal, uint32_t waits,
+                                  void** events) {
+    if (by != &list || signal != NULL || waits != 0 || events != NULL) return 1;
+    return copy(into, from, bytes) != 0 || wait_for_copy() != 0;
+}
+
+int zeCommandListDestroy(void* freed) { return freed == &list && lists-- == 1 ? 0 : 1; }
 #else
 static int context, is_current = 0;
 

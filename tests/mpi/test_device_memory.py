@@ -10,7 +10,11 @@ from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, LIBRARIES, MpiLibrary
 pytestmark = pytest.mark.parametrize("mpi", [name for name in LIBRARIES if name != "mpiabi"], indirect=True)
 RANKS = 3
 ROUNDS = 5
-RUNTIMES = {"cuda": ["-Wl,-soname,libcuda.so.1"], "rocm": ["-DROCM", "-Wl,-soname,libamdhip64.so.6"]}
+RUNTIMES = {
+    "cuda": ["-Wl,-soname,libcuda.so.1"],
+    "rocm": ["-DROCM", "-Wl,-soname,libamdhip64.so.6"],
+    "level_zero": ["-DLEVEL_ZERO", "-Wl,-soname,libze_loader.so.1"],
+}
 NO_RUNTIME: list[str] = []  # under a name that is none of a runtime's
 
 
@@ -34,8 +38,9 @@ def test_memory_of_a_device_on_one_rank_is_copied_there(mpi: MpiLibrary, runtime
         assert "questions 0" not in each.stdout
 
 
-def test_a_rank_that_cannot_copy_takes_part_and_fails(mpi: MpiLibrary) -> None:
-    program = command(mpi, RUNTIMES["cuda"], "1", "early", "fail")
+@pytest.mark.parametrize("runtime", ["cuda", "level_zero"])
+def test_a_rank_that_cannot_copy_takes_part_and_fails(mpi: MpiLibrary, runtime: str) -> None:
+    program = command(mpi, RUNTIMES[runtime], "1", "early", "fail")
     run = mpi.run_under_rondo(program, RANKS, timeout=30, **FORCED, **FORCED_ALL_TO_ALL).check()
     assert "failures 0" in run.stdout
 

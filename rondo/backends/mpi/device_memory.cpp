@@ -16,6 +16,7 @@ namespace {
 // All of CUDA, also a runtime that is linked statically, asks the driver's library.
 constexpr const char* cuda_names[] = {"libcuda.so.1"};
 constexpr const char* rocm_names[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"};
+constexpr const char* level_zero_names[] = {"libze_loader.so.1"};
 
 /// Of CUDA's driver: an address of a device (CUdeviceptr) is an integer.
 struct Cuda {
@@ -46,11 +47,51 @@ struct Rocm {
 };
 constexpr int rocm_default = 4;  // hipMemcpyDefault: the addresses say what is where
 
-std::mutex mutex;  // while looking
+/// ze_memory_allocation_properties_t, ze_context_desc_t and ze_command_queue_desc_t; each says first what it is.
+struct LevelZeroMemory {
+    std::uint32_t structure = 0x17;
+    void* next = nullptr;
+    std::uint32_t type = 0;
+    std::uint64_t identifier = 0, page = 0;
+};
+struct LevelZeroContext {
+    std::uint32_t structure = 0xd;
+    const void* next = nullptr;
+    std::uint32_t flags = 0;
+};
+struct LevelZeroQueue {
+    std::uint32_t structure = 0xe;
+    const void* next = nullptr;
+    std::uint32_t ordinal = 0, index = 0, flags = 0;
+    std::uint32_t mode = 1;  // ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS: what is appended is done when that returns
+    std::uint32_t priority = 0;
+};
+
+/// Of Level Zero's loader. Drivers, contexts, devices and lists of commands are pointers.
+struct LevelZero {
+    int (*drivers)(std::uint32_t* count, void** drivers) = nullptr;
+    int (*make_context)(void* driver, const LevelZeroContext* description, void** context) = nullptr;
+    int (*memory)(void* context, const void* address, LevelZeroMemory* answer, void** device) = nullptr;
+    int (*make_list)(void* context, void* device, const LevelZeroQueue* description, void** list) = nullptr;
+    int (*copy)(void* list, void* into, const void* from, std::size_t bytes, void* signal, std::uint32_t waits,
+                void** events) = nullptr;
+    int (*free_list)(void* list) = nullptr;
+};
+constexpr std::uint32_t level_zero_device = 2, level_zero_shared = 3;  // ZE_MEMORY_TYPE_DEVICE, _SHARED
+
+/// A device of Level Zero, and a context of ours in which its driver answers.
+struct LevelZeroPlace {
+    void* context = nullptr;
+    void* device = nullptr;
+};
+
+std::mutex mutex;  // while looking, and while making contexts
 Cuda cuda_functions;
 Rocm rocm_functions;
+LevelZero level_zero_functions;
 std::atomic<const Cuda*> cuda{nullptr};
 std::atomic<const Rocm*> rocm{nullptr};
+std::atomic<const LevelZero*> level_zero{nullptr};
 
 /// What is loaded already, and stays so from now on: its functions are called later. Nothing is loaded by asking.
 template <class Names>
@@ -89,6 +130,20 @@ void look_for_rocm() {
     }
 }
 
+void look_for_level_zero() {
+    if (level_zero != nullptr) return;
+    void* const handle = loaded(level_zero_names);
+    LevelZero& found = level_zero_functions;
+    if (handle != nullptr && resolve(handle, found.drivers, "zeDriverGet") &&
+        resolve(handle, found.make_context, "zeContextCreate") &&
+        resolve(handle, found.memory, "zeMemGetAllocProperties") &&
+        resolve(handle, found.make_list, "zeCommandListCreateImmediate") &&
+        resolve(handle, found.copy, "zeCommandListAppendMemoryCopy") &&
+        resolve(handle, found.free_list, "zeCommandListDestroy")) {
+        level_zero = &found;
+    }
+}
+
 /// How often the process has loaded a library.
 unsigned long long loads() {
     unsigned long long count = 0;
@@ -111,6 +166,53 @@ bool on_device(const Rocm& runtime, const void* address) {
     return runtime.attributes(&answer, address) == 0 && answer.device_pointer != nullptr &&
            (answer.host_pointer == nullptr || answer.is_managed != 0);
 }
+
+/// Contexts of ours, one for each driver, up to a few; they live as long as the process. None before the program has
+/// initialised Level Zero: until then there is no memory to ask about.
+class LevelZeroContexts {
+  public:
+    template <class Visit>
+    void each(const LevelZero& runtime, const Visit& visit) {
+        std::uint32_t known = count_.load(std::memory_order_acquire);
+        if (known == 0) known = make(runtime);
+        for (std::uint32_t i = 0; i < known; ++i) visit(contexts_[i]);
+    }
+
+  private:
+    std::uint32_t make(const LevelZero& runtime) {
+        const std::lock_guard lock(mutex);
+        std::uint32_t known = count_.load(std::memory_order_relaxed), drivers = most;
+        void* found[most] = {};
+        if (known > 0 || runtime.drivers(&drivers, found) != 0) return known;
+        const LevelZeroContext description;
+        for (std::uint32_t i = 0; i < drivers && i < most; ++i) {
+            if (runtime.make_context(found[i], &description, &contexts_[known]) == 0) ++known;
+        }
+        count_.store(known, std::memory_order_release);
+        return known;
+    }
+
+    static constexpr std::uint32_t most = 8;
+    void* contexts_[most] = {};
+    std::atomic<std::uint32_t> count_{0};
+};
+LevelZeroContexts level_zero_contexts;
+
+/// Where an address lies; no device if it is the host's.
+LevelZeroPlace place_of(const LevelZero& runtime, const void* address) {
+    LevelZeroPlace found;
+    level_zero_contexts.each(runtime, [&](void* context) {
+        LevelZeroMemory answer;
+        void* device = nullptr;
+        if (found.device == nullptr && runtime.memory(context, address, &answer, &device) == 0 &&
+            (answer.type == level_zero_device || answer.type == level_zero_shared)) {
+            found = {context, device};
+        }
+    });
+    return found;
+}
+
+bool on_device(const LevelZero& runtime, const void* address) { return place_of(runtime, address).device != nullptr; }
 
 template <class Runtime>
 bool knows(const Runtime* runtime, const void* one, const void* other) {
@@ -136,6 +238,24 @@ bool copy(const Rocm& runtime, void* into, const void* from, std::size_t bytes) 
     return runtime.copy(into, from, bytes, rocm_default) == 0 && runtime.wait(nullptr) == 0;
 }
 
+bool copy(const LevelZero& runtime, void* into, const void* from, std::size_t bytes) {
+    LevelZeroPlace place = place_of(runtime, into);
+    if (place.device == nullptr) place = place_of(runtime, from);
+    const LevelZeroQueue description;
+    void* list = nullptr;
+    if (runtime.make_list(place.context, place.device, &description, &list) != 0) return false;
+    const bool copied = runtime.copy(list, into, from, bytes, nullptr, 0, nullptr) == 0;
+    return runtime.free_list(list) == 0 && copied;
+}
+
+/// True if the runtime is there and knows an address; then `error` says what has become of the copy.
+template <class Runtime>
+bool copies(const Runtime* runtime, void* into, const void* from, std::size_t bytes, int& error) {
+    if (!knows(runtime, into, from)) return false;
+    error = copy(*runtime, into, from, bytes) ? MPI_SUCCESS : MPI_ERR_OTHER;
+    return true;
+}
+
 }  // namespace
 
 void notice_device_runtimes() {
@@ -146,22 +266,24 @@ void notice_device_runtimes() {
     const std::lock_guard lock(mutex);
     look_for_cuda();
     look_for_rocm();
-    if (cuda != nullptr || rocm != nullptr) detail::device_runtime_noticed = true;
+    look_for_level_zero();
+    if (cuda != nullptr || rocm != nullptr || level_zero != nullptr) detail::device_runtime_noticed = true;
     looked_at.store(now, std::memory_order_release);
 }
 
 bool detail::on_device(const void* address) {
     return address != nullptr && address != MPI_IN_PLACE &&
-           (knows(cuda.load(), address, address) || knows(rocm.load(), address, address));
+           (knows(cuda.load(), address, address) || knows(rocm.load(), address, address) ||
+            knows(level_zero.load(), address, address));
 }
 
 int copy_memory(void* into, const void* from, std::size_t bytes) {
     if (bytes == 0) return MPI_SUCCESS;
-    if (device_runtime_noticed()) {
-        const Cuda* const of_cuda = cuda;
-        if (knows(of_cuda, into, from)) return copy(*of_cuda, into, from, bytes) ? MPI_SUCCESS : MPI_ERR_OTHER;
-        const Rocm* const of_rocm = rocm;
-        if (knows(of_rocm, into, from)) return copy(*of_rocm, into, from, bytes) ? MPI_SUCCESS : MPI_ERR_OTHER;
+    int error = MPI_SUCCESS;
+    if (device_runtime_noticed() &&
+        (copies(cuda.load(), into, from, bytes, error) || copies(rocm.load(), into, from, bytes, error) ||
+         copies(level_zero.load(), into, from, bytes, error))) {
+        return error;
     }
     std::memcpy(into, from, bytes);
     return MPI_SUCCESS;

@@ -11,8 +11,8 @@
 
 namespace rondo::mpi {
 
-/// Looks for runtimes of GPUs, CUDA's or ROCm's, among what has been loaded since the last look. Some 160 instructions
-/// if that is nothing.
+/// Looks for runtimes of GPUs (CUDA, ROCm, Level Zero) among what has been loaded since the last look. Some 160
+/// instructions if that is nothing.
 void notice_device_runtimes();
 
 namespace detail {
