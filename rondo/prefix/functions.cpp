@@ -103,7 +103,8 @@ struct Arguments {
 
 /// What is wrong on this rank, perhaps on it alone.
 Failure judge(const Arguments& given, const mpi::Datatype& type) {
-    if (given.wants_total && (given.total == nullptr || given.total == MPI_IN_PLACE)) return {MPI_ERR_ARG, Cause::total};
+    if (given.wants_total && (given.total == nullptr || given.total == MPI_IN_PLACE))
+        return {MPI_ERR_ARG, Cause::total};
     if (given.count < 0 || (type.extent > 0 && given.count > std::numeric_limits<Count>::max() / type.extent)) {
         return {MPI_ERR_COUNT, Cause::count};
     }

@@ -89,9 +89,9 @@ void Prefix::begin_scan() {
         put_head(own_, head_of_failure(failure_, tells_total_));
     } else {
         const bool is_known = array_.count > 0 && needs_first_pass();
-        put_head(own_, {.state = is_known ? State::present : State::empty,
-                        .wants_total = tells_total_,
-                        .signature = signature()});
+        put_head(
+            own_,
+            {.state = is_known ? State::present : State::empty, .wants_total = tells_total_, .signature = signature()});
         if (is_known) std::memcpy(data_of(own_), passes_->sum(), combiner_.bytes() - sizeof(TotalHead));
     }
     stage_ = Stage::scan;
@@ -114,7 +114,7 @@ void Prefix::end_scan() {
     stage_ = Stage::second_pass;
     done_ = 0;
     if (exchange_.size() == 1) return;
-    if (exchange_.error() != MPI_SUCCESS) {  // who knows what the others have
+    if (exchange_.error() != MPI_SUCCESS) {                                            // who knows what the others have
         if (is_truncation(exchange_.error())) note({MPI_ERR_TYPE, Cause::differing});  // a total of another datatype
         else note(exchange_.error());
         stage_ = Stage::done;
