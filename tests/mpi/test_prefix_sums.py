@@ -79,6 +79,15 @@ def test_sums_are_those_of_a_loop_everywhere(mpi: MpiLibrary, ranks: int) -> Non
     check(mpi, ranks, "200003")
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize("mpi", EVERY_DAY, indirect=True)
+@pytest.mark.parametrize("rank", [0, 1])
+def test_more_elements_than_an_int_counts(mpi: MpiLibrary, rank: int) -> None:
+    output = mpi.run([linked(mpi, "prefix_long.c"), str(rank)], 2, timeout=300).check().stdout
+    lines = [f"rank {each}: {2**31 + 7 if each == rank else 5} elements, 0 wrong" for each in range(2)]
+    assert sorted(output.splitlines()) == lines
+
+
 @pytest.mark.parametrize("mpi", ["openmpi"], indirect=True)
 def test_sums_are_the_same_under_rondo_run(mpi: MpiLibrary) -> None:
     check(mpi, 2, "1001", "brief", preloaded=True)
