@@ -204,6 +204,15 @@ def test_the_command_shows_a_table_counts_and_json(rondo, tmp_path):
     assert by_chain["best"] <= by_chain["tent"] < by_chain["even"]
 
 
+def test_the_command_says_how_far_it_is_with_many_ranks(rondo, monkeypatch):
+    words = ["distribution", "-n", 5, "--count", 500, "--algorithm", CHAIN, "--how", "even", "--how", "tent"]
+    assert rondo(*words).stderr == ""
+    monkeypatch.setattr("rondo.commands.distribution.QUICK_RANKS", 4)
+    assert rondo(*words).stderr == "chain, even: 1 of 2\nchain, tent: 2 of 2\n"
+    words[words.index("--algorithm") : words.index("--how")] = []
+    assert rondo(*words).stderr.startswith("looking which of the exclusive scans are the quickest on 5 ranks\n")
+
+
 def test_the_command_draws(rondo, tmp_path):
     picture = tmp_path / "waits.svg"
     result = rondo("distribution", "-n", 6, "--count", 6000, "--draw", picture, "--algorithm", CHAIN)
