@@ -119,13 +119,21 @@ void first_pass(Function, const Arguments& a) {
     if (count > 0) *static_cast<double*>(a.output) = sums[0];
 }
 
-/// The same: its running sums.
+/// The same: its running sums. In blocks, as Rondo's prefix sums do it: only one addition to a block waits for the
+/// block before.
 void second_pass(Function, const Arguments& a) {
+    constexpr std::size_t block = 8;
     const auto* input = static_cast<const double*>(a.input);
     auto* output = static_cast<double*>(a.output);
     const std::size_t count = static_cast<std::size_t>(a.count) * extent_of(a.type) / sizeof(double);
-    double sum = 0;
-    for (std::size_t i = 0; i < count; ++i) output[i] = sum += input[i];
+    double before = 0;
+    for (std::size_t i = 0; i + block <= count; i += block) {
+        double sums[block];
+        double inside = 0;
+        for (std::size_t j = 0; j < block; ++j) sums[j] = inside += input[i + j];
+        for (std::size_t j = 0; j < block; ++j) output[i + j] = before + sums[j];
+        before += inside;
+    }
 }
 
 int none(int, int) { return 0; }
