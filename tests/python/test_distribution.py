@@ -279,9 +279,10 @@ def test_measured_prefix_sums_take_what_formula_and_virtual_time_say():
     medians = {key: statistics.median(found) for key, found in times.items()}
     alpha, ranks = 2e-3, 8
     for load in (40, 10):
-        formula = load * alpha + ranks * alpha / 2
-        chain = medians["mpich", CHAIN, str(load), "best"]
-        assert chain == pytest.approx(formula, rel=0.02 if load == 40 else 0.04)
+        chain = "mpich", CHAIN, str(load), "best"
+        assert medians[chain] == pytest.approx(predicted[chain], rel=0.02)
+        if load == 40:  # at 10, what messages cost the processor counts for more, of which the formula knows nothing
+            assert medians[chain] == pytest.approx(load * alpha + ranks * alpha / 2, rel=0.02)
         of_load = {key: seconds for key, seconds in medians.items() if key[2] == str(load)}
         quickest = min(of_load, key=lambda key: of_load[key])
         assert quickest[3] == "best"
