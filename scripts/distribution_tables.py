@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from benchmark_tables import markdown
 from computed_tables import records
+from real_prefix import FILE as REAL
 from rondo.bench.pages import Page
 from rondo.launching.mpi_library import NAMES
 from rondo.reports import style
@@ -56,4 +57,18 @@ def modelled_prefix(page: Page, file: str, load: int) -> str:
     return markdown(rows)
 
 
-KINDS: dict[str, Callable[..., str]] = {each.__name__: each for each in (virtual_prefix, modelled_prefix)}
+def real_prefix(page: Page) -> str:
+    """Medians in milliseconds, beside virtual time: a row for each length, scan and distribution."""
+    del page
+    times: dict[tuple[str, ...], list[float]] = {}
+    for each in records(REAL):
+        key = tuple(each[name] for name in ("elements", "scan", "distribution", "counts", "predicted"))
+        times.setdefault(key, []).append(float(each["seconds"]))
+    rows = [["doubles", "scan", "distribution", "on ranks 0 and 1", "measured, ms", "virtual time, ms"]]
+    for (elements, scan, how, counts, predicted), found in times.items():
+        shown = [f"{1e3 * seconds:.3g}" for seconds in (statistics.median(found), float(predicted))]
+        rows.append([elements, f"`{scan}`", f"`{how}`", counts, *shown])
+    return markdown(rows)
+
+
+KINDS: dict[str, Callable[..., str]] = {each.__name__: each for each in (virtual_prefix, modelled_prefix, real_prefix)}

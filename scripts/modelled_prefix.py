@@ -35,7 +35,8 @@ LOADS = (40, 10)  # what both passes take on a rank, in latencies, if all have a
 ELEMENTS = 2000  # of a rank, in the mean
 NATIVE = "native"
 SECONDS = 140
-DISTRIBUTIONS = {CHAIN: distribution.KINDS, "broadcast": ("even", "best"), "two_op_doubling": ("even", "best")}
+SCANS = (CHAIN, "broadcast", "two_op_doubling")
+STEPS = (0.24, 0.48, 2, 3)  # of a chain's other ladders, as the paper's 6000 to 75 000 are to its 25 000
 
 
 @dataclass(frozen=True)
@@ -73,10 +74,18 @@ def rows(shape: shapes.Shape, library: str, algorithm: str) -> list[Row]:
     for load in LOADS:
         passes = load * shape.latency / ELEMENTS / 2
         subject = PrefixSum(shape.ranks, figures, passes, passes)
-        for how in DISTRIBUTIONS.get(algorithm, ("even",)):
+        for how in distributions(algorithm, subject):
             counts = distribution.counts_of(subject, ELEMENTS * shape.ranks, how, algorithm)
             found.append(Row(library, algorithm, load, how, subject, counts))
     return found
+
+
+def distributions(algorithm: str, subject: PrefixSum) -> list[str]:
+    """That are measured with it."""
+    if algorithm == NATIVE:
+        return ["even"]
+    steps = [f"ladder:step={round(each * subject.step)}" for each in STEPS] if algorithm == CHAIN else []
+    return [*distribution.KINDS, *steps]
 
 
 def compiled(library: str, directory: Path) -> Path:
@@ -124,7 +133,7 @@ def main() -> int:
     try:
         shape = shapes.parse(arguments.cluster)
         plans = [rows(shape, library, NATIVE) for library in NAMES]
-        plans += [rows(shape, LIBRARY, algorithm) for algorithm in DISTRIBUTIONS]
+        plans += [rows(shape, LIBRARY, algorithm) for algorithm in SCANS]
         path = arguments.output / f"modelled-prefix-{shape.ranks}.csv"
         with tempfile.TemporaryDirectory(prefix="rondo-prefix-") as name, path.open("w", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")

@@ -13,7 +13,11 @@ except PackageNotFoundError:  # a source tree on PYTHONPATH
     __version__ = "unknown"
 
 # What programs call, by the module that has it. Loaded when it is first used: the command line needs no NumPy, no MPI.
-_CALLS = {"distribution": "distributions.distribution", "prefix_sum": "prefix_sums"}
+_CALLS = {
+    "distribution": "distributions.distribution",
+    "prefix_sum": "prefix_sums",
+    "redistribute": "distributions.redistribution",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -83,17 +83,13 @@ def prefix_sum(
     before any rank has heard of the call; mpi4py's MPI.Exception for what MPI reports; rondo.errors.Error where there
     is no library for the MPI that mpi4py uses, or MPI is not initialised.
     """
-    numpy, mpi = _modules()
+    numpy, mpi = modules()
     comm = mpi.COMM_WORLD if comm is None else comm
-    _check_communicator(comm, mpi)
-    array = _plain(array, numpy)
+    check_communicator(comm, mpi)
+    array = plain(array, numpy)
     kind = _mpi_name(array, numpy)
     operator = _operator(op, array, mpi)
-    if array.ndim == 0:
-        raise ValueError("the array has no axis; an array with at least one was expected, as numpy.atleast_1d makes it")
-    axis = _whole(axis)
-    if not -array.ndim <= axis < array.ndim:
-        raise ValueError(f"axis {axis} is out of range for an array of {array.ndim} dimensions")
+    axis = whole_axis(axis, array)
     result = _result(array, out, numpy)
     into = result if axis == 0 else numpy.moveaxis(result, axis, 0)
     # The functions of a user get rows as they lie, and a total is one of them.
@@ -114,32 +110,41 @@ def prefix_sum(
     return (result, total[()] if work.ndim == 1 else total) if return_total else result
 
 
-def _modules() -> tuple[Any, Any]:
+def modules() -> tuple[Any, Any]:
+    """NumPy, and mpi4py's MPI; Error without them."""
     try:
         import numpy  # noqa: PLC0415
         from mpi4py import MPI  # noqa: PLC0415
     except ImportError as error:
-        raise Error(f"prefix sums in Python need NumPy and mpi4py: {error}; pip install numpy mpi4py") from None
+        raise Error(f"distributed arrays in Python need NumPy and mpi4py: {error}; pip install numpy mpi4py") from None
     return numpy, MPI
 
 
-def _plain(array: Any, numpy: Any) -> np.ndarray:
+def plain(array: Any, numpy: Any) -> np.ndarray:
+    """What is given as an array; TypeError if it is masked."""
     if type(array) is not numpy.ndarray and isinstance(array, numpy.ma.MaskedArray):
         raise TypeError("the array is masked, and masks are not looked at; array.filled(0), say, was expected")
     plain: np.ndarray = numpy.asarray(array)
     return plain
 
 
-def _whole(axis: Any) -> int:
+def whole_axis(axis: Any, array: np.ndarray) -> int:
+    """The axis, if the array has it; TypeError or ValueError."""
+    if array.ndim == 0:
+        raise ValueError("the array has no axis; an array with at least one was expected, as numpy.atleast_1d makes it")
     try:
-        return index(axis)
+        number = index(axis)
     except TypeError:
         raise TypeError(f"axis is {axis!r}; a whole number was expected") from None
+    if not -array.ndim <= number < array.ndim:
+        raise ValueError(f"axis {axis} is out of range for an array of {array.ndim} dimensions")
+    return number
 
 
-def _check_communicator(comm: Any, mpi: Any) -> None:
+def check_communicator(comm: Any, mpi: Any) -> None:
+    """Error, TypeError or ValueError if it is none that can be used."""
     if not mpi.Is_initialized() or mpi.Is_finalized():
-        raise Error("a prefix sum before MPI.Init() or after MPI.Finalize(); call it between them")
+        raise Error("called before MPI.Init() or after MPI.Finalize(); call it between them")
     if not isinstance(comm, mpi.Comm):
         raise TypeError(f"comm is a {type(comm).__name__}; a communicator of mpi4py was expected")
     if comm == mpi.COMM_NULL:
@@ -257,7 +262,7 @@ def _call(
     comm: MPI.Intracomm,
 ) -> None:
     """Calls the library with an array, one for the result of equal layout, and one for the total or None."""
-    _, mpi = _modules()
+    _, mpi = modules()
     _, into, total = arrays
     row = _row_type(into, base)
     try:

@@ -53,29 +53,29 @@ bool prepare_exchanges() {
     return library().Comm_create_keyval(copy_nothing, delete_exchange, &exchange_key, nullptr) == MPI_SUCCESS;
 }
 
-int Exchange::of(MPI_Comm comm, const Guidance& guidance, Exchange*& found, bool& told) {
+Failure Exchange::of(MPI_Comm comm, const Guidance& guidance, Exchange*& found, bool& told) {
     void* kept = nullptr;
     int is_there = 0;
     told = true;
     if (const int error = library().Comm_get_attr(comm, exchange_key, static_cast<void*>(&kept), &is_there);
         error != MPI_SUCCESS) {
-        return error;
+        return {error};
     }
     if (is_there != 0) {
         found = static_cast<Exchange*>(kept);
-        return MPI_SUCCESS;
+        return {};
     }
     int inter = 0;
-    if (const int error = library().Comm_test_inter(comm, &inter); error != MPI_SUCCESS) return error;
+    if (const int error = library().Comm_test_inter(comm, &inter); error != MPI_SUCCESS) return {error};
     if (inter != 0) {
         told = false;
-        return MPI_ERR_COMM;
+        return {MPI_ERR_COMM, Cause::inter_comm};
     }
     std::unique_ptr<Exchange> fresh(new Exchange);
-    if (const int error = fresh->set_up(comm, guidance); error != MPI_SUCCESS) return error;
+    if (const int error = fresh->set_up(comm, guidance); error != MPI_SUCCESS) return {error};
     const int error = library().Comm_set_attr(comm, exchange_key, fresh.get());
     if (error == MPI_SUCCESS) found = fresh.release();
-    return error;
+    return {error};
 }
 
 /// Not by MPI_Comm_dup, which would call what others have set as attributes.

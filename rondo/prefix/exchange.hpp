@@ -15,9 +15,9 @@ namespace rondo::prefix {
 /// One exchange is under way at a time.
 class Exchange {
   public:
-    /// That of a communicator. The first call is collective: it makes a communicator for messages. Returns an MPI error
-    /// code, which the library has told the communicator's error handler if `told`.
-    static int of(MPI_Comm comm, const Guidance& guidance, Exchange*& found, bool& told);
+    /// That of a communicator. The first call is collective: it makes a communicator for messages. Returns what is
+    /// wrong, which the library has told the communicator's error handler if `told`.
+    static Failure of(MPI_Comm comm, const Guidance& guidance, Exchange*& found, bool& told);
 
     Exchange(const Exchange&) = delete;
     Exchange& operator=(const Exchange&) = delete;
@@ -41,6 +41,8 @@ class Exchange {
     /// How many scans have begun. Of each, the tag of the broadcast behind it is known, whether that takes place or
     /// not: a rank that fails in between can be understood in the next call.
     [[nodiscard]] std::uint32_t calls() const { return calls_; }
+    /// Of the last scan's totals; 0 before the first.
+    [[nodiscard]] std::size_t bytes() const { return scan_.bytes; }
     /// Gives back memory that is held for the case that there is no more: enough to tell the others.
     void release_reserve() { reserve_.reset(); }
     /// True when it is over. `may_wait`: until then.

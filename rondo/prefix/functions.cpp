@@ -13,6 +13,7 @@
 #include "rondo/backends/mpi/device_memory.hpp"
 #include "rondo/core/error.hpp"
 #include "rondo/core/fingerprint.hpp"
+#include "rondo/prefix/failure.hpp"
 #include "rondo/prefix/prefix.hpp"
 
 namespace rondo::prefix {
@@ -101,75 +102,120 @@ struct Arguments {
 };
 
 /// What is wrong on this rank, perhaps on it alone.
-int judge(const Arguments& given, const mpi::Datatype& type) {
-    if (given.wants_total && (given.total == nullptr || given.total == MPI_IN_PLACE)) return MPI_ERR_ARG;
+Failure judge(const Arguments& given, const mpi::Datatype& type) {
+    if (given.wants_total && (given.total == nullptr || given.total == MPI_IN_PLACE))
+        return {MPI_ERR_ARG, Cause::total};
     if (given.count < 0 || (type.extent > 0 && given.count > std::numeric_limits<Count>::max() / type.extent)) {
-        return MPI_ERR_COUNT;
+        return {MPI_ERR_COUNT, Cause::count};
     }
     mpi::notice_device_runtimes();  // no kernel here reaches a GPU's memory
-    if (given.wants_total && mpi::on_device(given.total)) return MPI_ERR_BUFFER;
-    if (given.count == 0) return MPI_SUCCESS;
+    if (given.wants_total && mpi::on_device(given.total)) return {MPI_ERR_BUFFER, Cause::device};
+    if (given.count == 0) return {};
     // With a derived datatype, nullptr may be MPI_BOTTOM.
     const bool is_missing = type.predefined && (given.in == nullptr || given.out == nullptr);
-    if (is_missing || given.out == MPI_IN_PLACE) return MPI_ERR_BUFFER;
+    if (is_missing || given.out == MPI_IN_PLACE) return {MPI_ERR_BUFFER, Cause::no_buffer};
     const bool in_place = given.in == MPI_IN_PLACE;
-    if (mpi::on_device(given.out) || (!in_place && mpi::on_device(given.in))) return MPI_ERR_BUFFER;
-    return !in_place && overlap_in_part(given.in, given.out, given.count, type) ? MPI_ERR_BUFFER : MPI_SUCCESS;
+    if (mpi::on_device(given.out) || (!in_place && mpi::on_device(given.in))) return {MPI_ERR_BUFFER, Cause::device};
+    if (!in_place && overlap_in_part(given.in, given.out, given.count, type)) return {MPI_ERR_BUFFER, Cause::overlap};
+    return {};
 }
 
-/// `wrong`: an MPI error code of this rank alone, with which it takes part.
-int run_on(Exchange& exchange, const Arguments& given, const mpi::Datatype& type, const Guidance& guidance, int wrong) {
+/// Bytes of a total where the datatype does not say: those of the call before, or else of most elements.
+Count usual_bytes(const Exchange& exchange) {
+    const std::size_t head = sizeof(TotalHead);
+    return exchange.bytes() > head ? static_cast<Count>(exchange.bytes() - head) : Count{sizeof(double)};
+}
+
+/// `type`: nullptr if there is none. `wrong`: with this rank alone, perhaps. It takes part, and the others are told.
+Failure run_on(Exchange& exchange, const Arguments& given, const mpi::Datatype* type, const Guidance& guidance,
+               Failure wrong) {
     const void* const in = given.in == MPI_IN_PLACE ? given.out : given.in;
-    const Array array{in, given.out, wrong == MPI_SUCCESS ? given.count : 0, given.exclusive};
-    std::unique_ptr<Passes> passes = passes_for(array, type, given.op, exchange.messages());
-    if (passes == nullptr) return MPI_ERR_OP;
+    const Array array{in, given.out, wrong.is_any() ? 0 : given.count, given.exclusive};
+    std::unique_ptr<Passes> passes;
+    if (type != nullptr) {
+        passes = passes_for(array, *type, given.op, exchange.messages());
+        if (passes == nullptr && !wrong.is_any()) wrong = {MPI_ERR_OP, Cause::operation};
+    }
+    if (passes == nullptr) passes = no_passes(type != nullptr ? bytes_of_total(*type) : usual_bytes(exchange));
     char nowhere = 0;  // what fails is not written
     void* const total = given.wants_total && given.total == nullptr ? &nowhere : given.total;
     Prefix operation(array, total, std::move(passes), exchange, guidance);
-    if (wrong != MPI_SUCCESS) operation.fail(wrong);
+    if (wrong.is_any()) {
+        wrong.rank = exchange.rank();
+        operation.fail(wrong);
+    }
     while (!operation.progress(true)) {
     }
-    return operation.error();
+    return operation.failure();
 }
 
-/// Returns an MPI error code, which the error handler has been told if `told`.
-int run(const Arguments& given, const Guidance& guidance, bool& told) {
+/// Returns what is wrong, which the error handler has been told if `told`.
+Failure run(const Arguments& given, const Guidance& guidance, bool& told) {
     Exchange* exchange = nullptr;
-    if (const int error = Exchange::of(given.comm, guidance, exchange, told); error != MPI_SUCCESS) return error;
+    if (const Failure failure = Exchange::of(given.comm, guidance, exchange, told); failure.is_any()) return failure;
     told = false;
     mpi::Datatype derived;
     const mpi::Datatype* const type = mpi::describe(given.datatype, derived);
-    if (type == nullptr) return MPI_ERR_TYPE;
     const std::uint32_t calls = exchange->calls();
     try {
-        return run_on(*exchange, given, *type, guidance, judge(given, *type));
+        const Failure wrong = type != nullptr ? judge(given, *type) : Failure{MPI_ERR_TYPE, Cause::datatype};
+        return run_on(*exchange, given, type, guidance, wrong);
     } catch (const std::bad_alloc&) {
         if (exchange->calls() != calls) throw;  // in the midst of it
     }
     exchange->release_reserve();
-    return run_on(*exchange, given, *type, guidance, MPI_ERR_NO_MEM);
+    return run_on(*exchange, given, type, guidance, {MPI_ERR_NO_MEM, Cause::memory});
+}
+
+bool is_fatal(MPI_Comm comm) {
+    const mpi::Library& library = mpi::library();
+    MPI_Errhandler handler;
+    if (library.Comm_get_errhandler(comm, &handler) != MPI_SUCCESS) return false;
+    const bool is = handler == library.errors_are_fatal;
+    library.Errhandler_free(&handler);
+    return is;
+}
+
+/// For a program that ends here, without a look at the error code: MPI would name a function of its own.
+void explain(const Arguments& given, const Failure& failure) {
+    const mpi::Library& library = mpi::library();
+    std::string text = given.wants_total ? "rondo_prefix_total" : "rondo_prefix";
+    int rank = 0;
+    library.Comm_rank(given.comm == library.comm_null ? library.comm_world : given.comm, &rank);
+    text += " on rank " + std::to_string(rank) + ": ";
+    if (failure.rank >= 0 && failure.rank != rank) text += "rank " + std::to_string(failure.rank) + " failed: ";
+    if (const char* known = text_of(failure.cause)) {
+        text += known;
+    } else {
+        char reported[MPI_MAX_ERROR_STRING] = "";
+        int length = 0;
+        library.Error_string(failure.error, reported, &length);
+        text += reported;
+    }
+    warn(text);
 }
 
 int serve_prefix(const Arguments& given, const void* caller) {
     const Guidance* here = nullptr;
-    int error = MPI_ERR_OTHER;
+    Failure failure{MPI_ERR_OTHER};
     bool told = false;
     try {
         here = guidance_for(caller);
-        if (here == nullptr) return error;
-        const mpi::Library& library = mpi::library();
-        if (given.comm == library.comm_null) error = MPI_ERR_COMM;
-        else error = run(given, *here, told);
+        if (here == nullptr) return failure.error;
+        const bool is_null = given.comm == mpi::library().comm_null;
+        failure = is_null ? Failure{MPI_ERR_COMM, Cause::comm} : run(given, *here, told);
     } catch (const std::bad_alloc&) {
-        error = MPI_ERR_NO_MEM;
+        failure = {MPI_ERR_NO_MEM, Cause::memory};
     } catch (const std::exception& fault) {
         warn(fault.what());
-        error = MPI_ERR_INTERN;
+        failure = {MPI_ERR_INTERN};
     }
-    if (error == MPI_SUCCESS || told || here == nullptr) return error;
+    if (!failure.is_any() || told || here == nullptr) return failure.error;
     const bool has_handler = given.comm != mpi::library().comm_null;
-    mpi::library().Comm_call_errhandler(has_handler ? given.comm : mpi::library().comm_world, error);
-    return error;
+    const MPI_Comm handles = has_handler ? given.comm : mpi::library().comm_world;
+    if (is_fatal(handles)) explain(given, failure);
+    mpi::library().Comm_call_errhandler(handles, failure.error);
+    return failure.error;
 }
 
 }  // namespace

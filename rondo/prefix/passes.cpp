@@ -322,7 +322,43 @@ class ElementPasses : public Passes {
     std::vector<char> sum_, spare_, copies_;
 };
 
+/// What this rank would have to combine, it does not know how to.
+class NoCombiner : public mpi::Combiner {
+  public:
+    int combine(const void* /*left*/, const void* /*right*/, void* /*into*/, Count /*count*/) const override {
+        return MPI_ERR_OP;
+    }
+};
+
+class NoPasses : public Passes {
+  public:
+    explicit NoPasses(Count bytes_of_total) : Passes(1, false), bytes_(bytes_of_total) {}
+
+    void restart() override {}
+    [[nodiscard]] TotalCombiner combiner() const override { return {reduction_, 1, bytes_, 0}; }
+    [[nodiscard]] bool is_commutative() const override { return true; }
+    [[nodiscard]] std::uint64_t signature() const override { return 0; }
+    [[nodiscard]] const char* sum() const override { return nullptr; }
+    int reduce(Count /*first*/, Count /*count*/) override { return MPI_ERR_INTERN; }
+    int scan(Count /*first*/, Count /*count*/, const char* /*prefix*/) override { return MPI_ERR_INTERN; }
+    int add(Count /*first*/, Count /*count*/, const char* /*prefix*/) override { return MPI_ERR_INTERN; }
+    int put(const char* /*data*/, void* /*element*/) override { return MPI_ERR_INTERN; }
+    int put_identity(void* /*element*/) override { return MPI_ERR_INTERN; }
+
+  private:
+    Count bytes_;
+    NoCombiner combiner_;
+    Reduction reduction_{combiner_, true};
+};
+
 }  // namespace
+
+std::unique_ptr<Passes> no_passes(Count bytes_of_total) { return std::make_unique<NoPasses>(bytes_of_total); }
+
+Count bytes_of_total(const Datatype& type) {
+    const std::optional<Row> row = row_of(type);
+    return row ? row->columns * row->basic->extent : type.true_extent;
+}
 
 std::unique_ptr<Passes> passes_for(const Array& array, const Datatype& type, MPI_Op op, MPI_Comm self_messages) {
     const bool predefined = Reduction(op, mpi::byte_type()).predefined();

@@ -60,4 +60,11 @@ class Passes {
 /// define the operator on the datatype. Throws std::bad_alloc.
 std::unique_ptr<Passes> passes_for(const Array& array, const mpi::Datatype& type, MPI_Op op, MPI_Comm self_messages);
 
+/// Of a rank that fails: they write nothing, and take part with totals of so many bytes, as the others have them.
+/// Throws std::bad_alloc.
+std::unique_ptr<Passes> no_passes(Count bytes_of_total);
+
+/// Bytes of a total of such elements, whatever the operator is. Throws std::bad_alloc.
+Count bytes_of_total(const mpi::Datatype& type);
+
 }  // namespace rondo::prefix

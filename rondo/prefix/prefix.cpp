@@ -17,10 +17,10 @@ std::size_t room_for(const TotalCombiner& combiner) {
     return (combiner.bytes() + alignof(TotalHead) - 1) / alignof(TotalHead) * alignof(TotalHead);
 }
 
-int class_of(int error) {
+bool is_truncation(int error) {
     int error_class = MPI_ERR_OTHER;
     mpi::library().Error_class(error, &error_class);
-    return error_class;
+    return error_class == MPI_ERR_TRUNCATE;
 }
 
 }  // namespace
@@ -34,14 +34,14 @@ Prefix::Prefix(const Array& array, void* total, std::unique_ptr<Passes> passes, 
 bool Prefix::progress(bool may_wait) {
     switch (stage_) {
         case Stage::first_pass:
-            if (error_ != MPI_SUCCESS || first_pass()) begin_scan();
+            if (has_failed() || first_pass()) begin_scan();
             break;
         case Stage::scan:
             if (exchange_.progress(may_wait)) end_scan();
             break;
         case Stage::second_pass:
             if (total_arrives_ && exchange_.progress(false)) total_arrives_ = false;
-            if (error_ != MPI_SUCCESS || second_pass()) end_second_pass();
+            if (has_failed() || second_pass()) end_second_pass();
             break;
         case Stage::total:
             if (!total_arrives_ || exchange_.progress(may_wait)) end_total();
@@ -72,7 +72,7 @@ bool Prefix::is_through(Work&& work) {
         }
         done_ += count;
     }
-    return done_ == array_.count || error_ != MPI_SUCCESS;
+    return done_ == array_.count || has_failed();
 }
 
 bool Prefix::first_pass() {
@@ -84,11 +84,14 @@ bool Prefix::first_pass() {
 }
 
 void Prefix::begin_scan() {
-    if (error_ != MPI_SUCCESS) {
-        put_head(own_, {State::failed, class_of(error_)});
+    tells_total_ = total_ != nullptr;
+    if (has_failed()) {
+        put_head(own_, head_of_failure(failure_, tells_total_));
     } else {
         const bool is_known = array_.count > 0 && needs_first_pass();
-        put_head(own_, {is_known ? State::present : State::empty, 0, signature()});
+        put_head(
+            own_,
+            {.state = is_known ? State::present : State::empty, .wants_total = tells_total_, .signature = signature()});
         if (is_known) std::memcpy(data_of(own_), passes_->sum(), combiner_.bytes() - sizeof(TotalHead));
     }
     stage_ = Stage::scan;
@@ -111,19 +114,21 @@ void Prefix::end_scan() {
     stage_ = Stage::second_pass;
     done_ = 0;
     if (exchange_.size() == 1) return;
-    if (exchange_.error() != MPI_SUCCESS) {  // who knows what the others have
-        const int error = exchange_.error();
-        note(class_of(error) == MPI_ERR_TRUNCATE ? MPI_ERR_TYPE : error);  // a total of another datatype
+    if (exchange_.error() != MPI_SUCCESS) {                                            // who knows what the others have
+        if (is_truncation(exchange_.error())) note({MPI_ERR_TYPE, Cause::differing});  // a total of another datatype
+        else note(exchange_.error());
         stage_ = Stage::done;
         return;
     }
-    if (total_ != nullptr) {
+    const TotalHead before = head_of(before_);
+    // Ranks that differ fail, but all of them go the way of rank 0, or some would wait in vain.
+    if (exchange_.rank() > 0) tells_total_ = before.wants_total;
+    if (tells_total_) {
         if (exchange_.is_last()) combiner_.combine(before_, own_, all_, 1);
         begin_broadcast();
     }
-    const TotalHead before = head_of(before_);
-    if (before.state == State::failed) note(before.error_class);
-    else if (exchange_.rank() > 0 && before.signature != signature()) note(MPI_ERR_TYPE);
+    if (before.state == State::failed) note(failure_of(before));
+    else if (exchange_.rank() > 0 && before.signature != signature()) note({MPI_ERR_TYPE, Cause::differing});
     if (!is_scanned_) passes_->restart();
 }
 
@@ -138,11 +143,11 @@ bool Prefix::second_pass() {
 
 void Prefix::end_second_pass() {
     const bool is_first = array_.count > 0 && head_of(before_).state == State::empty;
-    if (error_ == MPI_SUCCESS && array_.exclusive && is_first) note(passes_->put_identity(array_.into));
-    stage_ = total_ != nullptr ? Stage::total : Stage::done;
+    if (!has_failed() && array_.exclusive && is_first) note(passes_->put_identity(array_.into));
+    stage_ = tells_total_ ? Stage::total : Stage::done;
     if (exchange_.size() > 1 || total_ == nullptr) return;
-    if (array_.count > 0 && error_ == MPI_SUCCESS) {
-        put_head(all_, {State::present, 0, signature()});
+    if (array_.count > 0 && !has_failed()) {
+        put_head(all_, {.state = State::present, .wants_total = true, .signature = signature()});
         std::memcpy(data_of(all_), passes_->sum(), combiner_.bytes() - sizeof(TotalHead));
     }
 }
@@ -150,9 +155,9 @@ void Prefix::end_second_pass() {
 void Prefix::end_total() {
     stage_ = Stage::done;
     if (exchange_.size() > 1) note(exchange_.error());
-    if (error_ != MPI_SUCCESS) return;
+    if (has_failed()) return;
     const TotalHead all = head_of(all_);
-    if (all.state == State::failed) note(all.error_class);
+    if (all.state == State::failed) note(failure_of(all));
     else if (all.state == State::present) note(passes_->put(data_of(all_), total_));
     else note(passes_->put_identity(total_));
 }

@@ -19,20 +19,19 @@ namespace rondo::prefix {
 class Prefix {
   public:
     /// Borrows the exchange and the guidance. `total`: where the sum of all elements goes; nullptr: nowhere, on all
-    /// ranks. Throws std::bad_alloc.
+    /// ranks, or those that differ fail. Throws std::bad_alloc.
     Prefix(const Array& array, void* total, std::unique_ptr<Passes> passes, Exchange& exchange,
            const Guidance& guidance);
     Prefix(const Prefix&) = delete;
     Prefix& operator=(const Prefix&) = delete;
 
     /// This rank has something wrong of its own. It writes nothing, but takes part: all behind it fail, too.
-    void fail(int error) { error_ = error; }
+    void fail(const Failure& failure) { failure_ = failure; }
 
     /// One step, which may be a piece of a pass. True when the operation is over, `error` says how. `may_wait`: for
     /// messages, where nothing else can be done. Throws std::bad_alloc, and is over then.
     bool progress(bool may_wait);
-    /// An MPI error code.
-    [[nodiscard]] int error() const { return error_; }
+    [[nodiscard]] const Failure& failure() const { return failure_; }
 
   private:
     enum class Stage : std::uint8_t { first_pass, scan, second_pass, total, done };
@@ -49,9 +48,12 @@ class Prefix {
     void end_scan();
     void end_second_pass();
     void end_total();
-    void note(int error) {
-        if (error_ == MPI_SUCCESS) error_ = error;
+    [[nodiscard]] bool has_failed() const { return failure_.is_any(); }
+    void note(const Failure& failure) {
+        if (!has_failed()) failure_ = failure;
     }
+    /// Of this rank, and no fault of its arguments.
+    void note(int error) { note({error, error == MPI_ERR_NO_MEM ? Cause::memory : Cause::reported, exchange_.rank()}); }
 
     Array array_;
     void* total_;
@@ -63,9 +65,10 @@ class Prefix {
     char *own_, *before_, *all_;
     Stage stage_ = Stage::first_pass;
     bool is_scanned_ = false;     // by the first pass
+    bool tells_total_ = false;    // rank 0 wants that
     bool total_arrives_ = false;  // is under way
     Count done_ = 0;              // elements, of the pass under way
-    int error_ = MPI_SUCCESS;
+    Failure failure_;
 };
 
 }  // namespace rondo::prefix

@@ -7,6 +7,17 @@ namespace rondo::prefix {
 
 using State = TotalHead::State;
 
+TotalHead head_of_failure(const Failure& failure, bool wants_total) {
+    int error_class = MPI_ERR_OTHER;
+    mpi::library().Error_class(failure.error, &error_class);
+    const auto rank = static_cast<std::int64_t>(failure.rank);
+    return {State::failed, failure.cause, wants_total, error_class, static_cast<std::uint64_t>(rank)};
+}
+
+Failure failure_of(const TotalHead& head) {
+    return {head.error_class, head.cause, static_cast<Rank>(static_cast<std::int64_t>(head.signature))};
+}
+
 /// A failure is an answer, too: the others go on.
 int TotalCombiner::combine(const void* left, const void* right, void* into, Count totals) const {
     const auto step = static_cast<Count>(bytes());
@@ -21,23 +32,23 @@ void TotalCombiner::combine_one(const char* left, const char* right, char* into)
     const TotalHead first = head_of(left), second = head_of(right);
     const bool left_decides = first.state == State::failed || second.state == State::empty;
     const bool right_decides = second.state == State::failed || first.state == State::empty;
-    int error = MPI_SUCCESS;
+    Failure failure;
     if (first.state != State::failed && second.state != State::failed && first.signature != second.signature) {
-        error = MPI_ERR_TYPE;
+        failure = {MPI_ERR_TYPE, Cause::differing};
     } else if (left_decides || right_decides) {
         const char* const from = left_decides ? left : right;
         if (from != into) std::memcpy(into, from, bytes());
+        TotalHead decided = head_of(into);
+        decided.wants_total = first.wants_total;
+        put_head(into, decided);
         return;
     } else {
-        error = combine_data(left, right, into);
+        failure.error = combine_data(left, right, into);
+        if (failure.error == MPI_ERR_NO_MEM) failure.cause = Cause::memory;
     }
-    if (error == MPI_SUCCESS) {
-        put_head(into, {State::present, 0, first.signature});
-    } else {
-        int error_class = MPI_ERR_OTHER;
-        mpi::library().Error_class(error, &error_class);
-        put_head(into, {State::failed, error_class});
-    }
+    TotalHead head = first;
+    head.state = State::present;
+    put_head(into, failure.is_any() ? head_of_failure(failure, first.wants_total) : head);
 }
 
 int TotalCombiner::combine_data(const char* left, const char* right, char* into) const {

@@ -6,21 +6,27 @@
 #include <cstring>
 
 #include "rondo/backends/mpi/reduction.hpp"
+#include "rondo/prefix/failure.hpp"
 
 namespace rondo::prefix {
 
 /// In front of the data of a total, as ranks of one machine lay it out.
 struct alignas(16) TotalHead {
-    enum class State : std::int32_t {
+    enum class State : std::int16_t {
         empty,    ///< no elements: whatever it is combined with stays as it is
         present,  ///< data follow
         failed,   ///< some rank could not find its total: no prefix behind it is known
     };
     State state = State::empty;
-    std::int32_t error_class = 0;  ///< MPI's, of a failure
-    /// Equal where ranks have given arguments that fit together; 0 from a rank that has failed.
+    Cause cause = Cause::reported;  ///< of a failure
+    bool wants_total = false;       ///< the first of the ranks does
+    std::int32_t error_class = 0;   ///< MPI's, of a failure
+    /// Equal where ranks have given arguments that fit together. Of a failure: the rank at fault, as a number.
     std::uint64_t signature = 0;
 };
+
+TotalHead head_of_failure(const Failure& failure, bool wants_total);
+Failure failure_of(const TotalHead& head);
 
 inline TotalHead head_of(const char* total) {
     TotalHead head;

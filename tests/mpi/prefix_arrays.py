@@ -187,7 +187,7 @@ def say_complaints() -> None:
         for name, text in said.items():
             print(f"{name} | {text}")
     MPI.Finalize()
-    assert complaint(lambda: rondo.prefix_sum(array)).startswith("Error: a prefix sum before MPI.Init() or after")
+    assert complaint(lambda: rondo.prefix_sum(array)).startswith("Error: called before MPI.Init() or after")
 
 
 if __name__ == "__main__":

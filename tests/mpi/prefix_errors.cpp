@@ -158,6 +158,24 @@ int main(int argc, char** argv) {
     try_case("shorter datatypes on rank 1", comm, [&] {
         return rondo_prefix(in.data(), out.data(), 9, rank == 1 ? MPI_FLOAT : MPI_DOUBLE, MPI_SUM, 0, comm);
     });
+    try_case("null operator on rank 1", comm, [&] { return sum(9, rank == 1 ? MPI_OP_NULL : MPI_SUM, comm); });
+    try_case("undefined operator on rank 1, with total", comm, [&] {
+        const MPI_Op op = rank == 1 ? MPI_BAND : MPI_SUM;
+        return rondo_prefix_total(in.data(), out.data(), &total, 9, MPI_DOUBLE, op, 0, comm);
+    });
+    try_case("null datatype on rank 1", comm, [&] {
+        const MPI_Datatype type = rank == 1 ? MPI_DATATYPE_NULL : MPI_DOUBLE;
+        return rondo_prefix(in.data(), out.data(), 9, type, MPI_SUM, 0, comm);
+    });
+    for (const int wants : {0, 1, 2}) {
+        const std::string rank_name = std::to_string(wants);
+        const auto call = [&](bool wants_total) {
+            if (!wants_total) return sum(9, MPI_SUM, comm);
+            return rondo_prefix_total(in.data(), out.data(), &total, 9, MPI_DOUBLE, MPI_SUM, 0, comm);
+        };
+        try_case(("total on rank " + rank_name + " alone").c_str(), comm, [&] { return call(rank == wants); });
+        try_case(("no total on rank " + rank_name).c_str(), comm, [&] { return call(rank != wants); });
+    }
     // Whatever it is that rank 1 has no memory for: all are told, and the next call is right.
     int granted = 0, refused = 0;
     for (bool is_refused = true; is_refused; ++granted) {

@@ -36,6 +36,15 @@ ERRORS = {
     "exclusive on rank 1": "success, type, type",
     "no memory on rank 1": "success, no memory, no memory",
     "shorter datatypes on rank 1": "success, type, type",
+    "null operator on rank 1": "success, op, op",
+    "undefined operator on rank 1, with total": "op, op, op",
+    "null datatype on rank 1": "success, type, type",
+    "total on rank 0 alone": "type, type, type",
+    "no total on rank 0": "success, type, type",
+    "total on rank 1 alone": "success, type, type",
+    "no total on rank 1": "type, type, type",
+    "total on rank 2 alone": "success, success, type",
+    "no total on rank 2": "type, type, type",
     "no memory for anything": "success, success, success",
     "right again": "success, success, success",
     "sums": "success, success, success",
@@ -70,6 +79,15 @@ def test_sums_are_those_of_a_loop_everywhere(mpi: MpiLibrary, ranks: int) -> Non
     check(mpi, ranks, "200003")
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize("mpi", EVERY_DAY, indirect=True)
+@pytest.mark.parametrize("rank", [0, 1])
+def test_more_elements_than_an_int_counts(mpi: MpiLibrary, rank: int) -> None:
+    output = mpi.run([linked(mpi, "prefix_long.c"), str(rank)], 2, timeout=300).check().stdout
+    lines = [f"rank {each}: {2**31 + 7 if each == rank else 5} elements, 0 wrong" for each in range(2)]
+    assert sorted(output.splitlines()) == lines
+
+
 @pytest.mark.parametrize("mpi", ["openmpi"], indirect=True)
 def test_sums_are_the_same_under_rondo_run(mpi: MpiLibrary) -> None:
     check(mpi, 2, "1001", "brief", preloaded=True)
@@ -95,6 +113,21 @@ def test_failures_are_told_on_every_rank_that_needs_the_result(mpi: MpiLibrary) 
     run = mpi.run([linked(mpi, "prefix_errors.cpp")], 3).check()
     assert dict(line.split(": ") for line in run.stdout.splitlines()) == ERRORS
     assert "rondo: a prefix sum before MPI_Init\n" in run.stderr
+
+
+@pytest.mark.parametrize("mpi", EVERY_DAY, indirect=True)
+@pytest.mark.parametrize(
+    ("wrong", "complaint"),
+    [
+        ("count", "rondo: rondo_prefix on rank 1: a negative count"),
+        ("operator", "rondo: rondo_prefix_total on rank 1: the operator is null, or not defined on the datatype"),
+        ("kinds", "rondo: rondo_prefix on rank 1: ranks differ in datatype, operator or exclusive, or only some want"),
+    ],
+)
+def test_a_program_that_ends_is_told_whose_fault_it_was(mpi: MpiLibrary, wrong: str, complaint: str) -> None:
+    run = mpi.run([linked(mpi, "prefix_abort.c"), wrong], 2)
+    assert run.returncode != 0
+    assert complaint in run.stderr + run.stdout
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)

@@ -204,6 +204,15 @@ def test_the_command_shows_a_table_counts_and_json(rondo, tmp_path):
     assert by_chain["best"] <= by_chain["tent"] < by_chain["even"]
 
 
+def test_the_command_says_how_far_it_is_with_many_ranks(rondo, monkeypatch):
+    words = ["distribution", "-n", 5, "--count", 500, "--algorithm", CHAIN, "--how", "even", "--how", "tent"]
+    assert rondo(*words).stderr == ""
+    monkeypatch.setattr("rondo.commands.distribution.QUICK_RANKS", 4)
+    assert rondo(*words).stderr == "chain, even: 1 of 2\nchain, tent: 2 of 2\n"
+    words[words.index("--algorithm") : words.index("--how")] = []
+    assert rondo(*words).stderr.startswith("looking which of the exclusive scans are the quickest on 5 ranks\n")
+
+
 def test_the_command_draws(rondo, tmp_path):
     picture = tmp_path / "waits.svg"
     result = rondo("distribution", "-n", 6, "--count", 6000, "--draw", picture, "--algorithm", CHAIN)
@@ -270,9 +279,10 @@ def test_measured_prefix_sums_take_what_formula_and_virtual_time_say():
     medians = {key: statistics.median(found) for key, found in times.items()}
     alpha, ranks = 2e-3, 8
     for load in (40, 10):
-        formula = load * alpha + ranks * alpha / 2
-        chain = medians["mpich", CHAIN, str(load), "best"]
-        assert chain == pytest.approx(formula, rel=0.02 if load == 40 else 0.04)
+        chain = "mpich", CHAIN, str(load), "best"
+        assert medians[chain] == pytest.approx(predicted[chain], rel=0.02)
+        if load == 40:  # at 10, what messages cost the processor counts for more, of which the formula knows nothing
+            assert medians[chain] == pytest.approx(load * alpha + ranks * alpha / 2, rel=0.02)
         of_load = {key: seconds for key, seconds in medians.items() if key[2] == str(load)}
         quickest = min(of_load, key=lambda key: of_load[key])
         assert quickest[3] == "best"

@@ -86,7 +86,8 @@ def driver_for(library: MpiLibrary, before: Callable[[], None] = lambda: None) -
     headers = sorted(installation.BENCH_SOURCES.rglob("*.hpp"))
     if not sources:
         raise Error(f"this installation of Rondo is incomplete: there are no sources in {installation.BENCH_SOURCES}")
-    flags = [f"-I{installation.BENCH_SOURCES}", "-Wl,--no-as-needed", "-ldl"]
+    prefix = installation.LIBRARIES / f"librondo-prefix-{mpi_library.ABI_OF[library.name]}.so"
+    flags = [f"-I{installation.BENCH_SOURCES}", f'-DRONDO_PREFIX_LIBRARY="{prefix}"', "-Wl,--no-as-needed", "-ldl"]
     driver = mpi_library.compile_program(library, DRIVER, sources, headers, flags, before=before)
     found = abi.of_program([str(driver)], None, {**os.environ, **library.environment})
     if found.abi != mpi_library.ABI_OF[library.name]:

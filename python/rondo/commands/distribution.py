@@ -25,6 +25,7 @@ from rondo.machine.machine import Machine
 
 UNBOUNDED = 1000  # columns
 ROUNDING = 1e-12  # of seconds that were added up
+QUICK_RANKS = 2048  # so many take seconds; more are worth a word on the way
 Rows = dict[tuple[str, str], Timeline]
 """By algorithm and distribution."""
 
@@ -111,12 +112,13 @@ def command(
         _check_picture(picture)
     for each in algorithms:
         subject.timeline(each, [0] * subject.ranks)  # refuses what is wrong
+    if not algorithms:
+        _say(subject, f"looking which of the exclusive scans are the quickest on {subject.ranks} ranks")
     names = algorithms or tuple(dict.fromkeys((CHAIN, *subject.algorithms(elements)[:FEW])))
-    rows = {
-        (name, kind): subject.timeline(name, distributions.counts_of(subject, elements, kind, name))
-        for name in names
-        for kind in kinds
-    }
+    rows: Rows = {}
+    for name, kind in itertools.product(names, kinds):
+        _say(subject, f"{name}, {kind}: {len(rows) + 1} of {len(names) * len(kinds)}")
+        rows[name, kind] = subject.timeline(name, distributions.counts_of(subject, elements, kind, name))
     if as_json:
         click.echo(json.dumps(_document(subject, elements, rows)))
     else:
@@ -135,6 +137,12 @@ def _ranks(processes: int | None, nodes: str | None) -> int:
     if None not in (processes, ranks_on) and processes != ranks_on:
         raise Error(f"--nodes {nodes} has {ranks_on} ranks, not the {processes} of -n; leave out one of the two")
     return processes or ranks_on or 1
+
+
+def _say(subject: PrefixSum, what: str) -> None:
+    """On the way, where it takes long."""
+    if subject.ranks > QUICK_RANKS:
+        click.echo(what, err=True)
 
 
 def _figures(machine_file: str | None, cluster: str | None) -> Machine:

@@ -22,7 +22,7 @@ SECONDS = 20.0
 # cache, as segments do.
 MESSAGES = (500, 1000)
 OPERANDS = (4096, 16384)
-ARRAYS = (1 << 20, 1 << 22)  # longer than most caches
+ARRAYS = (1 << 22, 1 << 23)  # longer than most caches, and what prefix sums write past them
 # By factors of two where a library may begin to ask the receiver, from 4 KiB on.
 ROUND_TRIPS = "1,4,16,64,256,512,1Ki,2Ki,4Ki,8Ki,16Ki,32Ki,64Ki"
 SEGMENT = "segment"

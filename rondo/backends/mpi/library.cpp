@@ -111,6 +111,7 @@ bool connect(const void* caller, const char*& missing) {
     the_library.op_null = MPI_OP_NULL;
     the_library.request_null = MPI_REQUEST_NULL;
     the_library.errors_return = MPI_ERRORS_RETURN;
+    the_library.errors_are_fatal = MPI_ERRORS_ARE_FATAL;
     connected = true;
     return true;
 }

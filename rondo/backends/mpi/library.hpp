@@ -28,6 +28,7 @@ namespace rondo::mpi {
     FUNCTION(Comm_test_inter)         \
     FUNCTION(Errhandler_free)         \
     FUNCTION(Error_class)             \
+    FUNCTION(Error_string)            \
     FUNCTION(Finalized)               \
     FUNCTION(Get_library_version)     \
     FUNCTION(Group_free)              \
@@ -105,7 +106,7 @@ struct Library {
     MPI_Datatype byte = {}, datatype_null = {};
     MPI_Op op_null = {};
     MPI_Request request_null = {};
-    MPI_Errhandler errors_return = {};
+    MPI_Errhandler errors_return = {}, errors_are_fatal = {};
 };
 
 namespace detail {
