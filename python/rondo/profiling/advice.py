@@ -35,7 +35,12 @@ def what_to_do(found: Outlook) -> list[str]:
             f"Use `rondo run` as it is: with {name} it could save {_range_text(by_rules)} of the run. "
             "`rondo compare` says whether it does."
         )
-    more = best.value - by_rules.value
+    elif by_rules.value <= -WORTH:
+        lines.append(
+            f"`rondo run` would not pay: its start takes {percent(found.times.share(found.start))} of so short a run, "
+            "more than it saves."
+        )
+    more = best.value - max(by_rules.value, 0.0)
     if more >= WORTH and not found.circumstances.is_tuned:
         also = " more" if by_rules.value >= WORTH else ""
         lines.append(f"`rondo tune` on this machine: its rules could save up to {percent(more)}{also} of the run.")

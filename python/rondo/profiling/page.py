@@ -182,6 +182,9 @@ def _glance_table(found: Outlook) -> str:
     ]
     for name, saved in (("saved by rondo run", found.by_rules), ("saved at best", found.at_best)):
         rows.append([name, _saved_text(found, saved), advice.percent(found.times.share(saved.value))])
+    then = found.collectives
+    interval = f"{style.time_text(then.value)} [{style.time_text(then.low)}, {style.time_text(then.high)}]"
+    rows.append(["in collectives with rondo run", interval, advice.percent(found.times.share(then.value))])
     return document.table("Mean of the ranks", ["", "Time", "Of the run"], {""}, rows)
 
 

@@ -11,16 +11,18 @@ measured, from the moment when the last rank had come (`moving`).
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from rondo import _core
 from rondo.bench.results import NATIVE
+from rondo.cluster import cluster
 from rondo.errors import Error
 from rondo.launching import installation
 from rondo.machine import machine
@@ -32,6 +34,8 @@ from rondo.tune import rules_text, tuned_files
 
 FEWEST_SAMPLES = 3
 """Of a line: the first call of a kind makes connections, under Rondo as well."""
+FEW_BYTES = 63
+"""Vectors of up to so many bytes take the same time."""
 CALLS_OF_A_DUEL = 4
 """That the library may carry out in a first run, until the guard has seen who is faster: of a kind, here of a line."""
 START_LATENCIES = 60
@@ -51,6 +55,8 @@ MISFIT = 0.8
 a broadcast may; or the machine's figures are wrong. Nothing follows for algorithms that begin with all ranks."""
 ON_ONE_NODE = "on one node; there, virtual time has not been compared with measurements"
 TOO_FAST = "data were under way before the last rank came, or the machine's figures are wrong: it takes too little"
+SHORT = ERRORS[0][0]
+"""Up to so many bytes, it is the number of messages that counts."""
 TO_ROOT = ("gather", "reduce")
 """Who is done when the root is. Other ranks may wait for late ones in between."""
 PREDICTED, TUNED = "predicted", "measured by rondo tune"
@@ -152,18 +158,29 @@ class Outlook:
 
     @cached_property
     def by_rules(self) -> Range:
-        """Seconds of the run that `rondo run` saves, less what its start takes."""
-        return self._less_start([each.saved(each.rules) for each in self.predictions])
+        """Seconds of the run that `rondo run` saves, less what its start takes: negative if that is more."""
+        whole = sum((each.saved(each.rules) for each in self.predictions), NOTHING)
+        return Range(whole.value - self.start, whole.low - self.start, whole.high)
 
     @cached_property
     def at_best(self) -> Range:
-        """Seconds of the run that the best algorithms save, less what the start takes."""
-        return self._less_start([each.saved(each.best) for each in self.predictions])
+        """Seconds of the run that could be saved with the best algorithms, less what the start takes."""
+        whole = sum((each.saved(each.best) for each in self.predictions), NOTHING)
+        return Range(max(whole.value - self.start, 0.0), max(whole.low - self.start, 0.0), whole.high)
 
-    def _less_start(self, saved: Sequence[Range]) -> Range:
-        whole = sum(saved, NOTHING)
-        start = START_LATENCIES * machine_figures(self.circumstances.machine).alpha if whole.value > 0 else 0.0
-        return Range(max(whole.value - start, 0.0), max(whole.low - start, 0.0), whole.high)
+    @cached_property
+    def collectives(self) -> Range:
+        """Seconds of the mean rank in collectives with `rondo run`, which starts in MPI_Init, before them."""
+        whole = sum((each.saved(each.rules) for each in self.predictions), NOTHING)
+        now = self.times.collectives
+        return Range(now - whole.value, max(now - whole.high, 0.0), now - whole.low)
+
+    @cached_property
+    def start(self) -> float:
+        """Seconds that Rondo's own start takes."""
+        figures = machine_figures(self.circumstances.machine)
+        latency = figures.alpha if len(self.profile.hosts) > 1 else figures.alpha_inside
+        return START_LATENCIES * (latency or 0.0)
 
     @cached_property
     def not_judged(self) -> float:
@@ -220,7 +237,39 @@ def outlook(profile: Profile, where: Circumstances) -> Outlook:
             found[number] = _not_judged(line, "predictions for so many ranks take too long", _native(profile, line))
         else:
             found[number] = predicted(profile, line, where, explained)
+    _like_others(profile, found)
     return Outlook(profile, where, tuple(found[number] for number in range(len(profile.lines))))
+
+
+def _like_others(profile: Profile, found: dict[int, Prediction]) -> None:
+    """Lines that alone say too little are judged by calls elsewhere in the program that are like theirs.
+
+    A call saves as much as one of those; what it takes longer than they do, as the first one of a kind to make
+    connections, it takes with Rondo as well.
+    """
+    known: dict[tuple[object, ...], Prediction] = {}
+    for each in found.values():
+        kind = _kind(each.line)
+        if each.judged and (kind not in known or each.line.calls > known[kind].line.calls):
+            known[kind] = each
+    for number, each in found.items():
+        other = known.get(_kind(each.line))
+        if each.judged or other is None or math.isnan(each.native):
+            continue
+        if _why_not(each.line, profile.communicators[each.line.communicator], each.native, fewest=1):
+            continue
+        more = max(each.native - other.native, 0.0)
+        rules, best = (
+            estimate and dataclasses.replace(estimate, seconds=estimate.seconds + Range(more, more, more))
+            for estimate in (other.rules, other.best)
+        )
+        found[number] = dataclasses.replace(each, rules=rules, best=best, reason=other.reason, judged=True)
+
+
+def _kind(line: Line) -> tuple[object, ...]:
+    """The same for lines whose calls are alike but for the place in the program, and a few bytes."""
+    length = (line.bytes // max(line.calls, 1)).bit_length()
+    return line.function, line.communicator, max(length, FEW_BYTES.bit_length()), line.commutative
 
 
 def predicted(
@@ -235,9 +284,8 @@ def predicted(
     call = call_of(profile, line)
     if call not in explained:
         try:
-            explained[call] = explanation.by_texts(
-                call, where.text, where.rules, where.machine, {}, most_messages=MOST_MESSAGES
-            )
+            found = explanation.by_texts(call, where.text, where.rules, where.machine, {}, most_messages=MOST_MESSAGES)
+            explained[call] = _with_processors_shared(found, call, where) if profile.cluster else found
         except Error as error:
             explained[call] = str(error)
     found = explained[call]
@@ -269,6 +317,43 @@ def predicted(
             by_rules, reason = _estimate(chosen, found, least, where), ""
     best = fastest if fastest is not None and fastest.seconds.value < native else None
     return Prediction(line, native, by_rules, best, reason, judged=bool(estimates))
+
+
+def _with_processors_shared(found: Explanation, call: explanation.Call, where: Circumstances) -> Explanation:
+    """The same with the times of short calls on an emulated cluster, where all ranks share a machine's processors.
+
+    Its figures say what a message takes if all ranks send at once. Where few of a node's ranks send to others, as its
+    leader alone, these have the processors for themselves.
+    """
+    figures = machine_figures(where.machine)
+    if found.bytes > SHORT or figures.overhead <= cluster.SECONDS_PER_MESSAGE:
+        return found
+
+    def timed(each: Candidate) -> Candidate:
+        if each.seconds is None:
+            return each
+        overhead = max(figures.overhead * _share_of_senders(each.choice, call), cluster.SECONDS_PER_MESSAGE)
+        text = dataclasses.replace(figures, overhead=overhead).text()
+        (seconds,) = _core.times(
+            call.collective, each.choice, call.processes, call.elements, [text], element_bytes=call.element_bytes,
+            root=call.root, nodes=call.nodes, fluid=True, most_messages=MOST_MESSAGES,
+        )  # fmt: skip
+        return dataclasses.replace(each, seconds=seconds)
+
+    return dataclasses.replace(found, candidates=tuple(map(timed, found.candidates)))
+
+
+def _share_of_senders(choice: str, call: explanation.Call) -> float:
+    """Of all ranks, those that send messages to other nodes: as many as if each of them sent as many as the busiest."""
+    node = [number for number, ranks in enumerate(call.ranks_on) for _ in range(ranks)]
+    sent = [0] * call.processes
+    run = _core.trace(
+        call.collective, choice, call.processes, call.elements, element_bytes=call.element_bytes, root=call.root,
+        commutative=call.commutative, nodes=call.nodes, most_messages=MOST_MESSAGES,
+    )  # fmt: skip
+    for message in run["messages"]:
+        sent[message["from"]] += node[message["from"]] != node[message["to"]]
+    return sum(sent) / (len(sent) * max(sent)) if any(sent) else 0.0
 
 
 def call_of(profile: Profile, line: Line) -> explanation.Call:
@@ -362,7 +447,7 @@ def is_blocking(line: Line) -> bool:
     return not line.function.startswith("MPI_I") and not line.function.removesuffix("_c").endswith("_init")
 
 
-def _why_not(line: Line, communicator: Communicator, native: float) -> str:
+def _why_not(line: Line, communicator: Communicator, native: float, fewest: int = FEWEST_SAMPLES) -> str:
     """What stands against a prediction; empty if nothing does."""
     sampled = max((each.sampled for each in line.shares), default=0)
     if not line.collective or not is_blocking(line):
@@ -373,7 +458,7 @@ def _why_not(line: Line, communicator: Communicator, native: float) -> str:
         return "a communicator of one rank"
     if sampled == 0 or math.isnan(native):
         return "no call was compared with the other ranks'"
-    if sampled < FEWEST_SAMPLES:
+    if sampled < fewest:
         return f"only {sampled} of its calls {'was' if sampled == 1 else 'were'} compared with the other ranks'"
     return ""
 
