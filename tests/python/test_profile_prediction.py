@@ -11,7 +11,7 @@ import pytest
 from profile_builder import ALPHA, BETA, RUN, line, profile
 from rondo.launching import installation
 from rondo.machine.machine import Machine
-from rondo.profiling import advice, prediction, summary
+from rondo.profiling import advice, calls, prediction, summary
 from rondo.profiling.profile import Communicator, Site
 from rondo.tune import tuned_files
 
@@ -100,7 +100,7 @@ def test_rules_that_are_slower_than_the_library_lose_nothing(predicted):
 
 
 def test_nobody_gains_more_than_the_least_possible_time_allows(predicted):
-    call = prediction.call_of(profile(line("MPI_Allreduce", bytes=1 << 20)), line("MPI_Allreduce", bytes=1 << 20))
+    call = calls.call_of(profile(line("MPI_Allreduce", bytes=1 << 20)), line("MPI_Allreduce", bytes=1 << 20))
     figures = prediction.machine_figures(profile().machine)
     assert prediction.least_seconds(call, figures) == pytest.approx(ALPHA + 2 * (1 << 20) * 7 / 8 * BETA)
     found = predicted(profile(line("MPI_Allreduce", bytes=1 << 20, moving=1.0)))
@@ -269,13 +269,13 @@ def test_the_errors_of_virtual_time_are_those_of_the_page():
     ],
 )
 def test_where_the_ranks_of_a_communicator_are(communicator, expected):
-    assert prediction.ranks_on(profile(nodes=4, each=4), communicator) == expected
+    assert calls.ranks_on(profile(nodes=4, each=4), communicator) == expected
 
 
 def test_nodes_of_all_ranks_are_known_one_by_one():
     found = profile(nodes=3, each=2)
     found.ranks.pop()
-    assert prediction.ranks_on(found, Communicator("", "MPI_COMM_WORLD", 5, 3, 2, 1)) == (2, 2, 1)
+    assert calls.ranks_on(found, Communicator("", "MPI_COMM_WORLD", 5, 3, 2, 1)) == (2, 2, 1)
 
 
 def test_the_slowest_rank_counts_and_of_communicators_alike_one_of_each():
@@ -284,8 +284,8 @@ def test_the_slowest_rank_counts_and_of_communicators_alike_one_of_each():
         share.moving = seconds
     single = Communicator("", "MPI_Comm_split", 4, 4, 1, 1)
     pairs = Communicator("", "MPI_Comm_split", 2, 2, 1, 2)
-    assert prediction.moving_per_call(one, single) == pytest.approx(0.04)
-    assert prediction.moving_per_call(one, pairs) == pytest.approx(0.035)
+    assert calls.moving_per_call(one, single) == pytest.approx(0.04)
+    assert calls.moving_per_call(one, pairs) == pytest.approx(0.035)
 
 
 def test_a_reduction_is_over_when_the_root_has_the_result():
@@ -294,10 +294,10 @@ def test_a_reduction_is_over_when_the_root_has_the_result():
     for share in one.shares:
         share.moving = 50.0
     one.shares[2].moving = 0.05
-    assert prediction.moving_per_call(one, profile().communicators[0]) == pytest.approx(0.005)
+    assert calls.moving_per_call(one, profile().communicators[0]) == pytest.approx(0.005)
     one.shares[3].moving = one.shares[4].moving = 0.0
     some = Communicator("", "MPI_Comm_split", 8, 8, 1, 1)  # of which nobody knows the root
-    assert prediction.moving_per_call(one, some) == pytest.approx(5.0)
+    assert calls.moving_per_call(one, some) == pytest.approx(5.0)
 
 
 @pytest.mark.parametrize(
@@ -321,7 +321,7 @@ def test_places_in_programs_are_shown_as_short_as_they_can_be(site, text):
 
 def test_all_to_alls_have_as_much_for_each_rank():
     found = profile(line("MPI_Alltoallv", bytes=1000))
-    call = prediction.call_of(found, found.lines[0])
+    call = calls.call_of(found, found.lines[0])
     assert (call.collective, call.elements) == ("alltoallv", 128)
 
 

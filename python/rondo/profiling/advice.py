@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rondo.launching import installation
 from rondo.machine import machine
-from rondo.profiling import prediction, summary
+from rondo.profiling import calls, prediction, summary
 from rondo.profiling.prediction import Outlook, Range
 from rondo.profiling.profile import Profile
 
@@ -82,7 +82,7 @@ def _what_is_open(found: Outlook) -> list[str]:
     reasons: dict[str, float] = {}
     for each in found.predictions:
         if not each.judged:
-            reasons[each.reason] = reasons.get(each.reason, 0.0) + prediction.mean_moving(each.line)
+            reasons[each.reason] = reasons.get(each.reason, 0.0) + calls.mean_moving(each.line)
     most = max(reasons, key=lambda each: reasons[each])
     if most == prediction.ON_ONE_NODE:
         return [

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import statistics
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +25,7 @@ from rondo.cluster import cluster
 from rondo.errors import Error
 from rondo.launching import installation
 from rondo.machine import machine
-from rondo.profiling import summary
+from rondo.profiling import calls, summary
 from rondo.profiling.profile import Communicator, Line, Profile
 from rondo.selection import explanation, rules_file
 from rondo.selection.explanation import Candidate, Explanation
@@ -34,8 +33,6 @@ from rondo.tune import rules_text, tuned_files
 
 FEWEST_SAMPLES = 3
 """Of a line: the first call of a kind makes connections, under Rondo as well."""
-FEW_BYTES = 63
-"""Vectors of up to so many bytes take the same time."""
 CALLS_OF_A_DUEL = 4
 """That the library may carry out in a first run, until the guard has seen who is faster: of a kind, here of a line."""
 START_LATENCIES = 60
@@ -57,8 +54,6 @@ ON_ONE_NODE = "on one node; there, virtual time has not been compared with measu
 TOO_FAST = "data were under way before the last rank came, or the machine's figures are wrong: it takes too little"
 SHORT = ERRORS[0][0]
 """Up to so many bytes, it is the number of messages that counts."""
-TO_ROOT = ("gather", "reduce")
-"""Who is done when the root is. Other ranks may wait for late ones in between."""
 PREDICTED, TUNED = "predicted", "measured by rondo tune"
 
 
@@ -136,7 +131,7 @@ class Prediction:
         """
         if estimate is None or self.native <= 0:
             return NOTHING
-        takes, moves = estimate.seconds, mean_moving(self.line)
+        takes, moves = estimate.seconds, calls.mean_moving(self.line)
         value, low = (moves * max(0.0, 1 - each / self.native) for each in (takes.value, takes.high))
         low *= max(self.line.calls - CALLS_OF_A_DUEL, 0) / max(self.line.calls, 1)
         return Range(value, low, max(0.0, self.native - takes.low) * self.line.calls)
@@ -228,13 +223,21 @@ def outlook(profile: Profile, where: Circumstances) -> Outlook:
     explained: dict[explanation.Call, Explanation | str] = {}
     found: dict[int, Prediction] = {}
     deadline = time.monotonic() + SECONDS
-    order = sorted(range(len(profile.lines)), key=lambda each: -mean_moving(profile.lines[each]))
+    order = sorted(range(len(profile.lines)), key=lambda each: -calls.mean_moving(profile.lines[each]))
     for place, number in enumerate(order):
         line = profile.lines[number]
         if place >= MOST_LINES:
-            found[number] = _not_judged(line, "moves little beside other calls", _native(profile, line))
+            found[number] = _not_judged(
+                line,
+                "moves little beside other calls",
+                calls.moving_per_call(line, profile.communicators[line.communicator]),
+            )
         elif time.monotonic() > deadline:
-            found[number] = _not_judged(line, "predictions for so many ranks take too long", _native(profile, line))
+            found[number] = _not_judged(
+                line,
+                "predictions for so many ranks take too long",
+                calls.moving_per_call(line, profile.communicators[line.communicator]),
+            )
         else:
             found[number] = predicted(profile, line, where, explained)
     _like_others(profile, found)
@@ -249,11 +252,11 @@ def _like_others(profile: Profile, found: dict[int, Prediction]) -> None:
     """
     known: dict[tuple[object, ...], Prediction] = {}
     for each in found.values():
-        kind = _kind(each.line)
+        kind = calls.kind_of(each.line)
         if each.judged and (kind not in known or each.line.calls > known[kind].line.calls):
             known[kind] = each
     for number, each in found.items():
-        other = known.get(_kind(each.line))
+        other = known.get(calls.kind_of(each.line))
         if each.judged or other is None or math.isnan(each.native):
             continue
         if _why_not(each.line, profile.communicators[each.line.communicator], each.native, fewest=1):
@@ -266,22 +269,16 @@ def _like_others(profile: Profile, found: dict[int, Prediction]) -> None:
         found[number] = dataclasses.replace(each, rules=rules, best=best, reason=other.reason, judged=True)
 
 
-def _kind(line: Line) -> tuple[object, ...]:
-    """The same for lines whose calls are alike but for the place in the program, and a few bytes."""
-    length = (line.bytes // max(line.calls, 1)).bit_length()
-    return line.function, line.communicator, max(length, FEW_BYTES.bit_length()), line.commutative
-
-
 def predicted(
     profile: Profile, line: Line, where: Circumstances, explained: dict[explanation.Call, Explanation | str]
 ) -> Prediction:
     """Of one line. What is explained once is kept in `explained`."""
     communicator = profile.communicators[line.communicator]
-    native = _native(profile, line)
+    native = calls.moving_per_call(line, profile.communicators[line.communicator])
     reason = _why_not(line, communicator, native)
     if reason:
         return _not_judged(line, reason, native)
-    call = call_of(profile, line)
+    call = calls.call_of(profile, line)
     if call not in explained:
         try:
             found = explanation.by_texts(call, where.text, where.rules, where.machine, {}, most_messages=MOST_MESSAGES)
@@ -356,60 +353,6 @@ def _share_of_senders(choice: str, call: explanation.Call) -> float:
     return sum(sent) / (len(sent) * max(sent)) if any(sent) else 0.0
 
 
-def call_of(profile: Profile, line: Line) -> explanation.Call:
-    """A call of the mean length of a line."""
-    communicator = profile.communicators[line.communicator]
-    element = max(line.element, 1)
-    elements = round(line.bytes / max(line.calls, 1) / element)
-    traits = next(each for each in _core.collectives() if each["name"] == line.collective)
-    if traits["all_to_all"] and elements:
-        elements = max(round(elements / communicator.size), 1) * communicator.size
-    return explanation.Call(
-        collective=line.collective,
-        ranks_on=ranks_on(profile, communicator),
-        elements=elements,
-        element_bytes=element,
-        commutative=traits["has_operation"] and line.commutative,
-        root=(line.root or 0) if traits["has_root"] else 0,
-        library=profile.library,
-        shared_memory=False,
-    )
-
-
-def ranks_on(profile: Profile, communicator: Communicator) -> tuple[int, ...]:
-    """Of each node. Of communicators other than that of all ranks only the fullest node is known: others are even."""
-    if communicator.size == len(profile.ranks):
-        nodes: dict[int, int] = {}
-        for rank in profile.ranks:
-            nodes[rank.node] = nodes.get(rank.node, 0) + 1
-        return tuple(nodes.values())
-    first = min(communicator.ranks_per_node, communicator.size)
-    others = max(communicator.nodes - 1, 0)
-    if others == 0:
-        return (communicator.size,)
-    if first * communicator.nodes == communicator.size:
-        return (first,) * communicator.nodes
-    each, more = divmod(communicator.size - first, others)
-    return (first, *(each + (number < more) for number in range(others)))
-
-
-def moving_per_call(line: Line, communicator: Communicator) -> float:
-    """Seconds on the rank that moves the longest; of several communicators alike, as many ranks have a say."""
-    shares = [each for each in line.shares if each.sampled > 0 and each.calls > 0]
-    if line.collective in TO_ROOT and communicator.made_by == "MPI_COMM_WORLD":
-        shares = [each for each in shares if each.rank == line.root]
-    found = sorted(each.moving / each.calls for each in shares)
-    if line.collective in TO_ROOT and len(found) > 1:  # nobody knows which rank of all is the root
-        return statistics.median(found)
-    groups = max(1, min(communicator.number, len(found) // max(communicator.size, 1)))
-    slowest = found[-groups:]
-    return sum(slowest) / len(slowest) if slowest else math.nan
-
-
-def _native(profile: Profile, line: Line) -> float:
-    return moving_per_call(line, profile.communicators[line.communicator])
-
-
 def least_seconds(call: explanation.Call, figures: machine.Machine) -> float:
     """What no algorithm can beat on these figures: a latency, and what has to leave or enter a node."""
     nodes, size = len(call.ranks_on), call.elements * call.element_bytes
@@ -442,15 +385,10 @@ def machine_figures(text: str) -> machine.Machine:
         raise Error(f"the machine's figures in the profile: {error}") from None
 
 
-def is_blocking(line: Line) -> bool:
-    """Rondo serves no others: MPI_Iallreduce and MPI_Allreduce_init are left to the library."""
-    return not line.function.startswith("MPI_I") and not line.function.removesuffix("_c").endswith("_init")
-
-
 def _why_not(line: Line, communicator: Communicator, native: float, fewest: int = FEWEST_SAMPLES) -> str:
     """What stands against a prediction; empty if nothing does."""
     sampled = max((each.sampled for each in line.shares), default=0)
-    if not line.collective or not is_blocking(line):
+    if not line.collective or not calls.is_blocking(line):
         return "Rondo has no algorithm for it"
     if communicator.size == 0:  # the place of all kinds for which there was none
         return "nothing is known of its communicator"
@@ -486,8 +424,3 @@ def _estimate(candidate: Candidate, found: Explanation, least: float, where: Cir
     # Of a machine that nobody has measured, not even the order of magnitude is certain.
     high = math.inf if where.is_standard else max(candidate.seconds / below, least)
     return Estimate(candidate.choice, Range(value, low, high), PREDICTED)
-
-
-def mean_moving(line: Line) -> float:
-    """Seconds of the mean rank of those that call."""
-    return sum(each.moving for each in line.shares) / len(line.shares) if line.shares else 0.0
