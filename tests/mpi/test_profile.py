@@ -227,6 +227,7 @@ def test_stripped_program_gives_module_and_offset(mpi: MpiLibrary, tmp_path: Pat
         site = profile.sites[each.site]
         assert (site.function, site.file, site.line, site.module) == ("", "", 0, "sleeps")
         assert site.offset > 0
+    assert any("call sites in sleeps have no line: no debug information" in each for each in profile.missing)
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
@@ -255,6 +256,23 @@ def test_rebuilt_program_is_not_read_for_lines(mpi: MpiLibrary, tmp_path: Path) 
     _, profile = profiled(mpi, [script], tmp_path, 2, options=["--abi", mpi.abi])
     assert all(site.line == 0 and site.module == "program" for site in profile.sites)
     assert any("has been built again since" in each for each in profile.missing)
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+def test_sites_of_cplusplus_have_names_as_in_the_source(mpi: MpiLibrary, tmp_path: Path) -> None:
+    run, profile = profiled(mpi, [mpi.compile("profile_sites.cpp")], tmp_path, 2)
+    run.check()
+    source = (PROGRAMS / "profile_sites.cpp").read_text().splitlines()
+    functions = {
+        "MPI_Barrier": "solver::Grid::synchronize() const",
+        "MPI_Bcast": "void solver::share<double>(double&, ",
+        "MPI_Allreduce": "main",  # of which compilers make a lambda a part
+    }
+    for function, name in functions.items():
+        site = profile.sites[line(profile, function).site]
+        assert site.function.startswith(name)
+        assert Path(site.file).name == "profile_sites.cpp"
+        assert f"{function}(" in source[site.line - 1]
 
 
 @pytest.mark.parametrize("mpi", ["debian_mpich", "debian_openmpi"], indirect=True)

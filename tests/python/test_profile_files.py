@@ -74,7 +74,12 @@ def test_stripped_library_gives_no_name_of_a_function_that_only_lies_before(tmp_
     (found,) = sites.resolve([site], [])
     assert found.function == "hidden"
     subprocess.run(["strip", library], check=True)
-    (found,) = sites.resolve([site], [])
+    missing: list[str] = []
+    (found,) = sites.resolve([site], missing)
     assert (found.function, found.module, found.offset) == ("", "libsteps.so", offset)
+    assert missing == ["call sites in libsteps.so have no line: no debug information, which compilers write with -g"]
+    missing.clear()
+    sites.resolve([site._replace(frames=("steps.py:3 in step",))], missing)
+    assert missing == []  # the frame says where it is
     (found,) = sites.resolve([site._replace(symbol="known")], [])  # by the dynamic linker, who knows its end
     assert found.function == "known"

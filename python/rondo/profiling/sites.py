@@ -36,6 +36,15 @@ def resolve(sites: Sequence[image.Site], missing: list[str]) -> list[profile.Sit
         for module, offsets in modules.items()
         if tool is not None and _is_the_same(Path(module[0]), module[1], missing)
     }
+    without = sorted(
+        Path(module[0]).name
+        for module, known in places.items()
+        if known and not any(file for _, file, _ in known.values())
+        if any(not site.frames for site in sites if (site.module, site.build_id) == module)
+    )
+    if without:
+        names = ", ".join(without)
+        missing.append(f"call sites in {names} have no line: no debug information, which compilers write with -g")
     return [_resolved(site, places.get((site.module, site.build_id), {})) for site in sites]
 
 
