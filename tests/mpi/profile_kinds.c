@@ -49,6 +49,14 @@ int main(int argc, char** argv) {
     if (rank == 1) MPI_Recv(b, 20, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Comm_free(&grid);
     MPI_Comm_free(&row);
+#if MPI_VERSION >= 4
+    MPI_Request persistent;
+    MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &persistent);
+    MPI_Start(&persistent);
+    MPI_Waitall(1, &persistent, MPI_STATUSES_IGNORE);
+    MPI_Request_free(&persistent);
+#endif
+
     MPI_Finalize();
     return 0;
 }

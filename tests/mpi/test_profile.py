@@ -130,6 +130,9 @@ def test_calls_of_all_sorts_are_counted(mpi: MpiLibrary, tmp_path: Path) -> None
     assert functions["MPI_Comm_dup"].calls == 3 * RANKS
     assert functions["MPI_Wait"].calls == RANKS
     assert not {each.function for each in profile.lines} & set(functions)
+    if "MPI_Barrier_init" in functions:
+        assert functions["MPI_Start"].calls == RANKS
+        assert any("persistent collectives (MPI_Barrier_init) have no lines" in each for each in profile.missing)
     source = (PROGRAMS / "profile_kinds.c").read_text().splitlines()
     for each in profile.lines:
         site = profile.sites[each.site]
@@ -224,6 +227,21 @@ def test_stripped_program_gives_module_and_offset(mpi: MpiLibrary, tmp_path: Pat
         site = profile.sites[each.site]
         assert (site.function, site.file, site.line, site.module) == ("", "", 0, "sleeps")
         assert site.offset > 0
+    assert any("call sites in sleeps have no line: no debug information" in each for each in profile.missing)
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_without_the_processor_s_counter_waiting_is_split_too(mpi: MpiLibrary, tmp_path: Path) -> None:
+    """As on machines whose kernel does not trust it: each rank sees another clock in the kernel's file."""
+    check_namespaces()
+    (tmp_path / "clock").write_text("hpet\n")
+    mount = f"mount --bind {tmp_path}/clock /sys/devices/system/clocksource/clocksource0/current_clocksource"
+    before = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", f'{mount} && exec "$@"', "sh"]
+    run, profile = profiled(mpi, [mpi.compile("profile_sleeps.c")], tmp_path, before=before)
+    waited = [float(text.split()[2]) for text in run.check().stdout.splitlines() if text.startswith("MPI_Allreduce ")]
+    (allreduce,) = (each for each in lines(profile, "MPI_Allreduce") if each.calls == 2)
+    assert [share.waiting for share in allreduce.shares] == pytest.approx(waited, abs=0.02 * 0.6)
+    assert max(waited) > 0.59
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
@@ -238,6 +256,23 @@ def test_rebuilt_program_is_not_read_for_lines(mpi: MpiLibrary, tmp_path: Path) 
     _, profile = profiled(mpi, [script], tmp_path, 2, options=["--abi", mpi.abi])
     assert all(site.line == 0 and site.module == "program" for site in profile.sites)
     assert any("has been built again since" in each for each in profile.missing)
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+def test_sites_of_cplusplus_have_names_as_in_the_source(mpi: MpiLibrary, tmp_path: Path) -> None:
+    run, profile = profiled(mpi, [mpi.compile("profile_sites.cpp")], tmp_path, 2)
+    run.check()
+    source = (PROGRAMS / "profile_sites.cpp").read_text().splitlines()
+    functions = {
+        "MPI_Barrier": "solver::Grid::synchronize() const",
+        "MPI_Bcast": "void solver::share<double>(double&, ",
+        "MPI_Allreduce": "main",  # of which compilers make a lambda a part
+    }
+    for function, name in functions.items():
+        site = profile.sites[line(profile, function).site]
+        assert site.function.startswith(name)
+        assert Path(site.file).name == "profile_sites.cpp"
+        assert f"{function}(" in source[site.line - 1]
 
 
 @pytest.mark.parametrize("mpi", ["debian_mpich", "debian_openmpi"], indirect=True)

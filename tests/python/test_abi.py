@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -78,6 +79,15 @@ def test_a_program_without_mpi_is_refused(stand_in_program):
     with pytest.raises(Error, match=rf"{program} does not use MPI \(no libmpi among its libraries\)") as failure:
         of(program)
     assert failure.value.exit_code == 2
+
+
+@pytest.mark.parametrize("before", [["timeout", "20"], ["env", "-C", "/tmp", "nice"]])
+def test_what_stands_before_a_launcher_belongs_before_rondo(before):
+    with pytest.raises(Error) as failure:
+        abi.of_program([*before, "mpiexec", "-n", "2", "./app"], None, os.environ)
+    assert re.search(
+        r"^`.*(timeout 20|nice)` stands before the launcher mpiexec; put it before rondo$", str(failure.value)
+    )
 
 
 def test_an_mpi_of_unknown_abi_is_refused(stand_in_program):

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
-from rondo.profiling import image, reading, waiting
+from rondo.profiling import image, reading, sites, waiting
 
 ENTRIES = {0: 1.0, 1: 4.0, 2: 2.0, 3: 3.0}
 
@@ -56,3 +58,28 @@ def test_sampled_calls_stand_for_those_between() -> None:
         return image.Sample(0, 0, 0, 0, number, 0).stands_for
 
     assert [weight(number) for number in (0, 255, 256, 511, 512, 1023, 1024)] == [1, 1, 2, 2, 4, 4, 8]
+
+
+def test_stripped_library_gives_no_name_of_a_function_that_only_lies_before(tmp_path: Path) -> None:
+    source, library = tmp_path / "steps.c", tmp_path / "libsteps.so"
+    source.write_text(
+        "int shown(int x) { return x + 1; }\n"
+        "__attribute__((noinline)) static int hidden(int x) { return x * 3; }\n"
+        "int also_shown(int x) { return hidden(x) + 2; }\n"
+    )
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", source, "-o", library], check=True)
+    listed = subprocess.run(["nm", library], check=True, capture_output=True, text=True).stdout
+    (offset,) = (int(each, 16) + 1 for each in re.findall(r"^(\w+) t hidden$", listed, re.MULTILINE))
+    site = image.Site(offset, str(library), "", (), "")
+    (found,) = sites.resolve([site], [])
+    assert found.function == "hidden"
+    subprocess.run(["strip", library], check=True)
+    missing: list[str] = []
+    (found,) = sites.resolve([site], missing)
+    assert (found.function, found.module, found.offset) == ("", "libsteps.so", offset)
+    assert missing == ["call sites in libsteps.so have no line: no debug information, which compilers write with -g"]
+    missing.clear()
+    sites.resolve([site._replace(frames=("steps.py:3 in step",))], missing)
+    assert missing == []  # the frame says where it is
+    (found,) = sites.resolve([site._replace(symbol="known")], [])  # by the dynamic linker, who knows its end
+    assert found.function == "known"

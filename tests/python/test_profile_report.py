@@ -129,6 +129,11 @@ def test_the_page_has_the_same_figures_as_the_profile(rondo, profile_file, tmp_p
         "MPI_Wait 400",
     ):
         assert expected in page.text
+    then = re.search(r"collectives, with rondo run ([\d.]+) s [\d.]+% ([\d.]+) s and ([\d.]+) s", page.text)
+    low, high = float(then[2]), float(then[3])
+    assert (
+        low <= float(then[1]) <= high <= glance["collectives: moving data"] + glance["collectives: waiting"] + RUN / 100
+    )
 
 
 def test_profiles_before_and_after_stand_side_by_side(rondo, profile_file, tmp_path):

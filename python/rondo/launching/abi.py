@@ -19,7 +19,7 @@ from pathlib import Path
 
 from rondo.errors import NOT_FOUND, Error
 from rondo.launching import shell, wrappers
-from rondo.launching.launcher import find_program
+from rondo.launching.launcher import find_program, is_launcher
 from rondo.launching.wrappers import Start
 
 ABIS = ("mpich", "openmpi", "mpiabi")
@@ -73,6 +73,9 @@ def _of(start: Start, depth: int) -> Mpi:
         raise Error(f"cannot find the program {name}", NOT_FOUND)
     inner = wrappers.behind(start)
     if inner is not None and depth > 0:
+        if is_launcher(inner.words[0]):
+            before = shlex.join(start.words[: len(start.words) - len(inner.words)])
+            raise Error(f"`{before}` stands before the launcher {inner.words[0]}; put it before rondo")
         return _of(inner, depth - 1)
     interpreter = interpreter_of(program, start.environment)
     if PYTHON.match(program.name) or (interpreter is not None and PYTHON.match(interpreter.name)):

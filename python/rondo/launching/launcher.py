@@ -105,6 +105,12 @@ def read(words: list[str], environment: Mapping[str, str]) -> CommandLine:
     return _Reader(words, kind, environment).read()
 
 
+def is_launcher(program: str) -> bool:
+    """Whether a program looks like one, by its name."""
+    name = Path(program).name
+    return name in BY_NAME or LOOKS_LIKE_MPIEXEC.search(name) is not None
+
+
 def kind_of(launcher: str, environment: Mapping[str, str]) -> Kind:
     """The kind of launcher that a command is, by its name and its `--version`; Kind.NONE if it looks like none."""
     path = shutil.which(launcher, path=environment.get("PATH"))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rondo.launching import installation
 from rondo.machine import machine
-from rondo.profiling import prediction, summary
+from rondo.profiling import calls, prediction, summary
 from rondo.profiling.prediction import Outlook, Range
 from rondo.profiling.profile import Profile
 
@@ -35,7 +35,12 @@ def what_to_do(found: Outlook) -> list[str]:
             f"Use `rondo run` as it is: with {name} it could save {_range_text(by_rules)} of the run. "
             "`rondo compare` says whether it does."
         )
-    more = best.value - by_rules.value
+    elif by_rules.value <= -WORTH:
+        lines.append(
+            f"`rondo run` would not pay: its start takes {percent(found.times.share(found.start))} of so short a run, "
+            "more than it saves."
+        )
+    more = best.value - max(by_rules.value, 0.0)
     if more >= WORTH and not found.circumstances.is_tuned:
         also = " more" if by_rules.value >= WORTH else ""
         lines.append(f"`rondo tune` on this machine: its rules could save up to {percent(more)}{also} of the run.")
@@ -77,7 +82,7 @@ def _what_is_open(found: Outlook) -> list[str]:
     reasons: dict[str, float] = {}
     for each in found.predictions:
         if not each.judged:
-            reasons[each.reason] = reasons.get(each.reason, 0.0) + prediction.mean_moving(each.line)
+            reasons[each.reason] = reasons.get(each.reason, 0.0) + calls.mean_moving(each.line)
     most = max(reasons, key=lambda each: reasons[each])
     if most == prediction.ON_ONE_NODE:
         return [

@@ -177,18 +177,17 @@ def _facts(source: Source) -> list[tuple[str, str]]:
 
 def _glance_table(found: Outlook) -> str:
     rows = [
-        [escape(name), style.time_text(seconds), advice.percent(found.times.share(seconds))]
+        [escape(name), style.time_text(seconds), advice.percent(found.times.share(seconds)), ""]
         for name, seconds in terminal.at_a_glance(found)
     ]
-    for name, saved in (("saved by rondo run", found.by_rules), ("saved at best", found.at_best)):
-        rows.append([name, _saved_text(found, saved), advice.percent(found.times.share(saved.value))])
-    return document.table("Mean of the ranks", ["", "Time", "Of the run"], {""}, rows)
-
-
-def _saved_text(found: Outlook, saved: prediction.Range) -> str:
-    if saved.high <= 0:
-        return "0"
-    return f"{style.time_text(saved.value)} [{style.time_text(saved.low)}, {style.time_text(saved.high)}]"
+    for name, seconds in (
+        ("saved by rondo run", found.by_rules),
+        ("saved at best", found.at_best),
+        ("collectives, with rondo run", found.collectives),
+    ):
+        between = f"{style.time_text(seconds.low)} and {style.time_text(seconds.high)}"
+        rows.append([name, style.time_text(seconds.value), advice.percent(found.times.share(seconds.value)), between])
+    return document.table("Mean of the ranks", ["", "Time", "Of the run", "Between"], {""}, rows)
 
 
 def _collectives_table(found: Outlook) -> str:

@@ -11,20 +11,21 @@ measured, from the moment when the last rank had come (`moving`).
 
 from __future__ import annotations
 
+import dataclasses
 import math
-import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 from rondo import _core
 from rondo.bench.results import NATIVE
+from rondo.cluster import cluster
 from rondo.errors import Error
 from rondo.launching import installation
 from rondo.machine import machine
-from rondo.profiling import summary
+from rondo.profiling import calls, summary
 from rondo.profiling.profile import Communicator, Line, Profile
 from rondo.selection import explanation, rules_file
 from rondo.selection.explanation import Candidate, Explanation
@@ -51,8 +52,8 @@ MISFIT = 0.8
 a broadcast may; or the machine's figures are wrong. Nothing follows for algorithms that begin with all ranks."""
 ON_ONE_NODE = "on one node; there, virtual time has not been compared with measurements"
 TOO_FAST = "data were under way before the last rank came, or the machine's figures are wrong: it takes too little"
-TO_ROOT = ("gather", "reduce")
-"""Who is done when the root is. Other ranks may wait for late ones in between."""
+SHORT = ERRORS[0][0]
+"""Up to so many bytes, it is the number of messages that counts."""
 PREDICTED, TUNED = "predicted", "measured by rondo tune"
 
 
@@ -130,7 +131,7 @@ class Prediction:
         """
         if estimate is None or self.native <= 0:
             return NOTHING
-        takes, moves = estimate.seconds, mean_moving(self.line)
+        takes, moves = estimate.seconds, calls.mean_moving(self.line)
         value, low = (moves * max(0.0, 1 - each / self.native) for each in (takes.value, takes.high))
         low *= max(self.line.calls - CALLS_OF_A_DUEL, 0) / max(self.line.calls, 1)
         return Range(value, low, max(0.0, self.native - takes.low) * self.line.calls)
@@ -152,18 +153,29 @@ class Outlook:
 
     @cached_property
     def by_rules(self) -> Range:
-        """Seconds of the run that `rondo run` saves, less what its start takes."""
-        return self._less_start([each.saved(each.rules) for each in self.predictions])
+        """Seconds of the run that `rondo run` saves, less what its start takes: negative if that is more."""
+        whole = sum((each.saved(each.rules) for each in self.predictions), NOTHING)
+        return Range(whole.value - self.start, whole.low - self.start, whole.high)
 
     @cached_property
     def at_best(self) -> Range:
-        """Seconds of the run that the best algorithms save, less what the start takes."""
-        return self._less_start([each.saved(each.best) for each in self.predictions])
+        """Seconds of the run that could be saved with the best algorithms, less what the start takes."""
+        whole = sum((each.saved(each.best) for each in self.predictions), NOTHING)
+        return Range(max(whole.value - self.start, 0.0), max(whole.low - self.start, 0.0), whole.high)
 
-    def _less_start(self, saved: Sequence[Range]) -> Range:
-        whole = sum(saved, NOTHING)
-        start = START_LATENCIES * machine_figures(self.circumstances.machine).alpha if whole.value > 0 else 0.0
-        return Range(max(whole.value - start, 0.0), max(whole.low - start, 0.0), whole.high)
+    @cached_property
+    def collectives(self) -> Range:
+        """Seconds of the mean rank in collectives with `rondo run`, which starts in MPI_Init, before them."""
+        whole = sum((each.saved(each.rules) for each in self.predictions), NOTHING)
+        now = self.times.collectives
+        return Range(now - whole.value, max(now - whole.high, 0.0), now - whole.low)
+
+    @cached_property
+    def start(self) -> float:
+        """Seconds that Rondo's own start takes."""
+        figures = machine_figures(self.circumstances.machine)
+        latency = figures.alpha if len(self.profile.hosts) > 1 else figures.alpha_inside
+        return START_LATENCIES * (latency or 0.0)
 
     @cached_property
     def not_judged(self) -> float:
@@ -211,16 +223,50 @@ def outlook(profile: Profile, where: Circumstances) -> Outlook:
     explained: dict[explanation.Call, Explanation | str] = {}
     found: dict[int, Prediction] = {}
     deadline = time.monotonic() + SECONDS
-    order = sorted(range(len(profile.lines)), key=lambda each: -mean_moving(profile.lines[each]))
+    order = sorted(range(len(profile.lines)), key=lambda each: -calls.mean_moving(profile.lines[each]))
     for place, number in enumerate(order):
         line = profile.lines[number]
         if place >= MOST_LINES:
-            found[number] = _not_judged(line, "moves little beside other calls", _native(profile, line))
+            found[number] = _not_judged(
+                line,
+                "moves little beside other calls",
+                calls.moving_per_call(line, profile.communicators[line.communicator]),
+            )
         elif time.monotonic() > deadline:
-            found[number] = _not_judged(line, "predictions for so many ranks take too long", _native(profile, line))
+            found[number] = _not_judged(
+                line,
+                "predictions for so many ranks take too long",
+                calls.moving_per_call(line, profile.communicators[line.communicator]),
+            )
         else:
             found[number] = predicted(profile, line, where, explained)
+    _like_others(profile, found)
     return Outlook(profile, where, tuple(found[number] for number in range(len(profile.lines))))
+
+
+def _like_others(profile: Profile, found: dict[int, Prediction]) -> None:
+    """Lines that alone say too little are judged by calls elsewhere in the program that are like theirs.
+
+    A call saves as much as one of those; what it takes longer than they do, as the first one of a kind to make
+    connections, it takes with Rondo as well.
+    """
+    known: dict[tuple[object, ...], Prediction] = {}
+    for each in found.values():
+        kind = calls.kind_of(each.line)
+        if each.judged and (kind not in known or each.line.calls > known[kind].line.calls):
+            known[kind] = each
+    for number, each in found.items():
+        other = known.get(calls.kind_of(each.line))
+        if each.judged or other is None or math.isnan(each.native):
+            continue
+        if _why_not(each.line, profile.communicators[each.line.communicator], each.native, fewest=1):
+            continue
+        more = max(each.native - other.native, 0.0)
+        rules, best = (
+            estimate and dataclasses.replace(estimate, seconds=estimate.seconds + Range(more, more, more))
+            for estimate in (other.rules, other.best)
+        )
+        found[number] = dataclasses.replace(each, rules=rules, best=best, reason=other.reason, judged=True)
 
 
 def predicted(
@@ -228,16 +274,15 @@ def predicted(
 ) -> Prediction:
     """Of one line. What is explained once is kept in `explained`."""
     communicator = profile.communicators[line.communicator]
-    native = _native(profile, line)
+    native = calls.moving_per_call(line, profile.communicators[line.communicator])
     reason = _why_not(line, communicator, native)
     if reason:
         return _not_judged(line, reason, native)
-    call = call_of(profile, line)
+    call = calls.call_of(profile, line)
     if call not in explained:
         try:
-            explained[call] = explanation.by_texts(
-                call, where.text, where.rules, where.machine, {}, most_messages=MOST_MESSAGES
-            )
+            found = explanation.by_texts(call, where.text, where.rules, where.machine, {}, most_messages=MOST_MESSAGES)
+            explained[call] = _with_processors_shared(found, call, where) if profile.cluster else found
         except Error as error:
             explained[call] = str(error)
     found = explained[call]
@@ -271,58 +316,41 @@ def predicted(
     return Prediction(line, native, by_rules, best, reason, judged=bool(estimates))
 
 
-def call_of(profile: Profile, line: Line) -> explanation.Call:
-    """A call of the mean length of a line."""
-    communicator = profile.communicators[line.communicator]
-    element = max(line.element, 1)
-    elements = round(line.bytes / max(line.calls, 1) / element)
-    traits = next(each for each in _core.collectives() if each["name"] == line.collective)
-    if traits["all_to_all"] and elements:
-        elements = max(round(elements / communicator.size), 1) * communicator.size
-    return explanation.Call(
-        collective=line.collective,
-        ranks_on=ranks_on(profile, communicator),
-        elements=elements,
-        element_bytes=element,
-        commutative=traits["has_operation"] and line.commutative,
-        root=(line.root or 0) if traits["has_root"] else 0,
-        library=profile.library,
-        shared_memory=False,
-    )
+def _with_processors_shared(found: Explanation, call: explanation.Call, where: Circumstances) -> Explanation:
+    """The same with the times of short calls on an emulated cluster, where all ranks share a machine's processors.
+
+    Its figures say what a message takes if all ranks send at once. Where few of a node's ranks send to others, as its
+    leader alone, these have the processors for themselves.
+    """
+    figures = machine_figures(where.machine)
+    if found.bytes > SHORT or figures.overhead <= cluster.SECONDS_PER_MESSAGE:
+        return found
+
+    def timed(each: Candidate) -> Candidate:
+        if each.seconds is None:
+            return each
+        overhead = max(figures.overhead * _share_of_senders(each.choice, call), cluster.SECONDS_PER_MESSAGE)
+        text = dataclasses.replace(figures, overhead=overhead).text()
+        (seconds,) = _core.times(
+            call.collective, each.choice, call.processes, call.elements, [text], element_bytes=call.element_bytes,
+            root=call.root, nodes=call.nodes, fluid=True, most_messages=MOST_MESSAGES,
+        )  # fmt: skip
+        return dataclasses.replace(each, seconds=seconds)
+
+    return dataclasses.replace(found, candidates=tuple(map(timed, found.candidates)))
 
 
-def ranks_on(profile: Profile, communicator: Communicator) -> tuple[int, ...]:
-    """Of each node. Of communicators other than that of all ranks only the fullest node is known: others are even."""
-    if communicator.size == len(profile.ranks):
-        nodes: dict[int, int] = {}
-        for rank in profile.ranks:
-            nodes[rank.node] = nodes.get(rank.node, 0) + 1
-        return tuple(nodes.values())
-    first = min(communicator.ranks_per_node, communicator.size)
-    others = max(communicator.nodes - 1, 0)
-    if others == 0:
-        return (communicator.size,)
-    if first * communicator.nodes == communicator.size:
-        return (first,) * communicator.nodes
-    each, more = divmod(communicator.size - first, others)
-    return (first, *(each + (number < more) for number in range(others)))
-
-
-def moving_per_call(line: Line, communicator: Communicator) -> float:
-    """Seconds on the rank that moves the longest; of several communicators alike, as many ranks have a say."""
-    shares = [each for each in line.shares if each.sampled > 0 and each.calls > 0]
-    if line.collective in TO_ROOT and communicator.made_by == "MPI_COMM_WORLD":
-        shares = [each for each in shares if each.rank == line.root]
-    found = sorted(each.moving / each.calls for each in shares)
-    if line.collective in TO_ROOT and len(found) > 1:  # nobody knows which rank of all is the root
-        return statistics.median(found)
-    groups = max(1, min(communicator.number, len(found) // max(communicator.size, 1)))
-    slowest = found[-groups:]
-    return sum(slowest) / len(slowest) if slowest else math.nan
-
-
-def _native(profile: Profile, line: Line) -> float:
-    return moving_per_call(line, profile.communicators[line.communicator])
+def _share_of_senders(choice: str, call: explanation.Call) -> float:
+    """Of all ranks, those that send messages to other nodes: as many as if each of them sent as many as the busiest."""
+    node = [number for number, ranks in enumerate(call.ranks_on) for _ in range(ranks)]
+    sent = [0] * call.processes
+    run = _core.trace(
+        call.collective, choice, call.processes, call.elements, element_bytes=call.element_bytes, root=call.root,
+        commutative=call.commutative, nodes=call.nodes, most_messages=MOST_MESSAGES,
+    )  # fmt: skip
+    for message in run["messages"]:
+        sent[message["from"]] += node[message["from"]] != node[message["to"]]
+    return sum(sent) / (len(sent) * max(sent)) if any(sent) else 0.0
 
 
 def least_seconds(call: explanation.Call, figures: machine.Machine) -> float:
@@ -357,15 +385,10 @@ def machine_figures(text: str) -> machine.Machine:
         raise Error(f"the machine's figures in the profile: {error}") from None
 
 
-def is_blocking(line: Line) -> bool:
-    """Rondo serves no others: MPI_Iallreduce and MPI_Allreduce_init are left to the library."""
-    return not line.function.startswith("MPI_I") and not line.function.removesuffix("_c").endswith("_init")
-
-
-def _why_not(line: Line, communicator: Communicator, native: float) -> str:
+def _why_not(line: Line, communicator: Communicator, native: float, fewest: int = FEWEST_SAMPLES) -> str:
     """What stands against a prediction; empty if nothing does."""
     sampled = max((each.sampled for each in line.shares), default=0)
-    if not line.collective or not is_blocking(line):
+    if not line.collective or not calls.is_blocking(line):
         return "Rondo has no algorithm for it"
     if communicator.size == 0:  # the place of all kinds for which there was none
         return "nothing is known of its communicator"
@@ -373,7 +396,7 @@ def _why_not(line: Line, communicator: Communicator, native: float) -> str:
         return "a communicator of one rank"
     if sampled == 0 or math.isnan(native):
         return "no call was compared with the other ranks'"
-    if sampled < FEWEST_SAMPLES:
+    if sampled < fewest:
         return f"only {sampled} of its calls {'was' if sampled == 1 else 'were'} compared with the other ranks'"
     return ""
 
@@ -401,8 +424,3 @@ def _estimate(candidate: Candidate, found: Explanation, least: float, where: Cir
     # Of a machine that nobody has measured, not even the order of magnitude is certain.
     high = math.inf if where.is_standard else max(candidate.seconds / below, least)
     return Estimate(candidate.choice, Range(value, low, high), PREDICTED)
-
-
-def mean_moving(line: Line) -> float:
-    """Seconds of the mean rank of those that call."""
-    return sum(each.moving for each in line.shares) / len(line.shares) if line.shares else 0.0

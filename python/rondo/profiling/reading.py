@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from rondo.profiling.image import Image
 from rondo.profiling.profile import Profile
 
 SITE_UNKNOWN = image.Site(0, "", "", (), "")
+PERSISTENT = re.compile(r"MPI_(?!.*(send|recv))\w+_init(_c)?", re.IGNORECASE)
 ENDINGS = {image.FINALIZED: profile.FINALIZED, image.ABORTED: profile.ABORTED, image.RUNNING: profile.CUT_OFF}
 
 
@@ -34,7 +36,8 @@ def merged(images: Iterable[Image], command: Sequence[str], missing: Iterable[st
     ranks, others = _of_first_world(images)
     merger = _Merger(ranks)
     missing = [*missing, *_gaps(ranks, others)]
-    lines = merger.lines()
+    lines, functions = merger.lines(), merger.functions()
+    missing += _persistent(functions)
     return Profile(
         rondo=__version__,
         date=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
@@ -45,7 +48,7 @@ def merged(images: Iterable[Image], command: Sequence[str], missing: Iterable[st
         ranks=merger.ranks(),
         communicators=merger.communicators,
         sites=sites.resolve(merger.sites, missing),
-        functions=merger.functions(),
+        functions=functions,
         lines=lines,
         clock_error=merger.clocks.error,
         missing=[*missing, *merger.clocks.missing],
@@ -98,8 +101,8 @@ def _gaps(ranks: Sequence[Image], others: Sequence[Image]) -> list[str]:
     lost = max(each.calls_without_line for each in ranks)
     if lost:
         found.append(
-            f"up to {lost} calls of collectives on a rank are counted by function only: there were more than "
-            f"{image.LINES} kinds"
+            f"up to {lost} calls of collectives on a rank are counted by function only, as other MPI: there were more "
+            f"than {image.LINES} kinds"
         )
     if any(len(each.communicators) == image.COMMUNICATORS for each in ranks):
         found.append(
@@ -121,6 +124,17 @@ def _gaps(ranks: Sequence[Image], others: Sequence[Image]) -> list[str]:
             "there was no space for more samples: later calls are split into waiting and moving as earlier ones"
         )
     return found
+
+
+def _persistent(functions: Iterable[profile.Function]) -> list[str]:
+    """What to know of persistent collectives, if there are any."""
+    made = [each.name for each in functions if PERSISTENT.fullmatch(each.name)]
+    if not made:
+        return []
+    return [
+        f"persistent collectives ({', '.join(sorted(made))}) have no lines: their time is in MPI_Start and MPI_Wait "
+        "and their like, among the other functions of MPI"
+    ]
 
 
 def _ranks(numbers: Sequence[int]) -> str:

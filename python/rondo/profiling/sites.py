@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import mmap
 import shutil
+import struct
 import subprocess
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,8 @@ TOOLS = ("addr2line", "llvm-addr2line", "eu-addr2line")
 """Of GNU binutils, LLVM and elfutils; they have the same options and output."""
 SECONDS = 120
 UNKNOWN = "??"
+SYMBOL_TABLE = 2
+"""SHT_SYMTAB, the type of the section of an ELF file that `strip` takes away."""
 AT_ONCE = 500
 
 
@@ -33,6 +36,15 @@ def resolve(sites: Sequence[image.Site], missing: list[str]) -> list[profile.Sit
         for module, offsets in modules.items()
         if tool is not None and _is_the_same(Path(module[0]), module[1], missing)
     }
+    without = sorted(
+        Path(module[0]).name
+        for module, known in places.items()
+        if known and not any(file for _, file, _ in known.values())
+        if any(not site.frames for site in sites if (site.module, site.build_id) == module)
+    )
+    if without:
+        names = ", ".join(without)
+        missing.append(f"call sites in {names} have no line: no debug information, which compilers write with -g")
     return [_resolved(site, places.get((site.module, site.build_id), {})) for site in sites]
 
 
@@ -69,6 +81,7 @@ def _is_the_same(path: Path, build_id: str, missing: list[str]) -> bool:
 def _places(tool: str, path: Path, offsets: Sequence[int]) -> dict[int, tuple[str, str, int]]:
     """Function, file and line of each return address; what is not known is empty."""
     found = {}
+    names_are_near = _has_symbol_table(path)
     for first in range(0, len(offsets), AT_ONCE):
         some = offsets[first : first + AT_ONCE]
         # The call is before the address to which it returns.
@@ -79,8 +92,25 @@ def _places(tool: str, path: Path, offsets: Sequence[int]) -> dict[int, tuple[st
             return found
         lines = result.stdout.splitlines()
         for offset, function, place in zip(some, lines[::2], lines[1::2], strict=False):
-            found[offset] = _place(function, place)
+            name, file, line = _place(function, place)
+            # Of a stripped module the tools name whatever it exports before the address, however far away.
+            found[offset] = (name if file or names_are_near else "", file, line)
     return found
+
+
+def _has_symbol_table(path: Path) -> bool:
+    """Whether a module knows its functions, also those that it does not export."""
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            byte_order = "<" if content[5] == 1 else ">"
+            (first,) = struct.unpack_from(f"{byte_order}Q", content, 40)
+            size, number = struct.unpack_from(f"{byte_order}HH", content, 58)
+            types = [
+                struct.unpack_from(f"{byte_order}I", content, first + each * size + 4)[0] for each in range(number)
+            ]
+    except (OSError, ValueError, IndexError, struct.error):
+        return False
+    return SYMBOL_TABLE in types
 
 
 def _place(function: str, place: str) -> tuple[str, str, int]:

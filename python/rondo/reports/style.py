@@ -72,8 +72,8 @@ def time_text(seconds: float) -> str:
 
 
 def unit_of(seconds: float) -> tuple[float, str]:
-    """The unit, as seconds and by name, in which a time is 1 or more."""
-    return next((each for each in TIME_UNITS if seconds >= 0.9995 * each[0]), TIME_UNITS[-1])
+    """The unit, as seconds and by name, in which a time is 1 or more, or -1 or less."""
+    return next((each for each in TIME_UNITS if abs(seconds) >= 0.9995 * each[0]), TIME_UNITS[-1])
 
 
 def digits(number: float, significant: int = 3) -> str:
