@@ -12,7 +12,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from rondo.drawing import space_time, trace, trees
+from rondo.drawing import colours, space_time, trace, trees
 from rondo.drawing.trace import Costs, Problem
 
 from rondo import _core
@@ -62,6 +62,21 @@ def test_blocks_are_numbered_and_coloured(rondo):
     arrows = re.findall(r'<g id="message-\d+">.*?stroke: (#[0-9a-f]{6})', drawing, re.DOTALL)
     assert sorted(arrows.count(each) for each in set(arrows)) == [3, 3, 3, 3, 3]
     assert {"0", "1", "2", "3", "4"} <= texts_in("scan-linear_pipeline-p4.svg")
+
+
+def test_no_two_blocks_have_a_colour_that_eyes_cannot_tell_apart():
+    places = [colours.lab(each) for each in colours.of_blocks(colours.MOST)]
+    assert len(places) == colours.MOST
+    assert min(math.dist(*each) for each in itertools.combinations(places, 2)) > 20
+    assert len(set(colours.of_blocks(colours.MOST + 1))) == 1
+
+
+def test_messages_of_a_round_that_carry_different_blocks_have_different_colours():
+    problem = Problem("allreduce", "circulant", 8, 64, commutative=True)
+    traced = trace.of(problem, problem.run(1000))
+    for start, group in itertools.groupby(traced.events.messages, lambda each: each.start):
+        firsts = [traced.first_block_of(each) for each in group]
+        assert sorted(firsts) == [*range(8)], start
 
 
 @pytest.mark.parametrize("collective", ["alltoall", "alltoallv"])

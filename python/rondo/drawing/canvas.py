@@ -124,11 +124,6 @@ def width_of(title: tuple[str, str]) -> float:
     return max(len(line) * each for line, each in zip(title, LETTER, strict=True))
 
 
-def colour_of_block(number: int) -> str:
-    """Of neighbours, never the same."""
-    return style.COLOURS[number % len(style.COLOURS)]
-
-
 def title_of(trace: Trace) -> tuple[str, str]:
     """What was drawn, and its figures."""
     problem, events = trace.problem, trace.events

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from rondo import optional
-from rondo.drawing import canvas
+from rondo.drawing import canvas, colours
 from rondo.drawing.canvas import Point, Sheet
 from rondo.drawing.labels import Labels
 from rondo.drawing.time_scales import scale_of
@@ -54,6 +54,7 @@ class _Picture:
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
         self.labels = Labels(trace)
+        self.colours = colours.of_blocks(max(trace.blocks, 1))
         problem, title = trace.problem, canvas.title_of(trace)
         left = BESIDE_NODES if problem.nodes else LEFT
         self.scale = scale_of(trace, room=canvas.width_of(title) - left)
@@ -90,7 +91,7 @@ class _Picture:
     def draw_message(self, message: Message, name: str) -> None:
         x, end = self.scale.ends(message)
         start, target = (x, self.rows[message.sender]), (end, self.rows[message.receiver])
-        colour = canvas.colour_of_block(self.trace.blocks_of(message)[0])
+        colour = self.colours[self.trace.first_block_of(message)]
         self._draw_wire(message, start, target, colour)
         if self.trace.problem.nodes and self.trace.problem.is_inside(message):
             self.sheet.line(*zip(start, target, strict=True), color=colour, zorder=4, **canvas.INSIDE)
@@ -145,7 +146,7 @@ def _legend(trace: Trace) -> dict[str, Any]:
     if trace.events.messages:
         of_what = ", with its block" if trace.blocks > 1 else ", with the ranks whose inputs it combines"
         text = f"message{of_what if trace.blocks > 1 or trace.inputs_differ else ''}"
-        colour = canvas.colour_of_block(0)
+        colour = colours.of_blocks(1)[0]
         inside = [trace.problem.is_inside(message) for message in trace.events.messages]
         between = text.replace("message", "message between nodes", 1) if trace.problem.nodes else text
         if not all(inside):

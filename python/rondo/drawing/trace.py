@@ -203,6 +203,14 @@ class Trace:
         ]
         return sorted(set(itertools.chain.from_iterable(ranges)))
 
+    def first_block_of(self, message: Message) -> int:
+        """Of the blocks that a message carries; where they go on from the last one with block 0, where they begin."""
+        numbers = self.blocks_of(message)
+        if numbers[0] == 0 and numbers[-1] == self.blocks - 1:
+            after_gaps = [number for before, number in itertools.pairwise(numbers) if number != before + 1]
+            return after_gaps[-1] if after_gaps else 0
+        return numbers[0]
+
 
 def of(problem: Problem, answer: dict[str, Any]) -> Trace:
     """The trace in an answer of `Problem.run`."""
