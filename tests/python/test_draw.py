@@ -376,6 +376,10 @@ def test_costs_of_nodes_reach_the_core():
             ["bcast/linear_pipeline", "-p", 40, "--count", 800, "--set", "segment=100"],
             "2613 messages: a space-time diagram is legible up to 1500; take fewer processes, a shorter vector or lon",
         ),
+        (
+            ["exscan/cyclic_doubling", "-p", 32],
+            "arrows that begin and end together cross 240 times: a space-time diagram is legible up to 150; take fewer",
+        ),
         (["bcast/linear_pipeline", "--count", "1M", "--set", "segment=80"], "more than 20000 messages; take fewer"),
         (["exscan/doubling_123", "-p", 10_000_000], "more than 20000 messages; take fewer processes"),
         (["exscan/doubling_123", "--picture", "trees"], "the messages of exscan/doubling_123 form neither one nor two"),

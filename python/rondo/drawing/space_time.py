@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -16,6 +17,7 @@ from rondo.errors import Error
 
 MOST_RANKS = 64
 MOST_MESSAGES = 1500
+MOST_CROSSINGS = 150  # of arrows that begin and end together
 EDGE = 0.15  # inches above the first and below the last rank
 LEFT = 0.5  # inches for the numbers of the ranks
 BESIDE_NODES = 0.66  # instead of LEFT, where ranks are on nodes
@@ -46,6 +48,25 @@ def _check_size(trace: Trace) -> None:
             f"{messages} messages: a space-time diagram is legible up to {MOST_MESSAGES}; take fewer processes, a "
             "shorter vector or longer segments"
         )
+    crossings = _most_crossings(trace)
+    if crossings > MOST_CROSSINGS:
+        raise Error(
+            f"arrows that begin and end together cross {crossings} times: a space-time diagram is legible up to "
+            f"{MOST_CROSSINGS}; take fewer processes"
+        )
+
+
+def _most_crossings(trace: Trace) -> int:
+    """Of arrows between the same two moments."""
+    together: dict[tuple[float, float], list[Message]] = {}
+    for message in trace.events.messages:
+        together.setdefault((message.start, message.end), []).append(message)
+    pairs = (itertools.combinations(messages, 2) for messages in together.values())
+    return max((sum(_cross(*pair) for pair in each) for each in pairs), default=0)
+
+
+def _cross(one: Message, other: Message) -> bool:
+    return (one.sender - other.sender) * (one.receiver - other.receiver) < 0
 
 
 class _Picture:
