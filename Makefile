@@ -31,7 +31,7 @@ help:  ## print this list
 
 # What a full installation has, the demo has too; else it builds only what it runs, for the MPI that it runs.
 installed := $(venv)/.stamps/install
-built_for_demo := $(venv)/.stamps/demo$(subst /,-,$(MPICC))
+built_for_demo := $(venv)/.stamps/demo$(subst /,-,$(or $(MPICC),$(shell command -v mpicc)))
 ready := $(if $(wildcard $(installed)),environment $(installed),$(built_for_demo))
 
 demo: $(ready)  ## an unmodified MPI program without and with Rondo; MPICC=/path/to/mpicc picks your own MPI

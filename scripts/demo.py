@@ -79,10 +79,17 @@ class Place:
 
 def compiler(named: str | None) -> Path:
     """The mpicc that is named, or on PATH, or that this checkout has set up."""
-    found = named or shutil.which("mpicc") or str(ROOT / ".toolchain" / "mpich" / "bin" / "mpicc")
-    if shutil.which(found) is None:
-        raise DemoError(f"there is no {found}; for an MPICH in .toolchain, run: python3 scripts/setup.py mpi mpich")
+    wanted = named or shutil.which("mpicc") or str(ROOT / ".toolchain" / "mpich" / "bin" / "mpicc")
+    found = shutil.which(wanted)
+    if found is None:
+        raise DemoError(f"there is no {wanted}; for an MPICH in .toolchain, run: python3 scripts/setup.py mpi mpich")
     return Path(found).absolute()
+
+
+def launcher_of(mpicc: Path) -> Path:
+    """The mpiexec beside it: mpiexec.mpich for mpicc.mpich, since Debian has several libraries in one directory."""
+    alike = mpicc.with_name(mpicc.name.replace("mpicc", "mpiexec"))
+    return alike if alike != mpicc and alike.exists() else mpicc.with_name("mpiexec")
 
 
 def compiled(mpicc: Path, directory: Path) -> list[str]:
@@ -96,7 +103,7 @@ def compiled(mpicc: Path, directory: Path) -> list[str]:
 
 def subjects(mpicc: Path, directory: Path, with_python: bool) -> list[Subject]:
     """The C program, and the Python program if that is wanted, with one MPI library."""
-    library = mpi_library.find(str(mpicc.parent / "mpiexec"), os.environ)
+    library = mpi_library.find(str(launcher_of(mpicc)), os.environ)
     program = compiled(mpicc, directory)
     found = [Subject(f"C, {mpicc}", library, program, {})]
     if with_python:

@@ -139,8 +139,8 @@ void second_pass(Function, const Arguments& a) {
     const auto* input = static_cast<const double*>(a.input);
     auto* output = static_cast<double*>(a.output);
     const std::size_t count = static_cast<std::size_t>(a.count) * extent_of(a.type) / sizeof(double);
-    if (prefix_sum != nullptr) {
-        prefix_sum(input, output, static_cast<MPI_Count>(count), MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_SELF);
+    if (prefix_sum != nullptr && prefix_sum(input, output, static_cast<MPI_Count>(count), MPI_DOUBLE, MPI_SUM, 0,
+                                            MPI_COMM_SELF) == MPI_SUCCESS) {
         return;
     }
     double sum = 0;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <memory>
+#include <cstring>
 #include <new>
 
+#include "rondo/backends/mpi/scratch.hpp"
 #include "rondo/interposer/seen_call.hpp"
 
 namespace rondo::interposer {
@@ -60,13 +61,19 @@ class WholeVector {
         const bool is_root = rank() == seen_.call.root;
         return seen_.reduction == nullptr ? !is_root : is_root && seen_.function.output == Output::at_the_root;
     }
-    /// Takes part, without touching a buffer that may be none. False if there is no memory for it.
+    /// Takes part in memory of its own: the user's buffer may be none, and stays as it is. False if there is no memory
+    /// for it.
     [[nodiscard]] bool pass_on(const Plan& plan) const {
-        const auto size = static_cast<std::size_t>(seen_.type.span(seen_.call.count));
-        const std::unique_ptr<char[]> room(new (std::nothrow) char[size]());
-        if (room == nullptr) return false;
+        const bool moves_bytes = seen_.reduction == nullptr;
+        mpi::Scratch room;
         try {
-            take_part(plan, room.get());
+            room.take(static_cast<std::size_t>(moves_bytes ? bytes() : seen_.type.span(seen_.call.count)));
+        } catch (const std::bad_alloc&) {
+            return false;
+        }
+        try {
+            const int error = moves_bytes ? pass_on_bytes(plan, room.bytes()) : pass_on_elements(plan, room.bytes());
+            if (error == MPI_SUCCESS) room.give_back();  // else messages may still use it
         } catch (const std::bad_alloc&) {
             return true;  // it was counted
         }
@@ -126,20 +133,23 @@ class WholeVector {
     [[nodiscard]] bool has_root() const { return is_rank(seen_.call.root, seen_.communicator.size()); }
     [[nodiscard]] Rank root() const { return root_within(seen_.call.root, seen_.communicator.size()); }
 
-    /// `room`: for a vector, in place of what may be no buffer.
-    void take_part(const Plan& plan, char* room) const {
-        if (seen_.reduction == nullptr) {
-            seen_.communicator.run_on_bytes(plan, {room, bytes(), mpi::byte_type()}, false);
-            return;
-        }
+    /// `room`: for a vector.
+    int pass_on_bytes(const Plan& plan, char* room) const {
+        return seen_.communicator.run_on_bytes(plan, {room, bytes(), mpi::byte_type()}, false);
+    }
+    /// The input is the user's where there is one: an operator of the program's gets no other elements.
+    int pass_on_elements(const Plan& plan, char* room) const {
         mpi::notice_device_runtimes();
-        char* const vector = room - seen_.type.true_lower_bound;
+        const Count first = seen_.type.true_lower_bound;
+        const auto size = static_cast<std::size_t>(seen_.type.span(seen_.call.count));
         UserCall call = seen_.call;
         const bool has_input = call.input != nullptr && call.input != MPI_IN_PLACE;
-        const bool is_one_buffer = has_input && call.input == call.output;
-        if (!has_input) call.input = vector;
-        if (!is_one_buffer) call.output = vector;
-        run(seen_.function.output, seen_.communicator, call, seen_.type, seen_.reduction, plan);
+        const bool is_one_buffer = call.input == call.output;
+        if (!has_input) std::memset(room, 0, size);
+        else if (is_one_buffer) mpi::copy_memory(room, static_cast<const char*>(call.input) + first, size);
+        if (!has_input || is_one_buffer) call.input = room - first;
+        call.output = room - first;
+        return run(seen_.function.output, seen_.communicator, call, seen_.type, seen_.reduction, plan);
     }
 
     const SeenCall& seen_;

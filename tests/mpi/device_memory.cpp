@@ -2,7 +2,7 @@
 // Collectives of which the last rank alone has its data in memory of a device, every second time. Only that rank loads
 // a GPU runtime: before the first collective or after some.
 //
-//   device_memory RUNTIME ROUNDS early|late|never [fail]
+//   device_memory RUNTIME ROUNDS early|late|unused|never [fail]    unused: loaded early, but all data are the host's
 #include <dlfcn.h>
 #include <mpi.h>
 
@@ -227,11 +227,11 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (argc < 4) MPI_Abort(MPI_COMM_WORLD, 2);
     const std::string when = argv[3];
-    const bool loads = rank == size - 1 && when != "never";
-    if (loads && when == "early") load(argv[1]);
+    const bool loads = rank == size - 1 && when != "never", is_used = when != "unused";
+    if (loads && when != "late") load(argv[1]);
     for (int round = 0; round < std::atoi(argv[2]); ++round) {
-        input_on_device = device.memory != nullptr && round % 4 != 0;
-        output_on_device = device.memory != nullptr && round % 4 != 2;
+        input_on_device = is_used && device.memory != nullptr && round % 4 != 0;
+        output_on_device = is_used && device.memory != nullptr && round % 4 != 2;
         call_all(1);
         call_all(5000);
         if (loads && device.memory == nullptr) load(argv[1]);

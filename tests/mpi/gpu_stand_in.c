@@ -87,6 +87,7 @@ enum { context_description = 0xd, queue_description = 0xe, memory_properties = 0
 static int drivers[2], contexts[2], gpu, list, lists = 0;  // handles; the second driver has the memory
 
 int zeDriverGet(uint32_t* count, void** found) {
+    ++questions;
     if (device == NULL) return 0x78000001;  // not initialised
     const uint32_t room = *count;
     *count = 2;

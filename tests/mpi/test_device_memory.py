@@ -15,10 +15,15 @@ RUNTIMES = {
     "rocm": ["-DROCM", "-Wl,-soname,libamdhip64.so.6"],
     "level_zero": ["-DLEVEL_ZERO", "-Wl,-soname,libze_loader.so.1"],
 }
+# Without a driver, which the loader loads when it is initialised.
+LOADER_OF_LEVEL_ZERO = RUNTIMES["level_zero"]
 NO_RUNTIME: list[str] = []  # under a name that is none of a runtime's
 
 
-def command(mpi: MpiLibrary, flags: list[str], *arguments: str) -> list[str]:
+def command(mpi: MpiLibrary, runtime: str | list[str], *arguments: str) -> list[str]:
+    flags = runtime if isinstance(runtime, list) else RUNTIMES[runtime]
+    if runtime == "level_zero":
+        flags = [*flags, "-Wl,--no-as-needed", str(mpi.compile("libze_stand_in.c", "-shared", "-fPIC"))]
     stand_in = mpi.compile("gpu_stand_in.c", "-shared", "-fPIC", *flags)
     return [mpi.compile("device_memory.cpp", "-ldl"), stand_in, *arguments]
 
@@ -27,7 +32,7 @@ def command(mpi: MpiLibrary, flags: list[str], *arguments: str) -> list[str]:
 @pytest.mark.parametrize("when", ["early", "late"])
 def test_memory_of_a_device_on_one_rank_is_copied_there(mpi: MpiLibrary, runtime: str, when: str) -> None:
     forced = FORCED | FORCED_ALL_TO_ALL
-    program = command(mpi, RUNTIMES[runtime], str(ROUNDS), when)
+    program = command(mpi, runtime, str(ROUNDS), when)
     run = mpi.run_under_rondo(program, RANKS, **forced).check()
     for collective, algorithm in forced.items():
         assert set(run.report.calls(collective)) == {algorithm}
@@ -40,12 +45,13 @@ def test_memory_of_a_device_on_one_rank_is_copied_there(mpi: MpiLibrary, runtime
 
 @pytest.mark.parametrize("runtime", ["cuda", "level_zero"])
 def test_a_rank_that_cannot_copy_takes_part_and_fails(mpi: MpiLibrary, runtime: str) -> None:
-    program = command(mpi, RUNTIMES[runtime], "1", "early", "fail")
+    program = command(mpi, runtime, "1", "early", "fail")
     run = mpi.run_under_rondo(program, RANKS, timeout=30, **FORCED, **FORCED_ALL_TO_ALL).check()
     assert "failures 0" in run.stdout
 
 
-def test_what_is_no_runtime_is_not_asked(mpi: MpiLibrary) -> None:
-    run = mpi.run_under_rondo(command(mpi, NO_RUNTIME, "0", "early"), RANKS, allreduce="ring").check()
-    assert "questions 0" in run.stdout
-    assert run.report.calls("allreduce") == {"ring": RANKS}
+@pytest.mark.parametrize("runtime", [NO_RUNTIME, LOADER_OF_LEVEL_ZERO, "level_zero"], ids=["none", "loader", "driver"])
+def test_what_cannot_have_memory_is_not_asked(mpi: MpiLibrary, runtime: str | list[str]) -> None:
+    run = mpi.run_under_rondo(command(mpi, runtime, "1", "unused"), RANKS, **FORCED, **FORCED_ALL_TO_ALL).check()
+    assert ("questions 0" in run.stdout) == (runtime != "level_zero")
+    assert "failures 0" in run.stdout

@@ -5,8 +5,10 @@
 #include <link.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <string_view>
 
 #include "rondo/backends/mpi/library.hpp"
 
@@ -130,8 +132,26 @@ void look_for_rocm() {
     }
 }
 
+bool is_level_zero_driver(const char* path) {
+    const std::string_view whole = path, name = whole.substr(whole.rfind('/') + 1);
+    return name.starts_with("libze_") && !name.starts_with("libze_loader") && name.find("_layer") == name.npos;
+}
+
+/// The loader loads drivers when the program initialises it. It alone is in many a process, since libraries that look
+/// for devices load it, but there is no memory to ask about.
+bool has_level_zero_driver() {
+    if (std::getenv("ZE_ENABLE_ALT_DRIVERS") != nullptr) return true;  // of any names
+    bool has = false;
+    const auto look = [](dl_phdr_info* info, std::size_t, void* result) {
+        if (is_level_zero_driver(info->dlpi_name)) *static_cast<bool*>(result) = true;
+        return 0;
+    };
+    dl_iterate_phdr(look, &has);
+    return has;
+}
+
 void look_for_level_zero() {
-    if (level_zero != nullptr) return;
+    if (level_zero != nullptr || !has_level_zero_driver()) return;
     void* const handle = loaded(level_zero_names);
     LevelZero& found = level_zero_functions;
     if (handle != nullptr && resolve(handle, found.drivers, "zeDriverGet") &&
@@ -168,7 +188,7 @@ bool on_device(const Rocm& runtime, const void* address) {
 }
 
 /// Contexts of ours, one for each driver, up to a few; they live as long as the process. None before the program has
-/// initialised Level Zero: until then there is no memory to ask about.
+/// initialised Level Zero, or where there is no device.
 class LevelZeroContexts {
   public:
     template <class Visit>
@@ -180,10 +200,12 @@ class LevelZeroContexts {
 
   private:
     std::uint32_t make(const LevelZero& runtime) {
-        const std::lock_guard lock(mutex);
-        std::uint32_t known = count_.load(std::memory_order_relaxed), drivers = most;
+        std::uint32_t drivers = most;
         void* found[most] = {};
-        if (known > 0 || runtime.drivers(&drivers, found) != 0) return known;
+        if (runtime.drivers(&drivers, found) != 0 || drivers == 0) return 0;
+        const std::lock_guard lock(mutex);
+        std::uint32_t known = count_.load(std::memory_order_relaxed);
+        if (known > 0) return known;
         const LevelZeroContext description;
         for (std::uint32_t i = 0; i < drivers && i < most; ++i) {
             if (runtime.make_context(found[i], &description, &contexts_[known]) == 0) ++known;

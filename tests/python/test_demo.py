@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Which compiler and launcher scripts/demo.py takes. What it runs with them is `rondo compare`, tested elsewhere."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts/demo.py"
+
+pytest.importorskip("rondo._core", reason="the package rondo is not installed: make install")
+
+
+@pytest.fixture(scope="module")
+def demo() -> ModuleType:
+    specification = importlib.util.spec_from_file_location("demo_script", SCRIPT)
+    assert specification is not None
+    assert specification.loader is not None
+    module = sys.modules["demo_script"] = importlib.util.module_from_spec(specification)  # dataclasses look there
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory on PATH with two libraries, as Debian has them."""
+    for name in ("mpicc", "mpicc.mpich", "mpiicc", "mpiexec", "mpiexec.mpich"):
+        (tmp_path / name).touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("named", "taken", "launcher"),
+    [
+        (None, "mpicc", "mpiexec"),
+        ("mpicc.mpich", "mpicc.mpich", "mpiexec.mpich"),
+        ("mpiicc", "mpiicc", "mpiexec"),
+    ],
+)
+def test_the_launcher_is_that_of_the_compiler(
+    demo: ModuleType, programs: Path, named: str | None, taken: str, launcher: str
+) -> None:
+    compiler = demo.compiler(named)
+    assert compiler == programs / taken
+    assert demo.launcher_of(compiler) == programs / launcher
+
+
+def test_a_compiler_that_is_not_there_is_named(demo: ModuleType, programs: Path) -> None:
+    with pytest.raises(demo.DemoError, match="there is no /nowhere/mpicc"):
+        demo.compiler("/nowhere/mpicc")
