@@ -233,7 +233,10 @@ def abi_of(mpicc: str) -> str:
         result = subprocess.run(command, input=source, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError) as error:
         raise SetupError(f"{mpicc} is no MPI compiler: {getattr(error, 'stderr', '') or error}") from error
-    return result.stdout.split()[-1]
+    abi = "".join(result.stdout.split()[-1:])
+    if abi not in ABIS:
+        raise SetupError(f"{mpicc} is no MPI compiler: it preprocesses nothing")
+    return abi
 
 
 def demo_step(mpicc: str | None, jobs: int) -> None:
