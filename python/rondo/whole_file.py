@@ -10,11 +10,20 @@ from rondo.errors import Error
 
 
 def write(path: Path, content: bytes, hint: str = "") -> None:
-    """Writes the file, in place of one that is there. Error if it cannot be; the hint says what to do then."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    """Writes the file, in place of one that is there. Error if it cannot be; the hint says what to do then.
+
+    What is no file (a pipe, a terminal, a device) is written to, and stays. So does a symbolic link.
+    """
+    partial = None
     try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(content)
+            return
+        file = path.resolve()
+        partial = file.with_name(f".{path.name}.{os.getpid()}.partial")
         partial.write_bytes(content)
-        partial.replace(path)
+        partial.replace(file)
     except OSError as error:
-        partial.unlink(missing_ok=True)
+        if partial is not None:
+            partial.unlink(missing_ok=True)
         raise Error(f"cannot write {path}: {error.strerror}{hint}") from None

@@ -181,16 +181,6 @@ Interval handed_on_counts(const Decision& decision, const UserCall& call, Count 
     return count_of(call);
 }
 
-/// In a plan that the others run, where the library refuses the call of this rank: tags stay alike, and nobody waits
-/// for it who need not.
-template <class Kind>
-void take_part_unseen(const Kind& kind, const Decision& decision, Communicator& communicator) {
-    if constexpr (std::is_same_v<Kind, WholeVector>) {
-        if (kind.can_pass_on() && kind.pass_on(*decision.plan)) return;
-    }
-    communicator.skip_call();
-}
-
 template <class Kind>
 int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runtime, LastCall& last) {
     Communicator& communicator = seen.communicator;
@@ -232,7 +222,7 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
             return missing.error;
         }
         if (is_refused) {
-            take_part_unseen(kind, *decision, communicator);
+            communicator.skip_call();
             return service.leave_to_library(wrong != nullptr ? wrong : "unusual datatype", bytes);
         }
         return run_plan(*decision->plan, call.comm, [&](const Plan& plan) {

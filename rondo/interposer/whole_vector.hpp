@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <cstring>
-#include <new>
-
-#include "rondo/backends/mpi/scratch.hpp"
 #include "rondo/interposer/seen_call.hpp"
 
 namespace rondo::interposer {
@@ -53,31 +49,6 @@ class WholeVector {
         if (is_wrong && call.input == MPI_IN_PLACE) call.input = call.output;
         call.root = root();
         return run(seen_.function.output, seen_.communicator, call, seen_.type, seen_.reduction, plan);
-    }
-    /// The library refuses the call on this rank alone. The others may need it to pass on what is theirs, but nothing
-    /// that it has, and it knows what they do.
-    [[nodiscard]] bool can_pass_on() const {
-        if (seen_.call.count < 0 || !has_root()) return false;
-        const bool is_root = rank() == seen_.call.root;
-        return seen_.reduction == nullptr ? !is_root : is_root && seen_.function.output == Output::at_the_root;
-    }
-    /// Takes part in memory of its own: the user's buffer may be none, and stays as it is. False if there is no memory
-    /// for it.
-    [[nodiscard]] bool pass_on(const Plan& plan) const {
-        const bool moves_bytes = seen_.reduction == nullptr;
-        mpi::Scratch room;
-        try {
-            room.take(static_cast<std::size_t>(moves_bytes ? bytes() : seen_.type.span(seen_.call.count)));
-        } catch (const std::bad_alloc&) {
-            return false;
-        }
-        try {
-            const int error = moves_bytes ? pass_on_bytes(plan, room.bytes()) : pass_on_elements(plan, room.bytes());
-            if (error == MPI_SUCCESS) room.give_back();  // else messages may still use it
-        } catch (const std::bad_alloc&) {
-            return true;  // it was counted
-        }
-        return true;
     }
     static int run(Output output, mpi::Communicator& communicator, const UserCall& call, const mpi::Datatype& type,
                    const mpi::Reduction* reduction, const Plan& plan) {
@@ -132,25 +103,6 @@ class WholeVector {
     [[nodiscard]] Count count() const { return seen_.call.count < 0 ? 1 : seen_.call.count; }
     [[nodiscard]] bool has_root() const { return is_rank(seen_.call.root, seen_.communicator.size()); }
     [[nodiscard]] Rank root() const { return root_within(seen_.call.root, seen_.communicator.size()); }
-
-    /// `room`: for a vector.
-    int pass_on_bytes(const Plan& plan, char* room) const {
-        return seen_.communicator.run_on_bytes(plan, {room, bytes(), mpi::byte_type()}, false);
-    }
-    /// The input is the user's where there is one: an operator of the program's gets no other elements.
-    int pass_on_elements(const Plan& plan, char* room) const {
-        mpi::notice_device_runtimes();
-        const Count first = seen_.type.true_lower_bound;
-        const auto size = static_cast<std::size_t>(seen_.type.span(seen_.call.count));
-        UserCall call = seen_.call;
-        const bool has_input = call.input != nullptr && call.input != MPI_IN_PLACE;
-        const bool is_one_buffer = call.input == call.output;
-        if (!has_input) std::memset(room, 0, size);
-        else if (is_one_buffer) mpi::copy_memory(room, static_cast<const char*>(call.input) + first, size);
-        if (!has_input || is_one_buffer) call.input = room - first;
-        call.output = room - first;
-        return run(seen_.function.output, seen_.communicator, call, seen_.type, seen_.reduction, plan);
-    }
 
     const SeenCall& seen_;
 };

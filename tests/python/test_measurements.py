@@ -88,8 +88,8 @@ def test_all_pages_with_data_are_among_these() -> None:
     assert len(PAGES) >= 3
     wanted = {run.file for path in PAGES for run in pages.read(path).runs}
     there = {each.name for each in (PAGES[0].parent / "data").iterdir()}
-    computed = ("simulated-", "virtual-", "literature-", "modelled-")
-    assert {each for each in there - wanted if not each.startswith(computed)} == set()
+    of_other_tables = ("simulated-", "virtual-", "literature-", "modelled-", "real-prefix")
+    assert {each for each in there - wanted if not each.startswith(of_other_tables)} == set()
 
 
 def test_what_lanes_gave_is_told_of_the_longest_vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
