@@ -3,26 +3,18 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
-
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts/demo.py"
+from script_loader import script
 
 pytest.importorskip("rondo._core", reason="the package rondo is not installed: make install")
 
 
 @pytest.fixture(scope="module")
 def demo() -> ModuleType:
-    specification = importlib.util.spec_from_file_location("demo_script", SCRIPT)
-    assert specification is not None
-    assert specification.loader is not None
-    module = sys.modules["demo_script"] = importlib.util.module_from_spec(specification)  # dataclasses look there
-    specification.loader.exec_module(module)
-    return module
+    return script("demo")
 
 
 @pytest.fixture

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from script_loader import script
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "scripts/docs.py"
@@ -19,12 +19,7 @@ pytest.importorskip("rondo._core", reason="the package rondo is not installed: m
 
 @pytest.fixture(scope="module")
 def docs() -> ModuleType:
-    specification = importlib.util.spec_from_file_location("docs_script", SCRIPT)
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(module)
-    return module
+    return script("docs")
 
 
 def test_documents_agree_with_the_code() -> None:

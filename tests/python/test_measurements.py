@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import msgspec
 import pytest
+from script_loader import script
 
 pytest.importorskip("rondo._core", reason="the package rondo is not installed: make install")
 from rondo.bench import pages
@@ -45,18 +44,6 @@ counts = [16384, 524288]
 seconds = 1
 repetitions = 1
 """
-
-
-def script(name: str) -> ModuleType:
-    if str(ROOT / "scripts") not in sys.path:
-        sys.path.append(str(ROOT / "scripts"))  # for what the scripts share
-    specification = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
-    assert specification is not None
-    assert specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
-    sys.modules[name] = module
-    specification.loader.exec_module(module)
-    return module
 
 
 def of_all_data(path: Path) -> object:
