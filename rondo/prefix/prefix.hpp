@@ -28,7 +28,7 @@ class Prefix {
     /// This rank has something wrong of its own. It writes nothing, but takes part: all behind it fail, too.
     void fail(const Failure& failure) { failure_ = failure; }
 
-    /// One step, which may be a piece of a pass. True when the operation is over, `error` says how. `may_wait`: for
+    /// One step, which may be a piece of a pass. True when the operation is over, `failure` says how. `may_wait`: for
     /// messages, where nothing else can be done. Throws std::bad_alloc, and is over then.
     bool progress(bool may_wait);
     [[nodiscard]] const Failure& failure() const { return failure_; }

@@ -226,18 +226,14 @@ def outlook(profile: Profile, where: Circumstances) -> Outlook:
     order = sorted(range(len(profile.lines)), key=lambda each: -calls.mean_moving(profile.lines[each]))
     for place, number in enumerate(order):
         line = profile.lines[number]
+        reason = ""
         if place >= MOST_LINES:
-            found[number] = _not_judged(
-                line,
-                "moves little beside other calls",
-                calls.moving_per_call(line, profile.communicators[line.communicator]),
-            )
+            reason = "moves little beside other calls"
         elif time.monotonic() > deadline:
-            found[number] = _not_judged(
-                line,
-                "predictions for so many ranks take too long",
-                calls.moving_per_call(line, profile.communicators[line.communicator]),
-            )
+            reason = "predictions for so many ranks take too long"
+        if reason:
+            native = calls.moving_per_call(line, profile.communicators[line.communicator])
+            found[number] = _not_judged(line, reason, native)
         else:
             found[number] = predicted(profile, line, where, explained)
     _like_others(profile, found)
@@ -274,7 +270,7 @@ def predicted(
 ) -> Prediction:
     """Of one line. What is explained once is kept in `explained`."""
     communicator = profile.communicators[line.communicator]
-    native = calls.moving_per_call(line, profile.communicators[line.communicator])
+    native = calls.moving_per_call(line, communicator)
     reason = _why_not(line, communicator, native)
     if reason:
         return _not_judged(line, reason, native)
