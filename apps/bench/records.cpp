@@ -7,6 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "rondo/backends/mpi/json_text.hpp"
 #include "clock.hpp"
 
 namespace rondo::bench {
@@ -14,26 +15,16 @@ namespace {
 
 constexpr double between_flushes = 0.5;  // seconds
 
-std::string quoted(const std::string& text) {
-    std::string result = "\"";
-    for (const char letter : text) {
-        if (static_cast<unsigned char>(letter) < 0x20) continue;
-        if (letter == '"' || letter == '\\') result += '\\';
-        result += letter;
-    }
-    return result + '"';
-}
-
 }  // namespace
 
 void Record::begin(const char* name) {
     if (text_.size() > 1) text_ += ',';
-    text_ += quoted(name) + ":";
+    text_ += mpi::json_text(name) + ":";
 }
 
 Record& Record::add(const char* name, const std::string& value) {
     begin(name);
-    text_ += quoted(value);
+    text_ += mpi::json_text(value);
     return *this;
 }
 
@@ -55,7 +46,7 @@ Record& Record::add(const char* name, const std::vector<std::string>& values) {
     begin(name);
     const char* separator = "[";
     for (const std::string& value : values) {
-        text_ += separator + quoted(value);
+        text_ += separator + mpi::json_text(value);
         separator = ",";
     }
     text_ += values.empty() ? "[]" : "]";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Texts in the JSON that ranks write beside their kept files.
+// Texts in the JSON that ranks write: in kept files, and in what the benchmark driver measures.
 #pragma once
 
 #include <string>
