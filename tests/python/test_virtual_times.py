@@ -7,6 +7,7 @@ import csv
 import subprocess
 import sys
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -119,3 +120,18 @@ def test_lanes_give_what_the_page_says(tmp_path: Path) -> None:
     for (k, r), time in scatter.items():
         if k < ranks:  # so few nodes do not keep every lane busy to the end
             assert time == pytest.approx(inside / r + outside / k, rel=0.25), (k, r)
+
+
+@pytest.mark.parametrize("collective, choice", [("barrier", "leaders"), ("gather", "full_lane")])
+def test_many_ranks_on_nodes_are_planned_in_time_that_grows_with_their_number(collective: str, choice: str) -> None:
+    def seconds(square: int) -> float:
+        """Of as many nodes as ranks on each."""
+        processes = square * square
+        began = process_time()
+        count = 0 if collective == "barrier" else processes
+        _core.times(collective, choice, processes, count, [MACHINE.text()], nodes=f"{square}x{square}")
+        return process_time() - began
+
+    # Of sixteen times as many ranks, each has a list of four times as many nodes. With a list of all ranks, it would be
+    # 256 times as long.
+    assert seconds(128) < 100 * max(seconds(32) for _ in range(3))

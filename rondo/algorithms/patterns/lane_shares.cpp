@@ -5,15 +5,20 @@ namespace rondo {
 
 LaneShares::LaneShares(const Call& call, const NodeOrder& order) : call_(call), order_(order) {
     const Block all(0, call.count(), Buffer::scratch);
-    const Rank own_number = call.place(call.ranks().first).number;
+    const Rank lanes = call.lanes(), own_number = call.place(call.ranks().first).number;
+    // Parts of a node in two lanes differ by one element at most: `longer[i]` nodes have one more in i lanes.
+    Count least = 0;
+    std::vector<Rank> longer(static_cast<std::size_t>(lanes));
+    for (Rank node = 0; node < call.nodes(); ++node) {
+        const Count of_node = order.of_node(all, node).count;
+        least += of_node / lanes;
+        ++longer[static_cast<std::size_t>(of_node % lanes)];
+        if (own_number < lanes) in_lane_.push_back(in_lane_.back() + part(all, node, own_number).count);
+    }
+    Count more = call.nodes();
     for (Rank number = 0; number < call.ranks_on_node(); ++number) {
-        Count end = on_node_.back();
-        for (Rank node = 0; number < call.lanes() && node < call.nodes(); ++node) {
-            const Count count = part(all, node, number).count;
-            end += count;
-            if (number == own_number) in_lane_.push_back(in_lane_.back() + count);
-        }
-        on_node_.push_back(end);
+        if (number < lanes) more -= longer[static_cast<std::size_t>(number)];
+        on_node_.push_back(on_node_.back() + (number < lanes ? least + more : 0));
     }
 }
 

@@ -15,6 +15,19 @@ Block moved(const Block& range, const Block& whole, const Block& place) {
     return range.empty() ? Block() : place.part(range.first - whole.first, range.count);
 }
 
+/// Of all elements that belong to the ranks of a node.
+Count count_of_node(const Call& call, const Parts& parts, Rank node) {
+    const Rank ranks = call.ranks_on_node(node);
+    // Then they are one block, and nobody has to look at all ranks.
+    if (call.nodes_in_rank_order()) {
+        const Rank first = call.rank_at(node, 0);
+        return parts.range(first, first + ranks).count;
+    }
+    Count count = 0;
+    for (Rank number = 0; number < ranks; ++number) count += parts[call.rank_at(node, number)].count;
+    return count;
+}
+
 }  // namespace
 
 Schedule divide_anew(const Call& node, Parts before, Block held, Parts after, Block wanted) {
@@ -29,17 +42,13 @@ Schedule divide_anew(const Call& node, Parts before, Block held, Parts after, Bl
     }
 }
 
-NodeOrder::NodeOrder(const Call& call, const Parts& parts) {
-    const Rank own_node = call.place(call.ranks().first).node;
-    nodes_.push_back(0);
+NodeOrder::NodeOrder(const Call& call, const Parts& parts) : nodes_{0}, ranks_{0} {
     for (Rank node = 0; node < call.nodes(); ++node) {
-        Count end = nodes_.back();
-        for (Rank number = 0; number < call.ranks_on_node(node); ++number) {
-            if (node == own_node) ranks_.push_back(end - nodes_.back());
-            end += parts[call.rank_at(node, number)].count;
-        }
-        if (node == own_node) ranks_.push_back(end - nodes_.back());
-        nodes_.push_back(end);
+        nodes_.push_back(nodes_.back() + count_of_node(call, parts, node));
+    }
+    const Rank own_node = call.place(call.ranks().first).node;
+    for (Rank number = 0; number < call.ranks_on_node(); ++number) {
+        ranks_.push_back(ranks_.back() + parts[call.rank_at(own_node, number)].count);
     }
 }
 
