@@ -18,7 +18,7 @@ from rondo.cluster import cluster
 from rondo.errors import Error
 from rondo.launching.mpi_library import MpiLibrary
 from rondo.machine import machine
-from rondo.tune import cells, checking, kept, racing, rules_text, sites, tuned_files
+from rondo.tune import cells, checking, console, kept, racing, rules_text, sites, tuned_files
 from rondo.tune.cells import Cell, Circumstances, Shape
 from rondo.tune.kept import Kept, Question
 from rondo.tune.measuring import Progress, Race
@@ -297,9 +297,10 @@ def environment(shape: Shape) -> Environment:
 class Cluster:
     """Carries out plans on made-up times: seconds of a choice with a count."""
 
-    def __init__(self, seconds: Callable[[str, int], float], shape: Shape = EIGHT) -> None:
+    def __init__(self, seconds: Callable[[str, int], float], shape: Shape = EIGHT, noise: float = 0.02) -> None:
         self.seconds = seconds
         self.shape = shape
+        self.noise = noise
         self.plans: list[plans.Plan] = []
         self.fails_after: int | None = None
 
@@ -309,7 +310,7 @@ class Cluster:
         found = [
             configuration(
                 plan.collective, choice, count,
-                about(self.seconds(choice, count), plan.repetitions, 0.02, len(self.plans)),
+                about(self.seconds(choice, count), plan.repetitions, self.noise, len(self.plans)),
             )
             for count in plan.counts
             for choice in plan.candidates
@@ -363,6 +364,21 @@ def test_the_rest_of_the_time_goes_to_what_is_undecided(tmp_path, monkeypatch):
     assert [each.repetitions for each in simulated.plans] == [racing.FIRST_REPETITIONS, *racing.NEXT_REPETITIONS]
     for plan in simulated.plans[1:]:
         assert (plan.candidates, plan.counts) == (("native", "two_tree"), (4,))
+
+
+def test_what_has_a_rule_and_what_has_none_yet_are_told_apart(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(racing, "NEXT_REPETITIONS", ())  # the box is used up
+    times = {4: {"native": 1e-3, "two_tree": 0.5e-3, "circulant": 0.56e-3}, 16: dict.fromkeys(["native"], 1e-3)}
+    simulated = Cluster(lambda choice, count: times.get(count, {}).get(choice, 0.97e-3), noise=0.2)
+    ending = race(kept.opened(tmp_path, QUESTION), simulated, monkeypatch).run()
+    assert [each.count for each in ending.improvable] == [4]
+    assert [each.count for each in ending.undecided] == [1, 16]
+    console.tell(ending, [])
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == [
+        f"rondo: no rule yet, and more time may show that one pays: {LADDER[0].text}, {LADDER[2].text}",
+        f"rondo: there is a rule, and more time may find a still faster choice: {LADDER[1].text}",
+    ]
 
 
 def test_what_is_missing_is_measured_when_it_is_started_again(tmp_path, monkeypatch):

@@ -229,7 +229,11 @@ def all_states(known: Kept, where: Circumstances, asked: Sequence[Cell]) -> list
 def remarks_of(known: Kept, ending: Ending, left_out: Sequence[str], figures: str) -> list[str]:
     """What the head of the file says beside machine and library."""
     date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
-    open_cells = {"measured too little": ending.missing, "undecided": ending.undecided}
+    open_cells = {
+        "measured too little": ending.missing,
+        "no rule yet": ending.undecided,
+        "rule may not be the fastest": ending.improvable,
+    }
     return [
         f"rondo: {rondo.__version__}",
         f"date: {date}",

@@ -76,7 +76,9 @@ def tell(ending: Ending, left_out: Sequence[str]) -> None:
             f"repetitions that count: {_cells(ending.missing)}; start again to go on from here"
         )
     if ending.undecided:
-        say(f"more time may tell who is the fastest: {_cells(ending.undecided)}")
+        say(f"no rule yet, and more time may show that one pays: {_cells(ending.undecided)}")
+    if ending.improvable:
+        say(f"there is a rule, and more time may find a still faster choice: {_cells(ending.improvable)}")
 
 
 def show(states: Sequence[State]) -> None:

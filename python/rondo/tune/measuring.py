@@ -71,6 +71,9 @@ class Ending:
     missing: list[Cell] = field(default_factory=list)
     """Of which too little was measured to say anything."""
     undecided: list[Cell] = field(default_factory=list)
+    """Without a rule; more repetitions may show that one pays."""
+    improvable: list[Cell] = field(default_factory=list)
+    """With a rule; more repetitions may show that another choice is still faster."""
     too_long: list[tuple[Cell, str]] = field(default_factory=list)
     """Candidates of which one repetition is predicted to take more than a cell's share of the box."""
 
@@ -112,7 +115,7 @@ class Race:
             if not state.certain:
                 self._ending.missing.append(state.cell)
             elif state.survivors:
-                self._ending.undecided.append(state.cell)
+                (self._ending.improvable if state.needs_a_rule else self._ending.undecided).append(state.cell)
         return self._ending
 
     def states(self) -> list[State]:
