@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,8 @@ from rondo.selection.learned import Verdict
 
 MOST_MESSAGES = 1 << 21
 """Of a candidate that is timed: up to half a minute, and some 100 MB."""
+MOST_AT_ONCE = 4
+"""Candidates that are timed, each by a processor of its own."""
 MOST_OF_AN_INT = (1 << 31) - 1
 WITHOUT_LARGE_COUNTS = re.compile(r"Open MPI v[1-5]\.|MPICH Version [1-3]\.")
 """Libraries that have no functions with large counts, as MPI 4 defines them."""
@@ -139,9 +143,9 @@ def explain(
 ) -> Explanation:
     """What becomes of a call under a file of rules (None: none) on a machine (None: the standard one).
 
-    `verdicts`: of earlier runs on this machine with this library. `look` is called before each candidate is timed, with
-    its choice, its number from 1 on and how many there are. Error for what is malformed, and for a call that makes no
-    sense.
+    `verdicts`: of earlier runs on this machine with this library. `look` is called before the time of each candidate is
+    waited for, with its choice, its number from 1 on and how many there are. Error for what is malformed, and for a
+    call that makes no sense.
     """
     text = rules_file.read(rules) if rules is not None else ""
     machine_text = figures.read_text(encoding="utf-8") if figures is not None else machine.standard().text()
@@ -269,19 +273,30 @@ def _timed(
     most_messages: int,
     look: Callable[[str, int, int], None],
 ) -> tuple[Candidate, ...]:
+    def time_of(each: Mapping[str, Any]) -> tuple[float | None, str | None]:
+        """Predicted seconds, or why there are none."""
+        if each["refusal"] is not None:
+            return None, None
+        try:
+            (seconds,) = _core.times(
+                call.collective, each["closed"], call.processes, call.elements, [machine_text],
+                element_bytes=call.element_bytes, root=call.root, nodes=call.nodes, fluid=True,
+                most_messages=most_messages,
+            )  # fmt: skip
+        except ValueError as error:
+            return None, str(error)
+        return seconds, None
+
     timed = []
-    for number, each in enumerate(candidates, 1):
-        look(each["choice"], number, len(candidates))
-        seconds, untimed = None, None
-        if each["refusal"] is None:
-            try:
-                (seconds,) = _core.times(
-                    call.collective, each["closed"], call.processes, call.elements, [machine_text],
-                    element_bytes=call.element_bytes, root=call.root, nodes=call.nodes, fluid=True,
-                    most_messages=most_messages,
-                )  # fmt: skip
-            except ValueError as error:
-                untimed = str(error)
-        closed = each["closed"] or each["choice"]
-        timed.append(Candidate(each["algorithm"], closed, each["chosen"], seconds, each["refusal"], untimed))
+    # The core holds nobody up while it computes.
+    pool = ThreadPoolExecutor(max_workers=min(MOST_AT_ONCE, len(os.sched_getaffinity(0))))
+    try:
+        times = [pool.submit(time_of, each) for each in candidates]
+        for number, (each, found) in enumerate(zip(candidates, times, strict=True), 1):
+            look(each["choice"], number, len(candidates))
+            closed = each["closed"] or each["choice"]
+            seconds, untimed = found.result()
+            timed.append(Candidate(each["algorithm"], closed, each["chosen"], seconds, each["refusal"], untimed))
+    finally:
+        pool.shutdown(cancel_futures=True)
     return tuple(sorted(timed, key=lambda each: (each.seconds is None, each.seconds or 0, each.refusal is not None)))
