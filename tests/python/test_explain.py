@@ -179,11 +179,16 @@ def test_rules_that_were_tuned_here_come_before_the_default_ones(rondo, tmp_path
     head = tuned_files.Head(tuned_files.machine_here(None), MPICH)
     path = tuned_files.default_path(head, os.environ)
     path.parent.mkdir(parents=True)
-    path.write_text(f"{tuned_files.FIRST_LINE}\n{head.text}exscan -> one_doubling\n")
+    figures = "# 4 ranks: 8B 1.5 ms = 0.80 (n 6), 2KiB 3.99 ms = 0.65 (n 7)\n# 8 ranks: 8B 1.5 ms = 0.70 (n 9)"
+    path.write_text(f"{tuned_files.FIRST_LINE}\n{head.text}\n{figures}\nexscan -> one_doubling\n")
     call = ("explain", "exscan", "--count", 1, "-n", 4, "--json")
     document = json.loads(rondo(*call, "--library", MPICH).stdout)
     assert (document["rules"], document["runs"]) == (str(path), "one_doubling")
     assert any("tuned for" in each for each in document["assumed"])
+    assert (document["measured"]["ratio"], document["measured"]["count"]) == (0.8, 6)
+    longer = rondo("explain", "exscan", "--count", 1000, "-n", 4, "--library", MPICH).stdout
+    assert "rondo tune measured one_doubling with calls of 2 KiB: 0.65 of the library's time (n 7)" in longer
+    assert "rondo tune measured" not in rondo("explain", "exscan", "--count", 1, "-n", 16, "--library", MPICH).stdout
     other = json.loads(rondo(*call, "--library", "Open MPI v5.0.11").stdout)
     assert other["rules"] == str(installation.DEFAULT_RULES)
 

@@ -22,7 +22,7 @@ from rondo.errors import Error
 from rondo.launching import instructed, mpi_library, options
 from rondo.machine import machine, placement
 from rondo.selection import explanation, learned, rules_file
-from rondo.tune import tuned_files
+from rondo.tune import rules_text, tuned_files
 
 USER_OPERATOR = "user"
 OPERATORS = (*plans.OPERATORS, USER_OPERATOR)
@@ -130,6 +130,10 @@ def command(
     known_in = learned.directory(learned_directory, os.environ) if is_guarded else None
     known = learned.about(known_in, mpi["version"], machine_text)
     found = explanation.explain(call, rules_path, figures, os.environ, known, look=_progress(call))
+    measured = None
+    if found.decided_by is not None and found.decided_by.line and rules_path is not None:
+        text = rules_file.read(rules_path)
+        measured = rules_text.nearest_measured(text, found.decided_by.line, call.processes, found.bytes)
     assumed = [
         *([f"{mpi['version']}, {mpi['source']}"] if mpi["source"] else []),
         *([] if ppn or nodes else ["each rank is on a node of its own"]),
@@ -151,6 +155,7 @@ def command(
             "machine": str(figures) if figures is not None else None,
             "assumed": assumed,
             **dataclasses.asdict(found),
+            "measured": dataclasses.asdict(measured) if measured is not None else None,
         }
         click.echo(json.dumps(document, indent=2))
         return
@@ -161,7 +166,9 @@ def command(
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else UNBOUNDED
     console = Console(width=width, highlight=False)
     title = _title(traits, call, count=call_count, type_name=type_name, operator=operator, vector=found.bytes)
-    explanation_table.show(found, console, title=title, collective=collective, assumed=assumed, rules=rules_path)
+    explanation_table.show(
+        found, console, title=title, collective=collective, assumed=assumed, rules=rules_path, measured=measured
+    )
 
 
 def _traits(collective: str) -> dict[str, Any]:

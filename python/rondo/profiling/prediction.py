@@ -405,11 +405,7 @@ def _tuned(found: Explanation, call: explanation.Call, where: Circumstances) -> 
     """What `rondo tune` measured of calls like this one, beside the rule that decides; None if nothing."""
     if not where.is_tuned or found.decided_by is None:
         return None
-    figures = [
-        each for each in rules_text.measured(where.text, found.decided_by.line) if each.processes == call.processes
-    ]
-    distance = lambda each: abs(math.log(max(each.bytes, 1) / max(found.bytes, 1)))  # noqa: E731
-    return min(figures, key=distance, default=None)
+    return rules_text.nearest_measured(where.text, found.decided_by.line, call.processes, found.bytes)
 
 
 def _estimate(candidate: Candidate, found: Explanation, least: float, where: Circumstances) -> Estimate:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -12,17 +13,27 @@ from rich.table import Table
 from rich.text import Text
 
 from rondo.bench.results import NATIVE
-from rondo.reports.style import time_text
+from rondo.reports.style import bytes_text, time_text
 from rondo.selection import rules_file
 from rondo.selection.explanation import Candidate, Explanation
+
+if TYPE_CHECKING:
+    from rondo.tune.rules_text import Measured
 
 CHOSEN = "→"
 
 
 def show(
-    found: Explanation, console: Console, *, title: str, collective: str, assumed: Sequence[str], rules: Path | None
+    found: Explanation,
+    console: Console,
+    *,
+    title: str,
+    collective: str,
+    assumed: Sequence[str],
+    rules: Path | None,
+    measured: Measured | None,
 ) -> None:
-    """Prints what becomes of a call, why, and what else there is."""
+    """Prints what becomes of a call, why, and what else there is. `measured`: of such calls, by `rondo tune`."""
     console.print(Text(title, style="bold"), soft_wrap=True)
     for each in assumed:
         console.print(Text(f"  assumed: {each}", style="dim"), soft_wrap=True)
@@ -30,6 +41,13 @@ def show(
     console.print(_outcome(found), soft_wrap=True)
     if found.decided_by is not None:
         console.print(Text(f"  {found.decided_by.text}", style="dim"), soft_wrap=True)
+    if measured is not None:
+        length = f" of {bytes_text(measured.bytes)}" if measured.bytes else ""
+        took = (
+            f"  rondo tune measured {measured.choice or found.choice} with calls{length}: {measured.ratio:.2f} of the "
+            f"library's time (n {measured.count})"
+        )
+        console.print(Text(took, style="dim"), soft_wrap=True)
     if found.duel is not None:
         duel = found.duel
         took = f"  {found.choice} took {duel.ratio:.2f} of the library's time on {duel.day} (rondo learned show)"

@@ -147,6 +147,12 @@ def measured(text: str, line: int) -> list[Measured]:
     return found
 
 
+def nearest_measured(text: str, line: int, processes: int, length: int) -> Measured | None:
+    """What was measured of calls most like one that a rule decides: on as many ranks; None if nothing."""
+    figures = [each for each in measured(text, line) if each.processes == processes]
+    return min(figures, key=lambda each: abs(math.log(max(each.bytes, 1) / max(length, 1))), default=None)
+
+
 Rectangle = tuple[tuple[str, ...], str, tuple[State, ...]]
 
 
