@@ -10,6 +10,10 @@
 
 namespace rondo {
 
+/// Of a world on one node whose ranks share memory unasked. Each has a queue of 4 KiB for each other, and more of them
+/// were never measured with a processor for each.
+inline constexpr Rank most_sharing_ranks = 16;
+
 /// Nodes are numbered in the order of their first ranks; the ranks of a node in their own order: its number 0 is its
 /// leader. Lane i has the ranks with number i, one on each node. There are as many lanes as the smallest node has
 /// ranks: the ranks of larger nodes beyond that are in none, and take part through their nodes only.

@@ -112,11 +112,18 @@ void Instructions::read_plan_memory() {
 }
 
 void Instructions::read_shared_memory() {
+#ifdef RONDO_ABI_SIMGRID
+    memory_sharing_ = mpi::MemorySharing::off;  // ranks are threads on simulated machines
+#endif
     const char* text = variable("RONDO_SHARED_MEMORY");
-    if (text == nullptr || std::string_view(text) == "off") return;
-    share_memory_ = std::string_view(text) == "on";
-    if (share_memory_) fingerprint_.add("RONDO_SHARED_MEMORY=on");
-    else complaints_.push_back("RONDO_SHARED_MEMORY: " + quoted(text) + " is neither on nor off; it is off");
+    const std::string_view value = text != nullptr ? text : "auto";
+    if (value == "on") memory_sharing_ = mpi::MemorySharing::on;
+    else if (value != "auto") memory_sharing_ = mpi::MemorySharing::off;
+    if (value != "on" && value != "auto" && value != "off") {
+        complaints_.push_back("RONDO_SHARED_MEMORY: " + quoted(value) + " is none of auto, on, off; it is off");
+    }
+    fingerprint_.add("RONDO_SHARED_MEMORY");
+    fingerprint_.add(static_cast<int>(memory_sharing_));
 }
 
 void Instructions::know_library(std::string_view version) {

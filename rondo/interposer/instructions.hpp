@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rondo/backends/mpi/node.hpp"
 #include "rondo/core/fingerprint.hpp"
 #include "rondo/selection/machine.hpp"
 #include "rondo/selection/rules.hpp"
@@ -74,8 +75,11 @@ class Instructions {
     [[nodiscard]] const std::string& learned_directory() const { return learned_directory_; }
     /// Bytes that all plans together may take.
     [[nodiscard]] Count plan_memory() const { return plan_memory_; }
-    /// True if ranks of a node shall pass messages through memory that they share.
-    [[nodiscard]] bool share_memory() const { return share_memory_; }
+    /// Unless it was asked for, not on imposed nodes: they are to be taken for other machines.
+    [[nodiscard]] mpi::MemorySharing memory_sharing() const {
+        const bool is_automatic = memory_sharing_ == mpi::MemorySharing::automatic;
+        return is_automatic && !node_of_.empty() ? mpi::MemorySharing::off : memory_sharing_;
+    }
     /// Empty: no report.
     [[nodiscard]] const std::string& report_directory() const { return report_directory_; }
     /// Equal for equal instructions to equal versions of Rondo, which may understand them differently: ranks compare
@@ -105,7 +109,7 @@ class Instructions {
     std::vector<std::string> complaints_;
     Fingerprint fingerprint_;
     Guard guard_ = Guard::off;
-    bool share_memory_ = false;
+    mpi::MemorySharing memory_sharing_ = mpi::MemorySharing::automatic;
     bool off_ = false;
 };
 

@@ -87,7 +87,7 @@ void agree(const void* caller) {
     if (const Runtime* here = runtime(caller)) {
         mpi::World& world = mpi::world();
         world.agree(here->instructions.fingerprint(), here->instructions.ask_nodes(),
-                    here->instructions.share_memory());
+                    here->instructions.memory_sharing());
         world.impose_nodes(here->instructions.imposed_nodes());
         const std::string& directory = here->instructions.learned_directory();
         if (!directory.empty())

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Collectives between the ranks of one node: each library natively and under Rondo with shared memory, side by side.
+"""Collectives between the ranks of one node: each library natively and under Rondo as it is by default, side by side.
 
 Medians over rounds in which all take turns. `of native`: Rondo's time as a part of the faster library's, on the MPI
 where Rondo is faster. The last lines say for each library and collective what served the calls, and whether Rondo took
-at most 1.05 times as long as the library alone: in the median over all sizes, and at worst.
+at most 1.05 times as long as the library alone: in the median over all sizes, and at worst. docs/benchmarks/nodes.md
+shows what it wrote with --csv docs/benchmarks/data/one-node-2.csv (two minutes).
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import os
 import statistics
@@ -67,6 +69,16 @@ def judge(library: str, collective: str, ratios: dict[int, float], how: str) -> 
     )
 
 
+def write(path: Path, times: dict[tuple[str, int], dict[tuple[str, str], list[float]]]) -> None:
+    """A line for each median."""
+    with path.open("w", newline="") as file:
+        lines = csv.writer(file, lineterminator="\n")
+        lines.writerow(["collective", "bytes", "library", "way", "microseconds"])
+        for (collective, size), cell in times.items():
+            for (library, way), values in cell.items():
+                lines.writerow([collective, size, library, way, f"{statistics.median(values):.4g}"])
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("collectives", nargs="*", default=list(COLLECTIVES), metavar="COLLECTIVE")
@@ -79,12 +91,15 @@ def main() -> int:
     parser.add_argument(
         "--use", action="append", default=[], metavar="COLLECTIVE=ALGORITHM", help="in place of the rules"
     )
-    parser.add_argument("--messages", action="store_true", help="under Rondo without shared memory")
+    parser.add_argument(
+        "--shared-memory", choices=["auto", "on", "off"], default="auto", help="under Rondo: as RONDO_SHARED_MEMORY"
+    )
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write the medians to it")
     arguments = parser.parse_args()
     for variable in ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"):
         os.environ.update({variable: "1", f"{variable}_CONFIRM": "1"})
     os.environ.update({"OMPI_MCA_osc": "^ucx"})  # which complains where there is no such network
-    rondo = {"RONDO_RULES": str(DEFAULT_RULES), "RONDO_SHARED_MEMORY": "off" if arguments.messages else "on"}
+    rondo = {"RONDO_RULES": str(DEFAULT_RULES), "RONDO_SHARED_MEMORY": arguments.shared_memory}
     rondo |= {f"RONDO_{name.upper()}": value for name, value in (each.split("=", 1) for each in arguments.use)}
     libraries = [each for each in LIBRARIES if (ROOT / ".toolchain" / each / "bin" / "mpicc").exists()]
     times: dict[tuple[str, int], dict[tuple[str, str], list[float]]] = {}
@@ -106,6 +121,8 @@ def main() -> int:
     if not arguments.json:
         heads = "".join(f"{library + ' ' + way:>16}" for library in libraries for way in ("native", "rondo"))
         print(f"{'collective':14} {'bytes':>9}{heads}   of native")
+    if arguments.csv is not None:
+        write(arguments.csv, times)
     for (collective, size), cell in times.items():
         found = {key: statistics.median(values) for key, values in cell.items()}
         best = {way: min(found[library, way] for library in libraries) for way in ("native", "rondo")}

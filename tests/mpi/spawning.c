@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two ranks spawn one more, and all three sum over a communicator of both programs, twice. Usage: spawning [endlessly]
+// Ranks spawn one more, or as many as they are told, and all sum over a communicator of both programs, twice.
+// Usage: spawning [NUMBER|endlessly]
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 int main(int argc, char** argv) {
@@ -9,8 +11,11 @@ int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm parent, others, all;
     MPI_Comm_get_parent(&parent);
+    const int number = argc > 1 ? atoi(argv[1]) : 1;
+    const int endlessly = number == 0;
     if (parent == MPI_COMM_NULL) {
-        MPI_Comm_spawn(argv[0], argv + 1, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &others, MPI_ERRCODES_IGNORE);
+        MPI_Comm_spawn(argv[0], argv + 1, endlessly ? 1 : number, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &others,
+                       MPI_ERRCODES_IGNORE);
     } else {
         others = parent;
     }
@@ -18,7 +23,7 @@ int main(int argc, char** argv) {
     int rank = 0, size = 0, own = 0, sum = 0, right = 0;
     MPI_Comm_rank(all, &rank);
     MPI_Comm_size(all, &size);
-    while (argc > 1) MPI_Barrier(all);
+    while (endlessly) MPI_Barrier(all);
     own = rank + 1;
     for (int i = 0; i < 2; ++i) {
         MPI_Allreduce(&own, &sum, 1, MPI_INT, MPI_SUM, all);

@@ -311,6 +311,15 @@ def test_rondos_collectives_serve_on_the_cluster(tmp_path: Path) -> None:
     assert served["exscan", "doubling_123"] == 4
 
 
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one processor")
+@pytest.mark.parametrize(("shape", "shared"), [("1x2", True), ("2x1", False)])
+def test_only_ranks_of_one_node_share_memory_unasked(tmp_path: Path, shape: str, shared: bool) -> None:
+    report = tmp_path / "report.json"
+    words = ["--cluster", f"{shape}:1ms:200Mbit", "--mpi", TOOLCHAIN / "mpich", "--use", "exscan=doubling_123"]
+    rondo("run", *words, f"--report={report}", "--", library("mpich").compile("placement.c")).check()
+    assert (json.loads(report.read_text())["shared_memory"] is not None) == shared
+
+
 def test_a_program_is_compared_on_one_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     words = ["--cluster", "2x1:1ms:1Gbit", "--mpi", TOOLCHAIN / "mpich", "--runs", 1, "--warmup", 0, "--same", "-"]

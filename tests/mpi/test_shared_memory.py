@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 from launching import Run
 from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, LIBRARIES, OF_PARTS, ROOT, MpiLibrary
 
-ON = {"RONDO_SHARED_MEMORY": "on"}
+ON, OFF = {"RONDO_SHARED_MEMORY": "on"}, {"RONDO_SHARED_MEMORY": "off"}
+AUTOMATIC: dict[str, str] = {}
 TWO_LIBRARIES = pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
 MPICH = pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 ALL = FORCED | FORCED_ALL_TO_ALL
@@ -39,7 +41,7 @@ def counted(mpi: MpiLibrary, command: list[object], ranks: int, variables: Mappi
 @pytest.mark.parametrize("mpi", LIBRARIES, indirect=True)
 def test_messages_go_through_shared_memory_if_asked(mpi: MpiLibrary) -> None:
     program = mpi.compile("profiled.c")
-    off = carried(counted(mpi, [program], 3, {}, **FORCED))
+    off = carried(counted(mpi, [program], 3, OFF, **FORCED))
     assert sum(messages for messages, _ in off) > 0
     assert [regions for _, regions in off] == [0, 0, 0]
     assert carried(counted(mpi, [program], 3, ON, **FORCED)) == [(0, 3)] * 3
@@ -65,7 +67,7 @@ def test_the_default_rules_serve_two_ranks_that_share_memory(mpi: MpiLibrary, co
     program = "results_of_parts.cpp" if collective in OF_PARTS else "results.cpp"
     command = [mpi.compile(program), collective, "100", "brief", "tame"]
     rules = {"RONDO_RULES": str(ROOT / "tuning" / "default.rules")}
-    run = mpi.run_under_rondo(command, 2, environment={**rules, **(ON if sharing else {})}).check()
+    run = mpi.run_under_rondo(command, 2, environment={**rules, **(ON if sharing else OFF)}).check()
     served = {name for name, calls in run.report.calls(collective).items() if calls > 0} - {"native"}
     left = {"chosen", "no rule"} & set(run.report.native_reasons(collective))
     sent = sum(rank.get("shared_memory", {"messages": 0})["messages"] for rank in run.report.ranks)
@@ -115,19 +117,21 @@ def test_ranks_without_shared_memory_send_messages_of_the_library(
     assert all(messages > 0 for messages, _ in carried(run))
 
 
-def refused_to(mpi: MpiLibrary, what: str, ranks: list[int]) -> Run:
-    """Three ranks; some of them are refused something by the system."""
+def refused_to(
+    mpi: MpiLibrary, what: str, ranks: list[int], sharing: Mapping[str, str] = ON, processes: int = 3
+) -> Run:
+    """Some ranks are refused something by the system."""
     refusals = mpi.compile("refusals.c", "-shared", "-fPIC")
     counter = mpi.compile("message_counter.c", "-shared", "-fPIC", "-ldl")
     variables = {
-        **ON,
+        **sharing,
         "LD_PRELOAD": f"{refusals}:{{rondo}}:{counter}",
         "REFUSED": what,
         "REFUSED_RANKS": f" {' '.join(map(str, ranks))} ",
     }
     command = [mpi.compile("struck_rank.c"), "none", "20000"]
     forced = {"allreduce": "circulant", "bcast": "binomial", "exscan": "doubling_123"}
-    return mpi.run_under_rondo(command, 3, environment=variables, **forced).check()
+    return mpi.run_under_rondo(command, processes, environment=variables, **forced).check()
 
 
 def complaints(run: Run) -> list[str]:
@@ -186,7 +190,7 @@ def test_ranks_that_differ_about_it_are_left_to_the_library(mpi: MpiLibrary, tmp
 @TWO_LIBRARIES
 def test_another_value_is_off(mpi: MpiLibrary) -> None:
     run = counted(mpi, [mpi.compile("profiled.c")], 2, {"RONDO_SHARED_MEMORY": "yes"}, **FORCED)
-    assert run.stderr.count("rondo: RONDO_SHARED_MEMORY: 'yes' is neither on nor off") == 1
+    assert run.stderr.count("rondo: RONDO_SHARED_MEMORY: 'yes' is none of auto, on, off; it is off") == 1
     assert [regions for _, regions in carried(run)] == [0, 0]
 
 
@@ -227,3 +231,98 @@ def read(path: Path) -> str:
         return path.read_text(errors="replace")
     except OSError:
         return ""
+
+
+@pytest.fixture
+def one_processor() -> Iterator[None]:
+    """All that is started meanwhile has to do with it."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    yield
+    os.sched_setaffinity(0, before)
+
+
+NEEDS_TWO = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one processor")
+
+
+@NEEDS_TWO
+@pytest.mark.parametrize("mpi", LIBRARIES, indirect=True)
+@pytest.mark.parametrize("said", ["", "auto"], ids=["nothing said", "auto"])
+def test_two_ranks_with_a_processor_each_share_memory_unasked(mpi: MpiLibrary, said: str) -> None:
+    variables = {"RONDO_SHARED_MEMORY": said} if said else AUTOMATIC
+    run = counted(mpi, [mpi.compile("profiled.c")], 2, variables, **FORCED)
+    assert carried(run) == [(0, 2)] * 2
+    assert "rondo" not in run.stderr
+
+
+@TWO_LIBRARIES
+@pytest.mark.parametrize("variables", [AUTOMATIC, ON], ids=["unasked", "asked"])
+@pytest.mark.usefixtures("one_processor")
+def test_ranks_on_one_processor_share_memory_if_asked(mpi: MpiLibrary, variables: dict[str, str]) -> None:
+    run = counted(mpi, [mpi.compile("profiled.c")], 2, variables, **FORCED)
+    assert [regions for _, regions in carried(run)] == [2 if variables else 0] * 2
+    assert complaints(run) == []
+
+
+# Each rank sees its own; what they are together decides, alike on all.
+@NEEDS_TWO
+@TWO_LIBRARIES
+@pytest.mark.parametrize(("of_one", "shared"), [("first", False), ("second", True), ("both", True)])
+def test_ranks_add_up_their_processors(mpi: MpiLibrary, of_one: str, shared: bool, tmp_path: Path) -> None:
+    first, second, *_ = sorted(os.sched_getaffinity(0))
+    processors = {"first": first, "second": second, "both": f"{first},{second}"}[of_one]
+    bound = tmp_path / "bound.sh"
+    bound.write_text(
+        f'#!/bin/bash\n[ "${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}" = 1 ] && exec taskset -c {processors} "$@"\n'
+        f'exec taskset -c {first} "$@"\n'
+    )
+    run = counted(mpi, ["/bin/bash", bound, mpi.compile("profiled.c")], 2, AUTOMATIC, **FORCED)
+    assert [regions for _, regions in carried(run)] == [2 if shared else 0] * 2
+
+
+# As far as processors go, all could.
+@MPICH
+@pytest.mark.parametrize(
+    ("ranks", "variables", "shared"),
+    [
+        (3, {}, True),
+        (4, {"MPIR_CVAR_NUM_CLIQUES": "2"}, False),  # nodes
+        (3, {"RONDO_NODES": "2,1"}, False),
+        (3, {"RONDO_NODES": "1x3"}, False),
+        (17, {}, False),
+    ],
+    ids=["one node", "two nodes", "imposed nodes", "one imposed node", "many ranks"],
+)
+def test_only_few_ranks_of_one_node_share_memory_unasked(
+    mpi: MpiLibrary, ranks: int, variables: dict[str, str], shared: bool
+) -> None:
+    processors = mpi.compile("many_processors.c", "-shared", "-fPIC")
+    counter = mpi.compile("message_counter.c", "-shared", "-fPIC", "-ldl")
+    environment = {**variables, "LD_PRELOAD": f"{processors}:{{rondo}}:{counter}"}
+    command = [mpi.compile("struck_rank.c"), "none", "1"]
+    run = mpi.run_under_rondo(command, ranks, environment=environment, bcast="binomial").check()
+    assert [regions for _, regions in carried(run)] == [ranks if shared else 0] * ranks
+    assert complaints(run) == []
+
+
+# Those that were spawned compute where those compute that spawned them.
+@MPICH
+def test_spawned_ranks_do_not_share_memory_unasked(mpi: MpiLibrary) -> None:
+    processors = mpi.compile("many_processors.c", "-shared", "-fPIC")
+    counter = mpi.compile("message_counter.c", "-shared", "-fPIC", "-ldl")
+    for variables, regions in ((AUTOMATIC, "0"), (ON, "2")):
+        environment = {**variables, "LD_PRELOAD": f"{processors}:{{rondo}}:{counter}"}
+        run = mpi.run_under_rondo([mpi.compile("spawning.c"), "2"], 1, environment=environment).check()
+        assert sorted(re.findall(r"^carried (\d+) \d+ (\d+)$", run.stdout, re.MULTILINE)) == [
+            ("0", "0"), ("0", regions), ("1", regions)
+        ]  # fmt: skip
+
+
+@NEEDS_TWO
+@TWO_LIBRARIES
+@pytest.mark.parametrize("what", ["memfd_create:EPERM", "mapping"])
+def test_where_nobody_asked_a_refusal_is_not_worth_a_word(mpi: MpiLibrary, what: str) -> None:
+    run = refused_to(mpi, what, [1], AUTOMATIC, processes=2)
+    assert "rondo" not in run.stderr
+    assert [regions for _, regions in carried(run)] == [0, 0]
+    assert all(messages > 0 for messages, _ in carried(run))

@@ -18,6 +18,7 @@ namespace rondo::mpi {
     FUNCTION(Comm_get_attr)           \
     FUNCTION(Comm_get_errhandler)     \
     FUNCTION(Comm_get_name)           \
+    FUNCTION(Comm_get_parent)         \
     FUNCTION(Comm_group)              \
     FUNCTION(Comm_rank)               \
     FUNCTION(Comm_remote_size)        \

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/backends/mpi/node.hpp"
 
-#include <sched.h>
-
 #include <algorithm>
 #include <exception>
+
+#include "rondo/backends/shared_memory/processors.hpp"
 
 namespace rondo::mpi {
 namespace {
@@ -12,7 +12,8 @@ namespace {
 /// What each rank tells the others of its node.
 struct Card {
     shared_memory::RegionAddress address;
-    cpu_set_t cores;  // that it may run on
+    cpu_set_t cores;    // that it may run on
+    int cores_allowed;  // at once
     Rank world_rank;
     bool has_region;
 };
@@ -23,18 +24,18 @@ bool all(bool here, MPI_Comm comm) {
     return library().Allreduce(MPI_IN_PLACE, &flag, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && flag == 1;
 }
 
-cpu_set_t own_cores() {
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
-    ::sched_getaffinity(0, sizeof cores, &cores);
-    return cores;
-}
-
 int count_cores(const std::vector<Card>& cards) {
     cpu_set_t cores;
     CPU_ZERO(&cores);
     for (const Card& card : cards) CPU_OR(&cores, &cores, &card.cores);
     return CPU_COUNT(&cores);
+}
+
+/// Of those who share a limit, each says it.
+bool has_core_for_each(const std::vector<Card>& cards) {
+    const auto count = static_cast<int>(cards.size());
+    return count <= count_cores(cards) &&
+           std::ranges::all_of(cards, [&](const Card& card) { return count <= card.cores_allowed; });
 }
 
 constexpr const char* messages_instead = "; messages of the library are used there";
@@ -61,7 +62,8 @@ std::vector<Rank> Node::reached() const {
     return ranks;
 }
 
-std::unique_ptr<Node> Node::meet(MPI_Comm comm, Rank world_rank, Rank world_size, std::string& complaint) {
+std::unique_ptr<Node> Node::meet(MPI_Comm comm, Rank world_rank, Rank world_size, bool needs_processors,
+                                 std::string& complaint) {
     int self = 0, count = 1;
     library().Comm_rank(comm, &self);
     library().Comm_size(comm, &count);
@@ -69,20 +71,27 @@ std::unique_ptr<Node> Node::meet(MPI_Comm comm, Rank world_rank, Rank world_size
     std::unique_ptr<Node> node;
     std::vector<Card> cards;
     if (!all(succeeds([&] { cards.resize(static_cast<std::size_t>(count)); }, complaint), comm)) return nullptr;
-    Card own{.address = {}, .cores = own_cores(), .world_rank = world_rank, .has_region = false};
-    own.has_region = succeeds([&] { node.reset(new Node(self, count, world_rank, world_size)); }, complaint);
+    Card own{.address = {},
+             .cores = shared_memory::own_processors(),
+             .cores_allowed = 0,
+             .world_rank = world_rank,
+             .has_region = false};
+    const auto make_region = [&] {
+        if (needs_processors) own.cores_allowed = shared_memory::processors_allowed();
+        node.reset(new Node(self, count, world_rank, world_size));
+    };
+    own.has_region = succeeds(make_region, complaint);
     if (own.has_region) own.address = node->neighbours_.address();
     const bool told =
         library().Allgather(&own, sizeof own, MPI_BYTE, cards.data(), sizeof own, MPI_BYTE, comm) == MPI_SUCCESS;
-    bool success = told && succeeds(
-                               [&] {
-                                   for (int each = 0; each < count && node != nullptr; ++each) {
-                                       const Card& card = cards[static_cast<std::size_t>(each)];
-                                       if (each == self || !card.has_region) continue;
-                                       node->neighbours_.connect(each, card.address);
-                                   }
-                               },
-                               complaint);
+    const bool is_wanted = told && (!needs_processors || has_core_for_each(cards));
+    const auto connect = [&] {
+        for (int each = 0; each < count && node != nullptr; ++each) {
+            const Card& card = cards[static_cast<std::size_t>(each)];
+            if (each != self && card.has_region) node->neighbours_.connect(each, card.address);
+        }
+    };
+    bool success = is_wanted && succeeds(connect, complaint);
     // Nobody settles before all have connected, and all do or none: else one would wait for messages of the library,
     // and its neighbour write into memory.
     if (!all(success, comm)) return nullptr;

@@ -2,6 +2,7 @@
 // The ranks of the world that this process reaches through memory of its node.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -9,15 +10,24 @@
 
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/backends/shared_memory/neighbours.hpp"
-#include "rondo/core/block.hpp"
+#include "rondo/core/placement.hpp"
 
 namespace rondo::mpi {
 
+/// Whether ranks of a node pass messages through memory that they share.
+enum class MemorySharing : std::uint8_t {
+    off,
+    on,         ///< wherever the system allows it
+    automatic,  ///< in a world on one node, of few ranks, with a processor for each; without a word about it
+};
+
 class Node {
   public:
-    /// Once, collective over `comm`: the ranks of one node, of a world of so many. nullptr if this rank reaches nobody.
-    /// `complaint`: why it does not reach some rank; empty if it reaches all.
-    static std::unique_ptr<Node> meet(MPI_Comm comm, Rank world_rank, Rank world_size, std::string& complaint);
+    /// Once, collective over `comm`: the ranks of one node, of a world of so many. nullptr if this rank reaches nobody,
+    /// or not every rank has a processor and `needs_processors`. `complaint`: why it does not reach some rank; empty if
+    /// it reaches all.
+    static std::unique_ptr<Node> meet(MPI_Comm comm, Rank world_rank, Rank world_size, bool needs_processors,
+                                      std::string& complaint);
 
     [[nodiscard]] shared_memory::Neighbours& neighbours() { return neighbours_; }
     /// The number of a rank of the world among the neighbours; -1 if messages to it, and from it, are the library's.

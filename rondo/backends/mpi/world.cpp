@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/backends/mpi/world.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <bit>
 #include <new>
 #include <numeric>
+#include <string_view>
 #include <thread>
+
+#include "rondo/core/fingerprint.hpp"
 
 namespace rondo::mpi {
 namespace {
@@ -46,6 +51,21 @@ int largest_tag() {
     return found != 0 ? std::max(*largest, guaranteed_tag) : guaranteed_tag;
 }
 
+/// Equal on all ranks of a node. Nodes may have one name, but mostly do not.
+long long hash_of_host() {
+    char host[256] = "";
+    ::gethostname(host, sizeof host - 1);
+    Fingerprint name;
+    name.add(std::string_view(host));
+    return static_cast<long long>(name.value() >> 1);
+}
+
+/// Who has started it computes on the same processors.
+bool was_spawned() {
+    MPI_Comm parent = library().comm_null;
+    return library().Comm_get_parent(&parent) != MPI_SUCCESS || parent != library().comm_null;
+}
+
 }  // namespace
 
 World& world() {
@@ -53,7 +73,7 @@ World& world() {
     return the_world;
 }
 
-void World::agree(std::uint64_t instructions, bool ask_for_nodes, bool share_memory) {
+void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing sharing) {
     const MPI_Comm all = library().comm_world;
     messages_ = library().comm_null;
     const ErrorsReturned errors_returned(all);
@@ -66,7 +86,8 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, bool share_mem
     const int tags = std::min<int>(most_tags, static_cast<int>(std::bit_floor((largest_tag() + 1U) / contexts)));
     int threads = MPI_THREAD_MULTIPLE;
     library().Query_thread(&threads);
-    long long votes[4] = {hash, -hash, tags, threads < MPI_THREAD_MULTIPLE ? 1 : 0};
+    const long long host = hash_of_host();
+    long long votes[6] = {hash, -hash, tags, threads < MPI_THREAD_MULTIPLE ? 1 : 0, host, -host};
     if (!all_minimum(all, votes)) return;
     agreed_ = true;
     tags_ = static_cast<int>(votes[2]);
@@ -85,7 +106,10 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, bool share_mem
     messages_ = made;
     std::fill(std::begin(free_), std::end(free_), ~std::uint64_t{0});
     free_[0] &= ~std::uint64_t{1};  // the first one is that of MPI_COMM_WORLD
-    if (ask_for_nodes || share_memory) find_nodes(share_memory);
+    const bool on_one_host = votes[4] == -votes[5];
+    const bool may_share_by_itself = on_one_host && size_ <= most_sharing_ranks && !was_spawned();
+    if (sharing == MemorySharing::automatic && !may_share_by_itself) sharing = MemorySharing::off;
+    if (ask_for_nodes || sharing != MemorySharing::off) find_nodes(sharing);
 }
 
 bool World::all_say(bool true_here) {
@@ -113,17 +137,19 @@ bool World::share_text(std::string& text) {
 }
 
 /// Collective over the messages' communicator. What fails on one rank leaves it without nodes: an answer all the same.
-void World::find_nodes(bool share_memory) {
+void World::find_nodes(MemorySharing sharing) {
     MPI_Comm node;
     Rank first = rank_;
     long long known[3] = {0, size_, 0};  // who complains, and whether this rank reaches all others of its node
     if (library().Comm_split_type(messages_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node) == MPI_SUCCESS) {
         library().Comm_set_errhandler(node, library().errors_return);
         known[0] = library().Bcast(&first, 1, MPI_INT, 0, node) == MPI_SUCCESS ? 1 : 0;
-        if (share_memory) {
-            node_ = Node::meet(node, rank_, size_, complaint_);
-            int ranks = 0;
-            library().Comm_size(node, &ranks);
+        int ranks = 0;
+        library().Comm_size(node, &ranks);
+        const bool is_automatic = sharing == MemorySharing::automatic;
+        if (sharing == MemorySharing::on || (is_automatic && ranks == size_)) {
+            node_ = Node::meet(node, rank_, size_, is_automatic, complaint_);
+            if (is_automatic) complaint_.clear();
             const std::size_t reached = node_ != nullptr ? node_->reached().size() : 0;
             known[2] = reached + 1 == static_cast<std::size_t>(ranks) ? 1 : 0;
         }

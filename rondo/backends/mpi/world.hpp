@@ -48,7 +48,7 @@ class World {
 
     /// Once, in MPI_Init, on all ranks: it communicates. `instructions`: a hash of what decides on this rank, the other
     /// arguments included.
-    void agree(std::uint64_t instructions, bool ask_for_nodes, bool share_memory);
+    void agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing sharing);
 
     /// Once, behind `agree`, on all ranks: the node of each rank, whatever the library says. Empty: as that says.
     /// Memory is shared by those who can, all the same.
@@ -90,7 +90,7 @@ class World {
     [[nodiscard]] Node* node() const { return node_.get(); }
     /// Every rank reaches so all others of its node. The same on all ranks.
     [[nodiscard]] bool shares_memory() const { return shares_memory_; }
-    /// Why not, on one of the ranks for which that is so where it was asked for; else empty.
+    /// Why not, on one of the ranks for which that is so where somebody asked for it; else empty.
     [[nodiscard]] const std::string& complaint() const { return complaint_; }
 
     /// A context that no communicator with a rank in common has; none if all are taken. Collective over `comm`, where
@@ -104,7 +104,7 @@ class World {
     using Free = std::uint64_t[words];
 
     [[nodiscard]] Context context(int number) const { return {number * tags_, tags_}; }
-    void find_nodes(bool share_memory);
+    void find_nodes(MemorySharing sharing);
     void take_nodes(std::vector<Rank> node_of);
     /// The contexts that are free here; none while another thread takes one, so that two cannot take the same.
     bool offer(Free& free);
