@@ -14,17 +14,20 @@ namespace {
 // As include/rondo.h has them.
 using Choose = int (*)(const char* collective, const char* choice, char* message, int size);
 using LeftToLibrary = long long (*)(const char* collective, char* message, int size);
+using SharesMemory = int (*)();
 
 constexpr int message_size = 512;
 
 #ifdef RONDO_ABI_SIMGRID
 Choose find_choose() { return rondo_choose; }
 LeftToLibrary find_left_to_library() { return rondo_left_to_library; }
+SharesMemory find_shares_memory() { return rondo_shares_memory; }
 #else
 Choose find_choose() { return reinterpret_cast<Choose>(dlsym(RTLD_DEFAULT, "rondo_choose")); }
 LeftToLibrary find_left_to_library() {
     return reinterpret_cast<LeftToLibrary>(dlsym(RTLD_DEFAULT, "rondo_left_to_library"));
 }
+SharesMemory find_shares_memory() { return reinterpret_cast<SharesMemory>(dlsym(RTLD_DEFAULT, "rondo_shares_memory")); }
 #endif
 
 }  // namespace
@@ -44,6 +47,11 @@ std::string choose(const char* collective, const std::string& algorithm) {
     if (function == nullptr) return "Rondo's preload library is not in this process";
     char message[message_size] = "";
     return function(collective, algorithm.c_str(), message, message_size) == 0 ? "" : message;
+}
+
+bool shares_memory() {
+    const SharesMemory function = find_shares_memory();
+    return function != nullptr && function() != 0;
 }
 
 std::int64_t left_to_library(const char* collective, std::string& reason) {

@@ -16,6 +16,9 @@ Function library_function(const char* name);
 /// Has Rondo serve calls of a collective by an algorithm from now on. Empty, or why it cannot.
 std::string choose(const char* collective, const std::string& algorithm);
 
+/// Rondo's messages inside nodes go through memory that their ranks share.
+bool shares_memory();
+
 /// Calls that Rondo left to the library since `choose`, though an algorithm was chosen, and the last reason.
 std::int64_t left_to_library(const char* collective, std::string& reason);
 

@@ -81,7 +81,8 @@ void record_environment(Records& records, const Machine& machine, const GlobalCl
     record.add("library", machine.library).add("ranks", ranks);
     record.add("nodes", static_cast<int>(machine.hosts.size())).add("ranks_per_node", machine.ranks_per_node);
     record.add("hosts", machine.hosts).add("kernel", machine.kernel).add("processor", machine.processor);
-    records.write(record.add("cores", machine.cores).add("clock", clock.shared() ? "shared" : "learned"));
+    record.add("cores", machine.cores).add("clock", clock.shared() ? "shared" : "learned");
+    records.write(record.add("shared_memory", shares_memory() ? 1 : 0));
 }
 
 /// Between rank 0 and the first rank on another node, if there is one.

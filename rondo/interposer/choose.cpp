@@ -62,6 +62,8 @@ RONDO_EXPORT int rondo_choose(const char* collective, const char* choice, char* 
     }
 }
 
+RONDO_EXPORT int rondo_shares_memory() { return rondo::mpi::world().shares_memory() ? 1 : 0; }
+
 RONDO_EXPORT long long rondo_left_to_library(const char* collective, char* message, int size) {
     using namespace rondo::interposer;
     try {

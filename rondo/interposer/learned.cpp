@@ -50,6 +50,12 @@ std::string content(const std::string& path) {
     }
 }
 
+Shape shape_of(const mpi::Communicator& communicator) {
+    return Shape::of(communicator.size(), communicator.spread(), mpi::world().shares_memory());
+}
+
+Shape shape_of(const mpi::World& world) { return Shape::of(world.size(), world.whole_spread(), world.shares_memory()); }
+
 __attribute__((destructor)) void write_what_was_learned() { learned().write(); }
 
 }  // namespace
@@ -95,8 +101,8 @@ const Verdict* Learned::verdict(const mpi::DuelKind& kind, const Choice& choice,
                                 const mpi::Communicator& communicator) noexcept {
     const mpi::World& world = mpi::world();
     if (before_.empty()) return nullptr;
-    const Verdict* verdict = find(kind, choice, Shape::of(communicator.size(), communicator.spread()));
-    if (verdict == nullptr) verdict = find(kind, choice, Shape::of(world.size(), world.whole_spread()));
+    const Verdict* verdict = find(kind, choice, shape_of(communicator));
+    if (verdict == nullptr) verdict = find(kind, choice, shape_of(world));
     if (verdict == nullptr) return nullptr;
     const std::lock_guard lock(mutex_);
     used_[static_cast<std::size_t>(verdict - before_.all().data())] = true;
@@ -111,7 +117,7 @@ void Learned::note(const mpi::Duel& duel, const mpi::Communicator& communicator)
                     .bytes = duel.bytes(),
                     .commutative = kind.commutative,
                     .rounding = kind.rounding,
-                    .shape = Shape::of(communicator.size(), communicator.spread()),
+                    .shape = shape_of(communicator),
                     .choice = *static_cast<const Choice*>(duel.chosen()),
                     .rondo = duel.fastest(mpi::Rival::rondo) * nanosecond,
                     .library = duel.fastest(mpi::Rival::library) * nanosecond,

@@ -21,16 +21,18 @@ constexpr std::uint8_t length_class(Count bytes) {
     return static_cast<std::uint8_t>(std::bit_width(static_cast<std::uint64_t>(std::max(short_ones, bytes))));
 }
 
-/// Ranks of a communicator, by their number and where they are.
+/// Ranks of a communicator, by their number, where they are, and how they reach each other.
 struct Shape {
     Rank processes = 0;
     Rank nodes = 0, fewest_on_node = 0, most_on_node = 0;  ///< 0: nobody knows
     bool in_rank_order = false;                            ///< those of a node follow one another
+    bool shared_memory = false;                            ///< all messages inside nodes go through it
 
     /// Of ranks of which it is known where each is, or nothing.
-    [[nodiscard]] static constexpr Shape of(Rank processes, const Spread& spread) {
-        return {processes, spread.nodes.most, spread.fewest_on_node.most, spread.most_on_node.most,
-                spread.in_rank_order};
+    [[nodiscard]] static constexpr Shape of(Rank processes, const Spread& spread, bool shared_memory) {
+        return {
+            processes,    spread.nodes.most, spread.fewest_on_node.most, spread.most_on_node.most, spread.in_rank_order,
+            shared_memory};
     }
     friend bool operator==(const Shape&, const Shape&) = default;
 };

@@ -125,6 +125,21 @@ def test_what_is_known_of_a_part_comes_before_what_the_world_finds_out(
     assert calls(run, "bcast")["linear_pipeline"] - 8 in FEW  # all of the pairs, also of those that meet late
 
 
+# Messages cost less there, so the library may be faster without it and Rondo with it.
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+def test_what_is_known_of_shared_memory_does_not_count_without_it(mpi: MpiLibrary, variables: dict[str, str]) -> None:
+    command = [mpi.compile("guarded.c"), str(CALLS)]
+    for sharing in ("on", "off"):
+        environment = {**variables, "RONDO_SHARED_MEMORY": sharing}
+        first = mpi.run_under_rondo(command, RANKS, environment=environment).check()
+        second = mpi.run_under_rondo(command, RANKS, environment=environment).check()
+        assert first.stdout == second.stdout == "failures 0\nchanges 0\n"
+        assert COMPARED in calls(first, "bcast")
+        assert COMPARED not in calls(second, "bcast")
+    found = [each.shared_memory for each in kept_in(variables).verdicts if each.collective == "bcast"]
+    assert sorted(found) == [False, True]
+
+
 # Whose results have other bits than the libraries' own: these add in other orders.
 RULES = """
 allreduce -> recursive_doubling

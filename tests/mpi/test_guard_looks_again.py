@@ -17,7 +17,7 @@ BYTES = 1000
 RULES = "bcast -> {choice}\nreduce -> binomial\nallreduce -> recursive_doubling\nbarrier -> dissemination\n"
 VERDICT = (
     "bcast bytes=1000 commutative=no rounding=no processes=2 nodes=1 fewest_on_node=2 most_on_node=2 in_rank_order=yes "
-    "choice={choice} rondo={rondo} library=0.001 day=9999-01-01\n"
+    "shared_memory=no choice={choice} rondo={rondo} library=0.001 day=9999-01-01\n"
 )
 BOTH = pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
 
@@ -28,6 +28,7 @@ def variables(mpi: MpiLibrary, tmp_path: Path, choice: str, rondo: float) -> dic
     rules.write_text(RULES.format(choice=choice))
     directory.mkdir()
     known = {"RONDO_RULES": str(rules), "RONDO_GUARD": "exact", "RONDO_LEARNED": str(directory)}
+    known |= {"RONDO_SHARED_MEMORY": "off"}
     mpi.run_under_rondo([mpi.compile("many_calls.c"), "100", BYTES], 2, environment=known).check()
     (file,) = learned.files(directory)
     file.write_text(VERDICT.format(choice=_core.check_choice("bcast", choice), rondo=rondo))

@@ -136,8 +136,31 @@ def test_libraries_go_by_name_or_version(explain):
 MPICH = "MPICH Version 5.0.2"
 VERDICT = (
     "exscan bytes=8 commutative=yes rounding={rounding} processes=4 nodes=0 fewest_on_node=0 most_on_node=0 "
-    "in_rank_order=no choice=doubling_123 rondo={rondo} library=0.001 day=2026-02-03"
+    "in_rank_order=no shared_memory=no choice=doubling_123 rondo={rondo} library=0.001 day=2026-02-03"
 )
+
+
+def test_ranks_of_one_node_share_memory_as_the_library_would_have_them(explain, monkeypatch):
+    def shares(*words, processors=16):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _process: set(range(processors)))
+        text = "bcast shared_memory = yes -> binomial"
+        document = explain("bcast", "--count", 10, *words, text=text)
+        assert (document["choice"] == "binomial") == document["shared_memory"]
+        return document["shared_memory"], [each for each in document["assumed"] if "memory" in each]
+
+    monkeypatch.delenv("RONDO_SHARED_MEMORY", raising=False)
+    shared, assumed = shares("-n", 2, "--ppn", 2)
+    assert shared
+    assert assumed == ["ranks share memory: there is a processor for each, as on this machine of 16"]
+    shared, assumed = shares("-n", 4, "--ppn", 4, processors=3)
+    assert not shared
+    assert assumed == ["ranks send messages of the MPI library: 4 do not share memory on 3 processors"]
+    assert shares("-n", 4, "--ppn", 4, "--shared-memory", processors=3) == (True, [])
+    assert shares("-n", 2, "--ppn", 2, "--no-shared-memory") == (False, [])
+    assert shares("-n", 4, "--ppn", 2) == (False, [])  # two nodes
+    assert shares("-n", 17, "--ppn", 17, processors=64) == (False, [])
+    monkeypatch.setenv("RONDO_SHARED_MEMORY", "off")
+    assert shares("-n", 2, "--ppn", 2) == (False, [])
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from rondo.selection import learned
 
 LINE = (
     "{collective} bytes={bytes} commutative=no rounding={rounding} processes=8 nodes=4 fewest_on_node=2 most_on_node=2 "
-    "in_rank_order=yes choice={choice} rondo={rondo} library=0.001 day={day}"
+    "in_rank_order=yes shared_memory=no choice={choice} rondo={rondo} library=0.001 day={day}"
 )
 
 

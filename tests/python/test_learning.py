@@ -17,7 +17,7 @@ from rondo.selection import learned
 MPICH = "MPICH Version 5.0.2"
 VERDICT = (
     "{collective} bytes={bytes} commutative=no rounding=no processes=8 nodes=4 fewest_on_node=2 most_on_node=2 "
-    "in_rank_order=yes choice={choice} rondo={rondo} library=0.001 day=2026-02-03\n"
+    "in_rank_order=yes shared_memory=no choice={choice} rondo={rondo} library=0.001 day=2026-02-03\n"
 )
 
 
@@ -72,7 +72,7 @@ def test_what_the_rules_leave_to_the_library_is_tried_in_the_second_run(lesson: 
 
 def test_each_run_tries_another_choice_and_then_the_best_stays(lesson: learning.Lesson, tmp_path: Path) -> None:
     file = tmp_path / "node.verdicts"
-    condition = "bcast bytes in 4096..8191, processes = 8, nodes = 4, ranks_per_node = 2"
+    condition = "bcast bytes in 4096..8191, processes = 8, nodes = 4, ranks_per_node = 2, shared_memory = no"
     tried: list[str] = []
     for number in range(learning.MOST_TRIED):
         learned.change(file, add=verdict("bcast", tried[-1] if tried else "binomial", 0.002 - 0.0004 * number))

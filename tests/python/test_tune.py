@@ -30,7 +30,7 @@ from rondo.selection import inspection
 
 MPICH = "MPICH Version 5.0.2"
 HEAD = Head("emulated:1ms:200Mbit", MPICH)
-QUESTION = Question(HEAD.machine, MPICH, "0", "", False)
+QUESTION = Question(HEAD.machine, MPICH, "0", "", "auto")
 EIGHT, FOUR = Shape((1,) * 8), Shape((1,) * 4)
 DEFAULTS = Path(__file__).resolve().parents[2] / "tuning" / "default.rules"
 FIGURES = machine.Machine(alpha=1e-3, beta=4e-8, overhead=5e-5, gamma=1e-10)
@@ -219,6 +219,15 @@ def test_ranks_that_share_nodes_have_rules_of_their_own():
     ]
 
 
+def test_shapes_whose_ranks_share_memory_have_rules_of_their_own():
+    pair, four = Shape((2,)), Shape((4,))
+    lines = rules_text.lines_of([*ladder(pair, ["k_ported"]), *ladder(four, ["k_ported"])], sharing=[pair])
+    assert [" ".join(each.text.split()) for each in lines] == [
+        "bcast processes = 2, nodes = 1, shared_memory = yes, bytes <= 8 -> k_ported",
+        "bcast processes = 4, nodes = 1, shared_memory = no, bytes <= 8 -> k_ported",
+    ]
+
+
 def test_reductions_and_collectives_without_data():
     barrier = state({"native": 1e-3, "dissemination": 0.5e-3}, collective="barrier", count=0)
     (line,) = ladder(EIGHT, ["ring"], "allreduce")
@@ -330,7 +339,12 @@ class Cluster:
 
 
 SITE = sites.Site(
-    launches.Place(MpiLibrary("mpich", Path("/mpiexec"))), EIGHT, MPICH, Path("/machine"), start_seconds=0.0
+    launches.Place(MpiLibrary("mpich", Path("/mpiexec"))),
+    EIGHT,
+    MPICH,
+    Path("/machine"),
+    start_seconds=0.0,
+    shared_memory=False,
 )
 LADDER = [Cell(EIGHT, "bcast", count, "native", {"two_tree": 1e-3, "circulant": 1e-3}) for count in (1, 4, 16)]
 

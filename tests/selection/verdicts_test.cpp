@@ -95,7 +95,7 @@ TEST(Verdicts, leave_out_lines_that_say_nothing) {
     const std::string good = to_string(verdict_on(100));
     const std::string gone =
         "allreduce bytes=1 commutative=yes rounding=no processes=2 nodes=1 fewest_on_node=2 "
-        "most_on_node=2 in_rank_order=yes choice=abacus rondo=1 library=1 day=2026-01-01";
+        "most_on_node=2 in_rank_order=yes shared_memory=no choice=abacus rondo=1 library=1 day=2026-01-01";
     std::vector<Verdicts::Complaint> complaints;
     const Verdicts verdicts = Verdicts::parse(
         "# heading\n\nabacus\n" + gone + "\n" + good + " more\n" + good.substr(0, 70) + "\nallreduce bytes=1x\n" + good,

@@ -12,6 +12,7 @@
 #include "rondo/algorithms/bibliography.hpp"
 #include "rondo/algorithms/registry.hpp"
 #include "rondo/core/error.hpp"
+#include "rondo/core/placement.hpp"
 #include "rondo/selection/choice.hpp"
 #include "rondo/selection/nearest.hpp"
 #include "rondo/selection/nodes.hpp"
@@ -105,6 +106,7 @@ NB_MODULE(_core, module) {
     rondo::bind_rules(module);
     rondo::bind_verdicts(module);
     rondo::bind_trace(module);
+    module.attr("MOST_SHARING_RANKS") = rondo::most_sharing_ranks;
     nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
         try {
             std::rethrow_exception(thrown);

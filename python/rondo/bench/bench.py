@@ -119,5 +119,6 @@ def _results(collector: Collector, place: Place, launch: Launch, *, command: str
         network=collector.network,
         emulation=launch.emulation,
         retransmissions=end.retransmissions if end else 0,
+        shared_memory=collector.shared_memory,
     )
     return Results(environment, collector.configurations(), complete=end is not None)

@@ -15,9 +15,10 @@ from rondo.errors import Error
 from rondo.launching import abi, installation, launcher, mpi_library, preload
 from rondo.launching.mpi_library import MpiLibrary
 from rondo.machine import machine, placement
+from rondo.selection import sharing
 
 DRIVER = "bench"
-KEPT = (machine.VARIABLE, "RONDO_SHARED_MEMORY")
+KEPT = (machine.VARIABLE, sharing.VARIABLE)
 """Variables of the user's that hold of all algorithms."""
 
 

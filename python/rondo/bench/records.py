@@ -18,6 +18,9 @@ WARMUP = "warmup"
 class EnvironmentRecord(Machine, tag_field="kind", tag="environment"):
     """Where the ranks run."""
 
+    shared_memory: int = 0
+    """1: Rondo's messages inside nodes go through memory that their ranks share."""
+
 
 class NetworkRecord(Network, tag_field="kind", tag="network"):
     """What a ping-pong says."""
@@ -73,6 +76,7 @@ class Collector:
         """Of a driver that writes to `path`, where nothing may be yet."""
         self.plan = plan
         self.machine: Machine | None = None
+        self.shared_memory = False
         self.network: Network | None = None
         self.end: EndRecord | None = None
         self.refusals: dict[str, str] = {}
@@ -109,7 +113,8 @@ class Collector:
     def _take(self, record: Record) -> None:
         match record:
             case EnvironmentRecord():
-                self.machine = Machine(**msgspec.structs.asdict(record))
+                self.machine = Machine(**{name: getattr(record, name) for name in Machine.__struct_fields__})
+                self.shared_memory = record.shared_memory != 0
             case NetworkRecord():
                 self.network = Network(**msgspec.structs.asdict(record))
             case ConfigurationRecord():

@@ -141,6 +141,8 @@ class Environment(Machine):
     emulation: Emulation | None = None
     retransmissions: int = 0
     """TCP segments sent again, all nodes."""
+    shared_memory: bool = False
+    """Rondo's messages inside nodes went through memory that their ranks share."""
 
 
 class Results(msgspec.Struct):

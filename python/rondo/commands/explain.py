@@ -21,7 +21,7 @@ from rondo.bench.progress import EVERY
 from rondo.errors import Error
 from rondo.launching import instructed, mpi_library, options
 from rondo.machine import machine, placement
-from rondo.selection import explanation, learned, rules_file
+from rondo.selection import explanation, learned, rules_file, sharing
 from rondo.tune import rules_text, tuned_files
 
 USER_OPERATOR = "user"
@@ -65,7 +65,12 @@ MANY_RANKS = 1 << 14  # of which a single algorithm may take half a minute
     help="MPI library, by its name or by what a report of `rondo run` calls it. A name stands for the version of this "
     f"machine, if it is here. Default: {LIBRARY}.",
 )
-@click.option("--shared-memory", is_flag=True, help="As with RONDO_SHARED_MEMORY=on.")
+@click.option(
+    "--shared-memory/--no-shared-memory",
+    default=None,
+    help="Whether ranks of a node pass messages through memory that they share, as with RONDO_SHARED_MEMORY. Default: "
+    "as they would do by themselves, with as many processors as this machine has.",
+)
 @options.rules(
     "As of `rondo run`. Default: those that `rondo tune` has measured on this machine with this library, else the "
     "rules that come with Rondo."
@@ -84,7 +89,7 @@ def command(
     operator: str,
     root: int,
     library: str | None,
-    shared_memory: bool,
+    shared_memory: bool | None,
     rules: str | None,
     machine_file: str | None,
     learned_directory: str | None,
@@ -110,6 +115,8 @@ def command(
     element_bytes = _element_bytes(type_name)
     call_count = _count(traits, count)
     mpi = _library(library or LIBRARY)
+    said = {None: sharing.setting(os.environ), True: "on", False: "off"}[shared_memory]
+    shares_memory, assumed_of_sharing = sharing.expected(said, ranks_on, len(os.sched_getaffinity(0)))
     call = explanation.Call(
         collective=collective,
         ranks_on=ranks_on,
@@ -118,7 +125,7 @@ def command(
         commutative=traits["has_operation"] and operator != USER_OPERATOR,
         root=root,
         library=mpi["version"],
-        shared_memory=shared_memory,
+        shared_memory=shares_memory,
         rounds=_rounds(traits, type_name, operator),
     )
     if os.environ.get("RONDO") == "off":
@@ -137,6 +144,7 @@ def command(
     assumed = [
         *([f"{mpi['version']}, {mpi['source']}"] if mpi["source"] else []),
         *([] if ppn or nodes else ["each rank is on a node of its own"]),
+        *([assumed_of_sharing] if assumed_of_sharing else []),
         *_assumed_of_machine(figures, found.eager, mpi),
         *rules_note,
     ]
@@ -150,7 +158,7 @@ def command(
             "commutative": call.commutative,
             "root": root,
             "library": mpi["version"],
-            "shared_memory": shared_memory,
+            "shared_memory": shares_memory,
             "rules": str(rules_path) if rules_path is not None else None,
             "machine": str(figures) if figures is not None else None,
             "assumed": assumed,

@@ -169,6 +169,7 @@ def _subject(verdict: Verdict) -> str:
 def _ranks(verdict: Verdict) -> str:
     if verdict.nodes == 0:
         return str(verdict.processes)
+    way = ", sharing memory" if verdict.shared_memory else ""
     if verdict.fewest_on_node == verdict.most_on_node:
-        return f"{verdict.nodes}x{verdict.most_on_node}"
-    return f"{verdict.processes} on {verdict.nodes} nodes"
+        return f"{verdict.nodes}x{verdict.most_on_node}{way}"
+    return f"{verdict.processes} on {verdict.nodes} nodes{way}"

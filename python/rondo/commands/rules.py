@@ -49,7 +49,7 @@ def command() -> None:
     metavar="mpich|openmpi|impi|VERSION",
     help="Of the tables: the MPI library, by its name or by what a report of `rondo run` calls it.",
 )
-@click.option("--shared-memory", is_flag=True, help="Of the tables: as with RONDO_SHARED_MEMORY=on.")
+@click.option("--shared-memory", is_flag=True, help="Of the tables: where ranks of a node share memory.")
 @click.option("--overlaps", is_flag=True, help="Also say which rules match some calls of others below them.")
 @click.option(
     "--output",

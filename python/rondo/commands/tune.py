@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import os
 import shlex
@@ -21,7 +22,7 @@ from rondo.errors import Error
 from rondo.launching import installation, options, process
 from rondo.machine import machine
 from rondo.reports import style
-from rondo.selection import inspection, rules_file
+from rondo.selection import inspection, rules_file, sharing
 from rondo.tune import cells, checking, console, kept, measuring, rules_text, sites, tuned_files
 from rondo.tune.cells import Cell, Circumstances
 from rondo.tune.kept import Kept, Question
@@ -145,7 +146,7 @@ def tune(asked: Asked, output: Path | None, collectives: Sequence[str], lengths:
     console.tell(ending, left_out)
     if not any(each.certain for each in states):
         raise Error(f"nothing was measured often enough for a rule{of_launcher(ending)}", ending.exit_code or 2)
-    lines = rules_text.lines_of(states, shared_memory())
+    lines = rules_text.lines_of(states, [each for each in known.shapes if known.shared_memory(each)])
     remarks = remarks_of(known, ending, left_out, figures)
     text = rules_text.file_text(head, remarks, lines, rules_file.read(installation.DEFAULT_RULES))
     machine.write(path, text)
@@ -196,18 +197,13 @@ def check(file: Path, asked: Asked, collectives: Sequence[str], lengths: Sequenc
 
 def circumstances(site: Site) -> Circumstances:
     """By what times on a site are predicted."""
-    return Circumstances(site.library, site.figures, shared_memory(), installation.DEFAULT_RULES)
-
-
-def shared_memory() -> bool:
-    """Whether the ranks of a node share memory for their messages."""
-    return os.environ.get("RONDO_SHARED_MEMORY") == "on"
+    return Circumstances(site.library, site.figures, site.shared_memory, installation.DEFAULT_RULES)
 
 
 def question(head: Head, site: Site, asked: Asked) -> Question:
     """What all measurements of a directory have in common; a cluster's figures follow from its name."""
     figures = "".join(machine.read(site.figures).lines(machine.MEANINGS)) if asked.cluster is None else ""
-    return Question(head.machine, head.library, rondo.__version__, figures, shared_memory())
+    return Question(head.machine, head.library, rondo.__version__, figures, sharing.setting(os.environ))
 
 
 def all_states(known: Kept, where: Circumstances, asked: Sequence[Cell]) -> list[State]:
@@ -217,7 +213,8 @@ def all_states(known: Kept, where: Circumstances, asked: Sequence[Cell]) -> list
         for collective in cells.collectives_of(None):
             for count, configurations in known.configurations(shape, collective).items():
                 key = (shape, collective, count)
-                cell = found.get(key) or cells.of_count(shape, collective, count, where)
+                there = dataclasses.replace(where, shared_memory=known.shared_memory(shape))
+                cell = found.get(key) or cells.of_count(shape, collective, count, there)
                 found[key] = cell.with_choices(configurations)
     ordered = sorted(found.values(), key=lambda each: (each.collective, each.shape.processes, each.count))
     return [

@@ -254,6 +254,7 @@ def _duel(call: Call, found: Mapping[str, Any], verdicts: Sequence[Verdict]) -> 
             and each.choice == found["choice"]
             and each.lowest <= found["bytes"] <= each.highest
             and call.rounds in (None, each.rounding)
+            and each.shared_memory == call.shared_memory
             and shape[: len(placed)] == placed
         ):
             return Duel(each.ratio, each.lost, each.day)

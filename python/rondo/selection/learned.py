@@ -41,6 +41,8 @@ class Verdict:
     fewest_on_node: int
     most_on_node: int
     in_rank_order: bool
+    shared_memory: bool
+    """All messages inside nodes went through memory that ranks share."""
     choice: str
     """Rondo's, as the rules have it."""
     rondo: float
@@ -187,6 +189,8 @@ def _condition(verdict: Verdict) -> str:
         conditions.append(f"nodes = {verdict.nodes}")
         if verdict.fewest_on_node == verdict.most_on_node:
             conditions.append(f"ranks_per_node = {verdict.most_on_node}")
+        if verdict.most_on_node > 1:
+            conditions.append(f"shared_memory = {'yes' if verdict.shared_memory else 'no'}")
     if any(each["name"] == verdict.collective and each["has_operation"] for each in _core.collectives()):
         conditions.append(f"commutative = {'yes' if verdict.commutative else 'no'}")
     return f"{verdict.collective} {', '.join(conditions)}"

@@ -10,6 +10,7 @@ import msgspec
 from rondo.bench import results
 from rondo.bench.results import Configuration, Results
 from rondo.errors import Error
+from rondo.selection import sharing
 from rondo.tune import racing
 from rondo.tune.cells import Shape
 
@@ -27,7 +28,8 @@ class Question(msgspec.Struct, frozen=True):
     """Version."""
     figures: str
     """Of the machine file, without comments: segments follow from it."""
-    shared_memory: bool
+    shared_memory: str
+    """Whether ranks of a node share memory: on, off, or where it pays (auto)."""
     format: int = FORMAT
 
 
@@ -36,7 +38,7 @@ MEANINGS = {
     "library": "the MPI library",
     "rondo": "the version of Rondo",
     "figures": "the machine file",
-    "shared_memory": "RONDO_SHARED_MEMORY",
+    "shared_memory": sharing.VARIABLE,
     "format": "the format",
 }
 
@@ -75,6 +77,10 @@ class Kept:
         for (count, label), each in parts.items():
             found.setdefault(count, {})[label] = racing.merged(each)
         return found
+
+    def shared_memory(self, shape: Shape) -> bool:
+        """Whether its ranks shared memory for Rondo's messages."""
+        return any(each.environment.shared_memory for each in self.by_launch if shape_of(each) == shape)
 
     def clock_error(self, shape: Shape) -> float:
         """The largest of all launches."""

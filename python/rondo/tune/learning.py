@@ -13,7 +13,7 @@ import contextlib
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -56,6 +56,8 @@ class Seen(msgspec.Struct):
     ranks_on: list[int] = []
     """Of each node, in the last of them."""
     calls: list[Calls] = []
+    shared_memory: bool = False
+    """Whether ranks of a node passed messages through memory that they share, in the last of them."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,8 @@ class Lesson:
     def text_of_rules(self) -> str:
         """For the run: what is tried or is the best, above the rules of the user."""
         seen = self._read_seen()
-        first_tries = _first_tries(seen.calls, Shape(tuple(seen.ranks_on)), self._where)
+        where = replace(self._where, shared_memory=seen.shared_memory)
+        first_tries = _first_tries(seen.calls, Shape(tuple(seen.ranks_on)), where)
         lines = [*(each.rule for each in self.courses()), *first_tries]
         own = rules_file.read(self._where.rules) if self._where.rules is not None else ""
         below = rules_file.shown(self._where.rules) if self._where.rules is not None else rules_file.NO_RULES
@@ -106,7 +109,7 @@ class Lesson:
         """Remembers which calls the rules left to the library; how far it is, for people. Error if that is lost."""
         seen = self._read_seen()
         calls = _merged(sorted({*seen.calls, *_left_by_rules(report)}))
-        self._write_seen(Seen(_ranks_on(report) or seen.ranks_on, calls))
+        self._write_seen(Seen(_ranks_on(report) or seen.ranks_on, calls, report.shared_memory is not None))
         return self.progress()
 
     def progress(self) -> str:
@@ -130,6 +133,7 @@ class Lesson:
 
 def _course(condition: str, known: Sequence[Verdict], where: cells.Circumstances) -> Course:
     first, tried = known[0], learned.ratios(known)
+    where = replace(where, shared_memory=first.shared_memory)
     candidates = _candidates(first.collective, first.bytes, _shape_of(first), where)
     room = max(0, MOST_TRIED - len(tried))
     return Course(condition, learned.best(known), [each for each in candidates if each not in tried][:room])
@@ -197,8 +201,8 @@ def begin(told: Instructed, library: str, running: cluster.Cluster | None, direc
     figures = Path(named) if named is not None else running.directory / "machine" if running is not None else None
     machine_text = figures.read_text(encoding="utf-8") if figures is not None else machine.standard().text()
     own = told.variables.get(rules_file.VARIABLE)
-    shared_memory = told.environment.get("RONDO_SHARED_MEMORY") == "on"
-    where = cells.Circumstances(library, figures, shared_memory, Path(own) if own is not None else None)
+    # Whether ranks share memory, earlier runs tell.
+    where = cells.Circumstances(library, figures, False, Path(own) if own is not None else None)
     file = learned.file_name(library, machine_text, cluster.FIRST_NODE if running is not None else "")
     lesson = Lesson(Path(told.variables[learned.VARIABLE]) / file, where)
     path = directory / "tried.rules"

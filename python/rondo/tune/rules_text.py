@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from rondo import _core
 from rondo.bench import plans
 from rondo.bench.results import NATIVE
 from rondo.selection import inspection
-from rondo.tune.cells import has_operation
+from rondo.tune.cells import Shape, has_operation
 from rondo.tune.racing import State
 from rondo.tune.tuned_files import FIRST_LINE, Head
 
@@ -54,13 +54,14 @@ class Line:
         return lines
 
 
-def lines_of(states: Sequence[State], shared_memory: bool = False) -> list[Line]:
-    """The rules that follow."""
+def lines_of(states: Sequence[State], sharing: Collection[Shape] = ()) -> list[Line]:
+    """The rules that follow. `sharing`: shapes whose ranks shared memory for Rondo's messages inside nodes."""
     found = []
     for collective in dict.fromkeys(each.cell.collective for each in states):
         of_collective = [each for each in states if each.cell.collective == collective]
-        for placement in dict.fromkeys(each.cell.shape.placement for each in of_collective):
-            some = [each for each in of_collective if each.cell.shape.placement == placement]
+        kinds = [(each.cell.shape.placement, each.cell.shape in sharing) for each in of_collective]
+        for placement, shared_memory in dict.fromkeys(kinds):
+            some = [each for each, kind in zip(of_collective, kinds, strict=True) if kind == (placement, shared_memory)]
             memory = (f"shared_memory = {'yes' if shared_memory else 'no'}",) if placement != ALONE else ()
             found += [
                 Line(collective, (conditions[0], placement, *memory, *conditions[1:]), choice, of_line)

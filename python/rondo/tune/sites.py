@@ -41,6 +41,8 @@ class Site:
     """The machine file, by which times are predicted."""
     start_seconds: float
     """That it takes to start them."""
+    shared_memory: bool
+    """Rondo's messages inside nodes go through memory that their ranks share."""
 
 
 @dataclass(frozen=True)
@@ -135,7 +137,7 @@ def _of_cluster(asked: Asked, stack: contextlib.ExitStack, say: Say) -> tuple[li
 def _visit(place: Place, figures: Path, say: Say) -> Site:
     """Starts the ranks once, to learn where they are. Error if they cannot be started."""
     began = time.monotonic()
-    plan = plans.make("barrier", algorithms=[NATIVE], repetitions=1, warmup=0, seconds=1)
+    plan = plans.make("barrier", algorithms=[NATIVE, "dissemination"], repetitions=1, warmup=0, seconds=1)
     outcome = bench.run(plan, place)
     found = outcome.results
     if found is None or outcome.exit_code:
@@ -143,7 +145,9 @@ def _visit(place: Place, figures: Path, say: Say) -> Site:
             f"nothing was measured: the launcher ended with {outcome.exit_code} before the ranks had started",
             outcome.exit_code or 2,
         )
-    site = Site(place, shape_of(found), found.environment.library, figures, time.monotonic() - began)
+    environment = found.environment
+    seconds = time.monotonic() - began
+    site = Site(place, shape_of(found), environment.library, figures, seconds, environment.shared_memory)
     say(f"{site.shape.text}, {site.library}; starting them takes {site.start_seconds:.1f} s")
     return site
 
