@@ -110,6 +110,11 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing 
     const bool may_share_by_itself = on_one_host && size_ <= most_sharing_ranks && !was_spawned();
     if (sharing == MemorySharing::automatic && !may_share_by_itself) sharing = MemorySharing::off;
     if (ask_for_nodes || sharing != MemorySharing::off) find_nodes(sharing);
+    if (!ask_for_nodes && sharing == MemorySharing::automatic) {
+        // Nobody wanted to know: what a program may choose shall not hang on where it happens to run.
+        node_of_.clear();
+        spread_ = {};
+    }
 }
 
 bool World::all_say(bool true_here) {
