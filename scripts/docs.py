@@ -139,7 +139,7 @@ def option_name(option: Any) -> str:
     choices = getattr(option.type, "choices", None)
     value = option.metavar or ("|".join(map(str, choices)) if choices else "")
     takes_none = option.is_flag or not value
-    return ", ".join(option.opts) + ("" if takes_none else f" {value}")
+    return ", ".join([*option.opts, *option.secondary_opts]) + ("" if takes_none else f" {value}")
 
 
 def option_help(option: Any) -> str:

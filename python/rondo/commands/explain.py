@@ -68,8 +68,8 @@ MANY_RANKS = 1 << 14  # of which a single algorithm may take half a minute
 @click.option(
     "--shared-memory/--no-shared-memory",
     default=None,
-    help="Whether ranks of a node pass messages through memory that they share, as with RONDO_SHARED_MEMORY. Default: "
-    "as they would do by themselves, with as many processors as this machine has.",
+    help="Ranks of a node pass messages through memory that they share, or do not, as with RONDO_SHARED_MEMORY on or "
+    "off. Default: as they would do by themselves, with as many processors as this machine has.",
 )
 @options.rules(
     "As of `rondo run`. Default: those that `rondo tune` has measured on this machine with this library, else the "
