@@ -120,7 +120,8 @@ def measure_handed_on(library: str, program: Path, lengths: str) -> list[dict]:
     """Instructions per call that Rondo executes itself, a row for each function that they depend on."""
     rules = program.parent / "native.rules"
     rules.write_text(RULES[lengths])
-    variables = {"LD_PRELOAD": str(preload_library(library)), "RONDO_RULES": str(rules)}
+    # Messages of the library, as by hand.
+    variables = {"LD_PRELOAD": str(preload_library(library)), "RONDO_RULES": str(rules), "RONDO_SHARED_MEMORY": "off"}
     rows = []
     for function in HANDED_ON:
         if lengths == "some lengths" and function not in WITH_COUNTS_OF_EACH_RANK:
