@@ -10,6 +10,8 @@ from collections.abc import Callable
 from benchmark_tables import DATA, family, markdown, quoted
 from rondo.bench.pages import Page
 from rondo.bench.results import NATIVE
+from rondo.launching.mpi_library import NAMES
+from rondo.reports.style import bytes_text
 
 
 def literature(page: Page, candidates: list[str], rows: list[list[float]]) -> str:
@@ -46,6 +48,42 @@ def speed_ups(file: str) -> dict[tuple[str, str, int], dict[float, float]]:
         key: {ratio: times[(*key[:2], 1)][ratio] / seconds for ratio, seconds in found.items()}
         for key, found in times.items()
     }
+
+
+def wanted_of_native(collective: str, bytes_: int) -> float:
+    """The most that two ranks of a node shall take, of the faster library's time."""
+    short = 64 << 10
+    if collective == "bcast":
+        return 0.9 if bytes_ <= short else 0.75
+    return 0.7 if collective in ("allreduce", "barrier") else 0.8
+
+
+def one_node(page: Page, file: str) -> str:
+    """Two ranks of a node: each library natively and under Rondo, in microseconds."""
+    del page
+    cells: dict[tuple[str, int], dict[tuple[str, str], float]] = {}
+    for each in records(file):
+        cell = cells.setdefault((each["collective"], int(each["bytes"])), {})
+        cell[each["library"], each["way"]] = float(each["microseconds"])
+    libraries = list(dict.fromkeys(library for cell in cells.values() for library, _ in cell))
+    heads = [f"{NAMES[library]}{way}" for library in libraries for way in ("", ", Rondo")]
+    shown = [["collective", "bytes", *heads, "of native", "wanted"]]
+    for (collective, bytes_), cell in cells.items():
+        times = [cell[library, way] for library in libraries for way in ("native", "rondo")]
+        ratio = min(cell[library, "rondo"] for library in libraries) / min(cell[each, "native"] for each in libraries)
+        wanted = wanted_of_native(collective, bytes_)
+        figure = f"{ratio:.2f}" if ratio <= wanted else f"**{ratio:.2f}**"
+        size = bytes_text(bytes_) if bytes_ else ""
+        shown.append(
+            [
+                collective,
+                size,
+                *(f"{each:.0f}" if each >= 100 else f"{each:.3g}" for each in times),
+                figure,
+                f"{wanted:g}",
+            ]
+        )
+    return markdown(shown)
 
 
 def lanes_at_ratios(page: Page, file: str, lanes: int, ratios: list[float]) -> str:
@@ -93,5 +131,5 @@ def published_ratios(page: Page, literature: str, collective: str, candidates: l
 
 
 KINDS: dict[str, Callable[..., str]] = {
-    each.__name__: each for each in (literature, lanes_at_ratios, beside_literature, published_ratios)
+    each.__name__: each for each in (literature, one_node, lanes_at_ratios, beside_literature, published_ratios)
 }

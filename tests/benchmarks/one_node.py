@@ -4,7 +4,7 @@
 Medians over rounds in which all take turns. `of native`: Rondo's time as a part of the faster library's, on the MPI
 where Rondo is faster. The last lines say for each library and collective what served the calls, and whether Rondo took
 at most 1.05 times as long as the library alone: in the median over all sizes, and at worst. docs/benchmarks/nodes.md
-shows what it wrote with --csv docs/benchmarks/data/one-node-2.csv (two minutes).
+shows what it wrote with --csv docs/benchmarks/data/one-node-2.csv (a minute).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def write(path: Path, times: dict[tuple[str, int], dict[tuple[str, str], list[fl
         lines.writerow(["collective", "bytes", "library", "way", "microseconds"])
         for (collective, size), cell in times.items():
             for (library, way), values in cell.items():
-                lines.writerow([collective, size, library, way, f"{statistics.median(values):.4g}"])
+                lines.writerow([collective, size, library, way, f"{statistics.median(values):.3f}"])
 
 
 def main() -> int:
@@ -94,12 +94,13 @@ def main() -> int:
     parser.add_argument(
         "--shared-memory", choices=["auto", "on", "off"], default="auto", help="under Rondo: as RONDO_SHARED_MEMORY"
     )
+    parser.add_argument("--rules", type=Path, default=DEFAULT_RULES, metavar="FILE", help="default: Rondo's own")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write the medians to it")
     arguments = parser.parse_args()
     for variable in ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"):
         os.environ.update({variable: "1", f"{variable}_CONFIRM": "1"})
     os.environ.update({"OMPI_MCA_osc": "^ucx"})  # which complains where there is no such network
-    rondo = {"RONDO_RULES": str(DEFAULT_RULES), "RONDO_SHARED_MEMORY": arguments.shared_memory}
+    rondo = {"RONDO_RULES": str(arguments.rules.resolve()), "RONDO_SHARED_MEMORY": arguments.shared_memory}
     rondo |= {f"RONDO_{name.upper()}": value for name, value in (each.split("=", 1) for each in arguments.use)}
     libraries = [each for each in LIBRARIES if (ROOT / ".toolchain" / each / "bin" / "mpicc").exists()]
     times: dict[tuple[str, int], dict[tuple[str, str], list[float]]] = {}
