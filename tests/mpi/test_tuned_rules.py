@@ -91,6 +91,10 @@ def test_several_numbers_of_ranks_are_measured(mpi: MpiLibrary, tmp_path: Path, 
     assert "other numbers of ranks" not in run.stderr
     asked = json.loads((tmp_path / "mine.measured" / "tune.json").read_text())
     assert asked["figures"].startswith("alpha = 1e-06")
+    measured = [results.read(each) for each in (tmp_path / "mine.measured").glob("[0-9]*.json")]
+    shared = {each.environment.ranks: each.environment.shared_memory for each in measured}
+    processors = len(os.sched_getaffinity(0))
+    assert shared == {ranks: ranks <= processors for ranks in (2, 3)}
 
 
 @MPICH

@@ -38,9 +38,10 @@ cpu_set_t own_processors() {
 
 /// In a container the group may have a name that is not to be seen there: then what is found above it counts.
 int processors_allowed(const std::string& root) {
+    const std::string groups = root + "/sys/fs/cgroup";
     int least = all;
     for (std::string group = own_group(root);; group.resize(group.rfind('/'))) {
-        least = std::min(least, allowed_by(root + "/sys/fs/cgroup" + group + "/cpu.max"));
+        least = std::min(least, allowed_by(std::string(groups).append(group).append("/cpu.max")));
         if (group.empty()) return least;
     }
 }
