@@ -29,6 +29,14 @@ def test_ranks_wait_for_those_on_whom_they_depend(function: str, root: int, comp
 
 
 @pytest.mark.parametrize(
+    ("function", "root", "others"),
+    [("MPI_Allreduce", -1, [1, 1, 1, 1]), ("MPI_Bcast", 2, [2, 1, 2, 3]), ("MPI_Scan", -1, [0, 1, 1, 1])],
+)
+def test_the_rank_is_known_that_a_rank_waits_for(function: str, root: int, others: list[int]) -> None:
+    assert waiting.awaited(function, root, ENTRIES) == dict(enumerate(others))
+
+
+@pytest.mark.parametrize(
     ("complete", "split"), [(3.0, (2.0, 1.0)), (0.5, (0.0, 3.0)), (9.0, (3.0, 0.0)), (1.0, (0.0, 3.0))]
 )
 def test_waiting_and_moving_are_the_call(complete: float, split: tuple[float, float]) -> None:

@@ -63,6 +63,24 @@ def test_the_mean_rank_counts_and_the_slowest_one_at_most(predicted):
     assert saved.high == pytest.approx(100 * (8e-3 - takes.low))
 
 
+def test_what_a_run_saves_lies_on_its_critical_path(predicted):
+    one = line(moving=4e-3, calls=100)
+    one.shares[5].moving = 100 * 8e-3
+    for number, share in enumerate(one.shares):
+        share.critical = {2: 0.15, 5: 0.55}.get(number, 0.0)
+    (each,) = predicted(profile(one)).predictions
+    takes, saved = each.rules.seconds, each.saved(each.rules)
+    assert saved.value == pytest.approx(0.7 * (1 - takes.value / 8e-3))
+    assert saved.low == pytest.approx(0.96 * 0.45 * (1 - takes.high / 8e-3))  # of the mean rank, which moves less
+    assert saved.high == pytest.approx(100 * (8e-3 - takes.low))
+    for share in one.shares:
+        share.critical = 0.0  # others go on meanwhile, and nobody waits for these
+    (each,) = predicted(profile(one)).predictions
+    saved = each.saved(each.rules)
+    assert (saved.value, saved.low) == (0, 0)
+    assert saved.high == pytest.approx(100 * (8e-3 - takes.low))
+
+
 def test_lines_are_added_and_the_sentence_says_it_all(predicted):
     found = predicted(profile(line(moving=8e-3, waiting=2e-3), line(moving=4e-3, site=1), line("MPI_Barrier")))
     first, second, _ = found.predictions

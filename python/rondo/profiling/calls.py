@@ -80,3 +80,9 @@ def moving_per_call(line: Line, communicator: Communicator) -> float:
 def mean_moving(line: Line) -> float:
     """Seconds of the mean rank of those that call."""
     return sum(each.moving for each in line.shares) / len(line.shares) if line.shares else 0.0
+
+
+def critical_moving(line: Line) -> float:
+    """Seconds on the critical path of the run; where nobody knows it, those of the mean rank."""
+    known = [each.critical for each in line.shares if each.critical is not None]
+    return sum(known) if known else mean_moving(line)

@@ -24,7 +24,8 @@ METHOD = """
 A rank <em>waits</em> in a collective until the last rank of the call has come; from then on it <em>moves data</em>.
 Times are means over all ranks of the run unless it says otherwise. <em>rondo run</em> is what the rules would choose,
 <em>at best</em> is the fastest algorithm of all. Native is what was measured; the others are predicted: from what
-messages cost on the machine, or from what rondo tune measured.
+messages cost on the machine, or from what rondo tune measured. What is <em>saved</em> is what the critical path of the
+run no longer moves: a rank that leaves a call early waits in the next one, so that faster calls shorten waiting, too.
 """
 WHOLE_TABLE = 30
 """Rows that are shown at once; the others unfold."""

@@ -126,15 +126,16 @@ class Prediction:
     def saved(self, estimate: Estimate | None) -> Range:
         """Seconds of the run. What does not pay, the guard takes back: nothing is lost.
 
-        It is what the mean rank no longer moves; at least that of the calls in which the guard compares nothing. At
-        most it is what the slowest rank no longer moves: those that leave a call early wait in the next one.
+        It is what the critical path no longer moves. At least it is that, or what the mean rank no longer moves, of the
+        calls in which the guard compares nothing; at most what the slowest rank no longer moves.
         """
         if estimate is None or self.native <= 0:
             return NOTHING
-        takes, moves = estimate.seconds, calls.mean_moving(self.line)
-        value, low = (moves * max(0.0, 1 - each / self.native) for each in (takes.value, takes.high))
+        takes, critical = estimate.seconds, calls.critical_moving(self.line)
+        shorter = Range(*(max(0.0, 1 - each / self.native) for each in (takes.value, takes.high, takes.low)))
+        low = min(critical, calls.mean_moving(self.line)) * shorter.low
         low *= max(self.line.calls - CALLS_OF_A_DUEL, 0) / max(self.line.calls, 1)
-        return Range(value, low, max(0.0, self.native - takes.low) * self.line.calls)
+        return Range(critical * shorter.value, low, max(critical, self.native * self.line.calls) * shorter.high)
 
 
 @dataclass(frozen=True)

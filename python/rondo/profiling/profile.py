@@ -90,6 +90,8 @@ class Share(msgspec.Struct, array_like=True):
     """After it had come."""
     sampled: int
     """Calls that were compared with the other ranks'."""
+    critical: float | None = None
+    """Of `moving`: on the critical path of the run (profiling/sampled.py). None: nobody knows, in files of old."""
 
 
 class Line(msgspec.Struct):

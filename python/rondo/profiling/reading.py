@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rondo import __version__, _core
-from rondo.profiling import image, profile, sites, waiting
+from rondo.profiling import image, profile, sites
 from rondo.profiling.image import Image
 from rondo.profiling.profile import Profile
+from rondo.profiling.sampled import Sampled, compared
 
 SITE_UNKNOWN = image.Site(0, "", "", (), "")
 PERSISTENT = re.compile(r"MPI_(?!.*(send|recv))\w+_init(_c)?", re.IGNORECASE)
@@ -193,15 +194,6 @@ class _Clocks:
 
 
 @dataclass
-class _Sampled:
-    """Sampled calls of a rank that were compared with the other ranks', weighted by what they stand for."""
-
-    calls: int = 0
-    seconds: float = 0.0
-    waiting: float = 0.0
-
-
-@dataclass
 class _Together:
     """A line, with what each rank has of it."""
 
@@ -287,7 +279,7 @@ class _Merger:
 
     def lines(self) -> list[profile.Line]:
         together: dict[tuple, _Together] = {}
-        sampled = self._sampled()
+        sampled = compared(self.images, self.clocks.seconds)
         for each in self.images:
             rate = _rate(each)
             for number, line in enumerate(each.lines):
@@ -301,7 +293,9 @@ class _Merger:
                 some.bytes[each.owner.rank] += line.bytes
                 low, high = some.ranges.get(each.owner.rank, (line.smallest, line.largest))
                 some.ranges[each.owner.rank] = min(low, line.smallest), max(high, line.largest)
-                share = some.shares.setdefault(each.owner.rank, profile.Share(each.owner.rank, 0, 0.0, 0.0, 0.0, 0))
+                share = some.shares.setdefault(
+                    each.owner.rank, profile.Share(each.owner.rank, 0, 0.0, 0.0, 0.0, 0, 0.0)
+                )
                 _add(share, line.calls, line.ticks * rate, sampled.get((each.owner.rank, number)))
         found = [self._line(key[0], some) for key, some in together.items()]
         return sorted(found, key=lambda line: -sum(share.seconds for share in line.shares))
@@ -326,40 +320,8 @@ class _Merger:
             shares=[some.shares[rank] for rank in sorted(some.shares)],
         )
 
-    def _sampled(self) -> dict[tuple[int, int], _Sampled]:
-        """By rank and number of the rank's line."""
-        calls: dict[tuple[int, int, int], list[tuple[Image, image.Sample]]] = defaultdict(list)
-        for each in self.images:
-            for sample in each.samples:
-                calls[each.instances[sample.instance].id, sample.counter, sample.number].append((each, sample))
-        found: dict[tuple[int, int], _Sampled] = defaultdict(_Sampled)
-        for call in calls.values():
-            self._compare(call, found)
-        return found
 
-    def _compare(self, call: list[tuple[Image, image.Sample]], found: dict[tuple[int, int], _Sampled]) -> None:
-        first, some = call[0]
-        if len(call) != first.instances[some.instance].size:
-            return  # of a rank there is none
-        line = first.lines[some.line]
-        name = first.functions[line.function].name
-        entries = {
-            each.instances[sample.instance].rank: self.clocks.seconds(each, sample.entry) for each, sample in call
-        }
-        if len(entries) != len(call) or (line.root >= 0 and line.root not in entries):
-            return
-        complete = waiting.complete_at(name, line.root, entries)
-        for each, sample in call:
-            rank = each.instances[sample.instance].rank
-            entry = entries[rank]
-            seconds = self.clocks.seconds(each, sample.exit) - entry
-            mine = found[each.owner.rank, sample.line]
-            mine.calls += 1
-            mine.seconds += sample.stands_for * seconds
-            mine.waiting += sample.stands_for * waiting.split(entry, entry + seconds, complete[rank])[0]
-
-
-def _add(share: profile.Share, calls: int, seconds: float, sampled: _Sampled | None) -> None:
+def _add(share: profile.Share, calls: int, seconds: float, sampled: Sampled | None) -> None:
     """Adds a rank's line, split as its sampled calls are."""
     share.calls += calls
     share.seconds += seconds
@@ -367,6 +329,7 @@ def _add(share: profile.Share, calls: int, seconds: float, sampled: _Sampled | N
         part = sampled.waiting / sampled.seconds
         share.waiting += part * seconds
         share.moving += (1 - part) * seconds
+        share.critical = (share.critical or 0.0) + sampled.critical / sampled.seconds * seconds
         share.sampled += sampled.calls
 
 

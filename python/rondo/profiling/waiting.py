@@ -12,16 +12,22 @@ FROM_LOWER = {"MPI_Scan", "MPI_Exscan"}
 """A rank needs what the ranks before it have."""
 
 
-def complete_at(function: str, root: int, entries: Mapping[int, float]) -> dict[int, float]:
-    """When all came on whom each rank of a call depends, itself among them. `entries`: of all ranks."""
+def awaited(function: str, root: int, entries: Mapping[int, float]) -> dict[int, int]:
+    """Who came last of those on whom each rank of a call depends, itself among them. `entries`: of all ranks."""
     function = function.removesuffix("_c")
     if function in FROM_ROOT:
-        return {rank: max(entry, entries[root]) for rank, entry in entries.items()}
+        return {rank: root if entries[root] > entry else rank for rank, entry in entries.items()}
     if function in FROM_LOWER:
         order = sorted(entries)
-        return dict(zip(order, accumulate((entries[rank] for rank in order), max), strict=True))
+        last = accumulate(order, lambda one, other: other if entries[other] > entries[one] else one)
+        return dict(zip(order, last, strict=True))
     # Reductions and gathers to a root, too: the others pass on what late ranks bring, or leave before those come.
-    return dict.fromkeys(entries, max(entries.values()))
+    return dict.fromkeys(entries, max(entries, key=lambda rank: entries[rank]))
+
+
+def complete_at(function: str, root: int, entries: Mapping[int, float]) -> dict[int, float]:
+    """When all came on whom each rank of a call depends."""
+    return {rank: entries[other] for rank, other in awaited(function, root, entries).items()}
 
 
 def split(entry: float, exit_: float, complete: float) -> tuple[float, float]:
