@@ -357,6 +357,20 @@ def test_a_rank_that_others_wait_for_is_named(predicted):
     assert not any("imbalance" in each for each in advice.what_to_do(found))
 
 
+def test_waiting_for_ranks_that_left_the_call_before_later_is_told_apart(predicted):
+    one = line(moving=3e-3, waiting=2e-3)
+    for share in one.shares:
+        share.critical = 0.0
+    one.shares[2].critical = 100 * 4.5e-3
+    found = profile(one)
+    assert summary.left_early(found) == pytest.approx(0.15)
+    text = advice.what_to_do(predicted(found))[-1]
+    assert "for ranks that come late (1.5% because those have left the call before later); no rank stands out" in text
+    for share in one.shares:
+        share.critical = None
+    assert summary.left_early(profile(one)) == 0
+
+
 def test_a_rank_without_a_file_is_in_no_mean():
     found = profile(line(moving=4e-3, waiting=1e-3, ranks=range(7)))
     found.ranks[7].run = found.ranks[7].in_mpi = 0.0

@@ -68,6 +68,9 @@ def _imbalance(found: Outlook) -> list[str]:
     if waits < summary.NOTICEABLE:
         return []
     text = f"{percent(waits)} of the run is waiting in collectives for ranks that come late"
+    after_calls = min(found.times.share(summary.left_early(found.profile)), waits)
+    if after_calls >= WORTH:
+        text += f" ({percent(after_calls)} because those have left the call before later)"
     ranks = summary.waited_for(found.profile)
     if not ranks:
         return [f"Look at the imbalance: {text}; no rank stands out, they are late in turn."]

@@ -370,10 +370,11 @@ def _beside(sources: Sequence[Source], names: Sequence[str], marks: Mapping[str,
     places = sorted(
         {each for one in sites for each in one}, key=lambda place: -max(one.get(place, 0.0) for one in sites)
     )
-    table = _beside_table("Mean of the ranks", names, rows)
+    least = terminal.VISIBLE * max(each.outlook.times.run for each in sources)
+    table = _beside_table("Mean of the ranks", names, rows, least)
     table += _beside_table(
         "Time in collectives, by place in the program", names,
-        [(each, [one.get(each, 0.0) for one in sites]) for each in places[:WHOLE_TABLE]],
+        [(each, [one.get(each, 0.0) for one in sites]) for each in places[:WHOLE_TABLE]], least,
     )  # fmt: skip
     shapes = {(len(each.profile.ranks), len(each.profile.hosts), each.profile.library) for each in sources}
     differ = document.box("caution", "To be known before reading", [
@@ -391,14 +392,14 @@ def _by_place(profile: Profile) -> dict[str, float]:
     return found
 
 
-def _beside_table(caption: str, names: Sequence[str], rows: Sequence[tuple[str, Sequence[float]]]) -> str:
-    """Times with a column for each profile; of two profiles also their ratio."""
+def _beside_table(caption: str, names: Sequence[str], rows: Sequence[tuple[str, Sequence[float]]], least: float) -> str:
+    """Times with a column for each profile; of two profiles also their ratio, if the first is at least so long."""
     ratio = [f"{names[1]} / {names[0]}"] if len(names) == 2 else []
     body = [
         [
             escape(title),
             *(_time(each) for each in seconds),
-            *([style.digits(seconds[1] / seconds[0]) if seconds[0] > 0 else style.NOTHING] if ratio else []),
+            *([style.digits(seconds[1] / seconds[0]) if seconds[0] >= least else style.NOTHING] if ratio else []),
         ]
         for title, seconds in rows
         if any(seconds)

@@ -134,6 +134,13 @@ def of_ranks(profile: Profile) -> list[Times]:
     ]
 
 
+def left_early(profile: Profile) -> float:
+    """Seconds that the mean rank waits because others left a call later: what the critical path moves more than it."""
+    known = [share for line in profile.lines for share in line.shares if share.critical is not None]
+    critical = sum(each.critical or 0.0 for each in known)
+    return max(critical - sum(each.moving for each in known) / recorded(profile), 0.0)
+
+
 def waited_for(profile: Profile) -> list[int]:
     """Ranks that others wait for, the slowest first: those that wait far less than the mean, if that is worth a word.
 
