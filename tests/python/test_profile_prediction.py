@@ -185,6 +185,8 @@ def test_a_call_that_came_once_is_judged_by_calls_like_it_elsewhere(predicted):
     per_call = often.saved(often.rules).value / 100
     assert single.saved(single.rules).value == pytest.approx(per_call)  # what it takes longer remains
     assert found.not_judged == 0
+    short = predicted(profile(line(moving=5e-3), line(moving=0.1e-3, calls=1, sampled=1, site=1))).predictions[1]
+    assert (short.judged, short.best, short.saved(short.rules).value) == (True, None, 0)
     unlike = line(moving=8e-3, calls=1, sampled=1, bytes=1 << 20)
     assert not predicted(profile(line(moving=5e-3), unlike)).predictions[1].judged
 

@@ -210,7 +210,7 @@ def predictions(found: Outlook) -> dict[str, Any] | None:
     if not points:
         return None
     low, high = min(min(each) for each in points) / 1.5, max(max(each) for each in points) * 1.5
-    size, unit = style.axis_unit(low)
+    size, _ = style.axis_unit(low)
     traces: list[dict[str, Any]] = [
         {
             "type": "scatter",
@@ -256,12 +256,12 @@ def predictions(found: Outlook) -> dict[str, Any] | None:
         "type": "log",
         "ticks": "outside",
         "range": range_,
-        **ticks(style.log_ticks(low / size, high / size)),
+        **ticks([(each, style.time_text(each * size)) for each, _ in style.log_ticks(low / size, high / size)]),
     }
     layout = {
         **FRAME,
-        "xaxis": {**axis, "title": {"text": f"measured, native ({unit})"}},
-        "yaxis": {**axis, "title": {"text": f"predicted ({unit})"}},
+        "xaxis": {**axis, "title": {"text": "a native call, measured"}, "automargin": True},
+        "yaxis": {**axis, "title": {"text": "a call with Rondo, predicted"}, "automargin": True},
     }
     return {"data": traces, "layout": layout}
 

@@ -263,6 +263,8 @@ def _like_others(profile: Profile, found: dict[int, Prediction]) -> None:
             estimate and dataclasses.replace(estimate, seconds=estimate.seconds + Range(more, more, more))
             for estimate in (other.rules, other.best)
         )
+        if best is not None and best.seconds.value >= each.native:
+            best = None
         found[number] = dataclasses.replace(each, rules=rules, best=best, reason=other.reason, judged=True)
 
 
