@@ -7,6 +7,7 @@ import math
 import statistics
 
 from rondo import _core
+from rondo.profiling import waiting
 from rondo.profiling.profile import Communicator, Line, Profile
 from rondo.selection import explanation
 
@@ -83,6 +84,13 @@ def mean_moving(line: Line) -> float:
 
 
 def critical_moving(line: Line) -> float:
-    """Seconds on the critical path of the run; where nobody knows it, those of the mean rank."""
+    """Seconds on the critical path of the run; where nobody knows it, those of the mean rank.
+
+    Of broadcasts and scans not more than those of the mean rank. Their ranks wait in the call for others that pass the
+    data on and come late: the path may lead over these.
+    """
     known = [each.critical for each in line.shares if each.critical is not None]
-    return sum(known) if known else mean_moving(line)
+    if not known:
+        return mean_moving(line)
+    passed_on = line.function.removesuffix("_c") in waiting.FROM_ROOT | waiting.FROM_LOWER
+    return min(sum(known), mean_moving(line)) if passed_on else sum(known)

@@ -51,6 +51,7 @@ MISFIT = 0.8
 """Who moves data in less than so many times the least possible time has begun before the last rank came, as the root of
 a broadcast may; or the machine's figures are wrong. Nothing follows for algorithms that begin with all ranks."""
 ON_ONE_NODE = "on one node; there, virtual time has not been compared with measurements"
+TOO_SLOW = "other messages were under way, or the machine's figures are wrong: it takes too long"
 TOO_FAST = "data were under way before the last rank came, or the machine's figures are wrong: it takes too little"
 SHORT = ERRORS[0][0]
 """Up to so many bytes, it is the number of messages that counts."""
@@ -302,6 +303,8 @@ def predicted(
     least = least_seconds(call, machine_figures(where.machine))
     if native < MISFIT * least:
         return _not_judged(line, TOO_FAST, native)
+    if not where.is_standard and native > most_seconds(call, machine_figures(where.machine)):
+        return _not_judged(line, TOO_SLOW, native)
     estimates = [_estimate(each, found, least, where) for each in found.candidates if each.seconds is not None]
     fastest = min(estimates, key=lambda each: each.seconds.value, default=None)
     by_rules, reason = None, found.reason
@@ -350,6 +353,12 @@ def _share_of_senders(choice: str, call: explanation.Call) -> float:
     for message in run["messages"]:
         sent[message["from"]] += node[message["from"]] != node[message["to"]]
     return sum(sent) / (len(sent) * max(sent)) if any(sent) else 0.0
+
+
+def most_seconds(call: explanation.Call, figures: machine.Machine) -> float:
+    """What no library takes longer than: one rank gets the vector from each other and sends it to each, in turn."""
+    message = figures.alpha + 2 * figures.overhead + call.elements * call.element_bytes * figures.beta
+    return 2 * (call.processes - 1) * message
 
 
 def least_seconds(call: explanation.Call, figures: machine.Machine) -> float:
