@@ -121,6 +121,7 @@ void Learned::note(const mpi::Duel& duel, const mpi::Communicator& communicator)
                     .choice = *static_cast<const Choice*>(duel.chosen()),
                     .rondo = duel.fastest(mpi::Rival::rondo) * nanosecond,
                     .library = duel.fastest(mpi::Rival::library) * nanosecond,
+                    .calls = duel.timed_calls(),
                     .day = day_before(0)};
     const std::lock_guard lock(mutex_);
     fresh_.add(std::move(verdict));

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view heading =
     "# Who was faster in the duels of earlier runs, Rondo's choice or the library; `rondo learned` shows it.\n"
-    "# rondo, library: seconds of the fastest call of each. Lines may be removed.\n";
+    "# rondo, library: seconds of the fastest of so many calls of each. Lines may be removed.\n";
 
 bool same(const Choice& a, const Choice& b) noexcept {
     return a.algorithm == b.algorithm &&
@@ -69,6 +69,7 @@ struct Field {
     std::string_view name;
     void (*read)(Verdict&, std::string_view);
     std::string (*text)(const Verdict&);
+    bool may_lack = false;  ///< lines that were written earlier do
 };
 
 template <Rank Shape::* member>
@@ -102,6 +103,8 @@ constexpr std::array fields = {
           [](const Verdict& verdict) { return seconds_text(verdict.rondo); }},
     Field{"library", [](Verdict& verdict, std::string_view text) { verdict.library = seconds_of(text); },
           [](const Verdict& verdict) { return seconds_text(verdict.library); }},
+    Field{"calls", [](Verdict& verdict, std::string_view text) { verdict.calls = static_cast<int>(ranks_of(text)); },
+          [](const Verdict& verdict) { return std::to_string(verdict.calls); }, true},
     Field{"day", [](Verdict& verdict, std::string_view text) { verdict.day = day_of(text); },
           [](const Verdict& verdict) { return verdict.day; }},
 };
@@ -109,13 +112,15 @@ constexpr std::array fields = {
 Verdict read_line(std::string_view line) {
     Verdict verdict;
     verdict.collective = &require_collective(take_until(line, " "));
+    std::string_view word = take_until(line, " ");
     for (const Field& field : fields) {
-        const std::string_view word = take_until(line, " ");
         const auto pieces = cut(word, "=");
         if (!pieces || pieces->first != field.name) {
+            if (field.may_lack) continue;
             throw Error(std::string(field.name) + "= is expected, not " + quoted(word));
         }
         field.read(verdict, pieces->second);
+        if (field.name != fields.back().name) word = take_until(line, " ");
     }
     if (!line.empty()) throw Error("nothing is expected behind the day, not " + quoted(line));
     return verdict;

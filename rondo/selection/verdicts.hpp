@@ -45,6 +45,7 @@ struct Verdict {
     Shape shape;
     Choice choice;                  ///< as the rules have it
     double rondo = 0, library = 0;  ///< seconds of the fastest call of each
+    int calls = 0;                  ///< of each that were compared; 0: nobody knows
     std::string day = {};           ///< "2026-11-23"
 
     [[nodiscard]] bool is_lost() const { return library < rondo; }

@@ -15,7 +15,7 @@ from rondo.selection import learned
 
 LINE = (
     "{collective} bytes={bytes} commutative=no rounding={rounding} processes=8 nodes=4 fewest_on_node=2 most_on_node=2 "
-    "in_rank_order=yes shared_memory=no choice={choice} rondo={rondo} library=0.001 day={day}"
+    "in_rank_order=yes shared_memory=no choice={choice} rondo={rondo} library=0.001 calls=4 day={day}"
 )
 
 
@@ -47,7 +47,7 @@ def test_shows_who_is_faster(file: Path) -> None:
     text = invoke("show").output
     assert str(file) in text
     (lost,) = [each for each in text.splitlines() if each.strip().startswith("bcast")]
-    assert " ".join(lost.split()) == "bcast 4 KiB..8 KiB 4x2 binomial 2000 us 1000 us 2.00 library 2026-02-03"
+    assert " ".join(lost.split()) == "bcast 4 KiB..8 KiB 4x2 binomial 2000 us 1000 us 2.00 4 library 2026-02-03"
     rows = json.loads(invoke("show", "--json", "--collective", "exscan").output)
     assert [(row["choice"], row["lost"], row["lowest"], row["highest"]) for row in rows] == [
         ("doubling_123", False, 4096, 8191)

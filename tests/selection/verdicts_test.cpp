@@ -106,6 +106,17 @@ TEST(Verdicts, leave_out_lines_that_say_nothing) {
     EXPECT_THAT(complaints[1].what, testing::HasSubstr("'abacus'"));
 }
 
+TEST(Verdicts, may_lack_the_number_of_calls) {
+    Verdict verdict = verdict_on(100);
+    verdict.calls = 4;
+    const std::string line = to_string(verdict);
+    EXPECT_THAT(line, testing::HasSubstr(" calls=4 day="));
+    EXPECT_EQ(parsed(line).all()[0].calls, 4);
+    const std::string earlier = std::string(line).replace(line.find(" calls=4"), 8, "");
+    EXPECT_EQ(parsed(earlier).all()[0].calls, 0);
+    EXPECT_EQ(parsed(earlier).all()[0].day, verdict.day);
+}
+
 class VerdictFile : public testing::Test {
   protected:
     VerdictFile() {

@@ -51,6 +51,7 @@ nb::dict described(const Verdict& verdict) {
     description["choice"] = to_string(verdict.choice);
     description["rondo"] = verdict.rondo;
     description["library"] = verdict.library;
+    description["calls"] = verdict.calls;
     description["day"] = verdict.day;
     description["line"] = to_string(verdict);
     return description;

@@ -144,7 +144,7 @@ def _show(kept: Kept) -> None:
     table.add_column("ranks", justify="right", no_wrap=True)
     table.add_column("Rondo's choice", overflow="fold")
     is_wide = console.width >= WIDE
-    for heading in (*(("Rondo", "library") if is_wide else ()), "ratio"):
+    for heading in (*(("Rondo", "library") if is_wide else ()), "ratio", "n"):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("faster", no_wrap=True)
     table.add_column("since", no_wrap=True)
@@ -156,6 +156,7 @@ def _show(kept: Kept) -> None:
             each.choice,
             *((f"{each.rondo * 1e6:.0f} us", f"{each.library * 1e6:.0f} us") if is_wide else ()),
             f"{each.ratio:.2f}",
+            str(each.calls) if each.calls else "",
             "library" if each.lost else "Rondo",
             each.day,
         )

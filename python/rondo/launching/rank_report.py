@@ -61,6 +61,10 @@ class Duel(msgspec.Struct):
     """False: bits of results depend on it, so that it takes effect in the next run."""
     day: str
     """Of the earlier run that it is from; empty: it was fought in this one."""
+    calls: int = 0
+    """Of each that were compared; 0: nobody knows."""
+    rounding: bool = False
+    """The last bits of results depend on who carries the call out."""
 
 
 class RankReport(msgspec.Struct):

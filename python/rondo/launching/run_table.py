@@ -84,7 +84,9 @@ def _show_duels(duels: Sequence[Duel], console: Console) -> None:
     console.print("The guard compared a few calls of each kind:", soft_wrap=True)
     for each in duels:
         ratio = each.rondo / each.library if each.library > 0 else 1.0
-        where = f"{each.collective} of about {bytes_text(each.bytes)} on {counted(each.processes, 'rank')}"
+        rounds = " (rounding)" if each.rounding else ""
+        where = f"{each.collective}{rounds} of about {bytes_text(each.bytes)} on {counted(each.processes, 'rank')}"
+        calls = f" (n {each.calls})" if each.calls else ""
         kept = "taken back" if ratio > 1 else "kept"
         if each.day:
             source = f"as found out on {each.day}"
@@ -92,8 +94,8 @@ def _show_duels(duels: Sequence[Duel], console: Console) -> None:
             source = "from then on"
         else:
             source = "from the next run on: the last bits of its results may change"
-        line = Text(f"  {where}: {each.choice} took {ratio:.2f} of the library's time: {kept}, {source}", style="dim")
-        console.print(line, soft_wrap=True)
+        line = f"  {where}: {each.choice} took {ratio:.2f} of the library's time{calls}: {kept}, {source}"
+        console.print(Text(line, style="dim"), soft_wrap=True)
 
 
 def _chosen(entry: Entry) -> Text:

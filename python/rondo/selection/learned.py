@@ -49,6 +49,8 @@ class Verdict:
     """Seconds of the fastest call by Rondo's choice."""
     library: float
     """The same of the library's."""
+    calls: int
+    """Of each that were compared; 0: nobody knows."""
     day: str
     line: str
     """As it stands in the file."""

@@ -123,6 +123,8 @@ class Duel {
         if (times_next()) ++timed_;
         else --calls_to_wait_;
     }
+    /// Of each rival, so far.
+    [[nodiscard]] int timed_calls() const { return timed_ / 2; }
     /// What it took on this rank, if it is timed.
     void end(float time) { times_[static_cast<std::size_t>(timed_ - 1)] = time; }
 
