@@ -42,7 +42,11 @@ FAMILIES = {
 WITH_PIECES = {("bcast", "full_lane")}
 MOST_PIECES = 256
 PORTS = (1, 2, 3, 4, 5, 6)
-PAPERS_FAMILIES = {**FAMILIES, "bcast": ["k_ported:ports={k}", "k_lane:ports={k},whole_node=1", "full_lane"]}
+PAPERS_FAMILIES = {
+    **FAMILIES,
+    "bcast": ["k_ported:ports={k}", "k_lane:ports={k},whole_node=1", "full_lane"],
+    "alltoall": [*FAMILIES["alltoall"], "full_lane:overlap=1"],
+}
 COUNTS = {
     "bcast": [1, 6, 10, 60, 100, 600, 1000, 6000, 10000, 60000, 100000, 600000, 1000000],
     "scatter": [1, 6, 9, 53, 87, 521, 869],

@@ -95,7 +95,7 @@ constexpr std::array fields = {
           [](const Verdict& verdict) { return std::string(truth_text(verdict.shape.in_rank_order)); }},
     Field{"shared_memory",
           [](Verdict& verdict, std::string_view text) { verdict.shape.shared_memory = truth_of(text); },
-          [](const Verdict& verdict) { return std::string(truth_text(verdict.shape.shared_memory)); }},
+          [](const Verdict& verdict) { return std::string(truth_text(verdict.shape.shared_memory)); }, true},
     Field{"choice",
           [](Verdict& verdict, std::string_view text) { verdict.choice = parse_choice(*verdict.collective, text); },
           [](const Verdict& verdict) { return to_string(verdict.choice); }},

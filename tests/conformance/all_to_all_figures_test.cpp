@@ -3,6 +3,7 @@
 // their plans take.
 #include <numeric>
 
+#include "rondo/backends/virtual/dataflow.hpp"
 #include "rondo/backends/virtual/lock_step.hpp"
 #include "rondo/core/plan.hpp"
 #include "tests/conformance/cases.hpp"
@@ -15,6 +16,7 @@ using virtual_machine::Outcome;
 const Rank largest_size = Width{.brief = 20, .everyday = 50, .full = 200}();
 
 constexpr Count per_part = 3;
+constexpr Count never = Count{1} << 40;  // do nodes and lanes overlap
 
 Outcome outcome_of(std::string_view name, Rank p, const std::vector<Setting>& settings = {},
                    const Placement* placement = nullptr) {
@@ -75,9 +77,13 @@ TEST(alltoall_full_lane, takes_a_round_for_every_other_node_and_every_other_rank
         for (const Rank ranks : {1, 2, 4, 7}) {
             SCOPED_TRACE(testing::Message() << nodes << " nodes of " << ranks);
             const Placement placement = Placement::regular(nodes, ranks);
-            const Count rounds = nodes - 1 + ranks - 1;
-            expect_on_every_rank(outcome_of("full_lane", nodes * ranks, {}, &placement), rounds, rounds,
-                                 (nodes - 1) * ranks + (ranks - 1) * nodes);
+            const Count rounds = nodes - 1 + ranks - 1, parts = (nodes - 1) * ranks + (ranks - 1) * nodes;
+            expect_on_every_rank(outcome_of("full_lane", nodes * ranks, {{"overlap", never}}, &placement), rounds,
+                                 rounds, parts);
+            // In turn, each node is handed on by itself.
+            const Count messages = nodes - 1 + (ranks - 1) * nodes;
+            expect_on_every_rank(outcome_of("full_lane", nodes * ranks, {{"overlap", 1}}, &placement), messages,
+                                 messages, parts);
         }
     }
 }
@@ -85,7 +91,7 @@ TEST(alltoall_full_lane, takes_a_round_for_every_other_node_and_every_other_rank
 TEST(alltoall_full_lane, sends_one_message_to_each_node_also_where_nodes_differ) {
     for (const std::vector<Rank>& shape : {std::vector<Rank>{4, 4, 3}, {1, 5}, {3, 7, 2, 4}, {8, 1, 1}, {2, 3, 3, 3}}) {
         const Placement placement = nodes_of(shape);
-        const Outcome outcome = outcome_of("full_lane", placement.size(), {}, &placement);
+        const Outcome outcome = outcome_of("full_lane", placement.size(), {{"overlap", never}}, &placement);
         Count volume = 0, expected = 0;
         for (Rank rank = 0; rank < placement.size(); ++rank) {
             const Rank ranks = placement.on_node(placement.place(rank).node).size();
@@ -99,6 +105,26 @@ TEST(alltoall_full_lane, sends_one_message_to_each_node_also_where_nodes_differ)
         const Rank least = std::ranges::min(shape), turns = (placement.most_on_node() + least - 1) / least;
         EXPECT_LE(outcome.time, (placement.nodes() - 1) * turns + placement.most_on_node() - 1);
     }
+}
+
+/// Four nodes of four ranks and two lanes, where a rank inside its node is half as fast as a lane: each phase takes 1.5
+/// times what a rank's vector takes on a lane.
+TEST(alltoall_full_lane, lets_nodes_and_lanes_work_at_once) {
+    const Placement placement = Placement::regular(4, 4);
+    const virtual_machine::CostModel costs{
+        .alpha = 0, .beta = 1, .inside = virtual_machine::LinkCosts{.alpha = 0, .beta = 2}, .lanes = 2};
+    const Collective& alltoall = *find_collective("alltoall");
+    const SharedFacts facts =
+        alltoall.facts({.size = 16, .count = 1 << 20, .element_bytes = 1, .placement = &placement});
+    const auto time = [&](Count overlap) {
+        const std::vector<Setting> settings = {{"overlap", overlap}};
+        return virtual_machine::run_dataflow({*alltoall.algorithm("full_lane"), facts, settings}, {.costs = costs})
+                   .time /
+               static_cast<double>(facts.bytes());
+    };
+    EXPECT_GE(time(never), 3);
+    EXPECT_LE(time(Count{64} << 10), 2);
+    EXPECT_GE(time(Count{65} << 10), 3);
 }
 
 TEST(alltoall_k_lane, takes_a_step_for_every_rank_of_every_other_node) {
@@ -123,11 +149,17 @@ TEST(alltoall, has_plans_of_less_than_1_MiB_on_4096_ranks) {
             const Placement* known = algorithm->uses_nodes ? &placement : nullptr;
             const SharedFacts facts =
                 find_collective("alltoall")->facts({.size = p, .count = p * per_part, .placement = known});
-            const std::vector<Setting> settings = algorithm->standard_settings();
-            const Call call(facts, {.rank = p / 3}, settings);
-            const Plan plan = Plan::of(call, *algorithm);
-            EXPECT_LT(plan.bytes(), std::size_t{1} << 20) << algorithm->name;
-            EXPECT_LE(plan.actions().size(), std::size_t{2} * p) << algorithm->name;
+            std::vector<Setting> settings = algorithm->standard_settings();
+            const auto actions_of_small_plan = [&] {
+                const Call call(facts, {.rank = p / 3}, settings);
+                const Plan plan = Plan::of(call, *algorithm);
+                EXPECT_LT(plan.bytes(), std::size_t{1} << 20) << algorithm->name;
+                return plan.actions().size();
+            };
+            EXPECT_LE(actions_of_small_plan(), std::size_t{2} * p) << algorithm->name;
+            if (algorithm->name != "full_lane") continue;
+            settings = {{"overlap", 1}};  // besides, a copy for each node, and for each part that is out of order
+            EXPECT_LE(actions_of_small_plan(), std::size_t{3} * p + 64) << algorithm->name;
         }
     }
 }

@@ -3,6 +3,7 @@
 // held against the papers' formulas.
 #include <functional>
 
+#include "rondo/backends/virtual/dataflow.hpp"
 #include "rondo/backends/virtual/lock_step.hpp"
 #include "tests/conformance/cases.hpp"
 
@@ -154,25 +155,83 @@ TEST(scatter_and_gather_k_lane, take_ceil_log_of_the_nodes_rounds_to_the_base_k_
     });
 }
 
-/// One message at a time, whatever the node.
-TEST(scatter_and_gather_full_lane, take_the_rounds_of_a_node_and_of_a_lane) {
-    const Collective &scatter = *find_collective("scatter"), &gather = *find_collective("gather");
-    for (const auto& [nodes, ranks] : {std::pair{2, 2}, {4, 4}, {3, 5}, {8, 3}, {5, 1}, {1, 4}, {16, 2}}) {
-        SCOPED_TRACE(testing::Message() << nodes << " nodes of " << ranks);
+struct Shape {
+    Rank nodes, ranks;
+};
+constexpr Shape shapes[] = {{2, 2}, {4, 4}, {3, 5}, {8, 3}, {5, 1}, {1, 4}, {16, 2}};
+
+/// `body(shape, facts, placement)` for shapes of nodes and some roots on each.
+void for_some_shapes(const std::function<void(Shape, const SharedFacts&, const Placement&)>& body) {
+    for (const auto& [nodes, ranks] : shapes) {
         const Placement placement = Placement::regular(nodes, ranks);
         for (const Rank root : {0, nodes * ranks / 3, nodes * ranks - 1}) {
-            const SharedFacts facts{.size = nodes * ranks,
-                                    .count = Count{nodes} * ranks * per_part,
-                                    .element_bytes = element_bytes,
-                                    .root = root,
-                                    .placement = &placement};
-            const int rounds = ceil_log2(nodes) + ceil_log2(ranks);
-            const auto time = [&](const Collective& of) {
-                return virtual_machine::run_lock_step({*of.algorithm("full_lane"), of.facts(facts), {}}).time;
-            };
-            EXPECT_EQ(time(scatter), rounds);
-            EXPECT_EQ(time(gather), rounds);
+            SCOPED_TRACE(testing::Message() << nodes << " nodes of " << ranks << ", root " << root);
+            body({nodes, ranks},
+                 {.size = nodes * ranks,
+                  .count = Count{nodes} * ranks * per_part,
+                  .element_bytes = element_bytes,
+                  .root = root,
+                  .placement = &placement},
+                 placement);
         }
+    }
+}
+
+Outcome full_lane(const char* collective, const SharedFacts& facts, Count overlap) {
+    const Collective& of = *find_collective(collective);
+    const std::vector<Setting> settings = {{"overlap", overlap}};
+    return virtual_machine::run_lock_step({*of.algorithm("full_lane"), of.facts(facts), settings});
+}
+
+constexpr Count never = Count{1} << 40, always = 1;
+
+/// One message at a time, whatever the node.
+TEST(scatter_and_gather_full_lane, take_the_rounds_of_a_node_and_of_a_lane) {
+    for_some_shapes([](Shape shape, const SharedFacts& facts, const Placement& /*placement*/) {
+        const int rounds = ceil_log2(shape.nodes) + ceil_log2(shape.ranks);
+        EXPECT_EQ(full_lane("scatter", facts, never).time, rounds);
+        EXPECT_EQ(full_lane("gather", facts, never).time, rounds);
+    });
+}
+
+TEST(scatter_and_gather_full_lane, move_every_part_once_from_node_to_node_where_nodes_and_lanes_overlap) {
+    for_some_shapes([](Shape shape, const SharedFacts& facts, const Placement& placement) {
+        const Outcome scatter = full_lane("scatter", facts, always), gather = full_lane("gather", facts, always);
+        const Rank root_node = placement.place(facts.root).node;
+        for (Rank rank = 0; rank < facts.size; ++rank) {
+            const auto& scattering = scatter.ranks[static_cast<std::size_t>(rank)];
+            const auto& gathering = gather.ranks[static_cast<std::size_t>(rank)];
+            // A rank of the root's node has a message for its counterpart on each other node; the root, besides, all
+            // of these messages of the others, and their parts.
+            const Count own = rank == facts.root ? Count{shape.nodes} * shape.ranks - 1 : shape.nodes - 1;
+            const Count messages = placement.place(rank).node == root_node ? own : 0;
+            EXPECT_EQ(scattering.sent, messages);
+            EXPECT_EQ(scattering.volume, messages * per_part);
+            EXPECT_EQ(gathering.received, messages);
+            EXPECT_EQ(gathering.sent, scattering.received);
+        }
+    });
+}
+
+/// Four nodes of four ranks and two lanes, where the root moves as much inside its node as both lanes carry: one phase
+/// after the other takes (3/4 + 3/4) / 2 of the vector's time on a lane; both at once take half of it, but for the
+/// first message, or the last. Long messages, because these wait for one another.
+TEST(scatter_and_gather_full_lane, let_nodes_and_lanes_work_at_once) {
+    const Placement placement = Placement::regular(4, 4);
+    const virtual_machine::CostModel costs{
+        .alpha = 0, .beta = 1, .inside = virtual_machine::LinkCosts{.alpha = 0, .beta = 0.5}, .lanes = 2};
+    for (const char* collective : {"scatter", "gather"}) {
+        SCOPED_TRACE(collective);
+        const Collective& of = *find_collective(collective);
+        const SharedFacts facts = of.facts({.size = 16, .count = 4 << 20, .element_bytes = 1, .placement = &placement});
+        const auto time = [&](Count overlap) {
+            const std::vector<Setting> settings = {{"overlap", overlap}};
+            return virtual_machine::run_dataflow({*of.algorithm("full_lane"), facts, settings}, {.costs = costs}).time /
+                   static_cast<double>(facts.bytes());
+        };
+        EXPECT_GE(time(never), 0.65);
+        EXPECT_LE(time(Count{256} << 10), 0.5);
+        EXPECT_GE(time(Count{257} << 10), 0.65);
     }
 }
 

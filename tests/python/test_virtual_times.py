@@ -115,11 +115,12 @@ def test_lanes_give_what_the_page_says(tmp_path: Path) -> None:
     for (k, r), time in bcast.items():
         if k <= ranks:
             assert time == pytest.approx(max(1 / k, 2 * inside / r), rel=0.15), (k, r)
-    for (k, r), time in alltoall.items():
-        assert time == pytest.approx(ranks * outside / min(k, ranks) + inside / r, rel=0.2), (k, r)
-    for (k, r), time in scatter.items():
-        if k < ranks:  # so few nodes do not keep every lane busy to the end
-            assert time == pytest.approx(inside / r + outside / k, rel=0.25), (k, r)
+    for found, vectors in ((alltoall, ranks), (scatter, 1)):
+        for (k, r), time in found.items():
+            node, lanes = inside / r, vectors * outside / min(k, ranks)
+            assert time >= 0.99 * max(node, lanes), (k, r)
+            # Both at once, but for the first other node, or the last.
+            assert time <= 1.01 * max(node, lanes) + min(node, lanes) / (nodes - 1), (k, r)
 
 
 @pytest.mark.parametrize("collective, choice", [("barrier", "leaders"), ("gather", "full_lane")])

@@ -3,52 +3,77 @@
 // on each node. Rounds on N nodes of n ranks: N - 1 between nodes, n - 1 within; all data travel twice, in p / n + n -
 // 2 instead of p - 1 messages of each rank. [traff2020kported], section 2.2: the order of the two is the other one
 // there; in this one, nothing is packed before it crosses the network. Where nodes differ, the ranks of a smaller node
-// stand in for the numbers that it has not, in turn.
+// stand in for the numbers that it has not, in turn. Long parts are handed on as they come, each from where it stands
+// to where it belongs, while the lanes bring the next: p - 1 messages of each rank, of which N - 1 are between nodes.
 #include <algorithm>
 #include <span>
 #include <vector>
 
 #include "rondo/algorithms/alltoall/alltoall.hpp"
 #include "rondo/algorithms/patterns/node_parts.hpp"
+#include "rondo/algorithms/patterns/overlap.hpp"
 
 namespace rondo::alltoall {
 namespace {
 
-/// All that this rank has for a node goes to one rank of it. `arrived`: what comes here, by nodes and by their ranks.
+/// The ranks of a node from which a rank of this node hears: those with its number, and with each that this node has
+/// not, in turn.
+class Senders {
+  public:
+    Senders(const Call& call, Rank node, Rank number)
+        : call_(call), node_(node), number_(number), turns_(call.ranks_on_node()),
+          size_((std::max(0, call.ranks_on_node(node) - number) + turns_ - 1) / turns_) {}
+
+    [[nodiscard]] Rank size() const { return size_; }
+    [[nodiscard]] Rank operator[](Rank turn) const { return call_.rank_at(node_, number_ + turn * turns_); }
+
+  private:
+    const Call& call_;
+    Rank node_, number_, turns_, size_;
+};
+
+/// All that this rank has for the node at a distance goes to one rank of it; `arrived`: what comes from the node at
+/// this distance before, by its ranks.
+Schedule to_node(const Call& call, const NodeOrder& order, Block by_nodes, Rank distance, Block arrived) {
+    const auto [node, number] = call.place(call.ranks().first);
+    const Rank next = (node + distance) % call.nodes(), previous = (node - distance + call.nodes()) % call.nodes();
+    const Rank to = call.rank_at(next, number % call.ranks_on_node(next));
+    const Senders senders(call, previous, number);
+    const Count length = order.of_node(by_nodes, node).count;
+    for (Rank turn = 0; turn < std::max(1, senders.size()); ++turn) {
+        const bool hears = turn < senders.size();
+        const Block sent = turn == 0 ? order.of_node(by_nodes, next) : Block();
+        const Block received = hears ? arrived.part(turn * length, length) : Block();
+        const Rank from = hears ? senders[turn] : no_rank;
+        co_yield exchange(send(sent, to), receive(received, from));
+    }
+}
+
+/// `arrived`: what comes here, by nodes and by their ranks.
 Schedule across(const Call& call, const NodeOrder& order, Block by_nodes, Block arrived) {
     const auto [node, number] = call.place(call.ranks().first);
-    const Rank nodes = call.nodes(), ranks = call.ranks_on_node();
-    const Count length = order.of_node(by_nodes, node).count;
-    std::vector<Rank> starts = {0};  // of the senders on each node
-    for (Rank each = 0; each < nodes; ++each) {
-        const Rank more = call.ranks_on_node(each) - number;
-        starts.push_back(starts.back() + std::max(0, (more + ranks - 1) / ranks));
+    const Block own = order.of_node(by_nodes, node);
+    std::vector<Count> starts = {0};  // of what comes from each node
+    for (Rank each = 0; each < call.nodes(); ++each) {
+        starts.push_back(starts.back() + Senders(call, each, number).size() * own.count);
     }
-    const auto arrival = [&](Rank sender) { return arrived.part(sender * length, length); };
-    co_yield copy(order.of_node(by_nodes, node)).into(arrival(starts[static_cast<std::size_t>(node)]));
-    for (Rank distance = 1; distance < nodes; ++distance) {
-        const Rank next = (node + distance) % nodes, previous = (node - distance + nodes) % nodes;
-        const Rank to = call.rank_at(next, number % call.ranks_on_node(next));
-        const Rank first = starts[static_cast<std::size_t>(previous)];
-        const Rank senders = starts[static_cast<std::size_t>(previous) + 1] - first;
-        for (Rank turn = 0; turn < std::max(1, senders); ++turn) {
-            const Block sent = turn == 0 ? order.of_node(by_nodes, next) : Block();
-            const Block received = turn < senders ? arrival(first + turn) : Block();
-            const Rank from = turn < senders ? call.rank_at(previous, number + turn * ranks) : no_rank;
-            co_yield exchange(send(sent, to), receive(received, from));
-        }
+    const Parts from(arrived, call.nodes(), starts);
+    co_yield copy(own).into(from[node]);
+    for (Rank distance = 1; distance < call.nodes(); ++distance) {
+        const Rank previous = (node - distance + call.nodes()) % call.nodes();
+        Schedule exchanging = to_node(call, order, by_nodes, distance, from[previous]);
+        co_yield steps_of(exchanging);
     }
 }
 
 /// The ranks whose parts come to a rank of this node: by nodes.
 std::vector<Rank> heard_by(const Call& call, Rank number) {
-    std::vector<Rank> senders;
+    std::vector<Rank> all;
     for (Rank node = 0; node < call.nodes(); ++node) {
-        for (Rank other = number; other < call.ranks_on_node(node); other += call.ranks_on_node()) {
-            senders.push_back(call.rank_at(node, other));
-        }
+        const Senders senders(call, node, number);
+        for (Rank turn = 0; turn < senders.size(); ++turn) all.push_back(senders[turn]);
     }
-    return senders;
+    return all;
 }
 
 /// Parts from these ranks to their places; as one row where the ranks have equal distances.
@@ -88,19 +113,66 @@ Schedule distribute(const Call& call, Block arrived) {
     }
 }
 
+/// What came from one node, to those ranks of this one for whom it is.
+Schedule hand_on(const Call& call, Rank origin, Block arrived) {
+    const auto [node, number] = call.place(call.ranks().first);
+    const Rank ranks = call.ranks_on_node();
+    const Count part = call.outgoing(0).count;
+    const Senders heard(call, origin, number);
+    for (Rank distance = 0; distance < ranks; ++distance) {
+        const Rank to = (number + distance) % ranks, from = (number - distance + ranks) % ranks;
+        const Senders senders(call, origin, from);
+        for (Rank turn = 0; turn < std::max(heard.size(), senders.size()); ++turn) {
+            Block sent, received;
+            if (turn < heard.size()) sent = arrived.part((turn * ranks + to) * part, part);
+            if (turn < senders.size()) received = call.incoming(senders[turn]);
+            if (distance == 0) co_yield copy(sent).into(received);
+            else co_yield exchange(send(sent, call.rank_at(node, to)), receive(received, call.rank_at(node, from)));
+        }
+    }
+}
+
+/// From one node after the other; the next is asked before what this one sent is handed on.
+Schedule node_by_node(const Call& call, const NodeOrder& order, Block by_nodes) {
+    const auto [node, number] = call.place(call.ranks().first);
+    const Rank nodes = call.nodes();
+    Block arrived = order.of_node(by_nodes, node);
+    for (Rank distance = 0; distance < nodes; ++distance) {
+        Block coming;
+        if (distance + 1 < nodes) {
+            const Rank previous = (node - distance - 1 + nodes) % nodes;
+            coming = call.scratch(Senders(call, previous, number).size() * order.of_node(by_nodes, node).count);
+            Schedule exchanging = to_node(call, order, by_nodes, distance + 1, coming);
+            co_yield steps_of(exchanging);
+        }
+        Schedule within = hand_on(call, (node - distance + nodes) % nodes, arrived);
+        co_yield steps_of(within);
+        arrived = coming;
+    }
+}
+
 }  // namespace
 
 Schedule full_lane(const Call& call) {
     const Parts parts = call.parts(call.input());
     const NodeOrder order(call, parts);
+    const auto [node, number] = call.place(call.ranks().first);
+    const bool is_alone = call.ranks_on_node() == 1 && call.nodes_in_rank_order() && !call.in_place();
+    const bool in_turn = overlaps(call) && !is_alone;
     Block by_nodes = call.input();
     if (!call.nodes_in_rank_order()) {
         by_nodes = call.scratch();
         Schedule sorting = sort_by_nodes(call, parts, by_nodes);
         co_yield steps_of(sorting);
+    } else if (in_turn && call.in_place()) {  // what comes must not overwrite what has to leave
+        by_nodes = call.scratch();
+        co_yield copy(call.input()).into(by_nodes);
     }
-    const auto [node, number] = call.place(call.ranks().first);
-    const bool is_alone = call.ranks_on_node() == 1 && call.nodes_in_rank_order() && !call.in_place();
+    if (in_turn) {
+        Schedule overlapping = node_by_node(call, order, by_nodes);
+        co_yield steps_of(overlapping);
+        co_return;
+    }
     const Count arrivals = static_cast<Count>(heard_by(call, number).size()) * order.of_node(by_nodes, node).count;
     const Block arrived = is_alone ? call.output() : call.scratch(arrivals);
     Schedule between_nodes = across(call, order, by_nodes, arrived);
@@ -115,6 +187,7 @@ const AlgorithmInfo full_lane_info = {
     .name = "full_lane",
     .summary = "all-to-all on lanes, then on nodes: for short vectors on nodes of many ranks",
     .citation = "traff2020kported",
+    .parameters = {&overlap_parameter, 1},
     .tolerates_in_place = true,
     .uses_nodes = true,
     .schedule = full_lane,
