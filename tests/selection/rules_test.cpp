@@ -549,6 +549,24 @@ TEST(DefaultRules, bring_long_parts_straight_to_the_root_where_the_library_passe
     }
 }
 
+TEST(DefaultRules, use_all_lanes_for_long_scatters_and_gathers_where_the_library_passes_parts_on) {
+    const Rules rules = Rules::read("tuning/default.rules");
+    for (const char* collective : {"gather", "scatter"}) {
+        Situation situation{.collective = collective,
+                            .bytes = 1 << 20,
+                            .processes = 32,
+                            .ranks_per_node = 4,
+                            .nodes = 8,
+                            .library = MpiLibrary::mpich};
+        EXPECT_EQ(choice(rules, situation), "full_lane:overlap=8Ki");
+        situation.bytes = 512 << 10;
+        EXPECT_EQ(choice(rules, situation), "");
+        situation.bytes = 4 << 20;
+        situation.library = MpiLibrary::openmpi;
+        EXPECT_EQ(choice(rules, situation), "");
+    }
+}
+
 TEST(DefaultRules, send_no_long_messages_where_they_would_wait) {
     const Rules rules = Rules::read("tuning/default.rules");
     Situation situation{.processes = 8, .ranks_per_node = 1, .commutative = true, .library = MpiLibrary::mpich};
