@@ -74,6 +74,19 @@ def test_leaders_take_the_algorithm_that_is_named(mpi: MpiLibrary, collective: s
     assert run.report.calls(collective)["leaders"] > 0
 
 
+@pytest.mark.parametrize("collective", ["alltoall", "gather", "scatter"])
+@pytest.mark.parametrize("nodes", ["2x3", pytest.param("2,3,1", marks=pytest.mark.soak)])
+def test_nodes_and_lanes_that_work_at_once_give_the_native_results(
+    mpi: MpiLibrary, collective: str, nodes: str
+) -> None:
+    command = results_command(mpi, collective)
+    native = mpi.run(command, 6, timeout=200).check()
+    choice = {"RONDO_NODES": nodes, f"RONDO_{collective.upper()}": "full_lane:overlap=1"}
+    run = mpi.run_under_rondo(command, 6, environment=choice, timeout=200).check()
+    assert results_of_data(run.stdout) == results_of_data(native.stdout)
+    assert run.report.calls(collective)["full_lane"] > 0
+
+
 # 160 KB of the longer types.
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_the_default_rules_serve_long_vectors_on_nodes(mpi: MpiLibrary, collective: str) -> None:
