@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 from rondo.commands import main
@@ -52,6 +53,22 @@ def test_shows_who_is_faster(file: Path) -> None:
     assert [(row["choice"], row["lost"], row["lowest"], row["highest"]) for row in rows] == [
         ("doubling_123", False, 4096, 8191)
     ]
+
+
+def test_a_narrow_terminal_has_room_for_the_choice(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ("rounding=no", "rounding=yes"), ("shared_memory=no", "shared_memory=yes")
+    verdict = line("allreduce", "recursive_doubling")
+    for old, new in words:
+        verdict = verdict.replace(old, new)
+    file.write_text(verdict + "\n")
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as a terminal
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = click.unstyle(invoke("show").output).splitlines()
+    assert max(len(each.rstrip()) for each in lines[1:]) <= 80
+    first, second = (each.split() for each in lines if each.strip().startswith(("allreduce", "(rounding)")))
+    assert first[5] + second[1] == "recursive_doubling"
+    assert first[4] == "4x2*"
+    assert lines[-1] == "*: ranks of a node share memory"
 
 
 def test_says_when_there_is_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

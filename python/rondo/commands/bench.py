@@ -149,7 +149,7 @@ def command(
 
     \b
         rondo bench exscan -- mpiexec -n 8
-        rondo bench exscan --algorithms native,doubling_123 --counts 1:1M -- srun -n 64
+        rondo bench exscan --algorithms native,two_tree --counts 1:1M -- srun -n 8
         rondo bench scan -a linear_pipeline:segment=32Ki --cluster 8x1:5ms:1Gbit
         rondo bench allreduce -a full_lane -a native --nodes 2x4 -- mpiexec -n 8
         rondo bench allreduce --cluster 4x4:2ms:100Mbit --processes 14

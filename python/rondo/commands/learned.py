@@ -20,6 +20,7 @@ FILES = click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metav
 COLLECTIVE = click.option("--collective", metavar="NAME", help="Only what is about this collective.")
 UNBOUNDED = 1000  # columns
 WIDE = 100  # columns; narrower terminals get no times
+SHARING = "*"  # a mark, for its words would leave no room for the choice
 
 
 @click.group(cls=SuggestingGroup)
@@ -139,7 +140,7 @@ def _show(kept: Kept) -> None:
         console.width = UNBOUNDED
     console.print(str(kept.path), style="bold", soft_wrap=True)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    table.add_column("collective", no_wrap=True)
+    table.add_column("collective", overflow="fold")
     table.add_column("bytes", justify="right", no_wrap=True)
     table.add_column("ranks", justify="right", no_wrap=True)
     table.add_column("Rondo's choice", overflow="fold")
@@ -161,6 +162,8 @@ def _show(kept: Kept) -> None:
             each.day,
         )
     console.print(table)
+    if any(each.shared_memory for each in kept.verdicts):
+        console.print(f"{SHARING}: ranks of a node share memory", style="dim", soft_wrap=True)
 
 
 def _subject(verdict: Verdict) -> str:
@@ -170,7 +173,7 @@ def _subject(verdict: Verdict) -> str:
 def _ranks(verdict: Verdict) -> str:
     if verdict.nodes == 0:
         return str(verdict.processes)
-    way = ", sharing memory" if verdict.shared_memory else ""
+    way = SHARING if verdict.shared_memory else ""
     if verdict.fewest_on_node == verdict.most_on_node:
         return f"{verdict.nodes}x{verdict.most_on_node}{way}"
     return f"{verdict.processes} on {verdict.nodes} nodes{way}"
