@@ -251,6 +251,21 @@ def refused_examples(root: Path) -> Iterator[str]:
                 yield f"{name}: {error}"
 
 
+def misquoted_rules(root: Path) -> Iterator[str]:
+    """Reports in the documents that name lines of the default rules which say something else."""
+    rules = (root / "tuning/default.rules").read_text(encoding="utf-8").splitlines()
+    shown = re.compile(r"^ +(\w+) +(\S+) \(line (\d+)(\)?)(?=.*?^ *rules: (\S+))", re.MULTILINE | re.DOTALL)
+    for document in markdown_files(root):
+        for collective, choice, line, ends, file in shown.findall(document.read_text(encoding="utf-8")):
+            if file != "default.rules":
+                continue
+            words = rules[int(line) - 1].split() if int(line) <= len(rules) else []
+            # Where more is said than the line, it is why the rule's choice did not carry the call out.
+            if words[:1] != [collective] or (ends and words[-1] != choice):
+                name = document.relative_to(root)
+                yield f"{name}: line {line} of the default rules does not say {collective} -> {choice}"
+
+
 def outdated_pages(root: Path) -> Iterator[str]:
     """Generated pages that are not what would be generated now."""
     for name, page in PAGES.items():
@@ -269,6 +284,7 @@ def offences(root: Path) -> list[str]:
         *uncited_algorithms(),
         *undocumented_variables(root, collectives),
         *refused_examples(root),
+        *misquoted_rules(root),
     ]
 
 

@@ -61,3 +61,13 @@ def test_choices_and_rules_that_rondo_would_refuse_are_noticed(docs: ModuleType,
     assert list(docs.refused_examples(tmp_path)) == []
     write(tmp_path, "bad.md", "`--use exscan=gone` RONDO_SCAN=gone\n```rules\nscan -> gone\n```\n")
     assert len(list(docs.refused_examples(tmp_path))) == 3
+
+
+def test_lines_of_the_default_rules_that_say_something_else_are_noticed(docs: ModuleType, tmp_path: Path) -> None:
+    write(tmp_path, "tuning/default.rules", "# heading\nbcast bytes <= 8 -> native\nscan -> doubling  \n")
+    report = " bcast  native (line {})  8\n scan  native (line 3: doubt)\n scan  doubling (line 3)\n\nrules: {}\n"
+    write(tmp_path, "good.md", report.format(2, "default.rules"))
+    write(tmp_path, "other.md", report.format(9, "mine.rules"))
+    assert list(docs.misquoted_rules(tmp_path)) == []
+    write(tmp_path, "bad.md", report.format(1, "default.rules") + report.format(9, "default.rules"))
+    assert [each[:14] for each in docs.misquoted_rules(tmp_path)] == ["bad.md: line 1", "bad.md: line 9"]
