@@ -128,6 +128,8 @@ def main() -> int:
     parser.add_argument("--program", action="store_true", help="what a whole program costs more, instead of calls")
     parser.add_argument("functions", nargs="*", metavar="FUNCTION", help=f"of {', '.join(FUNCTIONS)}; default: all")
     arguments = parser.parse_args()
+    if arguments.program and arguments.functions:
+        parser.error("--program is about no FUNCTION")
     if shutil.which("valgrind") is None:
         print("profile_overhead: skipped, no valgrind; install the package valgrind")
         return 0
