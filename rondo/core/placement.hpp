@@ -10,8 +10,8 @@
 
 namespace rondo {
 
-/// Of a world on one node whose ranks share memory unasked. Each has a queue of 4 KiB for each other: they grow with the
-/// square of the ranks. (More than two were never measured with a processor for each.)
+/// Of a world on one node whose ranks share memory unasked. Each has a queue of 4 KiB for each other: they grow with
+/// the square of the ranks. (More than two were never measured with a processor for each.)
 inline constexpr Rank most_sharing_ranks = 16;
 
 /// Nodes are numbered in the order of their first ranks; the ranks of a node in their own order: its number 0 is its
