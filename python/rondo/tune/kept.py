@@ -29,7 +29,7 @@ class Question(msgspec.Struct, frozen=True):
     figures: str
     """Of the machine file, without comments: segments follow from it."""
     shared_memory: str
-    """Whether ranks of a node share memory: on, off, or where it pays (auto)."""
+    """Whether ranks of a node share memory: on, off, or where each has a processor (auto)."""
     format: int = FORMAT
 
 
