@@ -320,6 +320,18 @@ def test_spawned_ranks_do_not_share_memory_unasked(mpi: MpiLibrary) -> None:
         ]  # fmt: skip
 
 
+# Ranks that decided by their own answers would wait for each other.
+@NEEDS_TWO
+@TWO_LIBRARIES
+def test_ranks_that_are_told_different_things_decide_alike(mpi: MpiLibrary) -> None:
+    lost = mpi.compile("lost_parent.c", "-shared", "-fPIC", "-ldl")
+    counter = mpi.compile("message_counter.c", "-shared", "-fPIC", "-ldl")
+    environment = {"LD_PRELOAD": f"{{rondo}}:{lost}:{counter}"}
+    run = mpi.run_under_rondo([mpi.compile("profiled.c")], 2, environment=environment, timeout=30, **FORCED).check()
+    assert [regions for _, regions in carried(run)] == [0, 0]
+    assert complaints(run) == []
+
+
 @NEEDS_TWO
 @TWO_LIBRARIES
 @pytest.mark.parametrize("what", ["memfd_create:EPERM", "mapping"])

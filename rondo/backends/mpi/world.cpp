@@ -87,7 +87,9 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing 
     int threads = MPI_THREAD_MULTIPLE;
     library().Query_thread(&threads);
     const long long host = hash_of_host();
-    long long votes[6] = {hash, -hash, tags, threads < MPI_THREAD_MULTIPLE ? 1 : 0, host, -host};
+    // One on which it failed must not part from the others. SimGrid aborts who asks.
+    const bool may_share = sharing == MemorySharing::automatic && !was_spawned();
+    long long votes[7] = {hash, -hash, tags, threads < MPI_THREAD_MULTIPLE ? 1 : 0, host, -host, may_share ? 1 : 0};
     if (!all_minimum(all, votes)) return;
     agreed_ = true;
     tags_ = static_cast<int>(votes[2]);
@@ -107,7 +109,7 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing 
     std::fill(std::begin(free_), std::end(free_), ~std::uint64_t{0});
     free_[0] &= ~std::uint64_t{1};  // the first one is that of MPI_COMM_WORLD
     const bool on_one_host = votes[4] == -votes[5];
-    const bool may_share_by_itself = on_one_host && size_ <= most_sharing_ranks && !was_spawned();
+    const bool may_share_by_itself = on_one_host && size_ <= most_sharing_ranks && votes[6] != 0;
     if (sharing == MemorySharing::automatic && !may_share_by_itself) sharing = MemorySharing::off;
     if (ask_for_nodes || sharing != MemorySharing::off) find_nodes(sharing);
     if (!ask_for_nodes && sharing == MemorySharing::automatic) {
