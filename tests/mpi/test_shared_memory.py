@@ -292,8 +292,10 @@ def test_ranks_add_up_their_processors(mpi: MpiLibrary, of_one: str, shared: boo
         (3, {"RONDO_NODES": "2,1"}, False),
         (3, {"RONDO_NODES": "1x3"}, False),
         (17, {}, False),
+        (3, {"ON_THE_FIRST": " 0 "}, True),
+        (3, {"ON_THE_FIRST": " 0 1 "}, False),  # though the three have 64 together
     ],
-    ids=["one node", "two nodes", "imposed nodes", "one imposed node", "many ranks"],
+    ids=["one node", "two nodes", "imposed nodes", "one imposed node", "many ranks", "one bound", "two bound alike"],
 )
 def test_only_few_ranks_of_one_node_share_memory_unasked(
     mpi: MpiLibrary, ranks: int, variables: dict[str, str], shared: bool
@@ -318,6 +320,17 @@ def test_spawned_ranks_do_not_share_memory_unasked(mpi: MpiLibrary) -> None:
         assert sorted(re.findall(r"^carried (\d+) \d+ (\d+)$", run.stdout, re.MULTILINE)) == [
             ("0", "0"), ("0", regions), ("1", regions)
         ]  # fmt: skip
+
+
+# There each region takes addresses that the program may need, however little of it is memory.
+@NEEDS_TWO
+@TWO_LIBRARIES
+@pytest.mark.parametrize("variables", [AUTOMATIC, ON], ids=["unasked", "asked"])
+def test_ranks_with_few_addresses_share_memory_if_asked(mpi: MpiLibrary, variables: dict[str, str]) -> None:
+    command = ["/bin/bash", "-c", 'ulimit -v 8000000; exec "$@"', "-", mpi.compile("profiled.c")]
+    run = counted(mpi, command, 2, variables, **FORCED)
+    assert [regions for _, regions in carried(run)] == [2 if variables else 0] * 2
+    assert complaints(run) == []
 
 
 # Ranks that decided by their own answers would wait for each other.

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "rondo/backends/shared_memory/processors.hpp"
+#include "rondo/core/error.hpp"
 
 namespace rondo::mpi {
 namespace {
@@ -31,11 +33,28 @@ int count_cores(const std::vector<Card>& cards) {
     return CPU_COUNT(&cores);
 }
 
+/// Who has the least choice takes the first that is free. That finds one for each where those of any two ranks are
+/// apart, or some of the other's; elsewhere it may miss that there is.
+bool has_core_for_each(std::vector<cpu_set_t> choices) {
+    std::ranges::sort(choices, {}, [](const cpu_set_t& cores) { return CPU_COUNT(&cores); });
+    cpu_set_t taken;
+    CPU_ZERO(&taken);
+    for (const cpu_set_t& cores : choices) {
+        int core = 0;
+        while (core < CPU_SETSIZE && (!CPU_ISSET(core, &cores) || CPU_ISSET(core, &taken))) ++core;
+        if (core == CPU_SETSIZE) return false;
+        CPU_SET(core, &taken);
+    }
+    return true;
+}
+
 /// Of those who share a limit, each says it.
-bool has_core_for_each(const std::vector<Card>& cards) {
+bool all_can_compute(const std::vector<Card>& cards) {
     const auto count = static_cast<int>(cards.size());
-    return count <= count_cores(cards) &&
-           std::ranges::all_of(cards, [&](const Card& card) { return count <= card.cores_allowed; });
+    std::vector<cpu_set_t> choices;
+    for (const Card& card : cards) choices.push_back(card.cores);
+    return std::ranges::all_of(cards, [&](const Card& card) { return count <= card.cores_allowed; }) &&
+           has_core_for_each(std::move(choices));
 }
 
 constexpr const char* messages_instead = "; messages of the library are used there";
@@ -84,14 +103,14 @@ std::unique_ptr<Node> Node::meet(MPI_Comm comm, Rank world_rank, Rank world_size
     if (own.has_region) own.address = node->neighbours_.address();
     const bool told =
         library().Allgather(&own, sizeof own, MPI_BYTE, cards.data(), sizeof own, MPI_BYTE, comm) == MPI_SUCCESS;
-    const bool is_wanted = told && (!needs_processors || has_core_for_each(cards));
     const auto connect = [&] {
+        if (needs_processors && !all_can_compute(cards)) throw Error("not every rank has a processor of its own");
         for (int each = 0; each < count && node != nullptr; ++each) {
             const Card& card = cards[static_cast<std::size_t>(each)];
             if (each != self && card.has_region) node->neighbours_.connect(each, card.address);
         }
     };
-    bool success = is_wanted && succeeds(connect, complaint);
+    bool success = told && succeeds(connect, complaint);
     // Nobody settles before all have connected, and all do or none: else one would wait for messages of the library,
     // and its neighbour write into memory.
     if (!all(success, comm)) return nullptr;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <thread>
 
+#include "rondo/backends/shared_memory/region.hpp"
 #include "rondo/core/fingerprint.hpp"
 
 namespace rondo::mpi {
@@ -88,7 +89,8 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing 
     library().Query_thread(&threads);
     const long long host = hash_of_host();
     // One on which it failed must not part from the others. SimGrid aborts who asks.
-    const bool may_share = sharing == MemorySharing::automatic && !was_spawned();
+    const bool may_share =
+        sharing == MemorySharing::automatic && !shared_memory::addresses_are_limited() && !was_spawned();
     long long votes[7] = {hash, -hash, tags, threads < MPI_THREAD_MULTIPLE ? 1 : 0, host, -host, may_share ? 1 : 0};
     if (!all_minimum(all, votes)) return;
     agreed_ = true;

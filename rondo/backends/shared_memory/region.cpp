@@ -93,6 +93,11 @@ bool is_region(const struct stat& status, const RegionAddress& address) {
 
 }  // namespace
 
+bool addresses_are_limited() {
+    rlimit limit{};
+    return ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
 std::string system_reason(const std::string& what) { return what + ": " + std::strerror(errno); }
 
 Mapping::Mapping(std::byte* data, std::size_t bytes) : data_(data), bytes_(bytes), owner_(::getpid()) {}

@@ -16,6 +16,9 @@ namespace rondo::shared_memory {
 /// "cannot do this: Permission denied", for the error that a system call has just left.
 std::string system_reason(const std::string& what);
 
+/// True if the process may not map as much as it likes (ulimit -v). Regions count in full, little as they fill.
+bool addresses_are_limited();
+
 /// A number that no other region has. A copy lies in the region.
 using Key = std::array<std::uint64_t, 2>;
 
