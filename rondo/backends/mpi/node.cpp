@@ -51,8 +51,8 @@ bool has_core_for_each(std::vector<cpu_set_t> choices) {
 /// Of those who share a limit, each says it.
 bool all_can_compute(const std::vector<Card>& cards) {
     const auto count = static_cast<int>(cards.size());
-    std::vector<cpu_set_t> choices;
-    for (const Card& card : cards) choices.push_back(card.cores);
+    std::vector<cpu_set_t> choices(cards.size());
+    std::ranges::transform(cards, choices.begin(), &Card::cores);
     return std::ranges::all_of(cards, [&](const Card& card) { return count <= card.cores_allowed; }) &&
            has_core_for_each(std::move(choices));
 }
