@@ -61,8 +61,8 @@ class Side {
             relax(polls);
     }
 
-    std::unique_ptr<Neighbours> connect() {
-        auto neighbours = std::make_unique<Neighbours>(self_, 2);
+    std::unique_ptr<Neighbours> connect(const Options& options) {
+        auto neighbours = std::make_unique<Neighbours>(self_, 2, options);
         meeting_.addresses[self_] = neighbours->address();
         meet();
         neighbours->connect(other(), meeting_.addresses[other()]);
@@ -75,7 +75,7 @@ class Side {
     /// Seconds of one call, the least of many series.
     void measure(const std::string& what, std::size_t bytes, const std::function<void()>& call) {
         const int calls = bytes <= 8 ? 2000 : bytes <= segment ? 100 : 1;
-        const int all_series = bytes <= segment ? 60 : 200;
+        const int all_series = bytes <= segment ? 40 : 100;
         double least = 1e9;
         for (int series = 0; series < all_series; ++series) {
             meet();
@@ -157,32 +157,55 @@ class Messages {
     int other_;
 };
 
-void run(Side& side) {
-    const auto neighbours = side.connect();
+/// Long messages in pieces, or read in the sender.
+void measure_form(Side& side, const std::string& form, const Options& options) {
+    const auto neighbours = side.connect(options);
     Messages messages(*neighbours, side.other());
     std::vector<Number> own(longest / sizeof(Number), 1U), theirs(own.size());
     Number* const data = own.data();
-    side.measure("allreduce, bare lines", 8, [&] { (void)side.exchange_lines(1); });
-    for (const std::size_t bytes : {std::size_t{8}, std::size_t{4096}, segment, longest}) {
-        side.measure("round trip", bytes, [&] {
+    for (std::size_t bytes = 4096; bytes <= longest; bytes *= 4) {
+        side.measure("round trip, " + form, bytes, [&] {
             if (side.self() == 0) messages.send(data, bytes);
             messages.receive(data, bytes);
             if (side.self() == 1) messages.send(data, bytes);
         });
         const std::size_t count = bytes / sizeof(Number);
         if (bytes <= segment) {
-            side.measure("allreduce", bytes, [&] {
+            side.measure("allreduce, " + form, bytes, [&] {
                 messages.swap(data, theirs.data(), bytes);
                 for (std::size_t i = 0; i < count; ++i) data[i] += theirs[i];
             });
             continue;
         }
-        side.measure("allreduce by halves", bytes, [&] {
+        side.measure("allreduce by halves, " + form, bytes, [&] {
             const std::size_t half = count / 2, mine = side.self() == 0 ? 0 : half, yours = half - mine;
             messages.swap_and_add(data + yours, theirs.data(), data + mine, half * sizeof(Number));
             messages.swap(data + mine, data + yours, half * sizeof(Number));
         });
     }
+    side.meet();
+}
+
+void measure_shortest(Side& side) {
+    const auto neighbours = side.connect({});
+    Messages messages(*neighbours, side.other());
+    Number mine = 1, theirs = 0;
+    side.measure("round trip", sizeof mine, [&] {
+        if (side.self() == 0) messages.send(&mine, sizeof mine);
+        messages.receive(&theirs, sizeof theirs);
+        if (side.self() == 1) messages.send(&mine, sizeof mine);
+    });
+    side.measure("allreduce", sizeof mine, [&] {
+        messages.swap(&mine, &theirs, sizeof mine);
+        mine += theirs;
+    });
+}
+
+void run(Side& side) {
+    side.measure("allreduce, bare lines", 8, [&] { (void)side.exchange_lines(1); });
+    measure_shortest(side);
+    measure_form(side, "in pieces", {.read_from = Channel::never});
+    measure_form(side, "read in the sender", {.read_from = 0, .read_up_to = Channel::never});
     std::vector<char> from(longest, 1), into(longest);
     for (const std::size_t bytes : {std::size_t{4096}, segment, longest}) {
         side.measure("memcpy", bytes, [&] { std::memcpy(into.data(), from.data(), bytes); });

@@ -58,6 +58,7 @@ __attribute__((constructor)) static void begin(void) {
     if (strstr(ranks, word) == NULL) return;
     const unsigned error = strstr(what, "ENOSYS") != NULL ? ENOSYS : EPERM;
     if (strncmp(what, "memfd_create:", 13) == 0) refuse(SYS_memfd_create, 0, error);
+    else if (strncmp(what, "process_vm_readv:", 17) == 0) refuse(SYS_process_vm_readv, 0, error);
     else if (strcmp(what, "mapping") == 0) refuse(SYS_mmap, 256U << 20, ENOMEM);
     else if (strcmp(what, "reading") != 0 || prctl(PR_SET_DUMPABLE, 0) != 0) fail(what);
 }

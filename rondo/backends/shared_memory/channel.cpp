@@ -71,14 +71,23 @@ bool Channel::push(const Header& header, const void* bytes) {
     return is_pushed;
 }
 
-/// Pieces are parts of one message.
+/// Pieces are parts of one message. What the reader may refuse to read counts when it has been read.
 void Channel::note_sent(const Header& header, const void* bytes) {
+    Reference reference{.parcel = 0, .bytes = header.bytes, .address = 0};
+    if (header.place != Place::lines) std::memcpy(&reference, bytes, sizeof reference);
+    if (reference.address == 0) count(reference.bytes, header.last);
+}
+
+void Channel::note_read(std::uint64_t bytes, bool is_message) {
+    const std::lock_guard guard(sending_);
+    count(bytes, is_message);
+}
+
+/// With the lock held.
+void Channel::count(std::uint64_t bytes, bool is_message) {
     constexpr auto relaxed = std::memory_order_relaxed;
-    std::uint64_t more = header.bytes;
-    if (header.place != Place::lines)
-        std::memcpy(&more, static_cast<const char*>(bytes) + offsetof(Reference, bytes), 8);
-    bytes_.store(bytes_.load(relaxed) + more, relaxed);
-    messages_.store(messages_.load(relaxed) + (header.last ? 1 : 0), relaxed);
+    bytes_.store(bytes_.load(relaxed) + bytes, relaxed);
+    messages_.store(messages_.load(relaxed) + (is_message ? 1 : 0), relaxed);
 }
 
 /// Without a lock, and without a look at the neighbour's memory but for the line that is to come.

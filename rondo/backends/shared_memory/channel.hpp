@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <list>
 #include <vector>
 
@@ -13,8 +14,8 @@
 
 namespace rondo::shared_memory {
 
-/// Where the data of a message are: behind its header, or in the sender's region.
-enum class Place : std::uint8_t { lines, region };
+/// Where the data of a message are: behind its header, or where a reference says.
+enum class Place : std::uint8_t { lines, elsewhere };
 
 struct Header {
     std::uint32_t tag;
@@ -26,8 +27,9 @@ static_assert(sizeof(Header) == 8);
 
 /// Stands behind the header of a message whose data lie elsewhere.
 struct Reference {
-    std::uint64_t parcel;  ///< offset in the region; its data are read
+    std::uint64_t parcel;  ///< offset in the sender's region; there the reader says what it has read
     std::uint64_t bytes;
+    std::uint64_t address;  ///< of the data, in memory that the sender does not share; 0: they are in the parcel
 };
 
 /// The most bytes behind a header: less than a third of the queue.
@@ -40,6 +42,8 @@ struct Traffic {
 
 class Channel {
   public:
+    static constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+
     /// `region`, with its address, and `notice` (what the neighbour says to us) are the neighbour's, the others are
     /// this process's. Both queues have been committed.
     struct Ends {
@@ -50,6 +54,7 @@ class Channel {
         Line* queue = nullptr;
         Notice* notice = nullptr;
         RegionAddress address{};
+        std::size_t read_from = never, read_up_to = 0;  ///< in this process, by the neighbour
     };
     void open(Ends ends);
     [[nodiscard]] bool is_open() const { return ends_.notice != nullptr; }
@@ -64,6 +69,17 @@ class Channel {
     /// Takes the oldest message with this tag. Data behind its header go to `into`, up to `room` bytes. False if there
     /// is none now. Those in front of it are kept for others to take.
     bool take(std::uint32_t tag, Arrival& arrival, void* into, std::size_t room);
+
+    /// The neighbour reads messages of that length in memory that this process does not share.
+    [[nodiscard]] bool is_read_by_neighbour(std::size_t bytes) const {
+        return ends_.read_from <= bytes && bytes <= ends_.read_up_to;
+    }
+    /// It has read so much there, perhaps a whole message.
+    void note_read(std::uint64_t bytes, bool is_message);
+    /// Reads there itself; see `read_process`.
+    [[nodiscard]] std::size_t read(std::uint64_t from, void* into, std::size_t bytes) const {
+        return read_process(ends_.address.process, from, into, bytes);
+    }
 
     /// What has been sent. By any thread.
     [[nodiscard]] Traffic sent() const {
@@ -86,6 +102,7 @@ class Channel {
     bool keep(const Header& header);
     void consume(const Header& header);
     void note_sent(const Header& header, const void* bytes);
+    void count(std::uint64_t bytes, bool is_message);
 
     Ends ends_;
 

@@ -20,6 +20,7 @@ enum class Reach : std::uint32_t {
     unknown,
     refused,  ///< has not got its region
     granted,  ///< has
+    reads,    ///< has, and can read memory that it does not share
 };
 
 struct alignas(line_bytes) Front {
@@ -52,7 +53,7 @@ struct Queue {
 
 /// Before the data of a parcel.
 struct alignas(line_bytes) ParcelHead {
-    std::atomic<std::uint32_t> read;  ///< written by the reader, once for each time that a message refers to the parcel
+    std::atomic<std::uint64_t> read;  ///< written by the reader, once for each time that a message refers to the parcel
     std::uint32_t size_class;
     std::uint64_t next;      ///< in the list that it is in: of those that are free, or that readers may still read
     std::int32_t neighbour;  ///< who reads this piece, and of which message
@@ -60,7 +61,7 @@ struct alignas(line_bytes) ParcelHead {
 };
 
 static_assert(sizeof(Line) == line_bytes && sizeof(Notice) == line_bytes && sizeof(ParcelHead) == line_bytes);
-static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<std::uint32_t>::is_always_lock_free);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free && std::atomic<Reach>::is_always_lock_free);
 
 class Layout {
   public:

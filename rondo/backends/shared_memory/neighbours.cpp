@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/backends/shared_memory/neighbours.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "rondo/core/error.hpp"
@@ -8,7 +9,8 @@
 namespace rondo::shared_memory {
 
 Neighbours::Neighbours(int self, int count, const Options& options)
-    : self_(self), count_(count), layout_(count, options.parcel_bytes), region_(layout_.bytes()),
+    : self_(self), count_(count), read_from_(std::max(options.read_from, most_inline + 1)),
+      read_up_to_(options.read_up_to), layout_(count, options.parcel_bytes), region_(layout_.bytes()),
       parcels_(region_, layout_.parcels(), options.parcel_bytes), found_(static_cast<std::size_t>(count)),
       channels_(std::make_unique<Channel[]>(static_cast<std::size_t>(count))),
       reasons_(static_cast<std::size_t>(count)) {
@@ -32,7 +34,7 @@ void Neighbours::connect(int neighbour, const RegionAddress& address) {
     }
     if (found.region) {
         found.address = address;
-        reach = Reach::granted;
+        reach = read_from_ <= read_up_to_ && can_read_process(address) ? Reach::reads : Reach::granted;
     }
     notice_to(neighbour).reach.store(reach, std::memory_order_release);
 }
@@ -43,7 +45,8 @@ void Neighbours::settle() {
         if (each == self_ || !found.region) continue;
         std::byte* const data = found.region.data();
         auto* const notice = at<Notice>(data, layout_.notice(self_));
-        if (notice->reach.load(std::memory_order_acquire) != Reach::granted) {
+        const Reach reach = notice->reach.load(std::memory_order_acquire);
+        if (reach != Reach::granted && reach != Reach::reads) {
             reasons_[static_cast<std::size_t>(each)] =
                 "process " + std::to_string(found.address.process) + " cannot reach the shared memory of this one";
             continue;
@@ -54,7 +57,9 @@ void Neighbours::settle() {
                             .region = std::move(found.region),
                             .queue = at<Line>(data, layout_.queue(self_)),
                             .notice = notice,
-                            .address = found.address});
+                            .address = found.address,
+                            .read_from = reach == Reach::reads ? read_from_ : Channel::never,
+                            .read_up_to = read_up_to_});
     }
     found_.clear();
     region_.close();

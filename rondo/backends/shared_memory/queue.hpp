@@ -61,16 +61,22 @@ class QueueReader {
     std::uint64_t next_ = 0;  // line to read
 };
 
-/// The reader of memory that a message refers to says to its writer, in a word of that memory, that it has read it:
+/// The reader of memory that a message refers to says to its writer, in a word that was 0, how many bytes it has read:
 /// the memory is the writer's again.
 template <class Word>
-void tell_read(Word&& word) {
-    word.store(1, std::memory_order_release);
+void tell_read(Word&& word, std::uint64_t bytes) {
+    word.store(bytes + 1, std::memory_order_release);
 }
 
 template <class Word>
 [[nodiscard]] bool is_read(Word&& word) {
     return word.load(std::memory_order_acquire) != 0;
+}
+
+/// Only after `is_read`.
+template <class Word>
+[[nodiscard]] std::uint64_t bytes_read(Word&& word) {
+    return word.load(std::memory_order_relaxed) - 1;
 }
 
 }  // namespace rondo::shared_memory

@@ -3,12 +3,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
+#include <utility>
 
 namespace rondo::shared_memory {
 namespace {
 
 /// What one poll copies at most, so that other messages need not wait long.
 constexpr std::size_t poll_bytes = std::size_t{256} << 10;
+/// Read in another process at once, where it is consumed next: well within a core's own cache.
+constexpr std::size_t consumed_bytes = std::size_t{64} << 10;
 
 }  // namespace
 
@@ -26,7 +30,7 @@ bool Receives::receive_now(int from, std::uint32_t tag, void* into, std::size_t 
     if (!channel(from).take(tag, arrival, into, bytes)) return false;
     const Header& header = arrival.header;
     if (header.place == Place::lines && header.bytes <= bytes) return true;
-    if (header.place != Place::lines) tell_sender(from, arrival.reference.parcel);
+    if (header.place != Place::lines) tell_sender(from, arrival.reference, arrival.reference.bytes);
     return fail(too_long);
 }
 
@@ -43,7 +47,7 @@ int Receives::ended_neighbour() const {
 
 void Receives::let_go() {
     for (const Receive& each : posts_) {
-        if (each.source.parcel != 0) tell_sender(each.neighbour, each.source.parcel);
+        if (each.source.parcel != 0) tell_sender(each.neighbour, each.source, each.source.bytes);
     }
 }
 
@@ -65,7 +69,9 @@ bool Receives::advance(Receive& receive) {
             if (receive.source.parcel != 0) continue;
         } else {
             if (!read(receive)) return false;
-            tell_sender(receive.neighbour, receive.source.parcel);
+            tell_sender(receive.neighbour, receive.source, receive.source_read);
+            receive.is_last = receive.is_last && receive.source_read == receive.source.bytes;
+            receive.filled += receive.source_read;
             receive.source = {};
         }
         if (receive.is_last) return true;
@@ -82,21 +88,23 @@ bool Receives::take(Receive& receive) {
     moved_ = true;
     const Header& header = arrival.header;
     receive.is_last = header.last;
-    receive.lets_pass = receive.lets_pass || header.last;
+    const bool is_whole = header.last && (header.place == Place::lines || arrival.reference.address == 0);
+    receive.lets_pass = receive.lets_pass || is_whole;
     const bool is_here = header.place == Place::lines;
     const std::uint64_t bytes = is_here ? header.bytes : arrival.reference.bytes;
     if (bytes > room) {
-        if (!is_here) tell_sender(receive.neighbour, arrival.reference.parcel);
+        if (!is_here) tell_sender(receive.neighbour, arrival.reference, arrival.reference.bytes);
         return fail(too_long);
     }
-    const bool is_first = receive.filled == 0;
+    const bool is_first = !std::exchange(receive.is_begun, true);
     if (consumer_ != nullptr && is_first && consumer_->wants(receive.index)) receive.consumer = consumer_;
     if (is_here) {
         if (receive.consumer != nullptr) receive.consumer->consume(receive.index, into, receive.filled, bytes);
         receive.filled += bytes;
         return true;
     }
-    if (channel(receive.neighbour).memory(arrival.reference.parcel, sizeof(ParcelHead) + bytes) == nullptr) {
+    const std::uint64_t shared = sizeof(ParcelHead) + (arrival.reference.address == 0 ? bytes : 0);
+    if (channel(receive.neighbour).memory(arrival.reference.parcel, shared) == nullptr) {
         return fail("a process of this node refers to memory that it does not share");
     }
     receive.source = arrival.reference;
@@ -104,30 +112,50 @@ bool Receives::take(Receive& receive) {
     return true;
 }
 
-/// More of what a message refers to. True when all is read.
+/// More of what a message refers to. True when all is read, or all that can be.
 bool Receives::read(Receive& receive) {
     const Reference& source = receive.source;
-    const std::byte* const data =
-        channel(receive.neighbour).memory(source.parcel, sizeof(ParcelHead) + source.bytes) + sizeof(ParcelHead);
     while (receive.source_read < source.bytes && budget_ > 0) {
         const std::size_t most = (budget_ + Consumer::granule - 1) / Consumer::granule * Consumer::granule;
         const std::size_t bytes = std::min<std::size_t>(source.bytes - receive.source_read, most);
-        const std::size_t first = receive.filled + receive.source_read;
-        const std::byte* const from = data + receive.source_read;
-        if (receive.consumer != nullptr) receive.consumer->consume(receive.index, from, first, bytes);
-        else std::memcpy(receive.into + first, from, bytes);
-        receive.source_read += bytes;
-        budget_ -= std::min(budget_, bytes);
+        const std::size_t count = source.address == 0 ? read_parcel(receive, bytes) : read_process(receive, bytes);
+        receive.source_read += count;
+        budget_ -= std::min(budget_, count);
         moved_ = true;
+        if (count == 0) return true;
     }
-    if (receive.source_read < source.bytes) return false;
-    receive.filled += source.bytes;
-    return true;
+    return receive.source_read == source.bytes;
 }
 
-void Receives::tell_sender(int neighbour, std::uint64_t parcel) const {
-    std::byte* const head = channel(neighbour).memory(parcel, sizeof(ParcelHead));
-    if (head != nullptr) tell_read(reinterpret_cast<ParcelHead*>(head)->read);
+std::size_t Receives::read_parcel(const Receive& receive, std::size_t bytes) const {
+    const std::byte* const from =
+        channel(receive.neighbour).memory(receive.source.parcel, sizeof(ParcelHead) + receive.source.bytes) +
+        sizeof(ParcelHead) + receive.source_read;
+    const std::size_t first = receive.filled + receive.source_read;
+    if (receive.consumer != nullptr) receive.consumer->consume(receive.index, from, first, bytes);
+    else std::memcpy(receive.into + first, from, bytes);
+    return bytes;
+}
+
+/// Less, or nothing, where that cannot be read: memory of a device, or the system has changed its mind. Then pieces are
+/// to come. Where the sender has ended they do not, and whoever waits for it finds that out, as for any other message.
+std::size_t Receives::read_process(const Receive& receive, std::size_t bytes) {
+    const std::size_t first = receive.filled + receive.source_read;
+    const std::uint64_t from = receive.source.address + receive.source_read;
+    const bool is_consumed = receive.consumer != nullptr;
+    if (is_consumed && !piece_) piece_.reset(new (std::nothrow) std::byte[consumed_bytes]);
+    std::byte* const into = is_consumed && piece_ ? piece_.get() : receive.into + first;
+    if (is_consumed) bytes = std::min(bytes, consumed_bytes);
+    std::size_t count = channel(receive.neighbour).read(from, into, bytes);
+    if (!is_consumed) return count;
+    if (count < bytes) count = count / Consumer::granule * Consumer::granule;
+    if (count > 0) receive.consumer->consume(receive.index, into, first, count);
+    return count;
+}
+
+void Receives::tell_sender(int neighbour, const Reference& reference, std::uint64_t bytes) const {
+    std::byte* const head = channel(neighbour).memory(reference.parcel, sizeof(ParcelHead));
+    if (head != nullptr) tell_read(reinterpret_cast<ParcelHead*>(head)->read, bytes);
 }
 
 }  // namespace rondo::shared_memory

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "rondo/backends/shared_memory/channel.hpp"
@@ -14,7 +15,7 @@ namespace rondo::shared_memory {
 /// What one operation receives from its neighbours: the half of `Transfers` that reads.
 ///
 /// The pieces of a message come one after another, in the queue or as references. Data that are referred to are copied,
-/// or consumed where they lie; then the sender is told.
+/// or consumed where they lie; then the sender is told. What cannot be read in the sender comes again, in pieces.
 class Receives {
   public:
     /// From neighbour i through `channels[i]`. Borrows both; without a consumer all data are copied.
@@ -47,6 +48,7 @@ class Receives {
         std::byte* into = nullptr;
         std::size_t bytes = 0;
         Consumer* consumer = nullptr;  // of this message; else it is copied
+        bool is_begun = false;         // a piece has come
         bool is_last = false;          // of the pieces
         std::size_t filled = 0;        // bytes
         Reference source{};            // of what is being read now; no parcel: of nothing
@@ -58,13 +60,16 @@ class Receives {
     bool advance(Receive& receive);
     bool take(Receive& receive);
     bool read(Receive& receive);
-    void tell_sender(int neighbour, std::uint64_t parcel) const;
+    std::size_t read_parcel(const Receive& receive, std::size_t bytes) const;
+    std::size_t read_process(const Receive& receive, std::size_t bytes);
+    void tell_sender(int neighbour, const Reference& reference, std::uint64_t bytes) const;
 
     Channel* channels_;
     Consumer* consumer_;
     Posts<Receive> posts_;
-    std::size_t budget_ = 0;  // bytes that this poll may still copy
-    bool moved_ = false;      // since the last poll began
+    std::unique_ptr<std::byte[]> piece_;  // of another process's memory, to be consumed; made when it is needed
+    std::size_t budget_ = 0;              // bytes that this poll may still copy
+    bool moved_ = false;                  // since the last poll began
     const char* failure_ = nullptr;
 };
 

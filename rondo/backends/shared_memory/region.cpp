@@ -6,6 +6,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -134,8 +135,9 @@ ForkSign::ForkSign() {
     *page_.data() = std::byte{1};
 }
 
-Region::Region(std::size_t bytes) {
+Region::Region(std::size_t bytes) : key_(std::make_unique<Key>()) {
     require_file_size(bytes);
+    *key_ = make_key(key_.get());
     descriptor_ = open_memory();
     if (descriptor_ < 0) throw Error(system_reason("no memory to share to be had (memfd_create)"));
     struct stat status{};
@@ -150,11 +152,12 @@ Region::Region(std::size_t bytes) {
         close();
         throw Error(reason);
     }
-    address_ = {.key = make_key(this),
+    address_ = {.key = *key_,
                 .device = status.st_dev,
                 .inode = status.st_ino,
                 .bytes = bytes,
                 .process_namespace = process_namespace(),
+                .private_key = reinterpret_cast<std::uintptr_t>(key_.get()),
                 .process = ::getpid(),
                 .process_in_proc = number_in_proc(),
                 .descriptor = descriptor_};
@@ -223,6 +226,19 @@ Mapping map_region(const RegionAddress& address, std::string& reason) {
     }
     ::close(descriptor);
     return mapping;
+}
+
+std::size_t read_process(std::int32_t process, std::uint64_t from, void* into, std::size_t bytes) {
+    const iovec local{into, bytes};
+    const iovec remote{reinterpret_cast<void*>(from), bytes};  // NOLINT(performance-no-int-to-ptr): not ours
+    return static_cast<std::size_t>(std::max<ssize_t>(::process_vm_readv(process, &local, 1, &remote, 1, 0), 0));
+}
+
+/// In another process namespace the number may be another process's.
+bool can_read_process(const RegionAddress& address) {
+    Key key{};
+    return read_process(address.process, address.private_key, key.data(), sizeof key) == sizeof key &&
+           key == address.key;
 }
 
 bool has_ended(const RegionAddress& address) {

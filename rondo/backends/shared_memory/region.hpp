@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -19,7 +20,7 @@ std::string system_reason(const std::string& what);
 /// True if the process may not map as much as it likes (ulimit -v). Regions count in full, little as they fill.
 bool addresses_are_limited();
 
-/// A number that no other region has. A copy lies in the region.
+/// A number that no other region has. A copy lies in the region, and one in memory that its maker does not share.
 using Key = std::array<std::uint64_t, 2>;
 
 /// What another process must know in order to map a region, and to know it again. Plain data, to be exchanged.
@@ -27,6 +28,7 @@ struct RegionAddress {
     Key key;
     std::uint64_t device, inode, bytes;
     std::uint64_t process_namespace;  ///< in which `process` counts; 0 if unknown
+    std::uint64_t private_key;        ///< address of the key in memory that is not shared
     std::int32_t process;
     std::int32_t process_in_proc;  ///< its number in /proc, which may be that of another namespace
     std::int32_t descriptor;
@@ -93,11 +95,18 @@ class Region {
   private:
     int descriptor_ = -1;
     Mapping mapping_;
+    std::unique_ptr<Key> key_;
     RegionAddress address_{};
 };
 
 /// Another process's region. Nothing, and the reason, if it cannot be had.
 Mapping map_region(const RegionAddress& address, std::string& reason);
+
+/// Copies out of memory that another process does not share. How many bytes; fewer where the system refuses.
+std::size_t read_process(std::int32_t process, std::uint64_t from, void* into, std::size_t bytes);
+
+/// `read_process` works there.
+bool can_read_process(const RegionAddress& address);
 
 /// The process that made the region is no more, or has only its ending to be taken note of. False where the system does
 /// not tell. Some system calls.

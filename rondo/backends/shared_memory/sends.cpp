@@ -2,6 +2,7 @@
 #include "rondo/backends/shared_memory/sends.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "rondo/backends/shared_memory/copy_past_caches.hpp"
 
@@ -36,7 +37,7 @@ bool Sends::send_now(int to, std::uint32_t tag, const void* data, std::size_t by
 
 bool Sends::poll(std::vector<std::uint32_t>& completed) {
     moved_ = false;
-    posts_.advance(completed, [this](Send& each) { return push(each); });
+    posts_.advance(completed, [this](Send& each) { return advance(each); });
     return moved_;
 }
 
@@ -47,14 +48,42 @@ int Sends::ended_neighbour() const {
 void Sends::let_go() {
     for (const Send& each : posts_) {
         if (each.piece != 0) parcels_.give_back(each.piece);
+        if (each.awaits_reader) parcels_.leave(each.word);
+        else if (each.word != 0) parcels_.give_back(each.word);
     }
+}
+
+/// True when it is complete.
+bool Sends::advance(Send& send) {
+    if (!send.awaits_reader) return push(send);
+    const ParcelHead& head = parcels_.head(send.word);
+    if (!is_read(head.read)) return false;
+    moved_ = true;
+    send.pushed = bytes_read(head.read);
+    send.is_refused = send.pushed < send.bytes;
+    send.awaits_reader = false;
+    parcels_.give_back(std::exchange(send.word, 0));
+    channel(send.neighbour).note_read(send.pushed, !send.is_refused);
+    return !send.is_refused || push(send);
 }
 
 /// As much as there is room for. True when it is complete.
 bool Sends::push(Send& send) {
+    const bool is_begun = send.pushed > 0 || send.piece != 0 || send.is_refused;
+    if (!is_begun && channel(send.neighbour).is_read_by_neighbour(send.bytes) && push_address(send)) return false;
     do {
         if (!push_piece(send)) return false;
     } while (send.pushed < send.bytes);
+    return true;
+}
+
+/// Later messages of the tag wait: what is left of this one would come behind them. False if there is no memory.
+bool Sends::push_address(Send& send) {
+    if (send.word == 0) send.word = parcels_.take(0);
+    if (send.word == 0) return false;
+    const Reference reference{
+        .parcel = send.word, .bytes = send.bytes, .address = reinterpret_cast<std::uintptr_t>(send.data)};
+    send.awaits_reader = push_message(send, Place::elsewhere, &reference, sizeof reference, true);
     return true;
 }
 
@@ -80,8 +109,8 @@ bool Sends::push_lines(Send& send) {
 
 bool Sends::push_parcel(Send& send) {
     const bool last = send.piece_bytes == send.bytes - send.pushed;
-    const Reference reference{.parcel = send.piece, .bytes = send.piece_bytes};
-    if (!push_message(send, Place::region, &reference, sizeof reference, last)) return false;
+    const Reference reference{.parcel = send.piece, .bytes = send.piece_bytes, .address = 0};
+    if (!push_message(send, Place::elsewhere, &reference, sizeof reference, last)) return false;
     send.pushed += send.piece_bytes;
     unread_.add(send.piece, send.neighbour, send.tag);
     send.piece = 0;

@@ -14,8 +14,9 @@ namespace rondo::shared_memory {
 /// What one operation sends to its neighbours: the half of `Transfers` that writes.
 ///
 /// Up to `most_inline` bytes go into the queue. More are copied into parcels, piece by piece, and the queue gets
-/// references; a message is complete when its last piece is on its way. Where there is no memory for parcels, all bytes
-/// go through the queue.
+/// references; a message is complete when its last piece is on its way. Of a long message, where the reader can read in
+/// this process, the queue gets its address; it is complete when the reader says so. What the reader could not read
+/// goes in pieces. Where there is no memory for parcels, all bytes go through the queue.
 class Sends {
   public:
     /// To neighbour i through `channels[i]`. Borrows both.
@@ -51,10 +52,15 @@ class Sends {
         std::size_t pushed = 0;   // bytes
         std::uint64_t piece = 0;  // a parcel with a copy of the next bytes, not yet pushed
         std::size_t piece_bytes = 0;
+        std::uint64_t word = 0;      // a parcel, without data, in which the reader says how much it has read
+        bool awaits_reader = false;  // who has been told the address
+        bool is_refused = false;     // the reader could not read all of it
     };
 
     [[nodiscard]] Channel& channel(int neighbour) const { return channels_[static_cast<std::size_t>(neighbour)]; }
+    bool advance(Send& send);
     bool push(Send& send);
+    bool push_address(Send& send);
     bool push_piece(Send& send);
     bool push_lines(Send& send);
     bool push_parcel(Send& send);

@@ -2,10 +2,13 @@
 // Transfers between two neighbours in every order in which these may post, poll and abandon.
 //
 // queue_test.cpp tries every order of accesses to memory; here a step is one call, and the text is all of it: lines,
-// pieces. Both neighbours live in this process, which maps its own regions as it would another's. What a poll in vain
-// leaves as it was is not tried again, so the orders are finite; each is played from the beginning. Those are tried in
-// which the turn goes to the other side, where it need not, at most as often as `most_switches` says: few faults need
-// more than two (Musuvathi and Qadeer, Iterative context bounding, PLDI 2007).
+// pieces, addresses, what cannot be read there. Both neighbours live in this process, which maps its own regions, and
+// reads its own memory by system calls, as it would another's. Memory that the reader cannot read is without access
+// while it polls. What a poll in vain leaves as it was is not tried again, so the orders are finite; each is played
+// from the beginning. Those are tried in which the turn goes to the other side, where it need not, at most as often as
+// `most_switches` says: few faults need more than two (Musuvathi and Qadeer, Iterative context bounding, PLDI 2007).
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -28,11 +31,18 @@ constexpr int most_switches = 1;
 const int most_switches = std::getenv("RONDO_SOAK") != nullptr ? 3 : 2;
 #endif
 
+enum class Memory : std::uint8_t {
+    plain,
+    hidden,       ///< from the reader
+    half_hidden,  ///< its second half
+};
+
 struct Message {
     int from;
     std::uint32_t tag;
     std::size_t bytes;
     bool is_consumed = false;  ///< where it lies
+    Memory memory = Memory::plain;
 };
 
 struct Script {
@@ -42,8 +52,8 @@ struct Script {
     bool receives_backwards = false;
 };
 
-constexpr Options in_pieces{.parcel_bytes = kibibyte * kibibyte};
-constexpr Options in_lines{.parcel_bytes = 0};
+constexpr Options in_pieces{.parcel_bytes = kibibyte * kibibyte, .read_from = Channel::never};
+constexpr Options in_lines{.parcel_bytes = 0, .read_from = 0};  // for an address there is no memory, either
 
 std::vector<Script> scripts() {
     return {
@@ -54,6 +64,20 @@ std::vector<Script> scripts() {
         {"pieces", in_pieces, {{0, 1, 150 * kibibyte}, {1, 2, 2 * kibibyte}, {0, 1, 8}}},
         {"more_pieces_than_may_be_under_way", in_pieces, {{0, 1, 700 * kibibyte}}},
         {"consumed", in_pieces, {{0, 1, 150 * kibibyte, true}, {0, 1, 8, true}}},
+        {"tags_of_addresses_out_of_order", by_address, {{0, 1, 8}, {0, 2, 4 * kibibyte}, {0, 3, 8}}, true},
+        {"addresses_both_ways", by_address, {{0, 1, 4 * kibibyte}, {1, 1, 8 * kibibyte}, {0, 1, 8}}},
+        {"addresses_of_one_tag", by_address, {{0, 1, 4 * kibibyte}, {0, 1, 8 * kibibyte}}},
+        {"longer_than_one_poll_reads", by_address, {{0, 1, 600 * kibibyte}, {0, 1, 8}}},
+        {"consumed_by_address", by_address, {{0, 1, 150 * kibibyte, true}, {0, 1, 8, true}}},
+        {"hidden", by_address, {{0, 1, 12 * kibibyte, false, Memory::hidden}, {0, 1, 8}}},
+        {"half_hidden", by_address, {{0, 1, 200 * kibibyte, false, Memory::half_hidden}, {0, 1, 4 * kibibyte}}},
+        {"half_hidden_and_consumed", by_address, {{0, 1, 200 * kibibyte, true, Memory::half_hidden}, {0, 1, 8}}},
+        {"hidden_twice",
+         by_address,
+         {{0, 1, 8 * kibibyte, false, Memory::hidden}, {0, 1, 12 * kibibyte, true, Memory::hidden}}},
+        {"hidden_both_ways",
+         by_address,
+         {{0, 1, 8 * kibibyte, false, Memory::hidden}, {1, 1, 8 * kibibyte, false, Memory::hidden}}},
     };
 }
 
@@ -81,6 +105,32 @@ class Choices {
     std::size_t at_ = 0;
 };
 
+/// Whole pages.
+class Pages {
+  public:
+    explicit Pages(std::size_t bytes) : bytes_((bytes + page - 1) / page * page) {
+        void* const data = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (data == MAP_FAILED) std::abort();
+        data_ = static_cast<std::byte*>(data);
+    }
+    Pages(const Pages&) = delete;
+    Pages& operator=(const Pages&) = delete;
+    ~Pages() { ::munmap(data_, bytes_); }
+
+    [[nodiscard]] std::byte* data() const { return data_; }
+    void hide(Memory which, bool hidden) const {
+        if (which == Memory::plain) return;
+        const std::size_t first = which == Memory::hidden ? 0 : bytes_ / 2 / page * page;
+        ::mprotect(data_ + first, bytes_ - first, hidden ? PROT_NONE : PROT_READ | PROT_WRITE);
+    }
+
+  private:
+    static constexpr std::size_t page = 4096;
+
+    std::size_t bytes_;
+    std::byte* data_;
+};
+
 /// What a message has in each order.
 struct Store {
     explicit Store(const Message& message, std::uint64_t seed)
@@ -88,7 +138,8 @@ struct Store {
         fill(expected, seed);
     }
 
-    std::vector<std::byte> sent, received, expected;
+    Pages sent;
+    std::vector<std::byte> received, expected;
 };
 
 constexpr std::byte overwritten{0x5a};
@@ -189,27 +240,37 @@ class Play {
         if (transfers_[side].send(other(side), message.tag, data, message.bytes, index)) complete(side, index);
     }
 
+    /// The other side's memory cannot be read meanwhile, where the script says so.
     void poll(std::size_t side) {
+        hide(side, true);
         const Transfers::Progress progress = transfers_[side].poll();
         const std::vector<std::uint32_t> completed(progress.completed.begin(), progress.completed.end());
+        hide(side, false);
         if (transfers_[side].failure() != nullptr) wrong_ = transfers_[side].failure();
         is_new_[side] = progress.moved;
         is_new_[1 - side] = is_new_[1 - side] || progress.moved;
         for (const std::uint32_t each : completed) complete(side, each);
     }
 
+    void hide(std::size_t side, bool hidden) const {
+        for (std::size_t i = 0; i < stores_.size(); ++i) {
+            const Message& message = script_.messages[i];
+            if (from(message) != side) stores_[i]->sent.hide(message.memory, hidden);
+        }
+    }
+
     /// The memory is its owner's again, who uses it for something else at once.
     void complete(std::size_t side, std::uint32_t index) {
         ++done_[side];
         const Message& message = script_.messages[index];
-        Store& store = *stores_[index];
+        const Store& store = *stores_[index];
         if (from(message) == side) {
-            std::ranges::fill(store.sent, overwritten);
+            std::fill_n(store.sent.data(), message.bytes, overwritten);
         } else if (message.is_consumed) {
             const std::vector<std::byte>& kept = keepers_[side].kept(index);
             if (kept.size() != message.bytes) wrong_ = "not all has been consumed";
             else check(index, kept.data());
-            const bool is_in_pieces = message.bytes > most_inline;
+            const bool is_in_pieces = message.bytes > most_inline && script_.options.read_from > message.bytes;
             if (is_in_pieces && !has_abandoned_ && !is_full_of(store.received, std::byte{0})) {
                 wrong_ = "copied before it was consumed";
             }

@@ -28,6 +28,9 @@ namespace rondo::shared_memory {
 
 inline constexpr int most_processes = 8;
 
+/// All messages that are too long for the queue are read in the sender.
+inline constexpr Options by_address{.read_from = 0, .read_up_to = Channel::never};
+
 /// What processes of a test tell each other.
 struct Board {
     std::atomic<int> arrived{0};

@@ -249,6 +249,7 @@ class Model {
         }
         if (!script_.refers || state.has_back) return false;
         if (is_read(view.read_word())) {
+            EXPECT_EQ(bytes_read(view.read_word()), parcel_value);
             view.write(parcel_cell, 0);
             state.has_back = true;
         }
@@ -264,8 +265,9 @@ class Model {
         }
         state.in.consume(view, script_.lines[message]);
         if (script_.refers == message) {
-            EXPECT_EQ(view.read(parcel_cell), parcel_value);
-            tell_read(view.read_word());
+            const std::uint64_t value = view.read(parcel_cell);
+            EXPECT_EQ(value, parcel_value);
+            tell_read(view.read_word(), value);
         }
         ++state.taken;
         return true;
@@ -315,7 +317,7 @@ TEST(shared_memory_queue, passes_messages_between_threads) {
     constexpr auto lines_of = [](std::uint64_t message) { return 1 + message % 7; };
     const auto lines = std::make_unique<Line[]>(queue_lines);
     Notice notice{};
-    std::atomic<std::uint32_t> said{0};
+    std::atomic<std::uint64_t> said{0};
     std::uint64_t parcel = 0;
     std::thread sending([&, queue = Queue{lines.get(), &notice}]() mutable {
         Writer out;
@@ -346,7 +348,7 @@ TEST(shared_memory_queue, passes_messages_between_threads) {
         in.consume(queue, lines_of(message));
         if (message % 64 != 0) continue;
         wrong += parcel == message ? 0U : 1U;
-        tell_read(said);
+        tell_read(said, parcel);
     }
     sending.join();
     EXPECT_EQ(wrong, 0U);

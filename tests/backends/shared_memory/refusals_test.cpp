@@ -61,6 +61,8 @@ void forbid(unsigned call, unsigned error, std::optional<unsigned> third = {}) {
     }
 }
 
+void forbid_reading_processes(unsigned error = EPERM) { forbid(SYS_process_vm_readv, error); }
+
 std::size_t open_descriptors() {
     const std::filesystem::directory_iterator all("/proc/self/fd");
     return static_cast<std::size_t>(std::distance(begin(all), end(all)));
@@ -158,6 +160,58 @@ TEST(shared_memory_refusals, of_the_newer_way_to_make_pages_are_gone_around) {
                         swap_data(process, transfers, 3 * mebibyte);
                         process.wait_for_all();
                     }));
+}
+
+TEST(shared_memory_refusals, to_read_in_processes_are_known_before_the_first_message) {
+    for (const unsigned error : {EPERM, ENOSYS}) {
+        const Cast cast(2, Role([&](Process& process) {
+                            // One side alone; then the other one reads.
+                            if (process.self() == 1) forbid_reading_processes(error);
+                            const auto neighbours = process.meet(by_address);
+                            process.require(neighbours->reaches(1 - process.self()), "not reached");
+                            Transfers transfers(*neighbours);
+                            std::vector<std::byte> data(mebibyte / 4);
+                            transfers.send(1 - process.self(), 0, data.data(), data.size(), 0);
+                            // Who sends pieces does not wait for the reader.
+                            process.require(transfers.idle() == (process.self() == 0), "another way");
+                            process.wait_for_all();
+                            transfers.receive(1 - process.self(), 0, data.data(), data.size(), 1);
+                            process.poll_until_idle(transfers);
+                            swap_data(process, transfers, 3 * mebibyte);
+                            process.require(neighbours->sent().messages == 2, "miscounted messages");
+                            process.require(neighbours->sent().bytes == 3 * mebibyte + mebibyte / 4,
+                                            "miscounted bytes");
+                            process.wait_for_all();
+                        }));
+    }
+}
+
+TEST(shared_memory_refusals, to_read_in_processes_later_are_gone_around) {
+    const Cast cast(2, Role([](Process& process) {
+                        const auto neighbours = process.meet(by_address);
+                        Transfers transfers(*neighbours);
+                        swap_data(process, transfers, 3 * mebibyte);
+                        if (process.self() == 1) forbid_reading_processes();
+                        for (const std::size_t bytes : {20000 * std::size_t{1}, 3 * mebibyte, 3 * mebibyte})
+                            swap_data(process, transfers, bytes);
+                        process.require(neighbours->sent().messages == 4, "miscounted messages");
+                        process.require(neighbours->sent().bytes == 9 * mebibyte + 20000, "miscounted bytes");
+                        process.wait_for_all();
+                    }));
+}
+
+TEST(shared_memory_refusals, to_read_in_another_process_namespace_or_process_are_found_out) {
+    const Region region(mebibyte);
+    RegionAddress address = region.address();
+    EXPECT_TRUE(can_read_process(address));
+    ++address.key[1];  // another process of that number would not have it
+    EXPECT_FALSE(can_read_process(address));
+    address = region.address();
+    address.private_key = 0;
+    EXPECT_FALSE(can_read_process(address));
+    address = region.address();
+    address.process = 1 << 30;
+    EXPECT_FALSE(can_read_process(address));
 }
 
 /// Both must find the same: who can reach whom is no question of one side.
@@ -338,21 +392,80 @@ TEST(shared_memory, names_a_process_that_has_ended_while_something_is_under_way_
               }));
 }
 
+/// It has said where its data are, and is no more when they are to be read.
+TEST(shared_memory, names_a_process_that_has_ended_before_its_memory_was_read) {
+    Cast cast(2, Role([](Process& process) {
+                  const auto neighbours = process.meet(by_address);
+                  Transfers transfers(*neighbours);
+                  std::vector<std::byte> data(mebibyte);
+                  if (process.self() == 0) {
+                      transfers.send(1, 0, data.data(), data.size(), 0);
+                      process.require(!transfers.idle(), "has not waited for the reader");
+                      process.board().signal = 1;
+                      for (;;) ::pause();
+                  }
+                  process.wait_until([&] { return process.board().signal == 2; });
+                  transfers.receive(0, 0, data.data(), data.size(), 0);
+                  process.require(transfers.poll().moved, "no message");
+                  for (int i = 0; i < 100; ++i) process.require(!transfers.poll().moved, "has read something");
+                  process.require(transfers.failure() == nullptr && !transfers.idle(), "does not wait");
+                  process.require(transfers.ended_neighbour() == 0, "still there");
+              }));
+    while (cast.board().signal == 0) std::this_thread::yield();
+    ::kill(cast.process(0), SIGKILL);
+    EXPECT_EQ(cast.wait(0), SIGKILL);
+    cast.board().signal = 2;
+}
+
+/// Its first thread alone has ended: the system does not find its memory any more.
+TEST(shared_memory_refusals, to_read_in_a_process_without_its_first_thread_are_gone_around) {
+    const Cast cast(2, Role([](Process& process) {
+                        const auto neighbours = process.meet(by_address);
+                        std::thread other([&] {
+                            Transfers transfers(*neighbours);
+                            process.wait_until([&] { return process.board().signal == 1; });
+                            std::this_thread::sleep_for(std::chrono::milliseconds(50));
+                            swap_data(process, transfers, 3 * mebibyte);
+                            process.wait_for_all();
+                            ::_exit(0);
+                        });
+                        if (process.self() == 1) other.join();
+                        process.board().signal = 1;
+                        ::syscall(SYS_exit, 0);  // of this thread
+                    }));
+}
+
+/// Its reader has ended.
+TEST(shared_memory, names_a_process_that_has_ended_before_it_read) {
+    Cast cast(2, Role([](Process& process) {
+                  const auto neighbours = process.meet(by_address);
+                  Transfers transfers(*neighbours);
+                  std::vector<std::byte> data(mebibyte);
+                  process.wait_for_all();
+                  if (process.self() == 1) return;
+                  transfers.send(1, 0, data.data(), data.size(), 0);
+                  process.wait_until([&] { return transfers.ended_neighbour() == 1; });
+                  process.require(!transfers.idle() && !transfers.poll().moved, "does not wait");
+                  transfers.abandon();
+              }));
+}
+
 TEST(shared_memory, takes_back_what_short_lived_transfers_have_left) {
-    const Cast cast(
-        2, Role([](Process& process) {
-            int region = -1;
-            const auto neighbours =
-                process.meet({}, [&] { region = ::dup(process.board().addresses[process.self()].descriptor); });
-            for (int i = 0; i < 60; ++i) {
-                Transfers transfers(*neighbours);
-                swap_data(process, transfers, mebibyte / 4);
-            }
-            process.wait_for_all();
-            struct stat status{};
-            process.require(::fstat(region, &status) == 0, "no region");
-            process.require(status.st_blocks * 512 < 4 * static_cast<std::ptrdiff_t>(mebibyte), "takes ever more");
-        }));
+    const Cast cast(2, Role([](Process& process) {
+                        int region = -1;
+                        const auto neighbours = process.meet({.read_from = Channel::never}, [&] {
+                            region = ::dup(process.board().addresses[process.self()].descriptor);
+                        });
+                        for (int i = 0; i < 60; ++i) {
+                            Transfers transfers(*neighbours);
+                            swap_data(process, transfers, mebibyte / 4);
+                        }
+                        process.wait_for_all();
+                        struct stat status{};
+                        process.require(::fstat(region, &status) == 0, "no region");
+                        process.require(status.st_blocks * 512 < 4 * static_cast<std::ptrdiff_t>(mebibyte),
+                                        "takes ever more");
+                    }));
 }
 
 }  // namespace

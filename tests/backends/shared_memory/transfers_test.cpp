@@ -18,9 +18,11 @@ struct Form {
     Options options;
 };
 const Form forms[] = {
-    {"pieces", {}},
+    {"pieces", {.read_from = Channel::never}},
     {"pieces_without_memory", {.parcel_bytes = 0}},
     {"little_memory", {.parcel_bytes = std::size_t{100} << 10}},
+    {"read_in_the_sender", by_address},
+    {"automatic", {}},
 };
 
 constexpr std::size_t sizes[] = {0,    1,     8,     48,    49,    104,    105,    1024,    1025,
@@ -191,7 +193,7 @@ TEST(shared_memory_processes, exchange_messages_after_exec) {
 /// Two threads of each process, each with messages of its own; the locks are held by turns.
 TEST(shared_memory_processes, exchange_messages_by_several_threads) {
     const Cast cast(2, Role([](Process& process) {
-                        const auto neighbours = process.meet();
+                        const auto neighbours = process.meet({.read_from = 20000});
                         std::vector<std::thread> threads;
                         threads.reserve(3);
                         for (unsigned thread = 0; thread < 3; ++thread) {
@@ -242,7 +244,7 @@ TEST(shared_memory_processes, receive_in_another_order_than_messages_were_sent) 
 /// A sender runs ahead of its receiver, but not without end.
 TEST(shared_memory_processes, send_only_so_much_that_nobody_has_asked_for) {
     const Cast cast(2, Role([](Process& process) {
-                        const auto neighbours = process.meet();
+                        const auto neighbours = process.meet({.read_from = Channel::never});
                         Transfers transfers(*neighbours);
                         std::vector<std::byte> data(10000);
                         std::uint32_t posted = 0;
@@ -294,7 +296,7 @@ TEST(shared_memory_processes, let_tags_pass_each_other) {
 TEST(shared_memory_processes, refuse_a_message_that_is_too_long) {
     for (const std::size_t bytes : {std::size_t{9}, std::size_t{5000}, std::size_t{50000}}) {
         const Cast cast(2, Role([bytes](Process& process) {
-                            const auto neighbours = process.meet();
+                            const auto neighbours = process.meet({.read_from = 20000});
                             Transfers transfers(*neighbours);
                             std::vector<std::byte> data(bytes);
                             if (process.self() == 0) {
