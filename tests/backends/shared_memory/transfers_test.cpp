@@ -293,6 +293,39 @@ TEST(shared_memory_processes, let_tags_pass_each_other) {
     }
 }
 
+/// Somebody reads late what its sender has given up. That is not taken for an answer about the next message.
+TEST(shared_memory_processes, keep_apart_who_has_read_what) {
+    const Cast cast(2, Role([](Process& process) {
+                        const auto neighbours = process.meet(by_address);
+                        Transfers transfers(*neighbours);
+                        std::vector<std::byte> given_up(50000), data(50000), received(50000);
+                        fill(data, 1);
+                        const auto wait_for = [&](int signal) {
+                            process.wait_until([&] { return process.board().signal == signal; });
+                        };
+                        if (process.self() == 0) {
+                            transfers.send(1, 1, given_up.data(), given_up.size(), 0);
+                            transfers.abandon();
+                            transfers.send(1, 2, data.data(), data.size(), 0);
+                            process.board().signal = 1;
+                            wait_for(2);
+                            process.require(transfers.poll().completed.empty(), "nobody has read the second message");
+                            process.board().signal = 3;
+                        } else {
+                            wait_for(1);
+                            transfers.receive(0, 1, received.data(), received.size(), 0);
+                            process.poll_until_idle(transfers);
+                            process.board().signal = 2;
+                            wait_for(3);
+                            transfers.receive(0, 2, received.data(), received.size(), 0);
+                            process.poll_until_idle(transfers);
+                            process.require(received == data, "wrong data");
+                        }
+                        process.poll_until_idle(transfers);
+                        process.wait_for_all();
+                    }));
+}
+
 TEST(shared_memory_processes, refuse_a_message_that_is_too_long) {
     for (const std::size_t bytes : {std::size_t{9}, std::size_t{5000}, std::size_t{50000}}) {
         const Cast cast(2, Role([bytes](Process& process) {
