@@ -103,11 +103,13 @@ std::unique_ptr<Node> Node::meet(MPI_Comm comm, Rank world_rank, Rank world_size
     if (own.has_region) own.address = node->neighbours_.address();
     const bool told =
         library().Allgather(&own, sizeof own, MPI_BYTE, cards.data(), sizeof own, MPI_BYTE, comm) == MPI_SUCCESS;
+    const bool is_crowded = told && count > count_cores(cards);
     const auto connect = [&] {
         if (needs_processors && !all_can_compute(cards)) throw Error("not every rank has a processor of its own");
         for (int each = 0; each < count && node != nullptr; ++each) {
             const Card& card = cards[static_cast<std::size_t>(each)];
-            if (each != self && card.has_region) node->neighbours_.connect(each, card.address);
+            // In a crowd whoever waits for a reader has the core that the reader needs.
+            if (each != self && card.has_region) node->neighbours_.connect(each, card.address, !is_crowded);
         }
     };
     bool success = told && succeeds(connect, complaint);
@@ -127,7 +129,7 @@ std::unique_ptr<Node> Node::meet(MPI_Comm comm, Rank world_rank, Rank world_size
             complaint = node->neighbours_.reason(each) + messages_instead;
         }
     }
-    node->is_crowded_ = count > count_cores(cards);
+    node->is_crowded_ = is_crowded;
     return reaches_somebody ? std::move(node) : nullptr;
 }
 

@@ -18,7 +18,7 @@ Neighbours::Neighbours(int self, int count, const Options& options)
     at<Front>(region_.data(), 0)->key = address().key;
 }
 
-void Neighbours::connect(int neighbour, const RegionAddress& address) {
+void Neighbours::connect(int neighbour, const RegionAddress& address, bool may_read) {
     std::string& reason = reasons_[static_cast<std::size_t>(neighbour)];
     Found& found = found_[static_cast<std::size_t>(neighbour)];
     Reach reach = Reach::refused;
@@ -34,7 +34,8 @@ void Neighbours::connect(int neighbour, const RegionAddress& address) {
     }
     if (found.region) {
         found.address = address;
-        reach = read_from_ <= read_up_to_ && can_read_process(address) ? Reach::reads : Reach::granted;
+        const bool reads = may_read && read_from_ <= read_up_to_ && can_read_process(address);
+        reach = reads ? Reach::reads : Reach::granted;
     }
     notice_to(neighbour).reach.store(reach, std::memory_order_release);
 }

@@ -36,7 +36,8 @@ class Neighbours {
     Neighbours& operator=(const Neighbours&) = delete;
 
     [[nodiscard]] const RegionAddress& address() const { return region_.address(); }
-    void connect(int neighbour, const RegionAddress& address);
+    /// `may_read`: the neighbour's own memory, where the system allows it. Then it waits until this process has read.
+    void connect(int neighbour, const RegionAddress& address, bool may_read = true);
     void settle();
 
     /// Both ways; the neighbour has the same answer.

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
@@ -183,6 +184,19 @@ TEST(shared_memory_refusals, to_read_in_processes_are_known_before_the_first_mes
                                             "miscounted bytes");
                             process.wait_for_all();
                         }));
+    }
+}
+
+TEST(shared_memory, is_read_in_a_neighbour_by_who_may_alone) {
+    std::array<Neighbours, 2> neighbours{Neighbours(0, 2, by_address), Neighbours(1, 2, by_address)};
+    neighbours[0].connect(1, neighbours[1].address(), false);
+    neighbours[1].connect(0, neighbours[0].address());
+    for (Neighbours& each : neighbours) each.settle();
+    const std::vector<std::byte> data(50000);
+    for (const int self : {0, 1}) {
+        Transfers transfers(neighbours[static_cast<std::size_t>(self)]);
+        const bool is_complete = transfers.send(1 - self, 0, data.data(), data.size(), 0);
+        EXPECT_EQ(is_complete, self == 1) << self;  // a copy of the data is on its way
     }
 }
 
