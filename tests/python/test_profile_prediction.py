@@ -11,7 +11,7 @@ import pytest
 from profile_builder import ALPHA, BETA, RUN, line, profile
 from rondo.launching import installation
 from rondo.machine.machine import Machine
-from rondo.profiling import advice, calls, prediction, summary
+from rondo.profiling import advice, bounds, calls, prediction, summary
 from rondo.profiling.profile import Communicator, Site
 from rondo.tune import tuned_files
 
@@ -128,10 +128,10 @@ def test_rules_that_are_slower_than_the_library_lose_nothing(predicted):
 
 def test_nobody_gains_more_than_the_least_possible_time_allows(predicted):
     call = calls.call_of(profile(line("MPI_Allreduce", bytes=1 << 20)), line("MPI_Allreduce", bytes=1 << 20))
-    figures = prediction.machine_figures(profile().machine)
-    assert prediction.least_seconds(call, figures) == pytest.approx(ALPHA + 2 * (1 << 20) * 7 / 8 * BETA)
+    figures = bounds.machine_figures(profile().machine)
+    assert bounds.least_seconds(call, figures) == pytest.approx(ALPHA + 2 * (1 << 20) * 7 / 8 * BETA)
     found = predicted(profile(line("MPI_Allreduce", bytes=1 << 20, moving=1.0)))
-    assert found.predictions[0].best.seconds.low >= prediction.least_seconds(call, figures)
+    assert found.predictions[0].best.seconds.low >= bounds.least_seconds(call, figures)
     # Who is faster than that shows that the figures are wrong: nothing follows from them.
     found = predicted(profile(line("MPI_Allreduce", bytes=1 << 20, moving=0.1)))
     assert (found.predictions[0].judged, found.at_best) == (False, prediction.NOTHING)

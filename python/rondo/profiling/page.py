@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from rondo.profiling import advice, charts, prediction, summary, terminal
+from rondo.profiling import advice, bounds, charts, summary, terminal
 from rondo.profiling.prediction import PREDICTED, Estimate, Outlook, Prediction
 from rondo.profiling.profile import Communicator, Profile
 from rondo.reports import document, style
@@ -159,7 +159,7 @@ def _facts(source: Source) -> list[tuple[str, str]]:
     figures = "a standard 100 Gbit/s network: nobody has measured this one (rondo calibrate does)"
     if not where.is_standard:
         figures = ", ".join(
-            f"{name} = {value}" for name, value in advice.figures_text(prediction.machine_figures(where.machine))
+            f"{name} = {value}" for name, value in advice.figures_text(bounds.machine_figures(where.machine))
         )
     return [
         ("File", str(source.path)),

@@ -21,11 +21,10 @@ from pathlib import Path
 
 from rondo import _core
 from rondo.bench.results import NATIVE
-from rondo.cluster import cluster
 from rondo.errors import Error
 from rondo.launching import installation
 from rondo.machine import machine
-from rondo.profiling import calls, summary
+from rondo.profiling import bounds, calls, crowding, summary
 from rondo.profiling.profile import Communicator, Line, Profile
 from rondo.selection import explanation, rules_file
 from rondo.selection.explanation import Candidate, Explanation
@@ -53,8 +52,6 @@ a broadcast may; or the machine's figures are wrong. Nothing follows for algorit
 ON_ONE_NODE = "on one node; there, virtual time has not been compared with measurements"
 TOO_SLOW = "other messages were under way, or the machine's figures are wrong: it takes too long"
 TOO_FAST = "data were under way before the last rank came, or the machine's figures are wrong: it takes too little"
-SHORT = ERRORS[0][0]
-"""Up to so many bytes, it is the number of messages that counts."""
 PREDICTED, TUNED = "predicted", "measured by rondo tune"
 
 
@@ -175,7 +172,7 @@ class Outlook:
     @cached_property
     def start(self) -> float:
         """Seconds that Rondo's own start takes."""
-        figures = machine_figures(self.circumstances.machine)
+        figures = bounds.machine_figures(self.circumstances.machine)
         latency = figures.alpha if len(self.profile.hosts) > 1 else figures.alpha_inside
         return START_LATENCIES * (latency or 0.0)
 
@@ -278,11 +275,11 @@ def predicted(
     reason = _why_not(line, communicator, native)
     if reason:
         return _not_judged(line, reason, native)
-    call = calls.call_of(profile, line)
+    call, figures = calls.call_of(profile, line), bounds.machine_figures(where.machine)
     if call not in explained:
         try:
             found = explanation.by_texts(call, where.text, where.rules, where.machine, {}, most_messages=MOST_MESSAGES)
-            explained[call] = _with_processors_shared(found, call, where) if profile.cluster else found
+            explained[call] = crowding.retimed(found, call, figures, MOST_MESSAGES) if profile.cluster else found
         except Error as error:
             explained[call] = str(error)
     found = explained[call]
@@ -300,10 +297,10 @@ def predicted(
         return Prediction(line, native, by_rules, best, "" if by_rules else found.reason, judged=True)
     if communicator.nodes == 1:
         return _not_judged(line, ON_ONE_NODE, native)
-    least = least_seconds(call, machine_figures(where.machine))
+    least = bounds.least_seconds(call, figures)
     if native < MISFIT * least:
         return _not_judged(line, TOO_FAST, native)
-    if not where.is_standard and native > most_seconds(call, machine_figures(where.machine)):
+    if not where.is_standard and native > bounds.most_seconds(call, figures):
         return _not_judged(line, TOO_SLOW, native)
     estimates = [_estimate(each, found, least, where) for each in found.candidates if each.seconds is not None]
     fastest = min(estimates, key=lambda each: each.seconds.value, default=None)
@@ -316,81 +313,6 @@ def predicted(
             by_rules, reason = _estimate(chosen, found, least, where), ""
     best = fastest if fastest is not None and fastest.seconds.value < native else None
     return Prediction(line, native, by_rules, best, reason, judged=bool(estimates))
-
-
-def _with_processors_shared(found: Explanation, call: explanation.Call, where: Circumstances) -> Explanation:
-    """The same with the times of short calls on an emulated cluster, where all ranks share a machine's processors.
-
-    Its figures say what a message takes if all ranks send at once. Where few of a node's ranks send to others, as its
-    leader alone, these have the processors for themselves.
-    """
-    figures = machine_figures(where.machine)
-    if found.bytes > SHORT or figures.overhead <= cluster.SECONDS_PER_MESSAGE:
-        return found
-
-    def timed(each: Candidate) -> Candidate:
-        if each.seconds is None:
-            return each
-        overhead = max(figures.overhead * _share_of_senders(each.choice, call), cluster.SECONDS_PER_MESSAGE)
-        text = dataclasses.replace(figures, overhead=overhead).text()
-        (seconds,) = _core.times(
-            call.collective, each.choice, call.processes, call.elements, [text], element_bytes=call.element_bytes,
-            root=call.root, nodes=call.nodes, fluid=True, most_messages=MOST_MESSAGES,
-        )  # fmt: skip
-        return dataclasses.replace(each, seconds=seconds)
-
-    return dataclasses.replace(found, candidates=tuple(map(timed, found.candidates)))
-
-
-def _share_of_senders(choice: str, call: explanation.Call) -> float:
-    """Of all ranks, those that send messages to other nodes: as many as if each of them sent as many as the busiest."""
-    node = [number for number, ranks in enumerate(call.ranks_on) for _ in range(ranks)]
-    sent = [0] * call.processes
-    run = _core.trace(
-        call.collective, choice, call.processes, call.elements, element_bytes=call.element_bytes, root=call.root,
-        commutative=call.commutative, nodes=call.nodes, most_messages=MOST_MESSAGES,
-    )  # fmt: skip
-    for message in run["messages"]:
-        sent[message["from"]] += node[message["from"]] != node[message["to"]]
-    return sum(sent) / (len(sent) * max(sent)) if any(sent) else 0.0
-
-
-def most_seconds(call: explanation.Call, figures: machine.Machine) -> float:
-    """What no library takes longer than: one rank gets the vector from each other and sends it to each, in turn."""
-    message = figures.alpha + 2 * figures.overhead + call.elements * call.element_bytes * figures.beta
-    return 2 * (call.processes - 1) * message
-
-
-def least_seconds(call: explanation.Call, figures: machine.Machine) -> float:
-    """What no algorithm can beat on these figures: a latency, and what has to leave or enter a node."""
-    nodes, size = len(call.ranks_on), call.elements * call.element_bytes
-    if call.processes == 1:
-        return 0.0
-    if nodes == 1:
-        return figures.alpha_inside or 0.0
-    fullest = max(call.ranks_on)
-    elsewhere = 1 - fullest / call.processes
-    volume = {
-        "allgather": size * elsewhere,
-        "allreduce": 2 * size * (1 - 1 / nodes),
-        "alltoall": size * fullest * elsewhere,
-        "bcast": size,
-        "exscan": size,
-        "gather": size * elsewhere,
-        "reduce": size,
-        "reduce_scatter": size * elsewhere,
-        "scan": size,
-        "scatter": size * elsewhere,
-    }.get(call.collective, 0.0)
-    return figures.alpha + figures.beta * volume / max(figures.lanes, 1)
-
-
-def machine_figures(text: str) -> machine.Machine:
-    """Of the text of a machine file; Error if it is malformed."""
-    try:
-        return machine.Machine(**_core.read_machine(text, "machine"))
-    except ValueError as error:
-        raise Error(f"the machine's figures in the profile: {error}") from None
 
 
 def _why_not(line: Line, communicator: Communicator, native: float, fewest: int = FEWEST_SAMPLES) -> str:
