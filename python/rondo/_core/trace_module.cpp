@@ -3,6 +3,7 @@
 #include "python/rondo/_core/trace_module.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -181,7 +182,9 @@ nb::dict traced(std::string_view collective_name, std::string_view choice_text, 
 
 std::vector<double> timed(std::string_view collective_name, std::string_view choice_text, Count processes, Count count,
                           const std::vector<std::string>& machines, Count element_bytes, Count root,
-                          std::string_view nodes, bool fluid, Count most_messages, const std::vector<double>& ready) {
+                          std::string_view nodes, bool fluid, Count most_messages, const std::vector<double>& ready,
+                          double most_seconds) {
+    const virtual_machine::Deadline deadline(most_seconds);
     const Collective& collective = require_collective(collective_name);
     const Choice choice = known_choice(collective, choice_text);
     SharedFacts facts = checked_facts(collective, processes, count, element_bytes, root, true);
@@ -202,7 +205,7 @@ std::vector<double> timed(std::string_view collective_name, std::string_view cho
             timing.reset();  // the memory of one at a time
             timing = virtual_machine::Timing::of(
                 {.algorithm = *choice.algorithm, .facts = facts, .settings = planned, .parts = parts.table()}, {},
-                most_messages);
+                most_messages, deadline);
             if (!timing) throw too_many();
         }
         costs.fluid = fluid;  // not when segments are chosen: programs have no time for that
@@ -271,14 +274,15 @@ void bind_trace(nb::module_& module) {
     module.def(
         "times", &timed, "collective"_a, "choice"_a, "processes"_a, "count"_a, "machines"_a, nb::kw_only(),
         "element_bytes"_a = 8, "root"_a = 0, "nodes"_a = "", "fluid"_a = false, "most_messages"_a = Count{1} << 21,
-        "ready"_a = std::vector<double>(), nb::call_guard<nb::gil_scoped_release>(),
+        "ready"_a = std::vector<double>(), "most_seconds"_a = std::numeric_limits<double>::infinity(),
+        nb::call_guard<nb::gil_scoped_release>(),
         "When the slowest rank has finished, in seconds of virtual time, overlapped, on each of these machines "
         "(texts of machine files): as `trace` finds it, but nothing is checked and nothing written down, so "
         "that thousands of ranks can be timed. fluid: messages share lanes, and short sends are buffered, as on "
         "real networks; segments are chosen without that, as programs do. ready: when each rank comes to the call; "
         "empty: all at 0.\n\nRaises ValueError as `trace` does, "
         "for a malformed machine, "
-        "and beyond `most_messages`.");
+        "and beyond `most_messages`, or `most_seconds` of computing.");
 }
 
 }  // namespace rondo

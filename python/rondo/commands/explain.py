@@ -29,7 +29,6 @@ OPERATORS = (*plans.OPERATORS, USER_OPERATOR)
 MOST_ELEMENT_BYTES = 1 << 30
 LIBRARY = "mpich"
 UNBOUNDED = 1000  # columns
-MANY_RANKS = 1 << 14  # of which a single algorithm may take half a minute
 
 
 @click.command()
@@ -77,6 +76,13 @@ MANY_RANKS = 1 << 14  # of which a single algorithm may take half a minute
 )
 @options.machine_file("As of `rondo run`.")
 @options.learned_directory("What earlier runs have found out, as of `rondo run`; `none` leaves it aside.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0),
+    default=explanation.MOST_SECONDS,
+    show_default=True,
+    help="For predictions, all together. With tens of thousands of ranks some take minutes; those have no time then.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print all as a JSON object.")
 def command(
     *,
@@ -93,6 +99,7 @@ def command(
     rules: str | None,
     machine_file: str | None,
     learned_directory: str | None,
+    seconds: float,
     as_json: bool,
 ) -> None:
     """Say what Rondo does with a call of this COLLECTIVE, and why.
@@ -136,7 +143,9 @@ def command(
     is_guarded = os.environ.get(instructed.GUARD) != "off"
     known_in = learned.directory(learned_directory, os.environ) if is_guarded else None
     known = learned.about(known_in, mpi["version"], machine_text)
-    found = explanation.explain(call, rules_path, figures, os.environ, known, look=_progress(call))
+    found = explanation.explain(
+        call, rules_path, figures, os.environ, known, most_seconds=seconds, look=_progress(call)
+    )
     measured = None
     if found.decided_by is not None and found.decided_by.line and rules_path is not None:
         text = rules_file.read(rules_path)
@@ -270,12 +279,12 @@ def _rules(named: str | None, library: str) -> tuple[Path | None, list[str]]:
 
 
 def _progress(call: explanation.Call) -> Callable[[str, int, int], None]:
-    """Says on standard error how far it is: now and then, and of each algorithm where many ranks take minutes."""
+    """Says on standard error how far it is, now and then."""
     told = time.monotonic()
 
     def look(choice: str, number: int, candidates: int) -> None:
         nonlocal told
-        if call.processes < MANY_RANKS and time.monotonic() - told < EVERY:
+        if time.monotonic() - told < EVERY:
             return
         told = time.monotonic()
         click.echo(f"rondo: predicting {choice} on {call.processes} ranks ({number} of {candidates})", err=True)

@@ -14,7 +14,7 @@ from rich.text import Text
 
 from rondo.bench.results import NATIVE
 from rondo.reports.style import bytes_text, time_text
-from rondo.selection import rules_file
+from rondo.selection import explanation, rules_file
 from rondo.selection.explanation import Candidate, Explanation
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ def show(
         return
     console.print(_candidates(found.candidates))
     line = "seconds: predicted, in virtual time; what native takes is not known"
+    if any(each.untimed is not None and each.untimed.endswith(explanation.TOO_SLOW) for each in found.candidates):
+        line += "; --seconds gives slow predictions more time"
     console.print(Text(line, style="dim"), soft_wrap=True)
 
 

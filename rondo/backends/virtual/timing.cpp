@@ -28,10 +28,13 @@ void sort_by(Rank End::* key, std::vector<End>& ends, std::size_t ranks) {
 
 }  // namespace
 
-std::optional<Timing> Timing::of(const Problem& problem, const FlightLimits& limits, Count most) {
+std::optional<Timing> Timing::of(const Problem& problem, const FlightLimits& limits, Count most,
+                                 const Deadline& deadline) {
     Timing timing;
     timing.time_.reserve(problem.facts.size, problem.facts.placement);
+    timing.time_.keep(deadline);
     for (Rank rank = 0; rank < problem.facts.size; ++rank) {
+        deadline.check();
         const auto call = problem.call(rank);
         Plan plan = Plan::of(*call, problem.algorithm);
         for (const Action& action : plan.actions()) timing.messages_ += action.kind == ActionKind::send ? 1 : 0;

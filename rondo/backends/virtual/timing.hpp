@@ -19,9 +19,9 @@ class Timing {
     static constexpr Count most_messages = Count{1} << 20;  // some 200 MiB of plans
 
     /// Nothing if the ranks send more than `most` messages in all. Throws Error where a message has no counterpart, or
-    /// one with another count; and what Plan::of throws.
-    static std::optional<Timing> of(const Problem& problem, const FlightLimits& limits = {},
-                                    Count most = most_messages);
+    /// one with another count; when the deadline has passed, which the runs keep, too; and what Plan::of throws.
+    static std::optional<Timing> of(const Problem& problem, const FlightLimits& limits = {}, Count most = most_messages,
+                                    const Deadline& deadline = {});
 
     /// When the slowest rank has finished, if the ranks come to the call at `ready` (empty: all at 0). Elements have
     /// `element_bytes`, whatever the problem said: so pipelines of as many segments of another length are timed with

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "rondo/backends/virtual/deadline.hpp"
 #include "rondo/backends/virtual/problem.hpp"
 #include "rondo/backends/virtual/shared_wire.hpp"
 #include "rondo/core/error.hpp"
@@ -56,6 +57,8 @@ class VirtualTime {
         has_nodes_ = placement_ != nullptr;
         nodes_ = has_nodes_ ? placement_->nodes() : ranks;
     }
+    /// Of runs; they throw Error when it has passed.
+    void keep(const Deadline& deadline) { deadline_ = deadline; }
     /// The next rank.
     void add(Plan plan, const FlightLimits& limits) {
         const auto first = static_cast<std::uint32_t>(rank_of_.size());
@@ -74,7 +77,9 @@ class VirtualTime {
             if (time > 0) schedule(time, static_cast<std::uint32_t>(rank_of(state)) | comes);
             else start_actions(state, runner);
         }
-        while (!events_.empty()) {
+        for (std::uint32_t taken = 1; !events_.empty(); ++taken) {
+            if (taken % events_between_looks == 0) [[unlikely]]
+                deadline_.check();
             const std::uint32_t index = next_event();
             if (index > index_bits) [[unlikely]] {
                 go_on(index, runner);
@@ -149,6 +154,8 @@ class VirtualTime {
     static constexpr std::uint32_t on_wire = 1U << 29;   // a message is through the shared wire of this number
     static constexpr std::uint32_t comes = 1U << 28;     // the rank of this number comes to the call
     static constexpr std::uint32_t index_bits = comes - 1;
+
+    static constexpr std::uint32_t events_between_looks = 1U << 14;  // at the clock
 
     static constexpr double not_posted = -1;
     static constexpr double at_receiver = -2;  // all but what is still on the way
@@ -402,7 +409,8 @@ class VirtualTime {
     std::uint32_t order_ = 0;
     std::uint32_t event_order_ = 0;  // of what happens now
     bool staggered_ = false;         // ranks come at different times
-    bool buffered_ = false;          // with shared wires: sends up to the eager limit complete at once
+    Deadline deadline_;
+    bool buffered_ = false;  // with shared wires: sends up to the eager limit complete at once
 };
 
 }  // namespace rondo::virtual_machine
