@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <deque>
 #include <memory_resource>
 #include <string>
 #include <utility>
@@ -33,6 +33,53 @@ struct Edge {
 
 constexpr std::uint32_t most_steps = std::uint32_t{1} << step_bits;
 
+/// The latest message in each direction with each peer. A hash table with at least as many free slots: a plan of
+/// thousands of messages asks for each of them.
+class LatestMessages {
+  public:
+    explicit LatestMessages(std::pmr::memory_resource* memory) : slots_(std::size_t{1} << bits_, memory) {}
+
+    /// Makes `message` the latest; the one before, or Action::none.
+    std::uint32_t replace(Rank peer, Direction direction, std::uint32_t message) {
+        Slot& slot = slot_of({peer, direction});
+        if (slot.peer == no_rank) {
+            slot = {peer, direction, message};
+            if (2 * ++used_ > slots_.size()) grow();
+            return Action::none;
+        }
+        return std::exchange(slot.message, message);
+    }
+
+  private:
+    struct Slot {
+        Rank peer = no_rank;
+        Direction direction = Direction::receive;
+        std::uint32_t message = Action::none;
+    };
+
+    /// Where this one is, or belongs.
+    Slot& slot_of(const Slot& wanted) {
+        constexpr std::uint32_t golden = 0x9E3779B9;  // Knuth, The Art of Computer Programming 3, section 6.4
+        const std::uint32_t key = 2 * static_cast<std::uint32_t>(wanted.peer) + (wanted.direction == Direction::send);
+        for (std::size_t at = key * golden >> (32 - bits_);; at = (at + 1) % slots_.size()) {
+            Slot& slot = slots_[at];
+            if (slot.peer == no_rank || (slot.peer == wanted.peer && slot.direction == wanted.direction)) return slot;
+        }
+    }
+
+    void grow() {
+        std::pmr::vector<Slot> old(std::size_t{1} << ++bits_, slots_.get_allocator());
+        old.swap(slots_);
+        for (const Slot& each : old) {
+            if (each.peer != no_rank) slot_of(each) = each;
+        }
+    }
+
+    unsigned bits_ = 4;
+    std::size_t used_ = 0;
+    std::pmr::vector<Slot> slots_;
+};
+
 }  // namespace
 
 class PlanBuilder {
@@ -40,7 +87,6 @@ class PlanBuilder {
     PlanBuilder(const Call& call, bool knows_nodes)
         : call_(call), node_(knows_nodes ? call.place(call.ranks().first).node : no_rank) {
         constexpr std::size_t few = 16;  // most plans have fewer actions: nothing grows
-        actions_.reserve(few);
         waits_for_.reserve(few);
         latest_dependent_.reserve(few);
         readers_.reserve(few);
@@ -172,11 +218,10 @@ class PlanBuilder {
     }
 
     void keep_matching_order(Rank peer, Direction direction, std::uint32_t index) {
-        const auto [last, first_message] = last_message_.try_emplace({peer, direction}, index);
-        if (first_message) return;
-        actions_[last->second].link = index;
+        const std::uint32_t before = latest_messages_.replace(peer, direction, index);
+        if (before == Action::none) return;
+        actions_[before].link = index;
         ++waits_for_[index];
-        last->second = index;
     }
 
     void note_scratch(const Block& block) {
@@ -193,12 +238,12 @@ class PlanBuilder {
     std::array<std::byte, 4096> first_memory_;
     std::pmr::monotonic_buffer_resource memory_{first_memory_.data(), first_memory_.size()};  // of what follows
     // As in the plan, but growing.
-    std::pmr::vector<Action> actions_{&memory_};
+    std::pmr::deque<Action> actions_{&memory_};  // does not move what it has: the most memory of all
     std::pmr::vector<LocalWork> local_work_{&memory_};
     std::pmr::vector<std::uint32_t> waits_for_{&memory_};
     std::array<RangeMap<Uses>, buffers> uses_{RangeMap<Uses>(&memory_), RangeMap<Uses>(&memory_),
                                               RangeMap<Uses>(&memory_)};
-    std::pmr::map<std::pair<Rank, Direction>, std::uint32_t> last_message_{&memory_};
+    LatestMessages latest_messages_{&memory_};
     std::pmr::vector<Reader> readers_{&memory_};
     std::pmr::vector<Edge> edges_{&memory_};                      // by dependent, each once
     std::pmr::vector<std::uint32_t> latest_dependent_{&memory_};  // of each action

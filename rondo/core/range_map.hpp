@@ -17,7 +17,12 @@ class RangeMap {
   public:
     RangeMap() : RangeMap(std::pmr::get_default_resource()) {}
     /// `memory` must live as long as the map.
-    explicit RangeMap(std::pmr::memory_resource* memory) : runs_(memory) { runs_.emplace(0, Value{}); }
+    explicit RangeMap(std::pmr::memory_resource* memory) : runs_(memory), recent_(runs_.emplace(0, Value{}).first) {}
+
+    RangeMap(const RangeMap&) = delete;  // a copy's iterators are others
+    RangeMap& operator=(const RangeMap&) = delete;
+    RangeMap(RangeMap&&) noexcept = default;
+    ~RangeMap() = default;
 
     /// Calls `visit(first, last, Value&)` for every run inside [first, last), in order; runs that reach over a border
     /// are cut there. The value may be changed.
@@ -44,6 +49,7 @@ class RangeMap {
         const auto end = visit_from(begin, last, visitor);
         begin->second = std::move(value);
         runs_.erase(std::next(begin), end);
+        recent_ = begin;
     }
 
   private:
@@ -51,10 +57,20 @@ class RangeMap {
 
     /// The run that starts at `at`, cut out of the run that holds it.
     typename Runs::iterator cut(Count at) {
-        auto after = runs_.upper_bound(at);
-        auto holder = std::prev(after);
-        if (holder->first == at) return holder;
-        return runs_.emplace_hint(after, at, holder->second);
+        const auto after = run_behind(at), holder = std::prev(after);
+        recent_ = holder->first == at ? holder : runs_.emplace_hint(after, at, holder->second);
+        return recent_;
+    }
+
+    /// The first run that starts behind `at`. Schedules go through their buffers part by part, up or down: it is
+    /// sought next to the latest one before the whole map is.
+    typename Runs::iterator run_behind(Count at) {
+        auto run = recent_;
+        if (run->first > at && run != runs_.begin()) --run;
+        for (int tries = 0; run->first <= at && tries < 3; ++tries) {
+            if (++run == runs_.end() || run->first > at) return run;
+        }
+        return runs_.upper_bound(at);
     }
 
     /// Visits the runs from `run` on up to `last`, where a run is cut; the one that starts there.
@@ -70,6 +86,7 @@ class RangeMap {
     }
 
     Runs runs_;
+    typename Runs::iterator recent_;  ///< a run that was asked for last, or one beside it
 };
 
 }  // namespace rondo

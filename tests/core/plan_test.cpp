@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <utility>
+
 #include "rondo/core/error.hpp"
 #include "rondo/core/scoreboard.hpp"
 
@@ -163,6 +166,33 @@ TEST(plan, takes_36_bytes_for_a_transfer_and_4_for_a_link) {
     const Plan plan = plan_of(sends_to_two_peers);
     const std::size_t ready = plan.ready_at_once().size() * 4, end = sizeof(Action);
     EXPECT_EQ(plan.bytes(), sizeof(Plan) + 3 * (sizeof(Action) + 4) + ready + end);
+}
+
+/// Messages to and from all others, twice; to every 64th once more.
+Schedule many_peers(const Call& call) {
+    const auto [r, p] = call.ranks();
+    for (const Rank stride : {Rank{1}, Rank{64}, Rank{1}}) {
+        for (Rank peer = stride; peer < p; peer += stride) {
+            const Block received = call.scratch(1);
+            co_yield exchange(send(call.input().part(0, 1), peer), receive(received, peer));
+        }
+    }
+}
+
+TEST(plan, knows_the_message_before_also_where_there_are_thousands_of_peers) {
+    const SharedFacts of_many{.size = 4096, .count = 1};
+    const Call call(of_many, {.rank = 0});
+    Schedule schedule = many_peers(call);
+    const Plan plan = Plan::of(call, schedule);
+    std::map<std::pair<Rank, ActionKind>, std::uint32_t> latest;
+    std::vector<std::uint32_t> next(plan.actions().size(), Action::none);
+    for (std::uint32_t each = 0; each < next.size(); ++each) {
+        const Action& action = plan.actions()[each];
+        const auto [before, is_first] = latest.try_emplace({action.peer, action.kind}, each);
+        if (!is_first) next[std::exchange(before->second, each)] = each;
+    }
+    EXPECT_EQ(next.size(), 2U * (4095 + 63 + 4095));
+    for (std::uint32_t each = 0; each < next.size(); ++each) ASSERT_EQ(plan.next_to_peer(each), next[each]);
 }
 
 TEST(plan, starts_messages_with_one_peer_in_the_order_of_the_schedule) {

@@ -116,16 +116,14 @@ Schedule distribute(const Call& call, Block arrived) {
 /// What came from one node, to those ranks of this one for whom it is.
 Schedule hand_on(const Call& call, Rank origin, Block arrived) {
     const auto [node, number] = call.place(call.ranks().first);
-    const Rank ranks = call.ranks_on_node();
+    const Rank ranks = call.ranks_on_node(), there = call.ranks_on_node(origin);
     const Count part = call.outgoing(0).count;
-    const Senders heard(call, origin, number);
     for (Rank distance = 0; distance < ranks; ++distance) {
         const Rank to = (number + distance) % ranks, from = (number - distance + ranks) % ranks;
-        const Senders senders(call, origin, from);
-        for (Rank turn = 0; turn < std::max(heard.size(), senders.size()); ++turn) {
+        for (Rank first = 0; first + std::min(number, from) < there; first += ranks) {  // senders, as Senders has them
             Block sent, received;
-            if (turn < heard.size()) sent = arrived.part((turn * ranks + to) * part, part);
-            if (turn < senders.size()) received = call.incoming(senders[turn]);
+            if (first + number < there) sent = arrived.part((first + to) * part, part);
+            if (first + from < there) received = call.incoming(call.rank_at(origin, first + from));
             if (distance == 0) co_yield copy(sent).into(received);
             else co_yield exchange(send(sent, call.rank_at(node, to)), receive(received, call.rank_at(node, from)));
         }
@@ -185,7 +183,7 @@ Schedule full_lane(const Call& call) {
 const AlgorithmInfo full_lane_info = {
     .collective = "alltoall",
     .name = "full_lane",
-    .summary = "all-to-all on lanes, then on nodes: for short vectors on nodes of many ranks",
+    .summary = "all-to-all on lanes, then on nodes: for vectors on nodes of many ranks, handed on as they come if long",
     .citation = "traff2020kported",
     .parameters = {&overlap_parameter, 1},
     .tolerates_in_place = true,

@@ -28,6 +28,19 @@ Count count_of_node(const Call& call, const Parts& parts, Rank node) {
     return count;
 }
 
+/// The parts of the ranks of a node from number `first` on, up to where they no longer have equal lengths and
+/// distances.
+BlockRow row_of_parts(const Call& call, const Parts& parts, Rank node, Rank first) {
+    BlockRow row = parts[call.rank_at(node, first)];
+    for (Rank number = first + 1; number < call.ranks_on_node(node); ++number) {
+        const Block part = parts[call.rank_at(node, number)];
+        if (row.number == 1) row.distance = part.first - row.first.first;
+        if (!(part == row[row.number])) break;
+        ++row.number;
+    }
+    return row;
+}
+
 }  // namespace
 
 Schedule divide_anew(const Call& node, Parts before, Block held, Parts after, Block wanted) {
@@ -55,10 +68,12 @@ NodeOrder::NodeOrder(const Call& call, const Parts& parts) : nodes_{0}, ranks_{0
 Schedule sort_by_nodes(const Call& call, Parts parts, Block sorted) {
     Count at = 0;
     for (Rank node = 0; node < call.nodes(); ++node) {
-        for (Rank number = 0; number < call.ranks_on_node(node); ++number) {
-            const Block part = parts[call.rank_at(node, number)];
-            co_yield copy(part).into(sorted.part(at, part.count));
-            at += part.count;
+        for (Rank number = 0; number < call.ranks_on_node(node);) {
+            const BlockRow row = row_of_parts(call, parts, node, number);
+            const Count length = row.first.count;
+            co_yield copy(row).into(BlockRow(sorted.part(at, length), row.number, length));
+            at += row.number * length;
+            number += static_cast<Rank>(row.number);
         }
     }
 }
