@@ -205,7 +205,7 @@ void run(Side& side) {
     side.measure("allreduce, bare lines", 8, [&] { (void)side.exchange_lines(1); });
     measure_shortest(side);
     measure_form(side, "in pieces", {.read_from = Channel::never});
-    measure_form(side, "read in the sender", {.read_from = 0, .read_up_to = Channel::never});
+    measure_form(side, "read in the sender", {.read_from = 0});
     std::vector<char> from(longest, 1), into(longest);
     for (const std::size_t bytes : {std::size_t{4096}, segment, longest}) {
         side.measure("memcpy", bytes, [&] { std::memcpy(into.data(), from.data(), bytes); });

@@ -14,7 +14,8 @@ Schedule ring(const Call& call) {
 
     co_yield copy(call.input()).into(parts[r]);
     for (Rank round = 0; round < p - 1; ++round) {
-        const Segments mine = call.segments(parts[(r + p - round) % p]);
+        // The own part leaves from where it is: nothing waits for the copy.
+        const Segments mine = call.segments(round == 0 ? call.input() : parts[(r + p - round) % p]);
         const Segments theirs = call.segments(parts[(left + p - round) % p]);
         for (Count i = 0; i < std::max(mine.size(), theirs.size()); ++i) {
             co_yield exchange(send(mine.at(i), right), receive(theirs.at(i), left));

@@ -83,6 +83,12 @@ void Channel::note_read(std::uint64_t bytes, bool is_message) {
     count(bytes, is_message);
 }
 
+bool Channel::write(std::uint64_t into, const void* from, std::size_t bytes) {
+    if (write_process(ends_.address.process, into, from, bytes) == bytes) return true;
+    may_write_.store(false, std::memory_order_relaxed);
+    return false;
+}
+
 /// With the lock held.
 void Channel::count(std::uint64_t bytes, bool is_message) {
     constexpr auto relaxed = std::memory_order_relaxed;

@@ -54,7 +54,7 @@ class Channel {
         Line* queue = nullptr;
         Notice* notice = nullptr;
         RegionAddress address{};
-        std::size_t read_from = never, read_up_to = 0;  ///< in this process, by the neighbour
+        std::size_t read_from = never;  ///< bytes from which on the neighbour reads in this process
     };
     void open(Ends ends);
     [[nodiscard]] bool is_open() const { return ends_.notice != nullptr; }
@@ -71,15 +71,16 @@ class Channel {
     bool take(std::uint32_t tag, Arrival& arrival, void* into, std::size_t room);
 
     /// The neighbour reads messages of that length in memory that this process does not share.
-    [[nodiscard]] bool is_read_by_neighbour(std::size_t bytes) const {
-        return ends_.read_from <= bytes && bytes <= ends_.read_up_to;
-    }
+    [[nodiscard]] bool is_read_by_neighbour(std::size_t bytes) const { return ends_.read_from <= bytes; }
     /// It has read so much there, perhaps a whole message.
     void note_read(std::uint64_t bytes, bool is_message);
     /// Reads there itself; see `read_process`.
     [[nodiscard]] std::size_t read(std::uint64_t from, void* into, std::size_t bytes) const {
         return read_process(ends_.address.process, from, into, bytes);
     }
+    /// Writes into memory of the neighbour's that it does not share. False if the system refuses: then always.
+    [[nodiscard]] bool write(std::uint64_t into, const void* from, std::size_t bytes);
+    [[nodiscard]] bool may_write() const { return may_write_.load(std::memory_order_relaxed); }
 
     /// What has been sent. By any thread.
     [[nodiscard]] Traffic sent() const {
@@ -110,6 +111,7 @@ class Channel {
     Writer writer_;
     Queue out_;
     std::atomic<std::uint64_t> messages_{0}, bytes_{0};  // written with the lock held
+    std::atomic<bool> may_write_{true};
 
     alignas(line_bytes) SpinLock receiving_;
     Reader reader_;

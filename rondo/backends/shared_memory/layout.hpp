@@ -58,6 +58,9 @@ struct alignas(line_bytes) ParcelHead {
     std::uint64_t next;      ///< in the list that it is in: of those that are free, or that readers may still read
     std::int32_t neighbour;  ///< who reads this piece, and of which message
     std::uint32_t tag;
+    // Of a message that is read in the sender's own memory; see shares.hpp.
+    std::atomic<std::uint64_t> into;  ///< address in the reader's own memory, where the sender may write; 0: nowhere
+    std::atomic<std::uint64_t> taken, written;
 };
 
 static_assert(sizeof(Line) == line_bytes && sizeof(Notice) == line_bytes && sizeof(ParcelHead) == line_bytes);

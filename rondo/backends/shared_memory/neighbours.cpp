@@ -10,7 +10,7 @@ namespace rondo::shared_memory {
 
 Neighbours::Neighbours(int self, int count, const Options& options)
     : self_(self), count_(count), read_from_(std::max(options.read_from, most_inline + 1)),
-      read_up_to_(options.read_up_to), layout_(count, options.parcel_bytes), region_(layout_.bytes()),
+      layout_(count, options.parcel_bytes), region_(layout_.bytes()),
       parcels_(region_, layout_.parcels(), options.parcel_bytes), found_(static_cast<std::size_t>(count)),
       channels_(std::make_unique<Channel[]>(static_cast<std::size_t>(count))),
       reasons_(static_cast<std::size_t>(count)) {
@@ -34,7 +34,7 @@ void Neighbours::connect(int neighbour, const RegionAddress& address, bool may_r
     }
     if (found.region) {
         found.address = address;
-        const bool reads = may_read && read_from_ <= read_up_to_ && can_read_process(address);
+        const bool reads = may_read && read_from_ != Channel::never && can_read_process(address);
         reach = reads ? Reach::reads : Reach::granted;
     }
     notice_to(neighbour).reach.store(reach, std::memory_order_release);
@@ -59,8 +59,7 @@ void Neighbours::settle() {
                             .queue = at<Line>(data, layout_.queue(self_)),
                             .notice = notice,
                             .address = found.address,
-                            .read_from = reach == Reach::reads ? read_from_ : Channel::never,
-                            .read_up_to = read_up_to_});
+                            .read_from = reach == Reach::reads ? read_from_ : Channel::never});
     }
     found_.clear();
     region_.close();

@@ -19,8 +19,8 @@ struct Options {
     /// Of parcels, at most; taken when they are needed.
     std::size_t parcel_bytes = std::size_t{256} << 20;
     /// Messages of so many bytes are read in the sender's own memory, where the system lets the reader. Shorter ones do
-    /// not make up for the system call; of longer ones the sender copies a part while the reader copies another.
-    std::size_t read_from = std::size_t{32} << 10, read_up_to = std::size_t{1} << 20;
+    /// not make up for the system call.
+    std::size_t read_from = std::size_t{32} << 10;
 };
 
 /// Set up in three steps, each by all processes of the node: make; `connect` to every address; when all have done so,
@@ -65,7 +65,7 @@ class Neighbours {
     }
 
     int self_, count_;
-    std::size_t read_from_, read_up_to_;
+    std::size_t read_from_;
     ForkSign sign_;
     Layout layout_;
     Region region_;

@@ -42,7 +42,11 @@ std::uint64_t Parcels::take(std::size_t bytes) {
         free_left();
         parcel = take_of(size_class);
     }
-    if (parcel != 0) head(parcel).read.store(0, std::memory_order_relaxed);
+    if (parcel == 0) return 0;
+    ParcelHead& taken = head(parcel);
+    for (std::atomic<std::uint64_t>* const word : {&taken.read, &taken.into, &taken.taken, &taken.written}) {
+        word->store(0, std::memory_order_relaxed);
+    }
     return parcel;
 }
 

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <thread>
 #include <utility>
+
+#include "rondo/backends/shared_memory/shares.hpp"
 
 namespace rondo::shared_memory {
 namespace {
@@ -12,7 +15,7 @@ namespace {
 /// What one poll copies at most, so that other messages need not wait long.
 constexpr std::size_t poll_bytes = std::size_t{256} << 10;
 /// Read in another process at once, where it is consumed next: well within a core's own cache.
-constexpr std::size_t consumed_bytes = std::size_t{64} << 10;
+constexpr std::size_t consumed_bytes = std::size_t{128} << 10;
 
 }  // namespace
 
@@ -47,7 +50,9 @@ int Receives::ended_neighbour() const {
 
 void Receives::let_go() {
     for (const Receive& each : posts_) {
-        if (each.source.parcel != 0) tell_sender(each.neighbour, each.source, each.source.bytes);
+        if (each.source.parcel == 0) continue;
+        if (each.shared != nullptr) take_back(each);
+        tell_sender(each.neighbour, each.source, each.source.bytes);
     }
 }
 
@@ -73,6 +78,7 @@ bool Receives::advance(Receive& receive) {
             receive.is_last = receive.is_last && receive.source_read == receive.source.bytes;
             receive.filled += receive.source_read;
             receive.source = {};
+            receive.shared = nullptr;
         }
         if (receive.is_last) return true;
     }
@@ -109,12 +115,23 @@ bool Receives::take(Receive& receive) {
     }
     receive.source = arrival.reference;
     receive.source_read = 0;
+    if (arrival.reference.address != 0 && receive.consumer == nullptr) share(receive);
     return true;
+}
+
+/// Invites the sender to copy from the other end.
+void Receives::share(Receive& receive) const {
+    std::byte* const head = channel(receive.neighbour).memory(receive.source.parcel, sizeof(ParcelHead));
+    receive.shared = reinterpret_cast<ParcelHead*>(head);
+    receive.is_refused = false;
+    receive.shared->into.store(reinterpret_cast<std::uintptr_t>(receive.into + receive.filled),
+                               std::memory_order_release);
 }
 
 /// More of what a message refers to. True when all is read, or all that can be.
 bool Receives::read(Receive& receive) {
     const Reference& source = receive.source;
+    if (receive.shared != nullptr) return read_shares(receive);
     while (receive.source_read < source.bytes && budget_ > 0) {
         const std::size_t most = (budget_ + Consumer::granule - 1) / Consumer::granule * Consumer::granule;
         const std::size_t bytes = std::min<std::size_t>(source.bytes - receive.source_read, most);
@@ -125,6 +142,35 @@ bool Receives::read(Receive& receive) {
         if (count == 0) return true;
     }
     return receive.source_read == source.bytes;
+}
+
+/// The reader's shares lie one behind the other, up to those of the sender.
+bool Receives::read_shares(Receive& receive) {
+    const Shares shares(receive.source.bytes);
+    ParcelHead& head = *receive.shared;
+    while (!receive.is_refused && budget_ > 0) {
+        const Share share = shares.take_front(head.taken);
+        if (share.bytes == 0) break;
+        const std::size_t count = read_process(receive, share.bytes);
+        receive.source_read += count;
+        receive.is_refused = count < share.bytes;
+        budget_ -= std::min(budget_, count);
+        moved_ = true;
+    }
+    if (receive.is_refused) return moved_ = shares.close(head.taken, head.written);
+    if (!shares.is_complete(head.taken, head.written)) return false;
+    receive.source_read = receive.source.bytes;
+    return moved_ = true;
+}
+
+/// Nothing is written by the sender any more. It is waited for in the middle of a share: some microseconds, or until it
+/// is found to have ended.
+void Receives::take_back(const Receive& receive) const {
+    const Shares shares(receive.source.bytes);
+    while (!shares.close(receive.shared->taken, receive.shared->written)) {
+        if (channel(receive.neighbour).neighbour_has_ended()) return;
+        std::this_thread::yield();
+    }
 }
 
 std::size_t Receives::read_parcel(const Receive& receive, std::size_t bytes) const {

@@ -53,13 +53,18 @@ class Receives {
         std::size_t filled = 0;        // bytes
         Reference source{};            // of what is being read now; no parcel: of nothing
         std::size_t source_read = 0;
+        ParcelHead* shared = nullptr;  // with the sender, who may write the end of the source
+        bool is_refused = false;       // by the system: some of the source cannot be read
     };
 
     [[nodiscard]] Channel& channel(int neighbour) const { return channels_[static_cast<std::size_t>(neighbour)]; }
     bool fail(const char* why);
     bool advance(Receive& receive);
     bool take(Receive& receive);
+    void share(Receive& receive) const;
     bool read(Receive& receive);
+    bool read_shares(Receive& receive);
+    void take_back(const Receive& receive) const;
     std::size_t read_parcel(const Receive& receive, std::size_t bytes) const;
     std::size_t read_process(const Receive& receive, std::size_t bytes);
     void tell_sender(int neighbour, const Reference& reference, std::uint64_t bytes) const;

@@ -234,6 +234,12 @@ std::size_t read_process(std::int32_t process, std::uint64_t from, void* into, s
     return static_cast<std::size_t>(std::max<ssize_t>(::process_vm_readv(process, &local, 1, &remote, 1, 0), 0));
 }
 
+std::size_t write_process(std::int32_t process, std::uint64_t into, const void* from, std::size_t bytes) {
+    const iovec local{const_cast<void*>(from), bytes};
+    const iovec remote{reinterpret_cast<void*>(into), bytes};  // NOLINT(performance-no-int-to-ptr): not ours
+    return static_cast<std::size_t>(std::max<ssize_t>(::process_vm_writev(process, &local, 1, &remote, 1, 0), 0));
+}
+
 /// In another process namespace the number may be another process's.
 bool can_read_process(const RegionAddress& address) {
     Key key{};

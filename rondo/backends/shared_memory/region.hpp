@@ -105,6 +105,9 @@ Mapping map_region(const RegionAddress& address, std::string& reason);
 /// Copies out of memory that another process does not share. How many bytes; fewer where the system refuses.
 std::size_t read_process(std::int32_t process, std::uint64_t from, void* into, std::size_t bytes);
 
+/// Copies into it.
+std::size_t write_process(std::int32_t process, std::uint64_t into, const void* from, std::size_t bytes);
+
 /// `read_process` works there.
 bool can_read_process(const RegionAddress& address);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rondo/backends/shared_memory/copy_past_caches.hpp"
+#include "rondo/backends/shared_memory/shares.hpp"
 
 namespace rondo::shared_memory {
 namespace {
@@ -56,8 +57,11 @@ void Sends::let_go() {
 /// True when it is complete.
 bool Sends::advance(Send& send) {
     if (!send.awaits_reader) return push(send);
-    const ParcelHead& head = parcels_.head(send.word);
-    if (!is_read(head.read)) return false;
+    ParcelHead& head = parcels_.head(send.word);
+    if (!is_read(head.read)) {
+        copy_share(send, head);
+        return false;
+    }
     moved_ = true;
     send.pushed = bytes_read(head.read);
     send.is_refused = send.pushed < send.bytes;
@@ -65,6 +69,19 @@ bool Sends::advance(Send& send) {
     parcels_.give_back(std::exchange(send.word, 0));
     channel(send.neighbour).note_read(send.pushed, !send.is_refused);
     return !send.is_refused || push(send);
+}
+
+/// Of a message that the reader has begun to copy.
+void Sends::copy_share(const Send& send, ParcelHead& head) {
+    const std::uint64_t into = head.into.load(std::memory_order_acquire);
+    Channel& reader = channel(send.neighbour);
+    if (into == 0 || !reader.may_write()) return;
+    const Shares shares(send.bytes);
+    const Share share = shares.take_back(head.taken);
+    if (share.bytes == 0) return;
+    moved_ = true;
+    if (reader.write(into + share.first, send.data + share.first, share.bytes)) shares.note_written(head.written, share);
+    else shares.give_back(head.taken, share);
 }
 
 /// As much as there is room for. True when it is complete.

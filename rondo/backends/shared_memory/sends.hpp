@@ -59,6 +59,7 @@ class Sends {
 
     [[nodiscard]] Channel& channel(int neighbour) const { return channels_[static_cast<std::size_t>(neighbour)]; }
     bool advance(Send& send);
+    void copy_share(const Send& send, ParcelHead& head);
     bool push(Send& send);
     bool push_address(Send& send);
     bool push_piece(Send& send);

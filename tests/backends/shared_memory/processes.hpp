@@ -29,7 +29,7 @@ namespace rondo::shared_memory {
 inline constexpr int most_processes = 8;
 
 /// All messages that are too long for the queue are read in the sender.
-inline constexpr Options by_address{.read_from = 0, .read_up_to = Channel::never};
+inline constexpr Options by_address{.read_from = 0};
 
 /// What processes of a test tell each other.
 struct Board {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The protocol between a writer and a reader, tried in every order in which they may take their steps.
 //
-// A step is one access to memory that both see. The text is that of the room (queue.hpp); only the memory is a model:
+// A step is one access to memory that both see. The text is that of the room (queue.hpp, shares.hpp); only the memory is a model:
 // it knows which accesses an acquire that saw a release puts in order, and takes two accesses in no order for a race.
 // All reachable states are visited once each.
 #include <algorithm>
@@ -19,6 +19,7 @@
 
 #include "rondo/backends/shared_memory/layout.hpp"
 #include "rondo/backends/shared_memory/queue.hpp"
+#include "rondo/backends/shared_memory/shares.hpp"
 
 namespace rondo::shared_memory {
 namespace {
@@ -45,16 +46,28 @@ struct Cell {
     auto operator<=>(const Cell&) const = default;
 };
 
-/// Cells: numbers of the lines, lines, consumed, whether it is read, memory that a message refers to.
+/// Shares of the message that both sides copy, where they do, and how long it is.
+constexpr std::size_t shares = 2;
+constexpr std::uint64_t shared_bytes = shares * Shares::least;
+
+/// Cells: numbers of the lines, lines, consumed, whether it is read, memory that a message refers to; what both sides
+/// of a copy know of it, and memory of the reader that it goes to.
 constexpr std::size_t number_cell = 0, line_cell = slots, consumed_cell = 2 * slots, read_cell = consumed_cell + 1,
-                      parcel_cell = read_cell + 1, cells = parcel_cell + 1;
+                      parcel_cell = read_cell + 1, into_cell = parcel_cell + 1, taken_cell = into_cell + 1,
+                      written_cell = taken_cell + 1, target_cell = written_cell + 1, cells = target_cell + shares;
 
 /// The atomics, by what they are for.
-enum class Use { number, consumed, read, nothing };
+enum class Use { number, consumed, read, into, taken, written, nothing };
 
 constexpr Use use_of(std::size_t cell) {
     if (cell < line_cell) return Use::number;
-    return cell == consumed_cell ? Use::consumed : Use::read;
+    switch (cell) {
+        case consumed_cell: return Use::consumed;
+        case into_cell: return Use::into;
+        case taken_cell: return Use::taken;
+        case written_cell: return Use::written;
+        default: return Use::read;
+    }
 }
 
 /// Where the model takes an acquire or a release of the text for less than that: then there must be a race.
@@ -85,6 +98,12 @@ class View {
         Word(View& view, std::size_t cell) : view_(view), cell_(cell) {}
         [[nodiscard]] std::uint64_t load(std::memory_order order) const { return view_.load(cell_, order); }
         void store(std::uint64_t value, std::memory_order order) { view_.store(cell_, value, order); }
+        bool compare_exchange_strong(std::uint64_t& expected, std::uint64_t value, std::memory_order /*relaxed*/) {
+            const std::uint64_t seen = view_.exchange_if(cell_, expected, value);
+            const bool is_expected = seen == expected;
+            expected = seen;
+            return is_expected;
+        }
 
       private:
         View& view_;
@@ -93,6 +112,9 @@ class View {
     [[nodiscard]] Word number(std::uint64_t slot) { return {*this, number_cell + slot}; }
     [[nodiscard]] Word consumed() { return {*this, consumed_cell}; }
     [[nodiscard]] Word read_word() { return {*this, read_cell}; }
+    [[nodiscard]] Word into() { return {*this, into_cell}; }
+    [[nodiscard]] Word taken() { return {*this, taken_cell}; }
+    [[nodiscard]] Word written() { return {*this, written_cell}; }
 
     std::uint64_t load(std::size_t cell, std::memory_order order) {
         return step([&] {
@@ -112,6 +134,16 @@ class View {
             written.released =
                 order == std::memory_order_release && weakness_.store != use_of(cell) ? memory_.known[own()] : Clock{};
             return 0;
+        });
+    }
+
+    /// Relaxed: it passes on what whoever wrote the value before has released.
+    std::uint64_t exchange_if(std::size_t cell, std::uint64_t expected, std::uint64_t value) {
+        return step([&] {
+            Cell& changed = memory_.all[cell];
+            const std::uint64_t seen = changed.value;
+            if (seen == expected) changed.value = value;
+            return seen;
         });
     }
 
@@ -159,10 +191,19 @@ class View {
     bool stepped_ = false;
 };
 
+/// What becomes of a message that refers to memory of the writer.
+enum class Copy {
+    none,       ///< it is read there
+    shared,     ///< both sides copy it
+    refused,    ///< the same, but the writer may not write
+    abandoned,  ///< the reader gives up after its first share
+};
+
 /// What is sent: messages of so many lines; one of them may refer to memory that the writer wants to use again.
 struct Script {
     std::vector<std::uint64_t> lines;
     std::optional<std::size_t> refers;
+    Copy copy = Copy::none;
 };
 
 constexpr std::uint64_t parcel_value = 77;
@@ -176,7 +217,8 @@ struct State {
     QueueWriter<slots> out;
     QueueReader<slots> in;
     std::size_t sent = 0, taken = 0;
-    bool has_filled = false, has_back = false;
+    bool has_filled = false, has_back = false, is_refused = false;
+    std::optional<bool> copies;  // the reader: shares of what the last message refers to; whether it goes on
     std::array<std::vector<std::uint64_t>, 2> past;
 };
 
@@ -206,11 +248,13 @@ class Model {
     [[nodiscard]] std::size_t states() const { return seen_.size(); }
 
   private:
-    using Key = std::tuple<Memory, std::size_t, std::size_t, bool, bool, std::array<std::vector<std::uint64_t>, 2>>;
+    using Key = std::tuple<Memory, std::size_t, std::size_t, bool, bool, bool, std::optional<bool>,
+                           std::array<std::vector<std::uint64_t>, 2>>;
 
     /// What the two ends keep for themselves follows from this.
     Key key(const State& state) const {
-        return {state.memory, state.sent, state.taken, state.has_filled, state.has_back, state.past};
+        return {state.memory,     state.sent,   state.taken, state.has_filled, state.has_back,
+                state.is_refused, state.copies, state.past};
     }
 
     [[nodiscard]] bool is_over(const State& state) const {
@@ -252,11 +296,34 @@ class Model {
             EXPECT_EQ(bytes_read(view.read_word()), parcel_value);
             view.write(parcel_cell, 0);
             state.has_back = true;
+        } else if (script_.copy != Copy::none && !state.is_refused) {
+            write_share(state, view);
         }
         return true;
     }
 
+    void write_share(State& state, View& view) const {
+        if (view.into().load(std::memory_order_acquire) == 0) return;
+        const Shares all(shared_bytes);
+        const Share share = all.take_back(view.taken());
+        if (share.bytes == 0) return;
+        if (script_.copy == Copy::refused) {
+            all.give_back(view.taken(), share);
+            state.is_refused = true;
+            return;
+        }
+        write_target(view, share, view.read(parcel_cell));
+        all.note_written(view.written(), share);
+    }
+
+    static void write_target(View& view, const Share& share, std::uint64_t value) {
+        for (std::uint64_t byte = share.first; byte < share.first + share.bytes; byte += Shares::least) {
+            view.write(target_cell + byte / Shares::least, value);
+        }
+    }
+
     bool read(State& state, View& view) {
+        if (state.copies) return read_share(state, view);
         if (state.taken == script_.lines.size()) return false;
         if (!state.in.has_message(view)) return true;
         const std::size_t message = state.taken;
@@ -264,11 +331,40 @@ class Model {
             EXPECT_EQ(view.read(line_cell + state.in.slot(line)), content(message, line));
         }
         state.in.consume(view, script_.lines[message]);
+        if (script_.refers == message && script_.copy != Copy::none) {
+            write_target(view, {0, shared_bytes}, 0);  // its own until now
+            view.into().store(1, std::memory_order_release);
+            state.copies = true;
+            return true;
+        }
         if (script_.refers == message) {
             const std::uint64_t value = view.read(parcel_cell);
             EXPECT_EQ(value, parcel_value);
             tell_read(view.read_word(), value);
         }
+        ++state.taken;
+        return true;
+    }
+
+    bool read_share(State& state, View& view) const {
+        const Shares all(shared_bytes);
+        if (*state.copies) {
+            const Share share = all.take_front(view.taken());
+            if (share.bytes > 0) {
+                write_target(view, share, view.read(parcel_cell));
+                state.copies = script_.copy != Copy::abandoned;
+                return true;
+            }
+        }
+        const bool is_over = *state.copies ? all.is_complete(view.taken(), view.written())
+                                           : all.close(view.taken(), view.written());
+        if (!is_over) return true;
+        for (std::size_t share = 0; share < shares; ++share) {
+            if (*state.copies) EXPECT_EQ(view.read(target_cell + share), parcel_value);
+            view.write(target_cell + share, 0);  // its own again
+        }
+        tell_read(view.read_word(), parcel_value);
+        state.copies.reset();
         ++state.taken;
         return true;
     }
@@ -280,8 +376,16 @@ class Model {
 };
 
 std::vector<Script> scripts() {
-    return {{{1, 1, 1}, {}}, {{1, 1, 1}, 0}, {{1, 1, 1}, 1},         {{2, 1, 2}, {}},
-            {{1, 2, 1}, 2},  {{2, 2, 2}, 1}, {{1, 1, 2, 1, 1, 2}, 4}};
+    return {{{1, 1, 1}, {}},
+            {{1, 1, 1}, 0},
+            {{1, 1, 1}, 1},
+            {{2, 1, 2}, {}},
+            {{1, 2, 1}, 2},
+            {{2, 2, 2}, 1},
+            {{1, 1, 2, 1, 1, 2}, 4},
+            {{1}, 0, Copy::shared},
+            {{1}, 0, Copy::refused},
+            {{1}, 0, Copy::abandoned}};
 }
 
 TEST(shared_memory_model, has_no_order_of_steps_that_goes_wrong) {
@@ -305,7 +409,7 @@ TEST(shared_memory_model, needs_every_acquire_and_release) {
         });
     };
     EXPECT_FALSE(races({}));
-    for (const Use use : {Use::number, Use::consumed, Use::read}) {
+    for (const Use use : {Use::number, Use::consumed, Use::read, Use::into, Use::written}) {
         EXPECT_TRUE(races({.load = use})) << static_cast<int>(use);
         EXPECT_TRUE(races({.store = use})) << static_cast<int>(use);
     }

@@ -214,6 +214,22 @@ TEST(shared_memory_refusals, to_read_in_processes_later_are_gone_around) {
                     }));
 }
 
+/// The sender would copy the end of a long message into the reader.
+TEST(shared_memory_refusals, to_write_in_processes_leave_all_of_a_message_to_its_reader) {
+    for (const unsigned error : {EPERM, ENOSYS}) {
+        const Cast cast(2, Role([error](Process& process) {
+                            if (process.self() == 1) forbid(SYS_process_vm_writev, error);
+                            const auto neighbours = process.meet(by_address);
+                            Transfers transfers(*neighbours);
+                            for (const std::size_t bytes : {3 * mebibyte, 20000 * std::size_t{1}, 3 * mebibyte})
+                                swap_data(process, transfers, bytes);
+                            process.require(neighbours->sent().messages == 3, "miscounted messages");
+                            process.require(neighbours->sent().bytes == 6 * mebibyte + 20000, "miscounted bytes");
+                            process.wait_for_all();
+                        }));
+    }
+}
+
 TEST(shared_memory_refusals, to_read_in_another_process_namespace_or_process_are_found_out) {
     const Region region(mebibyte);
     RegionAddress address = region.address();

@@ -293,6 +293,31 @@ TEST(shared_memory_processes, let_tags_pass_each_other) {
     }
 }
 
+/// Whoever looks copies, and one look is not enough for a message of 3 MB.
+TEST(shared_memory_transfers, of_long_messages_are_copied_by_both_sides_or_by_the_reader_alone) {
+    std::array<Neighbours, 2> neighbours{Neighbours(0, 2, by_address), Neighbours(1, 2, by_address)};
+    for (const int self : {0, 1}) {
+        neighbours[static_cast<std::size_t>(self)].connect(1 - self,
+                                                           neighbours[static_cast<std::size_t>(1 - self)].address());
+    }
+    for (Neighbours& each : neighbours) each.settle();
+    std::vector<std::byte> sent(3000001), received(sent.size());
+    for (const bool sender_helps : {false, true}) {
+        Transfers sender(neighbours[0]), reader(neighbours[1]);
+        fill(sent, sender_helps ? 1 : 2);
+        EXPECT_FALSE(sender.send(1, 0, sent.data(), sent.size(), 0));
+        reader.receive(0, 0, received.data(), received.size(), 0);
+        EXPECT_TRUE(reader.poll().completed.empty());
+        for (int polls = 0; sender_helps && polls < 100; ++polls) EXPECT_TRUE(sender.poll().completed.empty());
+        int looks = 1;
+        while (reader.poll().completed.empty() && looks < 100) ++looks;
+        if (sender_helps) EXPECT_EQ(looks, 1);
+        else EXPECT_GT(looks, 5);
+        EXPECT_EQ(received, sent);
+        EXPECT_EQ(sender.poll().completed.size(), 1U);
+    }
+}
+
 /// Somebody reads late what its sender has given up. That is not taken for an answer about the next message.
 TEST(shared_memory_processes, keep_apart_who_has_read_what) {
     const Cast cast(2, Role([](Process& process) {
