@@ -50,4 +50,5 @@ def test_runs_try_one_choice_after_the_other_until_nothing_is_left(mpi: MpiLibra
     run = launch([*words, *launcher, mpi.compile("guarded.c"), 16], environment, TIMEOUT).check()
     for collective, choice in best.items():
         assert re.search(rf"{collective} +{choice.partition(':')[0]}", run.stderr), (best, run.stderr)
+    assert "learning: best" in run.stderr
     assert "in doubt" not in run.stderr

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import msgspec
 import pytest
-from rondo.launching import installation, run_report
+from rich.console import Console
+from rondo.launching import installation, run_report, run_table
 from rondo.launching.rank_report import RankClass, RankEntry, RankReport
 from rondo.tune import cells, learning
 
@@ -38,7 +40,7 @@ def report(*entries: tuple[str, str, int, int], hosts: str = "aabbccdd") -> run_
 
 @pytest.fixture
 def lesson(tmp_path: Path) -> learning.Lesson:
-    where = cells.Circumstances(MPICH, None, False, installation.DEFAULT_RULES)
+    where = cells.Circumstances(MPICH, None, installation.DEFAULT_RULES)
     return learning.Lesson(tmp_path / "node.verdicts", where)
 
 
@@ -68,6 +70,30 @@ def test_what_the_rules_leave_to_the_library_is_tried_in_the_second_run(lesson: 
         "bcast bytes in 4..16",
         "bcast bytes in 1000..1000",
     ]
+
+
+def test_the_report_tells_what_was_learned_from_what_the_rules_say(lesson: learning.Lesson, tmp_path: Path) -> None:
+    for number in range(learning.MOST_TRIED):
+        (line,) = own(lesson) if number else ["-> binomial"]
+        learned.change(tmp_path / "node.verdicts", add=verdict("bcast", line.partition("-> ")[2], 0.0005 + number))
+    lesson.end(report(("scan", "no rule", 100, 100)))
+    assert [each.split()[0] for each in own(lesson)] == ["bcast", "scan"]
+    served = [("bcast", "binomial", "", 1), ("scan", "doubling", "", 2), ("reduce", "native", "chosen", 2 + 55)]
+    served += [("allreduce", "native", "no rule", 0)]
+    classes = [RankClass(None, 10, 80, 8, 8, 0.1)]
+    entries = [RankEntry(*each[:3], classes, each[3]) for each in served]
+    ranks = [RankReport(rank, 8, "a", MPICH, "mpich", True, entries) for rank in range(8)]
+    credited = lesson.credited(run_report.merged(ranks, ["one.json: torn"]))
+    assert {each.collective: (each.line, each.learned) for each in credited.entries} == {
+        "allreduce": (0, ""), "bcast": (0, "best"), "reduce": (55, ""), "scan": (0, "tried"),
+    }  # fmt: skip
+    assert [(each.line, each.learned) for each in credited.ranks[3].entries[:2]] == [(0, "best"), (0, "tried")]
+    assert (credited.unreadable, credited.missing) == (["one.json: torn"], [])
+    console = Console(width=100, color_system=None, record=True, file=io.StringIO())
+    run_table.show(credited, console)
+    text = console.export_text()
+    for said in ("binomial (learning: best)", "doubling (learning: tried)", "native (line 55)", "native (no rule)"):
+        assert said in text
 
 
 def test_each_run_tries_another_choice_and_then_the_best_stays(lesson: learning.Lesson, tmp_path: Path) -> None:

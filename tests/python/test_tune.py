@@ -139,7 +139,7 @@ def test_repetitions_that_took_too_long_count_for_a_candidate_that_has_few_other
 def where(tmp_path: Path) -> Circumstances:
     figures = tmp_path / "machine"
     figures.write_text(FIGURES.text())
-    return Circumstances(MPICH, figures, False, DEFAULTS)
+    return Circumstances(MPICH, figures, DEFAULTS)
 
 
 def test_candidates_are_the_first_by_prediction_and_what_the_default_rules_choose(where):
@@ -220,8 +220,8 @@ def test_ranks_that_share_nodes_have_rules_of_their_own():
 
 
 def test_shapes_whose_ranks_share_memory_have_rules_of_their_own():
-    pair, four = Shape((2,)), Shape((4,))
-    lines = rules_text.lines_of([*ladder(pair, ["k_ported"]), *ladder(four, ["k_ported"])], sharing=[pair])
+    pair, four = Shape((2,), shared_memory=True), Shape((4,))
+    lines = rules_text.lines_of([*ladder(pair, ["k_ported"]), *ladder(four, ["k_ported"])])
     assert [" ".join(each.text.split()) for each in lines] == [
         "bcast processes = 2, nodes = 1, shared_memory = yes, bytes <= 8 -> k_ported",
         "bcast processes = 4, nodes = 1, shared_memory = no, bytes <= 8 -> k_ported",
@@ -300,6 +300,7 @@ def environment(shape: Shape) -> Environment:
     return Environment(
         MPICH, shape.processes, nodes, list(shape.ranks_on), ["node"] * nodes, "Linux", "processor", 2, "shared",
         date="", command="", rondo="0", abi="mpich", launcher="mpiexec", clock_error=0.0, seed=1,
+        shared_memory=shape.shared_memory,
     )  # fmt: skip
 
 
@@ -344,7 +345,6 @@ SITE = sites.Site(
     MPICH,
     Path("/machine"),
     start_seconds=0.0,
-    shared_memory=False,
 )
 LADDER = [Cell(EIGHT, "bcast", count, "native", {"two_tree": 1e-3, "circulant": 1e-3}) for count in (1, 4, 16)]
 
@@ -435,6 +435,18 @@ def test_a_launcher_that_fails_half_way_leaves_what_was_measured(tmp_path, monke
     assert len(simulated.plans) == 1
     (measured,) = kept.opened(tmp_path, QUESTION).by_launch
     assert len(measured.configurations) == 2
+
+
+def test_ranks_that_share_memory_and_ranks_that_do_not_are_kept_apart(tmp_path):
+    with_processors, crowded = Shape((2,), shared_memory=True), Shape((2,))
+    known = kept.opened(tmp_path, QUESTION)
+    for shape, seconds in ((with_processors, 1e-6), (crowded, 1e-3)):
+        known.add(Results(environment(shape), [configuration("bcast", "binomial", 1, about(seconds))]))
+    again = kept.opened(tmp_path, QUESTION)
+    assert set(again.shapes) == {with_processors, crowded}
+    for shape, seconds in ((with_processors, 1e-6), (crowded, 1e-3)):
+        (found,) = again.configurations(shape, "bcast")[1].values()
+        assert [each.seconds for each in found.repetitions] == about(seconds)
 
 
 def test_measurements_of_something_else_are_not_mixed_in(tmp_path):

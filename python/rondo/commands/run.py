@@ -171,6 +171,8 @@ def command(
             with process.requests_to_end():  # whoever asks more than once shall get the report all the same
                 code = process.run(launch.words, environment)
                 merged = read_report(directory)
+                if lesson is not None:
+                    merged = lesson.credited(merged)
                 if report_file is not None:
                     show_report(merged, merged_file)
                     click.echo(f"rules: {lesson.rules if lesson is not None else told.rules}", err=True)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import datetime
 import os
 import shlex
@@ -146,7 +145,7 @@ def tune(asked: Asked, output: Path | None, collectives: Sequence[str], lengths:
     console.tell(ending, left_out)
     if not any(each.certain for each in states):
         raise Error(f"nothing was measured often enough for a rule{of_launcher(ending)}", ending.exit_code or 2)
-    lines = rules_text.lines_of(states, [each for each in known.shapes if known.shared_memory(each)])
+    lines = rules_text.lines_of(states)
     remarks = remarks_of(known, ending, left_out, figures)
     text = rules_text.file_text(head, remarks, lines, rules_file.read(installation.DEFAULT_RULES))
     machine.write(path, text)
@@ -197,7 +196,7 @@ def check(file: Path, asked: Asked, collectives: Sequence[str], lengths: Sequenc
 
 def circumstances(site: Site) -> Circumstances:
     """By what times on a site are predicted."""
-    return Circumstances(site.library, site.figures, site.shared_memory, installation.DEFAULT_RULES)
+    return Circumstances(site.library, site.figures, installation.DEFAULT_RULES)
 
 
 def question(head: Head, site: Site, asked: Asked) -> Question:
@@ -213,8 +212,7 @@ def all_states(known: Kept, where: Circumstances, asked: Sequence[Cell]) -> list
         for collective in cells.collectives_of(None):
             for count, configurations in known.configurations(shape, collective).items():
                 key = (shape, collective, count)
-                there = dataclasses.replace(where, shared_memory=known.shared_memory(shape))
-                cell = found.get(key) or cells.of_count(shape, collective, count, there)
+                cell = found.get(key) or cells.of_count(shape, collective, count, where)
                 found[key] = cell.with_choices(configurations)
     ordered = sorted(found.values(), key=lambda each: (each.collective, each.shape.processes, each.count))
     return [

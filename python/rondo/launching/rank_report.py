@@ -34,6 +34,8 @@ class RankEntry(msgspec.Struct):
     """Those with calls, from the smallest."""
     line: int = 0
     """Of the rules, that says so; 0: none does."""
+    learned: str = ""
+    """Why `rondo run --learn` has chosen it: "tried", or "best" of what was tried; empty: it has not."""
 
 
 class Traffic(msgspec.Struct):

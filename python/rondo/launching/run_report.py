@@ -46,6 +46,8 @@ class Entry(Figures):
     reason: str
     line: int
     """Of the rules, that says so; 0: none does."""
+    learned: str
+    """Why `rondo run --learn` has chosen it: "tried", or "best" of what was tried; empty: it has not."""
     classes: list[SizeClass]
     """Those with calls, from the smallest."""
 
@@ -101,10 +103,11 @@ def _decode_finished(text: bytes) -> RankReport:
 def merged(ranks: Iterable[RankReport], unreadable: Iterable[str] = ()) -> Report:
     """One report of many, entries in alphabetical order."""
     ranks = sorted(ranks, key=lambda rank: (rank.rank, rank.host))
-    groups: dict[tuple[str, str, str, int], list[RankEntry]] = {}
+    groups: dict[tuple[str, str, str, int, str], list[RankEntry]] = {}
     for rank in ranks:
         for entry in rank.entries:
-            groups.setdefault((entry.collective, entry.algorithm, entry.reason, entry.line), []).append(entry)
+            key = (entry.collective, entry.algorithm, entry.reason, entry.line, entry.learned)
+            groups.setdefault(key, []).append(entry)
     size = max((rank.size for rank in ranks), default=0)
     return Report(
         library=" and ".join(sorted({rank.library for rank in ranks})),
@@ -113,7 +116,7 @@ def merged(ranks: Iterable[RankReport], unreadable: Iterable[str] = ()) -> Repor
         missing=sorted(set(range(size)) - {rank.rank for rank in ranks}),
         cut_short=sorted({rank.rank for rank in ranks if not rank.ended}),
         unreadable=list(unreadable),
-        entries=[_merged_entry(*key, group) for key, group in sorted(groups.items())],
+        entries=[_merged_entry(key, group) for key, group in sorted(groups.items())],
         ranks=ranks,
         shared_memory=_traffic([rank.shared_memory for rank in ranks if rank.shared_memory is not None]),
         duels=[duel for rank in ranks if rank.rank == 0 for duel in rank.duels],
@@ -124,17 +127,14 @@ def _traffic(sent: Sequence[Traffic]) -> Traffic | None:
     return Traffic(sum(each.messages for each in sent), sum(each.bytes for each in sent)) if sent else None
 
 
-def _merged_entry(collective: str, algorithm: str, reason: str, line: int, group: Sequence[RankEntry]) -> Entry:
+def _merged_entry(key: tuple[str, str, str, int, str], group: Sequence[RankEntry]) -> Entry:
     groups: dict[int | None, list[RankClass]] = {}
     for entry in group:
         for each in entry.classes:
             groups.setdefault(each.up_to, []).append(each)
     limits = sorted(groups, key=lambda limit: (limit is None, limit))
     return Entry(
-        collective,
-        algorithm,
-        reason,
-        line,
+        *key,
         [SizeClass(limit, **_figures(groups[limit])) for limit in limits],
         **_figures([_together(entry.classes) for entry in group]),
     )

@@ -101,7 +101,8 @@ def _show_duels(duels: Sequence[Duel], console: Console) -> None:
 def _chosen(entry: Entry) -> Text:
     chosen = Text(entry.algorithm, style="" if entry.algorithm == "native" else "green")
     why = [f"line {entry.line}"] if entry.line else []
-    why += [entry.reason] if entry.reason and not (entry.reason == CHOSEN and entry.line) else []
+    why += [f"learning: {entry.learned}"] if entry.learned else []
+    why += [entry.reason] if entry.reason and not (entry.reason == CHOSEN and why) else []
     if why:
         chosen.append(f" ({': '.join(why)})", style="dim")
     return chosen

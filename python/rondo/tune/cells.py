@@ -36,6 +36,8 @@ class Shape:
 
     ranks_on: tuple[int, ...]
     """Of each node."""
+    shared_memory: bool = False
+    """Rondo's messages inside nodes go through memory that their ranks share."""
 
     def __str__(self) -> str:
         """As rondo._core reads it: 4x8, or 4,4,3."""
@@ -61,7 +63,8 @@ class Shape:
     def text(self) -> str:
         """For people."""
         nodes = len(self.ranks_on)
-        return f"{self.processes} ranks on {'1 node' if nodes == 1 else f'{nodes} nodes'} ({self})"
+        sharing = ", which share memory" if self.shared_memory else ""
+        return f"{self.processes} ranks on {'1 node' if nodes == 1 else f'{nodes} nodes'} ({self}){sharing}"
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,6 @@ class Circumstances:
     """What MPI_Get_library_version says."""
     figures: Path | None
     """The machine file."""
-    shared_memory: bool
     rules: Path | None
     """The default ones; None: none."""
 
@@ -182,7 +184,7 @@ def explained(shape: Shape, collective: str, count: int, rules: Path | None, whe
         commutative=has_operation(collective),
         root=0,
         library=where.library,
-        shared_memory=where.shared_memory,
+        shared_memory=shape.shared_memory,
     )
     return explanation.explain(call, rules, where.figures, {})
 

@@ -63,7 +63,10 @@ class Kept:
     @property
     def shapes(self) -> list[Shape]:
         """Of which there is anything, the fewest ranks first."""
-        return sorted({shape_of(each) for each in self.by_launch}, key=lambda each: (each.processes, each.ranks_on))
+        return sorted(
+            {shape_of(each) for each in self.by_launch},
+            key=lambda each: (each.processes, each.ranks_on, each.shared_memory),
+        )
 
     def configurations(self, shape: Shape, collective: str) -> dict[int, dict[str, Configuration]]:
         """All repetitions there are: by count, by choice."""
@@ -77,10 +80,6 @@ class Kept:
         for (count, label), each in parts.items():
             found.setdefault(count, {})[label] = racing.merged(each)
         return found
-
-    def shared_memory(self, shape: Shape) -> bool:
-        """Whether its ranks shared memory for Rondo's messages."""
-        return any(each.environment.shared_memory for each in self.by_launch if shape_of(each) == shape)
 
     def clock_error(self, shape: Shape) -> float:
         """The largest of all launches."""
@@ -119,5 +118,5 @@ def opened(directory: Path, asked: Question) -> Kept:
 
 
 def shape_of(measured: Results) -> Shape:
-    """Where its ranks were."""
-    return Shape(tuple(measured.environment.ranks_per_node))
+    """Where its ranks were, and whether they shared memory: unasked, that depends on the processors that they got."""
+    return Shape(tuple(measured.environment.ranks_per_node), measured.environment.shared_memory)

@@ -13,7 +13,7 @@ import contextlib
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -24,7 +24,9 @@ from rondo.bench.maps import call_count
 from rondo.bench.results import NATIVE
 from rondo.cluster import cluster
 from rondo.errors import Error
+from rondo.launching import run_report
 from rondo.launching.instructed import Instructed
+from rondo.launching.rank_report import RankEntry
 from rondo.launching.run_report import Report
 from rondo.machine import machine
 from rondo.reports.style import counted
@@ -87,6 +89,8 @@ class Lesson:
         self._where = where
         self.rules = ""
         """For people."""
+        self._above: list[str] = []
+        """Of each line above the rules of the user, why it is there."""
 
     def courses(self) -> list[Course]:
         """Of all kinds of calls that there are verdicts about."""
@@ -97,9 +101,10 @@ class Lesson:
     def text_of_rules(self) -> str:
         """For the run: what is tried or is the best, above the rules of the user."""
         seen = self._read_seen()
-        where = replace(self._where, shared_memory=seen.shared_memory)
-        first_tries = _first_tries(seen.calls, Shape(tuple(seen.ranks_on)), where)
-        lines = [*(each.rule for each in self.courses()), *first_tries]
+        first_tries = list(_first_tries(seen.calls, Shape(tuple(seen.ranks_on), seen.shared_memory), self._where))
+        courses = self.courses()
+        lines = [*(each.rule for each in courses), *first_tries]
+        self._above = [*("tried" if each.untried else "best" for each in courses), *["tried"] * len(first_tries)]
         own = rules_file.read(self._where.rules) if self._where.rules is not None else ""
         below = rules_file.shown(self._where.rules) if self._where.rules is not None else rules_file.NO_RULES
         self.rules = f"{below}, below {counted(len(lines), 'line')} of what is tried" if lines else below
@@ -111,6 +116,20 @@ class Lesson:
         calls = _merged(sorted({*seen.calls, *_left_by_rules(report)}))
         self._write_seen(Seen(_ranks_on(report) or seen.ranks_on, calls, report.shared_memory is not None))
         return self.progress()
+
+    def credited(self, report: Report) -> Report:
+        """The report of the run, with what was chosen by learning, and with lines of the user's own rules."""
+        ranks = [
+            msgspec.structs.replace(rank, entries=[self._credited(each) for each in rank.entries])
+            for rank in report.ranks
+        ]
+        return run_report.merged(ranks, report.unreadable)
+
+    def _credited(self, entry: RankEntry) -> RankEntry:
+        above = len(self._above)
+        if 0 < entry.line <= above:
+            return msgspec.structs.replace(entry, line=0, learned=self._above[entry.line - 1])
+        return msgspec.structs.replace(entry, line=max(0, entry.line - above))
 
     def progress(self) -> str:
         """How far it is, for people."""
@@ -133,7 +152,6 @@ class Lesson:
 
 def _course(condition: str, known: Sequence[Verdict], where: cells.Circumstances) -> Course:
     first, tried = known[0], learned.ratios(known)
-    where = replace(where, shared_memory=first.shared_memory)
     candidates = _candidates(first.collective, first.bytes, _shape_of(first), where)
     room = max(0, MOST_TRIED - len(tried))
     return Course(condition, learned.best(known), [each for each in candidates if each not in tried][:room])
@@ -142,9 +160,9 @@ def _course(condition: str, known: Sequence[Verdict], where: cells.Circumstances
 def _shape_of(verdict: Verdict) -> Shape:
     """Of its ranks; where they are is not known of all."""
     if verdict.nodes == 0:
-        return Shape((1,) * verdict.processes)
+        return Shape((1,) * verdict.processes, verdict.shared_memory)
     full, rest = divmod(verdict.processes, verdict.most_on_node)
-    return Shape((verdict.most_on_node,) * full + ((rest,) if rest else ()))
+    return Shape((verdict.most_on_node,) * full + ((rest,) if rest else ()), verdict.shared_memory)
 
 
 def _candidates(collective: str, length: int, shape: Shape, where: cells.Circumstances) -> list[str]:
@@ -201,8 +219,7 @@ def begin(told: Instructed, library: str, running: cluster.Cluster | None, direc
     figures = Path(named) if named is not None else running.directory / "machine" if running is not None else None
     machine_text = figures.read_text(encoding="utf-8") if figures is not None else machine.standard().text()
     own = told.variables.get(rules_file.VARIABLE)
-    # Whether ranks share memory, earlier runs tell.
-    where = cells.Circumstances(library, figures, False, Path(own) if own is not None else None)
+    where = cells.Circumstances(library, figures, Path(own) if own is not None else None)
     file = learned.file_name(library, machine_text, cluster.FIRST_NODE if running is not None else "")
     lesson = Lesson(Path(told.variables[learned.VARIABLE]) / file, where)
     path = directory / "tried.rules"

@@ -217,7 +217,7 @@ class Race:
         if measured is not None:
             if shape_of(measured) != launch.site.shape:
                 raise Error(
-                    f"the launcher started {shape_of(measured)} ranks where it started {launch.site.shape} before"
+                    f"the launcher started {shape_of(measured).text} where it started {launch.site.shape.text} before"
                 )
             self._kept.add(measured)
             self._learn(measured, time.monotonic() - began - launch.site.start_seconds)

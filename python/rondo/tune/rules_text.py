@@ -11,14 +11,14 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rondo import _core
 from rondo.bench import plans
 from rondo.bench.results import NATIVE
 from rondo.selection import inspection
-from rondo.tune.cells import Shape, has_operation
+from rondo.tune.cells import has_operation
 from rondo.tune.racing import State
 from rondo.tune.tuned_files import FIRST_LINE, Head
 
@@ -54,12 +54,12 @@ class Line:
         return lines
 
 
-def lines_of(states: Sequence[State], sharing: Collection[Shape] = ()) -> list[Line]:
-    """The rules that follow. `sharing`: shapes whose ranks shared memory for Rondo's messages inside nodes."""
+def lines_of(states: Sequence[State]) -> list[Line]:
+    """The rules that follow."""
     found = []
     for collective in dict.fromkeys(each.cell.collective for each in states):
         of_collective = [each for each in states if each.cell.collective == collective]
-        kinds = [(each.cell.shape.placement, each.cell.shape in sharing) for each in of_collective]
+        kinds = [(each.cell.shape.placement, each.cell.shape.shared_memory) for each in of_collective]
         for placement, shared_memory in dict.fromkeys(kinds):
             some = [each for each, kind in zip(of_collective, kinds, strict=True) if kind == (placement, shared_memory)]
             memory = (f"shared_memory = {'yes' if shared_memory else 'no'}",) if placement != ALONE else ()

@@ -41,8 +41,6 @@ class Site:
     """The machine file, by which times are predicted."""
     start_seconds: float
     """That it takes to start them."""
-    shared_memory: bool
-    """Rondo's messages inside nodes go through memory that their ranks share."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +145,7 @@ def _visit(place: Place, figures: Path, say: Say) -> Site:
         )
     environment = found.environment
     seconds = time.monotonic() - began
-    site = Site(place, shape_of(found), environment.library, figures, seconds, environment.shared_memory)
+    site = Site(place, shape_of(found), environment.library, figures, seconds)
     say(f"{site.shape.text}, {site.library}; starting them takes {site.start_seconds:.1f} s")
     return site
 
