@@ -10,7 +10,7 @@ from mpi_libraries import ROOT, MpiLibrary, results_command, results_of_data
 
 from rondo import _core
 
-pytestmark = pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+MPICH = pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 
 # Ranks and nodes. MPICH deals ranks out to the nodes in turn.
 SHAPES = [(7, 3), (6, 2), (5, 2), (6, 1), (4, 4)]
@@ -39,6 +39,7 @@ def algorithms_on_nodes() -> list[tuple[str, dict]]:
         for j, shape in enumerate(SHAPES)
     ],
 )
+@MPICH
 def test_algorithm_gives_the_native_results_wherever_ranks_are(
     mpi: MpiLibrary, collective: str, algorithm: str, ranks: int, nodes: int
 ) -> None:
@@ -64,6 +65,7 @@ def test_algorithm_gives_the_native_results_wherever_ranks_are(
         pytest.param("scan", "two_op_doubling", marks=pytest.mark.soak),
     ],
 )
+@MPICH
 def test_leaders_take_the_algorithm_that_is_named(mpi: MpiLibrary, collective: str, lane: str) -> None:
     program = "results_of_parts.cpp" if collective == "allgather" else "results.cpp"
     command = [mpi.compile(program), collective, "1501", "brief"]
@@ -75,7 +77,17 @@ def test_leaders_take_the_algorithm_that_is_named(mpi: MpiLibrary, collective: s
 
 
 @pytest.mark.parametrize("collective", ["alltoall", "gather", "scatter"])
-@pytest.mark.parametrize("nodes", ["2x3", pytest.param("2,3,1", marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    ("mpi", "nodes"),
+    [
+        ("mpich", "2x3"),
+        pytest.param("mpich", "2,3,1", marks=pytest.mark.soak),
+        pytest.param("openmpi", "2x3", marks=pytest.mark.soak),
+        ("openmpi", "2,3,1"),
+        pytest.param("impi", "2,3,1", marks=pytest.mark.soak),
+    ],
+    indirect=["mpi"],
+)
 def test_nodes_and_lanes_that_work_at_once_give_the_native_results(
     mpi: MpiLibrary, collective: str, nodes: str
 ) -> None:
@@ -89,6 +101,7 @@ def test_nodes_and_lanes_that_work_at_once_give_the_native_results(
 
 # 160 KB of the longer types.
 @pytest.mark.parametrize("collective", COLLECTIVES)
+@MPICH
 def test_the_default_rules_serve_long_vectors_on_nodes(mpi: MpiLibrary, collective: str) -> None:
     command = results_command(mpi, collective, longest=20011)
     where = {"RONDO_NODES": "2x2", "RONDO_RULES": str(ROOT / "tuning" / "default.rules")}
@@ -100,6 +113,7 @@ def test_the_default_rules_serve_long_vectors_on_nodes(mpi: MpiLibrary, collecti
 
 
 @pytest.mark.parametrize(("nodes", "served"), [(1, False), (2, True), (3, True)])
+@MPICH
 def test_rules_ask_for_nodes(mpi: MpiLibrary, tmp_path: Path, nodes: int, served: bool) -> None:
     rules = tmp_path / "nodes.rules"
     rules.write_text("allreduce nodes in 2..3, commutative = yes -> full_lane\n")
@@ -112,6 +126,7 @@ NODES_RULES = "allreduce nodes in 2..3, commutative = yes -> full_lane\n"
 
 
 @pytest.mark.parametrize(("nodes", "served"), [("1x5", False), ("3,2", True), ("2,2,1", True)])
+@MPICH
 def test_nodes_can_be_imposed(mpi: MpiLibrary, tmp_path: Path, nodes: str, served: bool) -> None:
     rules = tmp_path / "nodes.rules"
     rules.write_text(NODES_RULES)
@@ -132,6 +147,7 @@ def test_nodes_can_be_imposed(mpi: MpiLibrary, tmp_path: Path, nodes: str, serve
         ("2y3", "'2y3' says no nodes; expected NODESxRANKS, as in 4x8, or the ranks of each, as in 4,4,3"),
     ],
 )
+@MPICH
 def test_nodes_that_contradict_the_ranks_leave_them_where_they_are(
     mpi: MpiLibrary, tmp_path: Path, nodes: str, expected: str
 ) -> None:
