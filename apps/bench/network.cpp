@@ -18,13 +18,15 @@ namespace rondo::bench {
 namespace {
 
 constexpr int tag = 4;
-constexpr int round_trips = 10;  // of each size, of which the quickest counts
+constexpr int round_trips = 10, least_round_trips = 3;  // of each size, of which the quickest counts,
+constexpr double time_of_size = 1;                      // as many as that and these seconds allow
 // Seconds, and times the shortest message: larger messages would take too long. Two lengths at least must lie beyond
 // the handshake of long messages, which takes two latencies more.
 constexpr double longest_one_way = 0.03, longest_in_latencies = 5;
 constexpr int largest_message = 1 << 20;
 constexpr double good_residual = 0.05;
-constexpr int attempts = 3;  // to get one as good as that
+constexpr int attempts = 3;             // to get one as good as that,
+constexpr double time_of_attempts = 5;  // if these seconds are not over: slow networks suffer less from chance
 // A late packet makes what it is part of later by no more than its lateness; all of them may add up.
 constexpr double tolerated_lateness = 0.1;   // in the mean and at worst, of the latency,
 constexpr double least_latency = 100e-6;     // or of this if it is less;
@@ -33,7 +35,8 @@ constexpr double tolerated_at_worst = 0.01;  // or, at worst, of the time that w
 /// One way, the quickest. The partner is told before each round trip how it goes on: by the size, 0 ends.
 double one_way(MPI_Comm comm, int partner, std::vector<char>& buffer, int bytes) {
     double quickest = HUGE_VAL;
-    for (int i = 0; i < round_trips; ++i) {
+    const double began = monotonic_seconds();
+    for (int i = 0; i < round_trips && (i < least_round_trips || monotonic_seconds() - began < time_of_size); ++i) {
         const double start = monotonic_seconds();
         MPI_Send(buffer.data(), bytes, MPI_BYTE, partner, tag, comm);
         MPI_Recv(buffer.data(), bytes, MPI_BYTE, partner, tag, comm, MPI_STATUS_IGNORE);
@@ -111,7 +114,9 @@ Line fitted_line(MPI_Comm comm, int partner) {
     }
     one_way(comm, partner, buffer, 1);  // connects
     Line best{.residual = HUGE_VAL};
-    for (int attempt = 0; attempt < attempts && best.residual > good_residual; ++attempt) {
+    const double began = monotonic_seconds();
+    const auto goes_on = [&](int attempt) { return attempt == 0 || monotonic_seconds() - began < time_of_attempts; };
+    for (int attempt = 0; attempt < attempts && best.residual > good_residual && goes_on(attempt); ++attempt) {
         std::vector<double> sizes, seconds;
         for (int bytes = 1; bytes <= largest_message; bytes *= 4) {
             sizes.push_back(bytes);
