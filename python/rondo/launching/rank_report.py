@@ -35,7 +35,9 @@ class RankEntry(msgspec.Struct):
     line: int = 0
     """Of the rules, that says so; 0: none does."""
     learned: str = ""
-    """Why `rondo run --learn` has chosen it: "tried", or "best" of what was tried; empty: it has not."""
+    """Why `rondo run --learn` has chosen it: "tried", or "best" of what was tried; empty: it has not.
+
+    Then the line is one of those that stood above the rules of the user in that run."""
 
 
 class Traffic(msgspec.Struct):

@@ -100,8 +100,7 @@ def _show_duels(duels: Sequence[Duel], console: Console) -> None:
 
 def _chosen(entry: Entry) -> Text:
     chosen = Text(entry.algorithm, style="" if entry.algorithm == "native" else "green")
-    why = [f"line {entry.line}"] if entry.line else []
-    why += [f"learning: {entry.learned}"] if entry.learned else []
+    why = [f"learning: {entry.learned}"] if entry.learned else [f"line {entry.line}"] if entry.line else []
     why += [entry.reason] if entry.reason and not (entry.reason == CHOSEN and why) else []
     if why:
         chosen.append(f" ({': '.join(why)})", style="dim")

@@ -128,7 +128,7 @@ class Lesson:
     def _credited(self, entry: RankEntry) -> RankEntry:
         above = len(self._above)
         if 0 < entry.line <= above:
-            return msgspec.structs.replace(entry, line=0, learned=self._above[entry.line - 1])
+            return msgspec.structs.replace(entry, learned=self._above[entry.line - 1])
         return msgspec.structs.replace(entry, line=max(0, entry.line - above))
 
     def progress(self) -> str:
