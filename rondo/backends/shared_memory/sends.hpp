@@ -15,8 +15,8 @@ namespace rondo::shared_memory {
 ///
 /// Up to `most_inline` bytes go into the queue. More are copied into parcels, piece by piece, and the queue gets
 /// references; a message is complete when its last piece is on its way. Of a long message, where the reader can read in
-/// this process, the queue gets its address; it is complete when the reader says so. What the reader could not read
-/// goes in pieces. Where there is no memory for parcels, all bytes go through the queue.
+/// this process, the queue gets its address; both sides copy, and it is complete when the reader says so. What the
+/// reader could not read goes in pieces. Where there is no memory for parcels, all bytes go through the queue.
 class Sends {
   public:
     /// To neighbour i through `channels[i]`. Borrows both.
