@@ -80,7 +80,8 @@ void Sends::copy_share(const Send& send, ParcelHead& head) {
     const Share share = shares.take_back(head.taken);
     if (share.bytes == 0) return;
     moved_ = true;
-    if (reader.write(into + share.first, send.data + share.first, share.bytes)) shares.note_written(head.written, share);
+    const bool is_written = reader.write(into + share.first, send.data + share.first, share.bytes);
+    if (is_written) shares.note_written(head.written, share);
     else shares.give_back(head.taken, share);
 }
 

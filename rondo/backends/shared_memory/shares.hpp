@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How two processes share the copying of one message: each copies what the other has not taken.
 //
-// The reader takes shares from the front, and reads them in the writer; the writer takes shares from the back, while it
-// waits anyway, and writes them into the reader. Shares become shorter towards the end, so both end together (Polychronopoulos
-// and Kuck, Guided self-scheduling, IEEE Transactions on Computers, 1987). If one is busy elsewhere, the other does it all.
+// The reader takes shares from the front, and reads them in the writer; the writer takes shares from the back,
+// while it waits anyway, and writes them into the reader. Shares become shorter towards the end, so both end
+// together (Polychronopoulos and Kuck, Guided self-scheduling, IEEE Transactions on Computers, 1987). If one is
+// busy elsewhere, the other does it all.
 //
 // The text is over any memory, as that of the queue is. `taken` and `written` are words that were 0.
 #pragma once
