@@ -68,7 +68,8 @@ class RangeMap {
         auto run = recent_;
         if (run->first > at && run != runs_.begin()) --run;
         for (int tries = 0; run->first <= at && tries < 3; ++tries) {
-            if (++run == runs_.end() || run->first > at) return run;
+            ++run;
+            if (run == runs_.end() || run->first > at) return run;
         }
         return runs_.upper_bound(at);
     }
