@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Times collectives between the ranks of one node. Prints for each collective and count: its name, the bytes of a
- * vector, and the median over repetitions of the longest time of a rank, in microseconds. Ranks start together: they
- * meet in memory that they share, which takes less than any collective of a library. */
+ * vector, how ranks start, and microseconds. "together": they meet in memory that they share, which takes less than any
+ * collective of a library; the median over repetitions of the longest time of a rank. "row": calls follow one another,
+ * and each rank starts when its last call ends; the median over rows, of a call's time on the slowest rank.
+ * "by_hand" is an allreduce of one int with a line of memory for each rank and no library: the least that counts. */
 #define _POSIX_C_SOURCE 199309L
 #include <mpi.h>
 #include <sched.h>
@@ -12,8 +14,16 @@
 #include <time.h>
 
 typedef struct {
+    _Alignas(64) atomic_long call;
+    int element;
+} Sent;
+
+typedef struct {
     _Alignas(128) atomic_long turn;
+    Sent sent[2]; /* of two calls that follow one another: nobody is further ahead */
 } Line;
+
+enum { most_repetitions = 5000, calls_in_a_row = 500, longest_in_a_row = 4096 };
 
 static Line* lines[64];
 static int rank, size;
@@ -36,6 +46,22 @@ static void meet(void) {
 
 static int *input, *output, counts[64];
 
+static void by_hand(void) {
+    static long call;
+    Sent* const own = &lines[rank]->sent[++call % 2];
+    own->element = input[0];
+    atomic_store_explicit(&own->call, call, memory_order_release);
+    int sum = 0;
+    for (int i = 0; i < size; ++i) {
+        Sent* const sent = &lines[i]->sent[call % 2];
+        for (long polls = 0; atomic_load_explicit(&sent->call, memory_order_acquire) != call; ++polls) {
+            if (polls > 10000) sched_yield();
+        }
+        sum += sent->element;
+    }
+    output[0] = sum;
+}
+
 static void call(const char* collective, int count) {
     MPI_Comm world = MPI_COMM_WORLD;
     if (!strcmp(collective, "allreduce")) MPI_Allreduce(input, output, count, MPI_INT, MPI_SUM, world);
@@ -47,12 +73,28 @@ static void call(const char* collective, int count) {
         MPI_Allgather(input, counts[size - 1], MPI_INT, output, counts[size - 1], MPI_INT, world);
     else if (!strcmp(collective, "reduce_scatter")) MPI_Reduce_scatter(input, output, counts, MPI_INT, MPI_SUM, world);
     else if (!strcmp(collective, "barrier")) MPI_Barrier(world);
+    else if (!strcmp(collective, "by_hand")) by_hand();
     else MPI_Abort(world, 2);
 }
 
 static int compare(const void* a, const void* b) {
     const double x = *(const double*)a, y = *(const double*)b;
     return (x > y) - (x < y);
+}
+
+/* Of what each repetition took the slowest rank: the median. */
+static void print_median(const char* collective, size_t bytes, const char* start, const double* times,
+                         int repetitions) {
+    static double worst[most_repetitions];
+    MPI_Reduce(times, worst, repetitions, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank != 0) return;
+    qsort(worst, (size_t)repetitions, sizeof(double), compare);
+    printf("%s %zu %s %.3f\n", collective, bytes, start, worst[repetitions / 2]);
+}
+
+static int repetitions_in(double budget, double each) {
+    const int repetitions = (int)(budget / (each + 1));
+    return repetitions < 7 ? 7 : repetitions > most_repetitions ? most_repetitions : repetitions;
 }
 
 int main(int argc, char** argv) { /* <shortest> <longest> <milliseconds for each> <collective>... */
@@ -75,9 +117,10 @@ int main(int argc, char** argv) { /* <shortest> <longest> <milliseconds for each
     input = malloc(longest + 256);
     output = malloc(longest + 256);
     for (size_t i = 0; i < longest / sizeof(int); ++i) input[i] = output[i] = (int)i + rank;
-    static double times[5000], worst[5000];
+    static double times[most_repetitions];
     for (int word = 4; word < argc; ++word) {
-        for (size_t bytes = strcmp(argv[word], "barrier") ? shortest : 0; bytes <= longest; bytes *= 4) {
+        const int has_data = strcmp(argv[word], "barrier") != 0, has_sizes = has_data && strcmp(argv[word], "by_hand");
+        for (size_t bytes = has_sizes ? shortest : 4 * (size_t)has_data; bytes <= longest; bytes *= 4) {
             const int count = (int)(bytes / sizeof(int));
             for (int i = 0; i < size; ++i) counts[i] = count / size + (i < count % size);
             if (count < size && !strcmp(argv[word], "allgather")) counts[size - 1] = 1; /* or nothing would be sent */
@@ -90,21 +133,23 @@ int main(int argc, char** argv) { /* <shortest> <longest> <milliseconds for each
                 first = took < first ? took : first;
             }
             MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-            int repetitions = (int)(budget / (first + 1));
-            if (repetitions < 7) repetitions = 7;
-            if (repetitions > 5000) repetitions = 5000;
+            const int repetitions = repetitions_in(budget, first);
             for (int i = 0; i < repetitions; ++i) {
                 meet();
                 const double start = now();
                 call(argv[word], count);
                 times[i] = now() - start;
             }
-            MPI_Reduce(times, worst, repetitions, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-            if (rank == 0) {
-                qsort(worst, (size_t)repetitions, sizeof(double), compare);
-                printf("%s %zu %.3f\n", argv[word], bytes, worst[repetitions / 2]);
+            print_median(argv[word], bytes, "together", times, repetitions);
+            const int rows = bytes <= longest_in_a_row ? repetitions_in(budget, calls_in_a_row * first) : 0;
+            for (int i = 0; i < rows; ++i) {
+                meet();
+                const double start = now();
+                for (int each = 0; each < calls_in_a_row; ++each) call(argv[word], count);
+                times[i] = (now() - start) / calls_in_a_row;
             }
-            if (bytes == 0) break;
+            if (rows > 0) print_median(argv[word], bytes, "row", times, rows);
+            if (!has_sizes) break;
         }
     }
     MPI_Win_free(&window);
