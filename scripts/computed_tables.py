@@ -58,15 +58,24 @@ def wanted_of_native(collective: str, bytes_: int) -> float:
     return 0.7 if collective in ("allreduce", "barrier") else 0.8
 
 
-def one_node(page: Page, file: str) -> str:
-    """Two ranks of a node: each library natively and under Rondo, in microseconds."""
+BY_HAND = "by_hand"  # not a collective of a library
+
+
+def one_node(page: Page, file: str, start: str = "together", names: dict[str, str] | None = None) -> str:
+    """Two ranks of a node: each library natively and under Rondo, in microseconds.
+
+    `start`: "together", or "row" for calls that follow one another. `names`: of libraries that have none in NAMES.
+    """
     del page
     cells: dict[tuple[str, int], dict[tuple[str, str], float]] = {}
     for each in records(file):
+        if each["start"] != start or each["collective"] == BY_HAND:
+            continue
         cell = cells.setdefault((each["collective"], int(each["bytes"])), {})
         cell[each["library"], each["way"]] = float(each["microseconds"])
     libraries = list(dict.fromkeys(library for cell in cells.values() for library, _ in cell))
-    heads = [f"{NAMES[library]}{way}" for library in libraries for way in ("", ", Rondo")]
+    shown_as = NAMES | (names or {})
+    heads = [f"{shown_as[library]}{way}" for library in libraries for way in ("", ", Rondo")]
     shown = [["collective", "bytes", *heads, "of native", "wanted"]]
     for (collective, bytes_), cell in cells.items():
         times = [cell[library, way] for library in libraries for way in ("native", "rondo")]
