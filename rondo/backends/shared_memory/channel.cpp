@@ -45,6 +45,7 @@ void Channel::open(Ends ends) {
     ends_ = std::move(ends);
     out_ = {at<Line>(ends_.own->data(), ends_.own_queue), ends_.notice};
     in_ = {ends_.queue, ends_.own_notice};
+    may_write_.store(ends_.may_write, std::memory_order_relaxed);
 }
 
 std::byte* Channel::memory(std::uint64_t offset, std::uint64_t bytes) const {

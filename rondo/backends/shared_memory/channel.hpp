@@ -55,6 +55,8 @@ class Channel {
         Notice* notice = nullptr;
         RegionAddress address{};
         std::size_t read_from = never;  ///< bytes from which on the neighbour reads in this process
+        /// This process writes in the neighbour: it has read there, so the neighbour's number means it here, too.
+        bool may_write = false;
     };
     void open(Ends ends);
     [[nodiscard]] bool is_open() const { return ends_.notice != nullptr; }
@@ -111,7 +113,7 @@ class Channel {
     Writer writer_;
     Queue out_;
     std::atomic<std::uint64_t> messages_{0}, bytes_{0};  // written with the lock held
-    std::atomic<bool> may_write_{true};
+    std::atomic<bool> may_write_{false};
 
     alignas(line_bytes) SpinLock receiving_;
     Reader reader_;

@@ -34,8 +34,8 @@ void Neighbours::connect(int neighbour, const RegionAddress& address, bool may_r
     }
     if (found.region) {
         found.address = address;
-        const bool reads = may_read && read_from_ != Channel::never && can_read_process(address);
-        reach = reads ? Reach::reads : Reach::granted;
+        found.reads = may_read && read_from_ != Channel::never && can_read_process(address);
+        reach = found.reads ? Reach::reads : Reach::granted;
     }
     notice_to(neighbour).reach.store(reach, std::memory_order_release);
 }
@@ -59,7 +59,8 @@ void Neighbours::settle() {
                             .queue = at<Line>(data, layout_.queue(self_)),
                             .notice = notice,
                             .address = found.address,
-                            .read_from = reach == Reach::reads ? read_from_ : Channel::never});
+                            .read_from = reach == Reach::reads ? read_from_ : Channel::never,
+                            .may_write = found.reads});
     }
     found_.clear();
     region_.close();

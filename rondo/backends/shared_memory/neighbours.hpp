@@ -57,6 +57,7 @@ class Neighbours {
     struct Found {
         Mapping region;
         RegionAddress address{};
+        bool reads = false;  ///< this process, in it
     };
 
     [[nodiscard]] Channel& channel(int neighbour) const { return channels_[static_cast<std::size_t>(neighbour)]; }

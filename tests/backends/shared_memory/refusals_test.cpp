@@ -230,6 +230,36 @@ TEST(shared_memory_refusals, to_write_in_processes_leave_all_of_a_message_to_its
     }
 }
 
+/// In another process namespace the reader's number may be another process's; here it is the sender's own.
+TEST(shared_memory_refusals, to_read_in_the_reader_keep_its_sender_from_writing_there) {
+    static std::vector<std::byte> target;  // in all processes at the same address
+    target.assign(3 * mebibyte, std::byte{0});
+    const Cast cast(2, Role([](Process& process) {
+                        const auto neighbours = process.meet(by_address, [&] {
+                            if (process.self() == 1) process.board().addresses[0].process = ::getpid();
+                        });
+                        Transfers transfers(*neighbours);
+                        std::vector<std::byte> mine(target.size());
+                        fill(mine, 1);
+                        if (process.self() == 0) {
+                            transfers.receive(1, 0, target.data(), target.size(), 0);
+                            process.wait_until([&] { return transfers.poll().moved; });
+                            process.board().signal = 1;
+                            process.wait_until([&] { return process.board().signal == 2; });
+                            process.poll_until_idle(transfers);
+                            process.require(target == mine, "wrong data");
+                        } else {
+                            transfers.send(0, 0, mine.data(), mine.size(), 0);
+                            process.wait_until([&] { return process.board().signal == 1; });
+                            for (int polls = 0; polls < 20; ++polls) (void)transfers.poll();
+                            process.board().signal = 2;
+                            process.poll_until_idle(transfers);
+                            const std::vector<std::byte> untouched(target.size());
+                            process.require(target == untouched, "has written into another process");
+                        }
+                    }));
+}
+
 TEST(shared_memory_refusals, to_read_in_another_process_namespace_or_process_are_found_out) {
     const Region region(mebibyte);
     RegionAddress address = region.address();
