@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the system may refuse, and what is left of processes that end: reasons in plain words, another way, and nothing.
-#include <linux/audit.h>
-#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -20,6 +17,7 @@
 #include <optional>
 #include <thread>
 
+#include "tests/backends/shared_memory/filter_calls.hpp"
 #include "tests/backends/shared_memory/processes.hpp"
 
 namespace rondo::shared_memory {
@@ -48,18 +46,7 @@ class Limit {
 
 /// From now on this process may not make that system call; all of them, or those with such a third argument.
 void forbid(unsigned call, unsigned error, std::optional<unsigned> third = {}) {
-    sock_filter filter[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 3),
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[2])),
-        BPF_JUMP(BPF_JMP | (third ? BPF_JEQ : BPF_JGE) | BPF_K, third.value_or(0), 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const sock_fprog program{static_cast<unsigned short>(std::size(filter)), filter};
-    if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
-        ::_exit(3);
-    }
+    filter_calls(call, SECCOMP_RET_ERRNO | error, third);
 }
 
 void forbid_reading_processes(unsigned error = EPERM) { forbid(SYS_process_vm_readv, error); }
