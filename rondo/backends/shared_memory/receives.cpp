@@ -157,9 +157,12 @@ bool Receives::read_shares(Receive& receive) {
         budget_ -= std::min(budget_, count);
         moved_ = true;
     }
-    if (receive.is_refused) return moved_ = shares.close(head.taken, head.written);
-    if (!shares.is_complete(head.taken, head.written)) return false;
-    receive.source_read = receive.source.bytes;
+    if (receive.is_refused) {
+        if (!shares.close(head.taken, head.written)) return false;
+    } else {
+        if (!shares.is_complete(head.taken, head.written)) return false;
+        receive.source_read = receive.source.bytes;
+    }
     return moved_ = true;
 }
 

@@ -62,7 +62,7 @@ void be_signalled_before_each_write(int signal) {
 }
 
 /// Process 1 sends, and is signalled before it writes what it has taken. When the reader sees that the turn is its own,
-/// `read` says what it does.
+/// `read` says what it does; a short message, which it has asked for first, is there by then.
 class Scene {
   public:
     Scene(int signal, const std::function<void(Process&, Transfers&, std::vector<std::byte>&)>& read)
@@ -75,9 +75,12 @@ class Scene {
                         fill(data, 1);
                         transfers.send(0, 0, data.data(), bytes, 0);
                         process.wait_until([&] { return process.board().signal == 1; });
+                        transfers.send(0, 1, data.data(), 1, 1);
                         process.poll_until_idle(transfers);
                         return;
                     }
+                    std::byte first{};
+                    transfers.receive(1, 1, &first, 1, 1);
                     transfers.receive(1, 0, data.data(), bytes, 0);
                     process.wait_until([&] { return transfers.poll().moved; });
                     process.board().signal = 1;
@@ -113,6 +116,23 @@ class Scene {
 
 TEST(shared_memory_stops, of_a_sender_that_has_taken_a_share_are_waited_for) {
     Scene scene(SIGSTOP, [](Process& process, Transfers& transfers, std::vector<std::byte>& data) {
+        std::vector<std::byte> expected(bytes);
+        fill(expected, 1);
+        process.poll_until_idle(transfers);
+        process.board().signal = 3;
+        process.require(data == expected, "wrong data");
+    });
+    scene.await_signal();
+    scene.expect_not(3);
+    scene.go_on();
+}
+
+TEST(shared_memory_stops, of_a_sender_that_has_taken_a_share_are_waited_for_where_the_rest_cannot_be_read) {
+    Scene scene(SIGSTOP, [](Process& process, Transfers& transfers, std::vector<std::byte>& data) {
+        filter_calls(SYS_process_vm_readv, SECCOMP_RET_ERRNO | EPERM);
+        const Transfers::Progress progress = transfers.poll();
+        process.require(progress.completed.size() == 1 && progress.moved, "the short message is no progress");
+        process.require(!transfers.poll().moved, "goes on");
         std::vector<std::byte> expected(bytes);
         fill(expected, 1);
         process.poll_until_idle(transfers);
