@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The protocol between a writer and a reader, tried in every order in which they may take their steps.
 //
-// A step is one access to memory that both see. The text is that of the room (queue.hpp, shares.hpp); only the memory is a model:
-// it knows which accesses an acquire that saw a release puts in order, and takes two accesses in no order for a race.
-// All reachable states are visited once each.
+// A step is one access to memory that both see. The text is that of the room (queue.hpp, shares.hpp); only the memory
+// is a model: it knows which accesses an acquire that saw a release puts in order, and takes two accesses in no order
+// for a race. All reachable states are visited once each.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -253,8 +253,8 @@ class Model {
 
     /// What the two ends keep for themselves follows from this.
     Key key(const State& state) const {
-        return {state.memory,     state.sent,   state.taken, state.has_filled, state.has_back,
-                state.is_refused, state.copies, state.past};
+        return {state.memory,   state.sent,       state.taken,  state.has_filled,
+                state.has_back, state.is_refused, state.copies, state.past};
     }
 
     [[nodiscard]] bool is_over(const State& state) const {
@@ -356,8 +356,8 @@ class Model {
                 return true;
             }
         }
-        const bool is_over = *state.copies ? all.is_complete(view.taken(), view.written())
-                                           : all.close(view.taken(), view.written());
+        const bool is_over =
+            *state.copies ? all.is_complete(view.taken(), view.written()) : all.close(view.taken(), view.written());
         if (!is_over) return true;
         for (std::size_t share = 0; share < shares; ++share) {
             if (*state.copies) EXPECT_EQ(view.read(target_cell + share), parcel_value);
@@ -376,16 +376,9 @@ class Model {
 };
 
 std::vector<Script> scripts() {
-    return {{{1, 1, 1}, {}},
-            {{1, 1, 1}, 0},
-            {{1, 1, 1}, 1},
-            {{2, 1, 2}, {}},
-            {{1, 2, 1}, 2},
-            {{2, 2, 2}, 1},
-            {{1, 1, 2, 1, 1, 2}, 4},
-            {{1}, 0, Copy::shared},
-            {{1}, 0, Copy::refused},
-            {{1}, 0, Copy::abandoned}};
+    return {{{1, 1, 1}, {}},         {{1, 1, 1}, 0},           {{1, 1, 1}, 1},          {{2, 1, 2}, {}},
+            {{1, 2, 1}, 2},          {{2, 2, 2}, 1},           {{1, 1, 2, 1, 1, 2}, 4}, {{1}, 0, Copy::shared},
+            {{1}, 0, Copy::refused}, {{1}, 0, Copy::abandoned}};
 }
 
 TEST(shared_memory_model, has_no_order_of_steps_that_goes_wrong) {
