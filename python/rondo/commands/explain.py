@@ -81,7 +81,7 @@ UNBOUNDED = 1000  # columns
     type=click.FloatRange(0),
     default=explanation.MOST_SECONDS,
     show_default=True,
-    help="For predictions, all together. With tens of thousands of ranks some take minutes; those have no time then.",
+    help="For all predictions together. With tens of thousands of ranks some take minutes: they are left out then.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print all as a JSON object.")
 def command(
