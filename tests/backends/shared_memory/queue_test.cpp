@@ -348,7 +348,8 @@ class Model {
 
     bool read_share(State& state, View& view) const {
         const Shares all(shared_bytes);
-        if (*state.copies) {
+        const bool goes_on = state.copies.value_or(false);
+        if (goes_on) {
             const Share share = all.take_front(view.taken());
             if (share.bytes > 0) {
                 write_target(view, share, view.read(parcel_cell));
@@ -357,10 +358,10 @@ class Model {
             }
         }
         const bool is_over =
-            *state.copies ? all.is_complete(view.taken(), view.written()) : all.close(view.taken(), view.written());
+            goes_on ? all.is_complete(view.taken(), view.written()) : all.close(view.taken(), view.written());
         if (!is_over) return true;
         for (std::size_t share = 0; share < shares; ++share) {
-            if (*state.copies) EXPECT_EQ(view.read(target_cell + share), parcel_value);
+            if (goes_on) EXPECT_EQ(view.read(target_cell + share), parcel_value);
             view.write(target_cell + share, 0);  // its own again
         }
         tell_read(view.read_word(), parcel_value);

@@ -44,9 +44,11 @@ volatile std::sig_atomic_t signal_before_write;
 void stop_and_write(int, siginfo_t*, void* context) {
     ::kill(::getpid(), signal_before_write);
     ucontext_t& call = *static_cast<ucontext_t*>(context);
+    // NOLINTBEGIN(performance-no-int-to-ptr): registers
     const auto& from = *reinterpret_cast<const iovec*>(register_of(call, 1));
-    const iovec parts[] = {{from.iov_base, 1}, {static_cast<std::byte*>(from.iov_base) + 1, from.iov_len - 1}};
     const auto* const into = reinterpret_cast<const iovec*>(register_of(call, 2));
+    // NOLINTEND(performance-no-int-to-ptr)
+    const iovec parts[] = {{from.iov_base, 1}, {static_cast<std::byte*>(from.iov_base) + 1, from.iov_len - 1}};
     const ssize_t written =
         ::process_vm_writev(static_cast<pid_t>(register_of(call, 0)), static_cast<const iovec*>(parts), 2, into, 1, 0);
     result_of(call) = static_cast<std::remove_reference_t<decltype(result_of(call))>>(written < 0 ? -errno : written);
