@@ -116,13 +116,18 @@ class Scene {
     Cast cast_;
 };
 
+/// All of it, and the signal that it is there.
+void expect_arrival(Process& process, Transfers& transfers, const std::vector<std::byte>& data) {
+    std::vector<std::byte> expected(bytes);
+    fill(expected, 1);
+    process.poll_until_idle(transfers);
+    process.board().signal = 3;
+    process.require(data == expected, "wrong data");
+}
+
 TEST(shared_memory_stops, of_a_sender_that_has_taken_a_share_are_waited_for) {
     Scene scene(SIGSTOP, [](Process& process, Transfers& transfers, std::vector<std::byte>& data) {
-        std::vector<std::byte> expected(bytes);
-        fill(expected, 1);
-        process.poll_until_idle(transfers);
-        process.board().signal = 3;
-        process.require(data == expected, "wrong data");
+        expect_arrival(process, transfers, data);
     });
     scene.await_signal();
     scene.expect_not(3);
@@ -135,11 +140,7 @@ TEST(shared_memory_stops, of_a_sender_that_has_taken_a_share_are_waited_for_wher
         const Transfers::Progress progress = transfers.poll();
         process.require(progress.completed.size() == 1 && progress.moved, "the short message is no progress");
         process.require(!transfers.poll().moved, "goes on");
-        std::vector<std::byte> expected(bytes);
-        fill(expected, 1);
-        process.poll_until_idle(transfers);
-        process.board().signal = 3;
-        process.require(data == expected, "wrong data");
+        expect_arrival(process, transfers, data);
     });
     scene.await_signal();
     scene.expect_not(3);
