@@ -375,13 +375,49 @@ def test_the_rest_of_the_time_goes_to_what_is_undecided(tmp_path, monkeypatch):
         lambda choice, count: 0.95e-3 if (choice, count) == ("two_tree", 4) else 1e-3 if choice == "native" else 2e-3
     )
     race(kept.opened(tmp_path, QUESTION), simulated, monkeypatch).run()
-    assert [each.repetitions for each in simulated.plans] == [racing.FIRST_REPETITIONS, *racing.NEXT_REPETITIONS]
+    passes = [racing.FIRST_REPETITIONS, *racing.NEXT_REPETITIONS, *racing.LAST_REPETITIONS]
+    assert [each.repetitions for each in simulated.plans] == passes
     for plan in simulated.plans[1:]:
         assert (plan.candidates, plan.counts) == (("native", "two_tree"), (4,))
 
 
+WIDE = dataclasses.replace(LADDER[0], others={"k_lane": 2e-3, "binomial": 3e-3})
+
+
+def raced(cell: Cell, simulated: Cluster, known: Kept, monkeypatch: pytest.MonkeyPatch, *, seconds: float) -> Race:
+    monkeypatch.setattr(bench, "run", simulated.run)
+    found = Race([(SITE, [cell])], known, seconds, Progress())
+    found.run()
+    return found
+
+
+def test_what_is_predicted_to_lose_is_measured_in_the_time_that_is_left_and_may_win(tmp_path, monkeypatch):
+    simulated = Cluster(lambda choice, count: 0.2e-3 if choice == "binomial" else steady("native", count))
+    (found,) = raced(WIDE, simulated, kept.opened(tmp_path, QUESTION), monkeypatch, seconds=60).states()
+    assert found.winners == ("binomial",)
+    first, then = simulated.plans[0], simulated.plans[-1]
+    assert first.candidates == ("native", "two_tree", "circulant")
+    assert set(then.candidates) == {"native", "k_lane", "binomial"}
+    # Started again, it knows.
+    again = Cluster(steady)
+    assert raced(WIDE, again, kept.opened(tmp_path, QUESTION), monkeypatch, seconds=60).states() == [found]
+    assert again.plans == []
+
+
+def test_the_time_that_is_left_goes_to_the_best_of_those_that_are_predicted_to_lose(tmp_path, monkeypatch):
+    simulated = Cluster(steady_or_slow)
+    cell = dataclasses.replace(WIDE, others={"k_lane": 1.0, "binomial": 4.0})
+    raced(cell, simulated, kept.opened(tmp_path, QUESTION), monkeypatch, seconds=10)
+    assert {choice for _, choice in simulated.measured} == {"native", "two_tree", "circulant", "k_lane"}
+
+
+def steady_or_slow(choice: str, count: int) -> float:
+    return 2e-3 if choice in WIDE.others else steady(choice, count)
+
+
 def test_what_has_a_rule_and_what_has_none_yet_are_told_apart(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(racing, "NEXT_REPETITIONS", ())  # the box is used up
+    monkeypatch.setattr(racing, "LAST_REPETITIONS", ())
     times = {4: {"native": 1e-3, "two_tree": 0.5e-3, "circulant": 0.56e-3}, 16: dict.fromkeys(["native"], 1e-3)}
     simulated = Cluster(lambda choice, count: times.get(count, {}).get(choice, 0.97e-3), noise=0.2)
     ending = race(kept.opened(tmp_path, QUESTION), simulated, monkeypatch).run()

@@ -88,9 +88,9 @@ def command(
     """Measure this machine once, and write the rules that are right here, for `rondo run`.
 
     What follows -- is a launcher without a program. For each collective and class of length, virtual time says who can
-    win; these, the MPI library's own and what the default rules choose are measured in a race. A rule is written where
-    one of Rondo's is faster than the library's own by 5% for certain, and where the default rules would choose
-    something slower. All the rest is as by default.
+    win; these, the MPI library's own and what the default rules choose are measured in a race. If time is left then,
+    the others take part as well. A rule is written where one of Rondo's is faster than the library's own by 5% for
+    certain, and where the default rules would choose something slower. All the rest is as by default.
 
     \b
         rondo tune -- mpiexec -n 64

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rondo import _core
@@ -19,7 +19,7 @@ from rondo.selection.explanation import Candidate, Explanation
 TYPE = "double"
 OPERATOR = "sum"
 FEWEST = 3
-"""Of Rondo's candidates that are measured: the first by prediction,"""
+"""Of Rondo's candidates that are measured at first: the best by prediction,"""
 FACTOR = 1.25
 """and those that are predicted to take at most so many times as long as the first,"""
 MOST = 6
@@ -79,6 +79,8 @@ class Cell:
     """What the default rules choose."""
     seconds: dict[str, float]
     """Predicted, of each of Rondo's candidates, by what is written in rules; the best first."""
+    others: dict[str, float] = field(default_factory=dict)
+    """The same of those that are predicted to lose. A prediction may be wrong: they are measured if there is time."""
 
     @property
     def bytes(self) -> int:
@@ -99,8 +101,10 @@ class Cell:
 
     def with_choices(self, choices: Iterable[str]) -> Cell:
         """With these candidates as well."""
-        more = {each: self.native_seconds for each in choices if each != NATIVE and each not in self.seconds}
-        return dataclasses.replace(self, seconds={**self.seconds, **more})
+        new = [each for each in choices if each != NATIVE and each not in self.seconds]
+        more = {each: self.others.get(each, self.native_seconds) for each in new}
+        others = {choice: seconds for choice, seconds in self.others.items() if choice not in more}
+        return dataclasses.replace(self, seconds={**self.seconds, **more}, others=others)
 
     def predicted(self, choice: str) -> float:
         """Seconds of a candidate or of native."""
@@ -200,17 +204,19 @@ def of_count(shape: Shape, collective: str, count: int, where: Circumstances) ->
     """The cell of a call, with the candidates that can win."""
     found = explained(shape, collective, count, where.rules, where)
     default = choice_of(found)
-    seconds = dict(_who_can_win(collective, found.candidates, default))
-    return Cell(shape, collective, count, default, seconds)
+    named = [(_named(collective, each, default), each.seconds) for each in found.candidates]
+    timed = {choice: seconds for choice, seconds in named if seconds is not None}
+    first = dict(_who_can_win(timed, default))
+    others = {choice: seconds for choice, seconds in timed.items() if choice not in first}
+    return Cell(shape, collective, count, default, first, others)
 
 
-def _who_can_win(collective: str, candidates: Sequence[Candidate], default: str) -> Iterator[tuple[str, float]]:
+def _who_can_win(timed: dict[str, float], default: str) -> Iterator[tuple[str, float]]:
     """By prediction; always with what the default rules choose."""
-    timed = [(_named(collective, each, default), each.seconds) for each in candidates if each.seconds is not None]
-    best = timed[0][1] if timed else 0.0
-    if default not in (NATIVE, *dict(timed)):  # it sends more messages than can be timed
+    best = next(iter(timed.values()), 0.0)
+    if default not in (NATIVE, *timed):  # it sends more messages than can be timed
         yield default, NATIVE_FACTOR * best
-    for place, (choice, seconds) in enumerate(timed):
+    for place, (choice, seconds) in enumerate(timed.items()):
         if choice == default or place < FEWEST or (place < MOST and seconds <= FACTOR * best):
             yield choice, seconds
 

@@ -7,6 +7,7 @@ A launch measures one collective on one shape, with many lengths and candidates,
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -93,6 +94,7 @@ class Race:
         self._overhead = FIRST_OVERHEAD
         self._ending = Ending()
         self._found: dict[tuple[object, ...], State] = {}
+        field_of = [(site, [_with_known(kept, site.shape, each) for each in some]) for site, some in field_of]
         open_cells = sum(
             bool(_wanted(each, 0) or _wanted(each, 1)) for site, some in field_of for each in self._states(site, some)
         )
@@ -104,9 +106,9 @@ class Race:
     def run(self) -> Ending:
         """Measures until all is decided, or the box is used up, or the launcher fails."""
         try:
-            for stage in range(1 + len(racing.NEXT_REPETITIONS)):
-                if not self._stage(stage):
-                    break
+            if self._passes(racing.NEXT_REPETITIONS):
+                self._widen()
+                self._passes(racing.LAST_REPETITIONS)
         except KeyboardInterrupt:
             self._ending.exit_code = 130
         for state in self.states():
@@ -130,6 +132,21 @@ class Race:
         self._ending.too_long += [(cell, each) for each in too_long]
         return dataclasses.replace(cell, seconds={c: s for c, s in cell.seconds.items() if c not in too_long})
 
+    def _passes(self, repetitions: Sequence[int]) -> bool:
+        """One for what was not measured, then some over what is undecided; whether to go on."""
+        return all(self._stage(*each) for each in enumerate((racing.FIRST_REPETITIONS, *repetitions)))
+
+    def _widen(self) -> None:
+        """Time is left: those that were predicted to lose take part as well, the best first, in equal shares of it."""
+        share = self._left / max(sum(bool(each.others) for _, some in self._field for each in some), 1)
+        self._field = [(site, [self._with_others(each, share) for each in some]) for site, some in self._field]
+
+    def _with_others(self, cell: Cell, seconds: float) -> Cell:
+        predicted = (cell.native_seconds, *cell.others.values())
+        costs = itertools.accumulate(self._repeated(each, racing.FIRST_REPETITIONS) for each in predicted)
+        number = sum(each <= seconds for each in costs) - 1
+        return cell.with_choices(itertools.islice(cell.others, max(number, 0)))
+
     def _states(self, site: Site, some: Sequence[Cell]) -> list[State]:
         """Statistics take milliseconds: only what has new repetitions is looked at again."""
         error = self._kept.clock_error(site.shape)
@@ -148,13 +165,12 @@ class Race:
     def _left(self) -> float:
         return self._deadline - time.monotonic()
 
-    def _stage(self, stage: int) -> bool:
+    def _stage(self, stage: int, repetitions: int) -> bool:
         """One pass over all that is open; whether to go on.
 
         First every collective on every site gets an equal share of the time, for its shortest lengths; then what is
         left goes to the others, the cheapest first.
         """
-        repetitions = racing.FIRST_REPETITIONS if stage == 0 else racing.NEXT_REPETITIONS[stage - 1]
         reserve = (1 - FIRST_SHARE) * self._left if stage == 0 else 0.0
         tasks = [
             (site, [each for each in states if _wanted(each, stage)])
@@ -202,7 +218,10 @@ class Race:
     def _cost(self, state: State, stage: int, repetitions: int) -> float:
         """Seconds, about."""
         choices = (NATIVE, *_wanted(state, stage))
-        return (repetitions + WARMUPS) * sum(_seconds(state, each) + self._overhead for each in choices)
+        return sum(self._repeated(_seconds(state, each), repetitions) for each in choices)
+
+    def _repeated(self, seconds: float, repetitions: int) -> float:
+        return (repetitions + WARMUPS) * (seconds + self._overhead)
 
     def _measure(self, launch: Launch, seconds: float) -> bool:
         """Carries out a launch, of so many seconds about, and keeps what it measured; whether to go on."""
@@ -248,6 +267,11 @@ def _known(kept: Kept, shape: Shape, some: Sequence[Cell]) -> Iterator[tuple[Cel
         yield cell, {label: each for label, each in of_cell.items() if label == NATIVE or label in cell.seconds}
 
 
+def _with_known(kept: Kept, shape: Shape, cell: Cell) -> Cell:
+    """With the candidates that were measured before."""
+    return cell.with_choices(kept.configurations(shape, cell.collective).get(cell.count, {}))
+
+
 def _by_collective(states: Sequence[State]) -> list[list[State]]:
     names = dict.fromkeys(each.cell.collective for each in states)
     return [[each for each in states if each.cell.collective == name] for name in names]
@@ -255,11 +279,9 @@ def _by_collective(states: Sequence[State]) -> list[list[State]]:
 
 def _wanted(state: State, stage: int) -> tuple[str, ...]:
     """Rondo's candidates that the pass measures."""
-    if not state.cell.seconds or state.attempts >= racing.MOST_REPETITIONS:
-        return ()
-    if not state.certain:
-        return tuple(state.cell.seconds)
-    return state.survivors if stage > 0 else state.unmeasured
+    if state.certain:
+        return state.survivors if stage > 0 else state.unmeasured
+    return tuple(state.cell.seconds) if state.attempts < racing.MOST_REPETITIONS else ()
 
 
 def _seconds(state: State, choice: str) -> float:

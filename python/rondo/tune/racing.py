@@ -21,7 +21,9 @@ from rondo.tune.cells import Cell
 FIRST_REPETITIONS = statistics.LEAST_FOR_INTERVAL
 NEXT_REPETITIONS = (8, 12, 16)
 """Of the passes after the first."""
-MOST_REPETITIONS = FIRST_REPETITIONS + sum(NEXT_REPETITIONS)
+LAST_REPETITIONS = (32, 64)
+"""Of the last ones, when there is time for all candidates."""
+MOST_REPETITIONS = FIRST_REPETITIONS + sum(NEXT_REPETITIONS) + sum(LAST_REPETITIONS)
 GAIN = 1 - statistics.SMALLEST_DIFFERENCE
 """Of native's time: a rule takes less, for certain."""
 ALIKE = 1.03
@@ -51,6 +53,8 @@ class Figure:
     place: Place
     slower: bool
     """Than the fastest one of all, significantly."""
+    attempts: int
+    """Repetitions, valid or not."""
 
     @property
     def text(self) -> str:
@@ -89,7 +93,7 @@ class State:
         """Rondo's candidates that need more repetitions; none if the cell is decided."""
         left = [each for each in self.figures.values() if each.place is not Place.OUT]
         still_open = [each for each in left if each.place is Place.OPEN]
-        if not left or self.attempts >= MOST_REPETITIONS:
+        if not left or min(each.attempts for each in left) >= MOST_REPETITIONS:
             return ()
         if not still_open and left[-1].median <= (1 + statistics.SMALLEST_DIFFERENCE) * left[0].median:
             return ()  # any of them will do
@@ -97,7 +101,7 @@ class State:
 
     @property
     def unmeasured(self) -> tuple[str, ...]:
-        """Rondo's candidates of which nothing is known, as they took too long for an earlier, smaller box."""
+        """Rondo's candidates of which nothing is known, as the box had no time for them."""
         return tuple(each for each in self.cell.seconds if each not in self.figures)
 
     @property
@@ -142,7 +146,8 @@ def state_of(cell: Cell, configurations: Mapping[str, Configuration], clock_erro
         if each.configuration.algorithm == NATIVE or not each.takes_part or each.ratio is None:
             continue
         choice = each.configuration.label
-        figures[choice] = Figure(choice, each.summary.median, each.ratio, _place(each), each.slower and each.enough)
+        slower, attempts = each.slower and each.enough, len(each.configuration.repetitions)
+        figures[choice] = Figure(choice, each.summary.median, each.ratio, _place(each), slower, attempts)
     native_seconds = native.seconds()
     return State(cell, figures, statistics.summary(native_seconds).median, len(native_seconds), len(native.repetitions))
 
