@@ -24,7 +24,8 @@ class EveryAlgorithm : public testing::TestWithParam<const AlgorithmInfo*> {
     static std::size_t all_cases() {
         if (is_full()) return std::size_t(-1);
         if (is_all_to_all()) return cases(120);
-        return GetParam()->uses_nodes ? 30 : 1000;  // fewer make a difference where there are roots and segments
+        if (GetParam()->uses_nodes) return 30;
+        return is_brief() ? 300 : 1000;  // fewer make a difference where there are roots and segments
     }
     static std::size_t cases(std::size_t everyday) {
         if (is_full()) return everyday;

@@ -111,6 +111,7 @@ def test_no_result_on_the_page_was_wrong() -> None:
         assert sum(each.wrong() for each in results.configurations) == 0, path
 
 
+@pytest.mark.soak
 @pytest.mark.skipif(shutil.which("smpicxx") is None, reason="no SimGrid: apt-get install libsimgrid-dev")
 def test_simulated_time_of_long_vectors_is_that_of_the_rounds(tmp_path: Path) -> None:
     """On 9 ranks cyclic and two-op doubling take 4 rounds, 123-doubling 4 and 1-doubling 4."""
