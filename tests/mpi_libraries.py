@@ -33,8 +33,13 @@ FORCED_ALL_TO_ALL = {
     "reduce_scatter": "ring",
 }
 # Collectives whose vectors have a part for each rank: results_of_parts.cpp checks them.
-OF_PARTS = {"allgather", "alltoall", "alltoallv", "gather", "reduce_scatter", "scatter"}
-FORCED_PARTS_OF_THE_ROOT = {"gather": "binomial", "scatter": "binomial"}
+OF_PARTS = {"allgather", "alltoall", "alltoallv", "gather", "gatherv", "reduce_scatter", "scatter", "scatterv"}
+FORCED_PARTS_OF_THE_ROOT = {
+    "gather": "binomial",
+    "gatherv": "linear",
+    "scatter": "binomial",
+    "scatterv": "linear",
+}
 COMPILER_FLAGS = {
     ".c": ["-std=gnu11", "-O1", "-g", "-Wall"],
     ".cpp": ["-std=c++20", "-O1", "-g", "-Wall", "-DOMPI_SKIP_MPICXX=1", "-DMPICH_SKIP_MPICXX=1"],

@@ -11,10 +11,12 @@
 #include "rondo/algorithms/bcast/bcast.hpp"
 #include "rondo/algorithms/exscan/exscan.hpp"
 #include "rondo/algorithms/gather/gather.hpp"
+#include "rondo/algorithms/gatherv/gatherv.hpp"
 #include "rondo/algorithms/reduce/reduce.hpp"
 #include "rondo/algorithms/reduce_scatter/reduce_scatter.hpp"
 #include "rondo/algorithms/scan/scan.hpp"
 #include "rondo/algorithms/scatter/scatter.hpp"
+#include "rondo/algorithms/scatterv/scatterv.hpp"
 
 namespace rondo {
 namespace {
@@ -40,6 +42,14 @@ constexpr Collective all[] = {
      gather::summary,
      gather::algorithms,
      {.root = true, .operation = false, .input = Share::part, .output = Share::whole_at_root}},
+    {"gatherv",
+     gatherv::summary,
+     gatherv::algorithms,
+     {.root = true,
+      .operation = false,
+      .input = Share::part,
+      .output = Share::whole_at_root,
+      .local_lengths = true}},
     {"reduce", reduce::summary, reduce::algorithms, {.root = true, .operation = true, .output = Share::whole_at_root}},
     {"reduce_scatter",
      reduce_scatter::summary,
@@ -50,6 +60,14 @@ constexpr Collective all[] = {
      scatter::summary,
      scatter::algorithms,
      {.root = true, .operation = false, .input = Share::whole_at_root, .output = Share::part}},
+    {"scatterv",
+     scatterv::summary,
+     scatterv::algorithms,
+     {.root = true,
+      .operation = false,
+      .input = Share::whole_at_root,
+      .output = Share::part,
+      .local_lengths = true}},
 };
 
 static_assert(std::size(all) == number_of_collectives,

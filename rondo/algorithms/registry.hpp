@@ -19,7 +19,7 @@ struct Traits {
     /// False: the vector has one element of no bytes for each rank, and ranks may have them in any order. That messages
     /// arrive is all that matters.
     bool data = true;
-    /// Nobody knows how long the vectors of the others are: rules know no bytes, and a call has none of its own.
+    /// Nobody knows how long all parts are, but at most the root: rules know no bytes, and a call has none of its own.
     bool local_lengths = false;
     /// What a rank gets depends on itself and the ranks below.
     bool prefix = false;
@@ -51,13 +51,16 @@ struct Collective {
             facts.element_bytes = 0;
         }
         if (has.all_to_all()) facts.count = (facts.count + facts.size - 1) / facts.size * facts.size;
-        if (has.local_lengths) facts.count = 0;
+        if (has.local_lengths) {
+            facts.count = 0;
+            facts.starts = {};
+        }
         return facts;
     }
 };
 
 /// How many there are: for tables by the index of a collective.
-inline constexpr std::size_t number_of_collectives = 12;
+inline constexpr std::size_t number_of_collectives = 14;
 
 /// In alphabetical order.
 std::span<const Collective> collectives();

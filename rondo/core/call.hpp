@@ -36,7 +36,7 @@ enum class Share : std::uint8_t { whole, part, whole_at_root, own };
 /// them, and nothing else of a call.
 struct SharedFacts {
     Rank size = 1;            ///< ranks of the communicator
-    Count count = 0;          ///< elements of the whole vector; 0 if each rank knows only those of its own
+    Count count = 0;          ///< elements of the whole vector; 0 if no rank, or the root alone, knows all of them
     Count element_bytes = 1;  ///< size of the data of one element; turns a segment in bytes into elements
     Rank root = 0;
     Operator op;
@@ -60,8 +60,10 @@ struct LocalFacts {
     /// in the whole; the part that a scatter leaves on its root stands there, too. Where there is a root, MPI lets only
     /// the root say so.
     bool in_place = false;
-    /// Of an all-to-all whose parts differ (MPI_Alltoallv): where the part for each rank stands in the input, and where
-    /// the part from each belongs in the output; borrowed. Empty: all parts are equal and stand one after the other.
+    /// Where nobody knows the lengths of all parts (MPI_Alltoallv), or the root alone does (MPI_Gatherv, MPI_Scatterv):
+    /// where the part for each rank stands in the input, and where the part from each belongs in the output; borrowed.
+    /// Where there is a root, it alone has such a vector; the part of each rank is a single block, from 0 on. Both
+    /// empty: the parts are as the shared facts have them.
     std::span<const Block> outgoing = {}, incoming = {};
 };
 
@@ -107,11 +109,12 @@ class Call {
     [[nodiscard]] Block input() const { return input_; }
     /// Where the result goes.
     [[nodiscard]] Block output() const { return output_; }
-    /// Of an all-to-all, the part of the input for a rank, and where the part from a rank goes.
+    /// Where each rank has a part for each, or the root has (scatter): the part of the input for a rank. And where the
+    /// part from a rank goes, in an all-to-all or on the root of a gather.
     [[nodiscard]] Block outgoing(Rank to) const { return part(input_, local_.outgoing, to); }
     [[nodiscard]] Block incoming(Rank from) const { return part(output_, local_.incoming, from); }
-    /// True if these are equal, one after the other.
-    [[nodiscard]] bool has_equal_parts() const { return local_.outgoing.empty(); }
+    /// True if all ranks know how long these are.
+    [[nodiscard]] bool has_shared_lengths() const { return local_.outgoing.empty() && local_.incoming.empty(); }
     /// A fresh block of scratch memory, disjoint from all others of this call; as long as the whole vector unless said.
     [[nodiscard]] Block scratch(Count count) const {
         const Block block(scratch_->next, count, Buffer::scratch);
@@ -197,7 +200,8 @@ class Call {
         Count end = facts_.count;
         for (const Block& part : placed) end = std::max(end, part.last());
         const Block whole(0, end, buffer);
-        return share == Share::part ? Block(0, parts(whole)[local_.rank].count, buffer) : whole;
+        const bool is_shared = share == Share::part && placed.empty();
+        return is_shared ? Block(0, parts(whole)[local_.rank].count, buffer) : whole;
     }
     [[nodiscard]] Block part(Block whole, std::span<const Block> placed, Rank of) const {
         if (placed.empty()) return parts(whole)[of];

@@ -119,8 +119,9 @@ std::vector<Setting> remembered_settings(const Choice& choice, const SharedFacts
 struct LocalParts {
     LocalParts() = default;
     explicit LocalParts(std::span<const Count> places) {
-        for (std::size_t at = 0; at < places.size(); at += 2) {
-            const bool goes_out = at < places.size() / 2;
+        const std::size_t end_of_outgoing = 1 + 2 * static_cast<std::size_t>(places.front());
+        for (std::size_t at = 1; at < places.size(); at += 2) {
+            const bool goes_out = at < end_of_outgoing;
             (goes_out ? outgoing : incoming)
                 .emplace_back(places[at], places[at + 1], goes_out ? Buffer::input : Buffer::output);
         }

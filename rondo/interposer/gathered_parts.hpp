@@ -11,6 +11,7 @@ namespace rondo::interposer {
 class GatheredParts : public SeenParts {
   public:
     /// Other ranks may say by another type that they get nothing, and ask.
+    static constexpr bool has_type = true;
     static constexpr bool takes_empty_type = true;
     static Count bytes_of(const SeenCall& seen) { return SeenParts(seen, seen.type.size).whole(); }
 

@@ -18,14 +18,16 @@ class LeftOnAny {
     const char* reason(const Wrapped& function, const UserCall& call, const mpi::Datatype& type,
                        const mpi::Reduction* reduction, std::uint16_t choice) {
         const Kind& kind = kinds_[function.collective];
-        const bool is_odd = function.has.data && (call.counts.is_argument() || call.count <= 0);
+        const bool has_length = function.has.data && !function.has.local_lengths;  // by which ranks decide
+        const bool is_odd = has_length && (call.counts.is_argument() || call.count <= 0);
         if (kind.reason == nullptr || kind.choice != choice || is_odd ||
             kind.commutative != commutes(function, reduction) || ++asked_ % patience == 0) {
             return nullptr;
         }
         Rank size = 0;
         if (mpi::library().Comm_size(call.comm, &size) != MPI_SUCCESS || size != kind.size) return nullptr;
-        const Count bytes = call.count * type.size * (function.has.parts() || function.has.all_to_all() ? size : 1);
+        const Count of_each = has_length ? call.count * type.size : 0;
+        const Count bytes = of_each * (function.has.parts() || function.has.all_to_all() ? size : 1);
         return kind.lowest <= bytes && bytes <= kind.highest ? kind.reason : nullptr;
     }
 

@@ -13,6 +13,7 @@ namespace rondo::interposer {
 /// call: so it is never empty, and nothing about its lengths may decide.
 class OwnVectors {
   public:
+    static constexpr bool has_type = true;
     static constexpr bool takes_empty_type = true;
     /// An array is missing.
     static bool is_empty(const UserCall& call) {
@@ -76,7 +77,7 @@ class OwnVectors {
     /// Where this rank would send other lengths than it gets, that is an error of its own, for which the others must
     /// not wait: they get what stands in its output.
     int run(const Plan& plan, bool /*is_wrong*/) const {
-        const int error = seen_.communicator.run_all_to_all(plan, data_);
+        const int error = seen_.communicator.run_exchange(plan, data_);
         if (error != MPI_SUCCESS || fits_) return error;
         return outgoing_[0].bytes() > incoming_[0].bytes() ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
     }

@@ -8,6 +8,7 @@ namespace rondo::interposer {
 /// A call from the whole vector to a part of its sum on each rank.
 class ReducedParts : public SeenParts {
   public:
+    static constexpr bool has_type = true;
     static constexpr bool takes_empty_type = false;
     static Count bytes_of(const SeenCall& seen) { return ReducedParts(seen).bytes(); }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What Rondo makes of a call before anything is decided. How the ranks share the vector makes the difference: a class
-// for each way (whole_vector.hpp, reduced_parts.hpp, gathered_parts.hpp, rooted_parts.hpp, own_vectors.hpp,
-// meeting.hpp), which `serve` asks in turn for
+// for each way (whole_vector.hpp, reduced_parts.hpp, gathered_parts.hpp, rooted_parts.hpp, differing_parts.hpp,
+// own_vectors.hpp, meeting.hpp), which `serve` asks in turn for
 // - is_nothing(), nothing to do. bytes(), of the whole vector. bytes_of(seen) before anything else is looked at
 // - key(), the facts that choice and plan depend on
 // - bytes_to_a_count(), of the vector for each of its call's count, or of those of all ranks

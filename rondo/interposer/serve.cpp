@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "rondo/interposer/decide.hpp"
+#include "rondo/interposer/differing_parts.hpp"
 #include "rondo/interposer/gathered_parts.hpp"
 #include "rondo/interposer/guard.hpp"
 #include "rondo/interposer/left_on_any.hpp"
@@ -276,7 +277,7 @@ int serve_as(const Wrapped& function, const UserCall& call, const void* caller, 
         return service.leave_to_library("empty", 0);
     }
     mpi::Datatype derived;
-    const mpi::Datatype* type = function.has.data ? mpi::describe(call.datatype, derived) : &mpi::empty_type();
+    const mpi::Datatype* type = Kind::has_type ? mpi::describe(call.datatype, derived) : &mpi::empty_type();
     if (type == nullptr) {
         if (!Kind::takes_empty_type || call.datatype == library.datatype_null)
             return service.leave_to_library("unusual datatype", 0);
@@ -342,17 +343,12 @@ int serve_rooted_parts(const Wrapped& function, const UserCall& call, const Runt
                                    is_known ? last : unknown);
 }
 
-int serve_parts_of_the_root(const Wrapped& function, const UserCall& call, const void* caller, LastCall& last) {
+int serve_equal_parts_of_the_root(const Wrapped& function, const UserCall& call, const void* caller, LastCall& last) {
     const Runtime* const here = runtime(caller);
     if (here == nullptr) return serve_without_rondo(function, call, caller);
     const mpi::Library& library = mpi::library();
     const Service service(function, call, *here);
     if (call.comm == library.comm_null) return service.leave_to_library("empty", 0);
-    if (call.counts.is_argument()) {
-        constexpr const char* reason = "lengths known to the root alone";
-        service.hand_on_from_now(last, mpi::byte_type(), true, reason, any_count, 0);
-        return service.leave_to_library(reason, 0);
-    }
     try {
         return serve_rooted_parts(function, call, *here, service, last);
     } catch (...) {
@@ -395,7 +391,8 @@ int serve(const Wrapped& function, const UserCall& call, const void* caller, Las
     if (!function.has.data) return serve_as<Meeting>(function, call, caller, last);
     if (function.has.all_to_all()) return serve_as<OwnVectors>(function, call, caller, last);
     if (!function.has.parts()) return serve_as<WholeVector>(function, call, caller, last);
-    if (function.has.root) return serve_parts_of_the_root(function, call, caller, last);
+    if (function.has.local_lengths) return serve_as<DifferingParts>(function, call, caller, last);
+    if (function.has.root) return serve_equal_parts_of_the_root(function, call, caller, last);
     if (function.has.operation) return serve_as<ReducedParts>(function, call, caller, last);
     return serve_as<GatheredParts>(function, call, caller, last);
 }

@@ -10,6 +10,7 @@ namespace rondo::interposer {
 class WholeVector {
   public:
     static bool is_empty(const UserCall& call) { return call.count == 0; }
+    static constexpr bool has_type = true;
     static constexpr bool takes_empty_type = false;
 
     static Count bytes_of(const SeenCall& seen) { return seen.call.count * seen.type.size; }

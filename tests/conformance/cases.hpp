@@ -145,7 +145,20 @@ inline virtual_machine::PartTable parts_between(Rank size, Count count, std::siz
         if (in_place && from > to) std::swap(from, to);
         return count_between(size, count, division, from, to);
     };
-    return {size, between, division % 2 == 0 ? 0 : 2, division >= 2};
+    return {size, between, {.gap = division % 2 == 0 ? 0 : 2, .reverse = division >= 2}};
+}
+
+/// Of a scatter or gather. In place, the root has none.
+inline virtual_machine::PartTable parts_of_root(const SharedFacts& facts, Count count, std::size_t division,
+                                                bool in_place) {
+    const auto of_rank = [&](Rank rank) {
+        return in_place && rank == facts.root ? 0 : count_between(facts.size, count, division, rank, facts.size - 1);
+    };
+    return {facts.size,
+            facts.root,
+            facts.input == Share::whole_at_root,
+            of_rank,
+            {.gap = division % 2 == 0 ? 0 : 2, .reverse = division >= 2}};
 }
 
 /// Of a call, besides its vector.
@@ -237,7 +250,9 @@ void for_each_case(const AlgorithmInfo& algorithm, Rank size, std::size_t most, 
         virtual_machine::Problem problem{algorithm, cases[at].facts, cases[at].settings, cases[at].in_place};
         std::optional<virtual_machine::PartTable> parts;
         if (has_local_lengths) {
-            parts = parts_between(size, cases[at].count, cases[at].division, cases[at].in_place);
+            const auto& [facts, settings, in_place, count, division] = cases[at];
+            parts = facts.input == Share::own ? parts_between(size, count, division, in_place)
+                                              : parts_of_root(facts, count, division, in_place);
             problem.parts = &*parts;
         }
         SCOPED_TRACE(describe(problem));

@@ -187,8 +187,18 @@ std::vector<Function> functions_of_parts() {
          [](const Arguments& a) {
              return MPI_Gather(a.send, a.count, a.type, a.receive, a.count, a.type, a.root, a.communicator);
          }},
-        {"scatter", true, [](const Arguments& a) {
+        {"gatherv", true,
+         [](const Arguments& a) {
+             return MPI_Gatherv(a.send, a.count, a.type, a.receive, each<int>(a.count).data(),
+                                behind<int>(a.count).data(), a.type, a.root, a.communicator);
+         }},
+        {"scatter", true,
+         [](const Arguments& a) {
              return MPI_Scatter(a.send, a.count, a.type, a.receive, a.count, a.type, a.root, a.communicator);
+         }},
+        {"scatterv", true, [](const Arguments& a) {
+             return MPI_Scatterv(a.send, each<int>(a.count).data(), behind<int>(a.count).data(), a.type, a.receive,
+                                 a.count, a.type, a.root, a.communicator);
          }}};
 #if MPI_VERSION >= 4
     all.push_back({"gather_c", true, [](const Arguments& a) {
@@ -197,6 +207,14 @@ std::vector<Function> functions_of_parts() {
     all.push_back({"scatter_c", true, [](const Arguments& a) {
                        return MPI_Scatter_c(a.send, a.count, a.type, a.receive, a.count, a.type, a.root,
                                             a.communicator);
+                   }});
+    all.push_back({"gatherv_c", true, [](const Arguments& a) {
+                       return MPI_Gatherv_c(a.send, a.count, a.type, a.receive, each<MPI_Count>(a.count).data(),
+                                            behind<MPI_Aint>(a.count).data(), a.type, a.root, a.communicator);
+                   }});
+    all.push_back({"scatterv_c", true, [](const Arguments& a) {
+                       return MPI_Scatterv_c(a.send, each<MPI_Count>(a.count).data(), behind<MPI_Aint>(a.count).data(),
+                                             a.type, a.receive, a.count, a.type, a.root, a.communicator);
                    }});
 #endif
     return all;
@@ -312,7 +330,9 @@ void wrong_arguments(MPI_Comm communicator, MPI_Errhandler errhandler, const std
             // Of a gather or scatter, wrong on one rank, for which the other waits.
             static const std::set<std::string> one_waits = {"receive in place", "send in place", "one buffer for both",
                                                             "no send buffer"};
-            if ((function.is("gather") || function.is("scatter")) && one_waits.count(name) != 0) continue;
+            static const std::set<std::string> rooted = {"gather",   "gather_c",  "gatherv",  "gatherv_c",
+                                                         "scatter", "scatter_c", "scatterv", "scatterv_c"};
+            if (rooted.count(function.name) != 0 && one_waits.count(name) != 0) continue;
             current_case = what.c_str();
             const bool needs_own = function.is_one_sided && arguments.communicator == communicator;
             Arguments own = arguments;

@@ -34,6 +34,7 @@ void add_numbers(void* left, void* right, int* count, MPI_Datatype* type) {
 long own = 0;
 long result = 0;
 long all[ranks] = {};
+const int one_each[ranks] = {1, 1, 1}, in_order[ranks] = {0, 1, 2};
 MPI_Datatype committed = MPI_LONG;
 MPI_Datatype uncommitted;
 MPI_Op user_sum;
@@ -162,6 +163,41 @@ const std::map<std::string, Case> cases = {
           long pair[2] = {0, 0};
           const int code =
               MPI_Scatter(numbers, 1, MPI_LONG, odd() ? pair : &result, odd() ? 2 : 1, MPI_LONG, odd_one, comm);
+          if (odd()) result = pair[0];
+          return code;
+      },
+      [] { return result == own; }}},
+    {"gatherv, uncommitted datatype for the output",
+     {[](MPI_Comm comm) {
+          return MPI_Gatherv(&own, 1, MPI_LONG, all, one_each, in_order, odd() ? uncommitted : committed, odd_one,
+                             comm);
+      },
+      [] { return !odd() || gathered(); }}},
+    {"gatherv, too much at the root",
+     {[](MPI_Comm comm) {
+          const long pair[2] = {own, own};
+          return MPI_Gatherv(pair, odd() ? 2 : 1, MPI_LONG, all, one_each, in_order, MPI_LONG, odd_one, comm);
+      },
+      [] { return true; }}},
+    {"scatterv, uncommitted datatype for the output",
+     {[](MPI_Comm comm) {
+          const long numbers[ranks] = {1, 2, 3};
+          return MPI_Scatterv(numbers, one_each, in_order, MPI_LONG, &result, 1, odd() ? uncommitted : committed, 0,
+                              comm);
+      },
+      [] { return result == own; }}},
+    {"scatterv, no such root",
+     {[](MPI_Comm comm) {
+          const long numbers[ranks] = {1, 2, 3};
+          return MPI_Scatterv(numbers, one_each, in_order, MPI_LONG, &result, 1, MPI_LONG, odd() ? ranks : 0, comm);
+      },
+      [] { return odd() || result == own; }}},
+    {"scatterv, more room at the root",
+     {[](MPI_Comm comm) {
+          const long numbers[ranks] = {1, 2, 3};
+          long pair[2] = {0, 0};
+          const int code = MPI_Scatterv(numbers, one_each, in_order, MPI_LONG, odd() ? pair : &result, odd() ? 2 : 1,
+                                        MPI_LONG, odd_one, comm);
           if (odd()) result = pair[0];
           return code;
       },

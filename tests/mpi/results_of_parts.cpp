@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Results of one collective whose vector has a part for each rank, as results.cpp of the others: counts, displacements,
-// types, operators, communicators, in place. Arguments: allgather, gather, reduce_scatter or scatter (with and without
-// counts), alltoall or alltoallv, then those of Material.
+// types, operators, communicators, in place. Arguments: allgather or reduce_scatter (with and without counts), alltoall,
+// alltoallv, gather, gatherv, scatter or scatterv, then those of Material.
 #include "allgather_checks.hpp"
 #include "alltoall_checks.hpp"
 #include "material.hpp"
@@ -160,9 +160,10 @@ int main(int argc, char** argv) {
                 check_exchanges(each, communicator, with, parts_differ);
             });
             status = print_results(checker, material);
-        } else if (subject == "gather" || subject == "scatter") {
+        } else if (subject.starts_with("gather") || subject.starts_with("scatter")) {
             RootedChecker checker;
-            checker.scatters = subject == "scatter";
+            checker.scatters = subject.starts_with("scatter");
+            checker.parts_differ = subject.ends_with("v");
             check_sizes(checker, material, check_rooted);
             status = print_results(checker, material);
         } else {

@@ -9,16 +9,16 @@
 class RootedChecker : public Checker {
   public:
     bool scatters = false;
+    bool parts_differ = false;  ///< MPI_Scatterv and MPI_Gatherv, otherwise the functions with one count
 
     /// Elements of one type on all ranks.
     void run(const Problem& problem, MPI_Comm communicator, const Division& division) {
         run_forms(data_of(problem), data_of(problem), communicator, division);
     }
 
-    /// The same, as many for each rank, by the functions with one count.
+    /// The same, as many for each rank.
     void run_equal(const Problem& problem, MPI_Comm communicator, std::size_t count) {
-        const Division equal(static_cast<std::size_t>(size_of(communicator)), count);
-        run_in_and_out_of_place(data_of(problem), data_of(problem), communicator, equal, false);
+        run(problem, communicator, Division(static_cast<std::size_t>(size_of(communicator)), count));
     }
 
     /// So many words for each rank. Each describes its part by a layout of its own, and so does the root all of them;
@@ -53,8 +53,18 @@ class RootedChecker : public Checker {
         MPI_Datatype absolute;
         MPI_Type_create_resized(at_place, 0, sizeof(long), &absolute);
         MPI_Type_commit(&absolute);
-        const int code = scatters ? MPI_Scatter(MPI_BOTTOM, 1, absolute, &own, 1, MPI_LONG, root, communicator)
-                                  : MPI_Gather(&own, 1, MPI_LONG, MPI_BOTTOM, 1, absolute, root, communicator);
+        const std::vector<int> counts(ranks, 1);
+        std::vector<int> places(ranks);
+        std::iota(places.begin(), places.end(), 0);
+        int code = MPI_SUCCESS;
+        if (parts_differ && scatters)
+            code = MPI_Scatterv(MPI_BOTTOM, counts.data(), places.data(), absolute, &own, 1, MPI_LONG, root,
+                                communicator);
+        else if (parts_differ)
+            code = MPI_Gatherv(&own, 1, MPI_LONG, MPI_BOTTOM, counts.data(), places.data(), absolute, root,
+                               communicator);
+        else if (scatters) code = MPI_Scatter(MPI_BOTTOM, 1, absolute, &own, 1, MPI_LONG, root, communicator);
+        else code = MPI_Gather(&own, 1, MPI_LONG, MPI_BOTTOM, 1, absolute, root, communicator);
         MPI_Type_free(&absolute);
         MPI_Type_free(&at_place);
         bool right = code == MPI_SUCCESS && own == 100L + rank;
@@ -69,7 +79,6 @@ class RootedChecker : public Checker {
 
     struct Form {
         int root;
-        bool with_counts;  ///< the functions with a count for each rank
         bool in_place;
         bool large;
     };
@@ -85,18 +94,11 @@ class RootedChecker : public Checker {
 
     void run_forms(const Data& whole, const Data& part, MPI_Comm communicator, const Division& words) {
         const bool equal = std::count(words.begin(), words.end(), words[0]) == size_of(communicator);
-        for (const bool with_counts : {false, true}) {
-            if ((!with_counts && !equal) || (with_counts && interlocks(whole.type))) continue;
-            run_in_and_out_of_place(whole, part, communicator, words, with_counts);
-        }
-    }
-
-    void run_in_and_out_of_place(const Data& whole, const Data& part, MPI_Comm communicator, const Division& words,
-                                 bool with_counts) {
+        if (parts_differ ? interlocks(whole.type) : !equal) return;
         const int root = next_root(size_of(communicator));
         for (const bool in_place : {false, true}) {
             large_ = !large_ && has_large_count;
-            run_form(whole, part, communicator, words, {root, with_counts, in_place, large_});
+            run_form(whole, part, communicator, words, {root, in_place, large_});
         }
         large_ = !large_;  // so that both forms meet both places
     }
@@ -133,13 +135,13 @@ class RootedChecker : public Checker {
             const Arrays<MPI_Count, MPI_Aint> arrays(counts, is_root);
             const auto part_count = static_cast<MPI_Count>(part.count);
             const auto whole_count = static_cast<MPI_Count>(whole.count);
-            if (scatters && form.with_counts)
+            if (scatters && parts_differ)
                 return MPI_Scatterv_c(whole.buffer, arrays.count(), arrays.place(), whole.type, part.buffer, part_count,
                                       part.type, form.root, communicator);
             if (scatters)
                 return MPI_Scatter_c(whole.buffer, whole_count, whole.type, part.buffer, part_count, part.type,
                                      form.root, communicator);
-            if (form.with_counts)
+            if (parts_differ)
                 return MPI_Gatherv_c(part.buffer, part_count, part.type, whole.buffer, arrays.count(), arrays.place(),
                                      whole.type, form.root, communicator);
             return MPI_Gather_c(part.buffer, part_count, part.type, whole.buffer, whole_count, whole.type, form.root,
@@ -149,13 +151,13 @@ class RootedChecker : public Checker {
         const Arrays<int, int> arrays(counts, is_root);
         const auto part_count = static_cast<int>(part.count);
         const auto whole_count = static_cast<int>(whole.count);
-        if (scatters && form.with_counts)
+        if (scatters && parts_differ)
             return MPI_Scatterv(whole.buffer, arrays.count(), arrays.place(), whole.type, part.buffer, part_count,
                                 part.type, form.root, communicator);
         if (scatters)
             return MPI_Scatter(whole.buffer, whole_count, whole.type, part.buffer, part_count, part.type, form.root,
                                communicator);
-        if (form.with_counts)
+        if (parts_differ)
             return MPI_Gatherv(part.buffer, part_count, part.type, whole.buffer, arrays.count(), arrays.place(),
                                whole.type, form.root, communicator);
         return MPI_Gather(part.buffer, part_count, part.type, whole.buffer, whole_count, whole.type, form.root,
@@ -171,9 +173,9 @@ class RootedChecker : public Checker {
         Division counts = words;
         for (std::size_t& count : counts) count /= whole.words_per_element;
         const std::size_t part_count = words[self] / part.words_per_element;
-        if (!form.with_counts) count_call(size, bytes_of(whole.type, total(counts)), form.root);
+        count_call(size, bytes_of(whole.type, total(counts)), form.root);
 
-        const Division first = places(counts, form.with_counts);
+        const Division first = places(counts, parts_differ);
         std::size_t room = 0;
         for (std::size_t each = 0; is_root && each < counts.size(); ++each) {
             room = std::max(room, first[each] + counts[each]);
@@ -198,7 +200,7 @@ class RootedChecker : public Checker {
         const int code = call(form, is_root ? Side{all.data(), counts[0], whole.type} : nothing, counts,
                               in_place ? stands : part_side, communicator);
 
-        const std::string what = whole.name + " and " + part.name + " " + name() + (form.with_counts ? "v" : "") +
+        const std::string what = whole.name + " and " + part.name + " " + name() + (parts_differ ? "v" : "") +
                                  (form.large ? "_c" : "") + (form.in_place ? ", in place" : "") + ", root " +
                                  std::to_string(form.root) + ", rank " + std::to_string(rank) + " of " +
                                  std::to_string(size) + ", " + std::to_string(words[self]) + " words";

@@ -104,7 +104,7 @@ def test_calls_of_all_sorts_are_counted(mpi: MpiLibrary, tmp_path: Path) -> None
         "MPI_Allgather": ("allgather", 40, None, ""),
         "MPI_Reduce_scatter": ("reduce_scatter", 10, None, "MPI_MAX"),
         "MPI_Scatter": ("scatter", 28, 3, ""),
-        "MPI_Gatherv": ("gather", 10, 0, ""),
+        "MPI_Gatherv": ("gatherv", 10, 0, ""),
         "MPI_Alltoall": ("alltoall", 12, None, ""),
         "MPI_Iallreduce": ("", 4, None, "MPI_MIN"),
     }

@@ -71,6 +71,7 @@ nb::list described_collectives() {
         description["has_operation"] = collective.has.operation;
         description["has_data"] = collective.has.data;
         description["all_to_all"] = collective.has.all_to_all();
+        description["local_lengths"] = collective.has.local_lengths;
         description["gathers"] = collective.has.input == Share::part;
         descriptions.append(description);
     }

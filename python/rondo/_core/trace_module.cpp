@@ -123,13 +123,16 @@ struct InsideCosts {
     }
 };
 
-/// What each rank has for each, where the ranks alone know how long that is.
+/// What each rank has for each, or the root has, where not all ranks know how long that is.
 class EqualParts {
   public:
-    EqualParts(const Collective& collective, Rank ranks, Count count) {
-        if (collective.has.local_lengths) {
-            table_.emplace(ranks, [&](Rank, Rank) { return count / ranks; }, 0, false);
-        }
+    EqualParts(const Collective& collective, const SharedFacts& facts, Count count) {
+        using Order = virtual_machine::PartTable::Order;
+        if (!collective.has.local_lengths) return;
+        const Parts even(Block(0, count, Buffer::input), facts.size);
+        const auto part = [&](Rank rank) { return Count{even[rank].count}; };
+        if (collective.has.all_to_all()) table_.emplace(facts.size, [&](Rank, Rank to) { return part(to); }, Order());
+        else table_.emplace(facts.size, facts.root, facts.input == Share::whole_at_root, part, Order());
     }
     [[nodiscard]] const virtual_machine::PartTable* table() const { return table_ ? &*table_ : nullptr; }
 
@@ -162,7 +165,7 @@ nb::dict traced(std::string_view collective_name, std::string_view choice_text, 
                                      .rendezvous = rendezvous};
     costs.inside = InsideCosts{alpha_inside, beta_inside, overhead_inside}.of(costs);
     const auto settings = virtual_machine::closed_settings(*choice.algorithm, facts, choice.settings, costs);
-    const EqualParts parts(collective, facts.size, count);
+    const EqualParts parts(collective, facts, count);
     const virtual_machine::Problem problem{.algorithm = *choice.algorithm,
                                            .facts = facts,
                                            .settings = settings,
@@ -191,8 +194,10 @@ std::vector<double> timed(std::string_view collective_name, std::string_view cho
     const auto placement = nodes.empty() ? std::nullopt : std::optional(parse_nodes(nodes, facts.size));
     if (placement) facts.placement = &*placement;
     const auto too_many = [&] { return Error("more than " + std::to_string(most_messages) + " messages"); };
-    if (collective.has.local_lengths && processes > most_messages / processes) throw too_many();
-    const EqualParts parts(collective, facts.size, count);
+    if (collective.has.all_to_all() && collective.has.local_lengths && processes > most_messages / processes) {
+        throw too_many();
+    }
+    const EqualParts parts(collective, facts, count);
     std::vector<double> times;
     std::vector<Setting> planned;
     std::optional<virtual_machine::Timing> timing;  // with those settings

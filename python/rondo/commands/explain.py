@@ -200,7 +200,7 @@ def _traits(collective: str) -> dict[str, Any]:
 
 def _has_parts(traits: Mapping[str, Any]) -> bool:
     """Whether the count of a call is of one rank's part."""
-    return traits["name"] in plans.DIVIDED or traits["all_to_all"]
+    return traits["name"] in plans.DIVIDED or traits["all_to_all"] or traits["local_lengths"]
 
 
 def _ranks_on(processes: int | None, ppn: int | None, nodes: str | None) -> tuple[int, ...]:

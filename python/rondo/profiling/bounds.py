@@ -31,10 +31,12 @@ def least_seconds(call: explanation.Call, figures: machine.Machine) -> float:
         "bcast": size,
         "exscan": size,
         "gather": size * elsewhere,
+        "gatherv": size * elsewhere,
         "reduce": size,
         "reduce_scatter": size * elsewhere,
         "scan": size,
         "scatter": size * elsewhere,
+        "scatterv": size * elsewhere,
     }.get(call.collective, 0.0)
     return figures.alpha + figures.beta * volume / max(figures.lanes, 1)
 

@@ -13,7 +13,7 @@ from rondo.selection import explanation
 
 FEW_BYTES = 63
 """Vectors of up to so many bytes take the same time."""
-TO_ROOT = ("gather", "reduce")
+TO_ROOT = ("gather", "gatherv", "reduce")
 """Who is done when the root is. Other ranks may wait for late ones in between."""
 
 

@@ -338,8 +338,6 @@ def _collective_of(function: str) -> str:
     name = function.removeprefix("MPI_").removesuffix("_c").lower()
     renamed = {
         "allgatherv": "allgather",
-        "gatherv": "gather",
-        "scatterv": "scatter",
         "reduce_scatter_block": "reduce_scatter",
     }
     return renamed.get(name, name)

@@ -231,9 +231,12 @@ def _why_left(call: Call) -> str | None:
     """Why Rondo leaves such calls to the library whatever the rules say; None if it does not."""
     if call.processes == 1:
         return "there is one process: Rondo leaves all its calls to the library"
-    if call.elements == 0 and call.collective != "alltoallv":  # of which nobody knows all lengths
+    traits = next(each for each in _core.collectives() if each["name"] == call.collective)
+    if traits["local_lengths"]:
+        return None
+    if call.elements == 0:
         return "there are no elements: Rondo leaves all such calls to the library"
-    reduces = next(each for each in _core.collectives() if each["name"] == call.collective)["has_operation"]
+    reduces = traits["has_operation"]
     size, what = (call.elements, "elements") if reduces else (call.elements * call.element_bytes, "bytes")
     if size > MOST_OF_AN_INT and WITHOUT_LARGE_COUNTS.match(call.library):
         return f"{call.library} has no messages of more than 2^31-1 {what}: Rondo leaves such calls to it"

@@ -2,20 +2,11 @@
 // Linear: every rank sends its part to the root. Rounds: p - 1, one message each; every part travels once, the least
 // that is possible. Few ranks, or parts so long that a message more takes no time. [chan2007collective]
 #include "rondo/algorithms/gather/gather.hpp"
+#include "rondo/algorithms/patterns/direct_exchange.hpp"
 
 namespace rondo::gather {
 
-Schedule linear(const Call& call) {
-    const auto [r, p] = call.ranks();
-    const Rank root = call.facts().root;
-    if (r != root) co_yield exchange(send(call.input(), root));
-    if (r != root) co_return;
-    const Parts parts = call.parts(call.output());
-    for (Rank each = 0; each < p; ++each) {
-        if (each != root) co_yield exchange(receive(parts[each], each));
-        else co_yield copy(call.input()).into(parts[each]);
-    }
-}
+Schedule linear(const Call& call) { return with_root(call, Direction::receive, 1); }
 
 const AlgorithmInfo linear_info = {
     .collective = "gather",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All-to-alls in which every part goes straight to its rank: equal parts or different ones.
+// All-to-alls, scatters and gathers in which every part goes straight to its rank: equal parts or different ones.
 #pragma once
 
 #include "rondo/core/algorithm_info.hpp"
@@ -28,8 +28,17 @@ Schedule keep(const Call& call, const Outgoing& outgoing);
 /// In round i with the i-th group of so many ranks behind this one, and before it; so many messages at a time.
 Schedule in_rounds(const Call& call, Count messages);
 
+/// A scatter or gather: the root sends every other rank its part, or receives it, in their order, those of so many ranks
+/// at a time. What one message is to other ranks is for the two of them to know.
+Schedule with_root(const Call& call, Direction of_root, Count messages);
+
 /// Of linear exchanges: as many at a time as do not flood a library.
 inline constexpr Count most_at_once = 64;
+
+/// Of the root of linear scatters and gathers: the handshakes of long messages overlap, and no more of them are under
+/// way than a network holds.
+inline constexpr Parameter root_ports = {
+    .name = "ports", .summary = "ranks at a time", .minimum = 1, .maximum = 64, .standard = 16};
 
 /// Of k-ported ones.
 inline constexpr Parameter ports_parameter = {

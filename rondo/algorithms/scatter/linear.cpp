@@ -1,21 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Linear: the root sends every rank its part. Rounds: p - 1, one message each; every part travels once, the least that
 // is possible. Few ranks, or parts so long that a message more takes no time. [chan2007collective]
+#include "rondo/algorithms/patterns/direct_exchange.hpp"
 #include "rondo/algorithms/scatter/scatter.hpp"
 
 namespace rondo::scatter {
 
-Schedule linear(const Call& call) {
-    const auto [r, p] = call.ranks();
-    const Rank root = call.facts().root;
-    if (r != root) co_yield exchange(receive(call.output(), root));
-    if (r != root) co_return;
-    const Parts parts = call.parts(call.input());
-    for (Rank each = 0; each < p; ++each) {
-        if (each != root) co_yield exchange(send(parts[each], each));
-        else co_yield copy(parts[each]).into(call.output());
-    }
-}
+Schedule linear(const Call& call) { return with_root(call, Direction::send, 1); }
 
 const AlgorithmInfo linear_info = {
     .collective = "scatter",

@@ -298,7 +298,7 @@ int Communicator::run_on_parts(const Plan& plan, const Gathering& data, Count by
     return first_error(entered, left);
 }
 
-int Communicator::run_all_to_all(const Plan& plan, const Exchanging& data) {
+int Communicator::run_exchange(const Plan& plan, const Exchanging& data) {
     count_call();
     const ExchangedParts &outgoing = data.outgoing(), &incoming = data.incoming();
     const bool packs_input = !data.in_place() && outgoing.place() == nullptr;

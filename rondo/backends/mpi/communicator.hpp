@@ -22,7 +22,7 @@
 namespace rondo::mpi {
 
 /// What tells calls on one communicator apart, as far as choice and plan depend on it. Equal on all ranks, but for
-/// `in_place`, which changes no message, and where the parts of an all-to-all are that differ.
+/// `in_place`, which changes no message, and where parts are whose lengths not all ranks know.
 struct CallKey {
     std::uint16_t collective = 0;  ///< index in the registry
     std::uint16_t choice = 0;      ///< number of what the program has chosen while it runs
@@ -123,8 +123,9 @@ class Communicator {
     int run_between(const Plan& plan, const Side& input, const Side& output);
     /// Runs a plan whose elements are the bytes of all parts. Returns an MPI error code; throws std::bad_alloc.
     int run_on_parts(const Plan& plan, const Gathering& data, Count bytes);
-    /// Runs a plan of an all-to-all. Returns an MPI error code; throws std::bad_alloc.
-    int run_all_to_all(const Plan& plan, const Exchanging& data);
+    /// Runs a plan of parts whose lengths not all ranks know, or of an all-to-all. Returns an MPI error code; throws
+    /// std::bad_alloc.
+    int run_exchange(const Plan& plan, const Exchanging& data);
     /// Instead of running a plan that the other ranks may run.
     void skip_call() { count_call(); }
     /// True if the library takes data of this type for a message. Where Rondo has messages of its own.

@@ -12,8 +12,8 @@ constexpr Count piece_bytes = Count{1} << 30;
 
 }  // namespace
 
-ExchangedParts::ExchangedParts(const PlacedParts& parts)
-    : parts_(parts), plain_(lies_as_packed(parts.type)), direct_(plain_), first_(parts.buffer) {
+ExchangedParts::ExchangedParts(const PlacedParts& parts, Rank still)
+    : parts_(parts), still_(still), plain_(lies_as_packed(parts.type)), direct_(plain_), first_(parts.buffer) {
     if (!parts.displacements.is_argument()) {
         bytes_ = bytes_of(0) * parts.counts.size();
     } else {
@@ -67,12 +67,13 @@ std::vector<Count> Exchanging::places() const {
         places.push_back(bytes);
     };
     outgoing_.visit(add);
+    places.insert(places.begin(), static_cast<Count>(places.size() / 2));
     incoming_.visit(add);
     return places;
 }
 
 bool Exchanging::has_places(std::span<const Count> places) const {
-    std::size_t at = 0;
+    std::size_t at = 1;
     bool equal = true;
     const auto compare = [&](Count first, Count bytes) {
         equal = equal && at + 1 < places.size() && places[at] == first && places[at + 1] == bytes;

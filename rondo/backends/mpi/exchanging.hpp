@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the data of an all-to-all come into the bytes that a plan works on, and out of them again, on one rank. Where
-// possible these bytes are the user's own.
+// How data whose lengths no other rank need know come into the bytes that a plan works on, and out of them again, on one
+// rank: of an all-to-all, or of a scatter or gather of parts that differ. Where possible these bytes are the user's own.
 #pragma once
 
 #include <span>
@@ -10,11 +10,11 @@
 
 namespace rondo::mpi {
 
-/// What a rank sends, or what it receives: a part for each rank.
+/// What a rank sends, or what it receives: a part for each rank; or its own part; or nothing.
 class ExchangedParts {
   public:
-    /// Borrows. Counts below 0 are taken for 0.
-    explicit ExchangedParts(const PlacedParts& parts);
+    /// Borrows. Counts below 0 are taken for 0. `still`: the part of this rank does not move, as if it were empty.
+    explicit ExchangedParts(const PlacedParts& parts, Rank still = no_rank);
 
     /// The user's memory, where all parts are as packed, each for itself; nullptr if they need a place of their own,
     /// one after the other.
@@ -38,13 +38,16 @@ class ExchangedParts {
     int unpack(const char* from, MPI_Comm comm) const;
 
   private:
-    [[nodiscard]] Count count_of(Rank rank) const { return std::max<Count>(0, parts_.counts[rank]); }
+    [[nodiscard]] Count count_of(Rank rank) const {
+        return rank == still_ ? 0 : std::max<Count>(0, parts_.counts[rank]);
+    }
     [[nodiscard]] Count bytes_of(Rank rank) const { return count_of(rank) * parts_.type.size; }
     /// Calls `move(data, packed)` for pieces of all parts that an int counts, as long as it returns MPI_SUCCESS.
     template <class Move>
     int for_each_piece(Move&& move) const;
 
     PlacedParts parts_;
+    Rank still_;
     Count bytes_ = 0;
     bool plain_;
     bool direct_;  // and in the host's memory
@@ -56,12 +59,15 @@ class Exchanging {
   public:
     Exchanging(const PlacedParts& outgoing, const PlacedParts& incoming, bool in_place)
         : outgoing_(in_place ? incoming : outgoing), incoming_(incoming), in_place_(in_place) {}
+    Exchanging(const ExchangedParts& outgoing, const ExchangedParts& incoming)
+        : outgoing_(outgoing), incoming_(incoming), in_place_(false) {}
 
     [[nodiscard]] bool in_place() const { return in_place_; }
     [[nodiscard]] const ExchangedParts& outgoing() const { return outgoing_; }
     [[nodiscard]] const ExchangedParts& incoming() const { return incoming_; }
 
-    /// What tells plans for such parts apart: where each is that goes out, and its length; then those that come in.
+    /// What tells plans for such parts apart: how many go out; where each of these is, and its length; then those that
+    /// come in.
     [[nodiscard]] std::vector<Count> places() const;
     [[nodiscard]] bool has_places(std::span<const Count> places) const;
     /// A hash of them, not 0.

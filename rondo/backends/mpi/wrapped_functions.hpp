@@ -14,13 +14,13 @@
     FUNCTION(Bcast, bcast, MOVING, is_the_input)                         \
     FUNCTION(Exscan, exscan, REDUCING, after_rank_0)                     \
     FUNCTION(Gather, gather, GATHERING_TO_A_ROOT, at_the_root)           \
-    FUNCTION(Gatherv, gather, GATHERING_PARTS_TO_A_ROOT, at_the_root)    \
+    FUNCTION(Gatherv, gatherv, GATHERING_PARTS_TO_A_ROOT, at_the_root)   \
     FUNCTION(Reduce, reduce, REDUCING_TO_A_ROOT, at_the_root)            \
     FUNCTION(Reduce_scatter, reduce_scatter, REDUCING_PARTS, everywhere) \
     FUNCTION(Reduce_scatter_block, reduce_scatter, REDUCING, everywhere) \
     FUNCTION(Scan, scan, REDUCING, everywhere)                           \
     FUNCTION(Scatter, scatter, SCATTERING, everywhere)                   \
-    FUNCTION(Scatterv, scatter, SCATTERING_PARTS, everywhere)
+    FUNCTION(Scatterv, scatterv, SCATTERING_PARTS, everywhere)
 
 // Those without a count, which have no such forms.
 #define RONDO_FUNCTIONS_WITHOUT_COUNT(FUNCTION) FUNCTION(Barrier, barrier, MEETING, everywhere)

@@ -9,6 +9,20 @@
 namespace rondo::virtual_machine {
 namespace {
 
+/// The parts of all ranks, in one vector.
+std::vector<Block> placed(Rank size, const std::function<Count(Rank rank)>& count, PartTable::Order order,
+                          Buffer buffer) {
+    std::vector<Block> blocks(static_cast<std::size_t>(size));
+    Count next = 0;
+    for (Rank i = 0; i < size; ++i) {
+        const Rank rank = order.reverse ? size - 1 - i : i;
+        Block& block = blocks[static_cast<std::size_t>(rank)];
+        block = {next, count(rank), buffer};
+        next = block.last() + order.gap;
+    }
+    return blocks;
+}
+
 void expect(Rank rank, Memory& memory, const Block& block, const Symbol& wanted) {
     for (const Piece& piece : memory.peek(block)) {
         // Seen from the block's start every piece speaks of the origin's elements from there on.
@@ -51,25 +65,22 @@ std::string place(Rank rank, std::int64_t step, const std::string& what) {
 
 }  // namespace
 
-PartTable::PartTable(Rank size, const std::function<Count(Rank from, Rank to)>& count, Count gap, bool reverse)
-    : size_(static_cast<std::size_t>(size)) {
+PartTable::PartTable(Rank size, const std::function<Count(Rank from, Rank to)>& count, Order order) {
     for (Rank rank = 0; rank < size; ++rank) {
-        Count next = 0;
-        for (Rank to = 0; to < size; ++to) {
-            const Block& block = outgoing_.emplace_back(next, count(rank, to), Buffer::input);
-            next = block.last() + gap;
-        }
+        const auto goes_to = [&](Rank to) { return count(rank, to); };
+        const auto comes_from = [&](Rank from) { return count(from, rank); };
+        outgoing_.push_back(placed(size, goes_to, {.gap = order.gap}, Buffer::input));
+        incoming_.push_back(placed(size, comes_from, order, Buffer::output));
     }
-    incoming_.resize(outgoing_.size());
-    for (Rank rank = 0; rank < size; ++rank) {
-        Count next = 0;
-        for (Rank i = 0; i < size; ++i) {
-            const Rank from = reverse ? size - 1 - i : i;
-            Block& block = incoming_[static_cast<std::size_t>(rank) * size_ + static_cast<std::size_t>(from)];
-            block = {next, count(from, rank), Buffer::output};
-            next = block.last() + gap;
-        }
-    }
+}
+
+PartTable::PartTable(Rank size, Rank root, bool root_sends, const std::function<Count(Rank rank)>& count, Order order)
+    : outgoing_(static_cast<std::size_t>(size)), incoming_(static_cast<std::size_t>(size)) {
+    const Buffer whole = root_sends ? Buffer::input : Buffer::output;
+    const Buffer part = root_sends ? Buffer::output : Buffer::input;
+    auto &of_root = root_sends ? outgoing_ : incoming_, &of_each = root_sends ? incoming_ : outgoing_;
+    of_root[static_cast<std::size_t>(root)] = placed(size, count, order, whole);
+    for (Rank rank = 0; rank < size; ++rank) of_each[static_cast<std::size_t>(rank)] = {Block(0, count(rank), part)};
 }
 
 std::unique_ptr<Call> Problem::call(Rank rank) const {
@@ -89,8 +100,10 @@ Memory Problem::memory(Rank rank) const {
 void check_result(const Problem& problem, std::span<Memory> memories) {
     const Promise& promise = promise_of(problem.algorithm.collective);
     const SharedFacts& facts = problem.facts;
-    std::vector<std::unique_ptr<Call>> origins;  // where each has a part for each
+    const bool is_scatter = facts.input == Share::whole_at_root && facts.output == Share::part;
+    std::vector<std::unique_ptr<Call>> origins;  // of parts: where each rank has one for each, or the root has
     for (Rank rank = 0; facts.input == Share::own && rank < facts.size; ++rank) origins.push_back(problem.call(rank));
+    if (is_scatter) origins.push_back(problem.call(facts.root));
     for (Rank rank = 0; rank < facts.size; ++rank) {
         Memory& memory = memories[static_cast<std::size_t>(rank)];
         const auto call = problem.call(rank);
@@ -113,12 +126,15 @@ void check_result(const Problem& problem, std::span<Memory> memories) {
         if (promise.in_any_order) {
             expect_every_input(rank, memory, output);
         } else if (facts.input == Share::part && facts.output != Share::part) {
-            for (Rank part = 0; part < facts.size; ++part) expect_output(facts.parts(output)[part], part);
+            for (Rank part = 0; part < facts.size; ++part) expect_output(call->incoming(part), part);
         } else if (facts.input == Share::own) {
             for (Rank from = 0; from < facts.size; ++from) {
                 const Count start = origins[static_cast<std::size_t>(from)]->outgoing(rank).first;
                 expect(rank, memory, call->incoming(from), promise.output(facts, rank, from).moved(-start));
             }
+        } else if (is_scatter) {
+            const Count start = origins.front()->outgoing(rank).first;
+            expect(rank, memory, output, promise.output(facts, rank, rank).moved(-start));
         } else {
             expect_output(output, rank);
         }

@@ -16,23 +16,25 @@
 
 namespace rondo::virtual_machine {
 
-/// Where the parts of an all-to-all stand, of any lengths.
+/// Where parts of any lengths stand, of an all-to-all, or of the root of a scatter or gather.
 class PartTable {
   public:
-    /// `count(from, to)`: elements. Parts follow one another with `gap` elements in between; those that come do so in
-    /// reverse order if wanted.
-    PartTable(Rank size, const std::function<Count(Rank from, Rank to)>& count, Count gap, bool reverse);
+    /// How parts follow one another: with so many elements in between, and in reverse order.
+    struct Order {
+        Count gap = 0;
+        bool reverse = false;
+    };
 
-    [[nodiscard]] std::span<const Block> outgoing(Rank rank) const { return of(outgoing_, rank); }
-    [[nodiscard]] std::span<const Block> incoming(Rank rank) const { return of(incoming_, rank); }
+    /// Of an all-to-all, in which only parts that come may be in reverse order. `count(from, to)`: elements.
+    PartTable(Rank size, const std::function<Count(Rank from, Rank to)>& count, Order order);
+    /// `count(rank)`: elements of a rank's part. The root sends them, or they come there.
+    PartTable(Rank size, Rank root, bool root_sends, const std::function<Count(Rank rank)>& count, Order order);
+
+    [[nodiscard]] std::span<const Block> outgoing(Rank rank) const { return outgoing_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] std::span<const Block> incoming(Rank rank) const { return incoming_[static_cast<std::size_t>(rank)]; }
 
   private:
-    [[nodiscard]] std::span<const Block> of(const std::vector<Block>& blocks, Rank rank) const {
-        return std::span(blocks).subspan(static_cast<std::size_t>(rank) * size_, size_);
-    }
-
-    std::size_t size_;
-    std::vector<Block> outgoing_, incoming_;  // of all ranks
+    std::vector<std::vector<Block>> outgoing_, incoming_;  // of each rank
 };
 
 struct Problem {
@@ -41,7 +43,7 @@ struct Problem {
     std::span<const Setting> settings;  ///< borrowed; see AlgorithmInfo::standard_settings
     bool in_place = false;              ///< on the ranks that can be (see promise.hpp)
     int ports = 1;  ///< how many sends, and how many receives, one exchange may hold, if the algorithm says nothing
-    const PartTable* parts = nullptr;  ///< of an all-to-all whose parts differ
+    const PartTable* parts = nullptr;  ///< where not all ranks know the lengths of all parts
 
     [[nodiscard]] std::unique_ptr<Call> call(Rank rank) const;
     /// What the buffers of a rank hold before the call.

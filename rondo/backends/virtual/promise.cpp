@@ -22,9 +22,6 @@ Count first_of_part(const SharedFacts& facts, Rank rank) {
 
 Symbol the_roots_input(const SharedFacts& facts, Rank /*rank*/, Rank /*part*/) { return Symbol::input_of(facts.root); }
 Symbol the_parts_input(const SharedFacts& /*facts*/, Rank /*rank*/, Rank part) { return Symbol::input_of(part); }
-Symbol the_roots_input_of_the_own_part(const SharedFacts& facts, Rank rank, Rank /*part*/) {
-    return Symbol::input_of(facts.root).moved(-first_of_part(facts, rank));
-}
 Symbol the_parts_input_at_the_root(const SharedFacts& facts, Rank rank, Rank part) {
     return rank == facts.root ? Symbol::input_of(part) : Symbol();
 }
@@ -49,10 +46,12 @@ constexpr Promise promises[] = {
     {"bcast", only_the_root, always, the_roots_input},
     {"exscan", everyone, if_wanted, all_before},
     {"gather", everyone, if_wanted_at_the_root, the_parts_input_at_the_root},
+    {"gatherv", everyone, never, the_parts_input_at_the_root},
     {"reduce", everyone, if_wanted_at_the_root, all_at_the_root},
     {"reduce_scatter", everyone, if_wanted, all_of_the_own_part},
     {"scan", everyone, if_wanted, all_up_to},
-    {"scatter", only_the_root, if_wanted_at_the_root, the_roots_input_of_the_own_part},
+    {"scatter", only_the_root, if_wanted_at_the_root, the_roots_input},
+    {"scatterv", only_the_root, never, the_roots_input},
 };
 
 }  // namespace
