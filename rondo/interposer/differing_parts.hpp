@@ -146,7 +146,9 @@ class DifferingParts {
     }
     [[nodiscard]] mpi::Exchanging exchanging() const {
         mpi::notice_device_runtimes();  // memory of a device has to be packed
-        const bool stays = is_root_ && (!has_own_part() || stands_in_place() || !fits_);
+        // Without a root, there is nobody to send to: the plan, which the library's judgement replaces, moves nothing.
+        const bool has_root = is_rank(seen_.call.root, seen_.communicator.size());
+        const bool stays = !has_root || (is_root_ && (!has_own_part() || stands_in_place() || !fits_));
         const mpi::ExchangedParts whole(whole_, stays ? rank() : no_rank), part(part_, stays ? 0 : no_rank);
         return scatters_ ? mpi::Exchanging(whole, part) : mpi::Exchanging(part, whole);
     }

@@ -136,7 +136,7 @@ def algorithms_not_listed(root: Path) -> list[str]:
         if header.stem != header.parent.name:
             continue
         # The list is an X-macro: ALGORITHM(doubling_123)
-        listed = set(re.findall(r"^\s*ALGORITHM\((\w+)\)", header.read_text(), re.MULTILINE))
+        listed = set(re.findall(r"(?:^|\s)ALGORITHM\((\w+)\)", header.read_text(), re.MULTILINE))
         files = {path.stem for path in header.parent.glob("*.cpp")}
         offences += [f"{header.parent.name}/{name}.cpp is not listed" for name in sorted(files - listed)]
         offences += [f"{header.parent.name}/{name} has no file" for name in sorted(listed - files)]

@@ -99,7 +99,7 @@ scan ranks_per_node = 2, nodes <= 3 -> doubling
     assert "scan" not in lines
     of_two = [" ".join(each.split()) for each in check(text, "--ppn", 2, "--library", "openmpi")[1].splitlines()]
     assert {"2..6 A", "8.. ·", "2..4 A ·", "6.. · ·"} <= set(of_two)
-    assert any(each.endswith("scatter: native, whatever the call") for each in of_two)
+    assert any(each.endswith("scatterv: native, whatever the call") for each in of_two)
 
 
 @pytest.mark.parametrize("ranks_per_node", [1, 4])
