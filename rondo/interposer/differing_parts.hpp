@@ -27,8 +27,7 @@ class DifferingParts {
           whole_{buffer_of_whole(), type_of_whole_, counts_of_whole(),
                  has_arrays() ? seen.call.displacements : mpi::Numbers()},
           part_{buffer_of_part(), type_of_part_, {count_of_part(), 1}, {}},
-          fits_(!is_root_ || !has_own_part() || bytes_of_part() == bytes_of_place()),
-          data_(exchanging()) {}
+          fits_(!is_root_ || !has_own_part() || bytes_of_part() == bytes_of_place()), data_(exchanging()) {}
 
     DifferingParts(const DifferingParts&) = delete;  // types may refer to what is in here
     DifferingParts& operator=(const DifferingParts&) = delete;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times MPI_Gatherv or MPI_Scatterv natively and by algorithms of Rondo, in turn within one run, where all processes have
- * one clock: on an emulated cluster, or on one node. Ranks start together; a call takes until the last of them returns.
- * docs/benchmarks/lanes.md shows what it wrote:
+/* Times MPI_Gatherv or MPI_Scatterv natively and by algorithms of Rondo, in turn within one run, where all processes
+ * have one clock: on an emulated cluster, or on one node. Ranks start together; a call takes until the last of them
+ * returns. docs/benchmarks/lanes.md shows what it wrote:
  *
  *   mpicc -O2 parts_of_the_root.c -o parts_of_the_root
  *   rondo run --cluster 8x4:2ms:100Mbit --mpi openmpi --rules none -- ./parts_of_the_root gatherv 11 native linear

@@ -330,7 +330,7 @@ void wrong_arguments(MPI_Comm communicator, MPI_Errhandler errhandler, const std
             // Of a gather or scatter, wrong on one rank, for which the other waits.
             static const std::set<std::string> one_waits = {"receive in place", "send in place", "one buffer for both",
                                                             "no send buffer"};
-            static const std::set<std::string> rooted = {"gather",   "gather_c",  "gatherv",  "gatherv_c",
+            static const std::set<std::string> rooted = {"gather",  "gather_c",  "gatherv",  "gatherv_c",
                                                          "scatter", "scatter_c", "scatterv", "scatterv_c"};
             if (rooted.count(function.name) != 0 && one_waits.count(name) != 0) continue;
             current_case = what.c_str();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Results of one collective whose vector has a part for each rank, as results.cpp of the others: counts, displacements,
-// types, operators, communicators, in place. Arguments: allgather or reduce_scatter (with and without counts), alltoall,
-// alltoallv, gather, gatherv, scatter or scatterv, then those of Material.
+// types, operators, communicators, in place. Arguments: allgather or reduce_scatter (with and without counts),
+// alltoall, alltoallv, gather, gatherv, scatter or scatterv, then those of Material.
 #include "allgather_checks.hpp"
 #include "alltoall_checks.hpp"
 #include "material.hpp"

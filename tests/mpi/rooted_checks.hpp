@@ -58,11 +58,11 @@ class RootedChecker : public Checker {
         std::iota(places.begin(), places.end(), 0);
         int code = MPI_SUCCESS;
         if (parts_differ && scatters)
-            code = MPI_Scatterv(MPI_BOTTOM, counts.data(), places.data(), absolute, &own, 1, MPI_LONG, root,
-                                communicator);
+            code =
+                MPI_Scatterv(MPI_BOTTOM, counts.data(), places.data(), absolute, &own, 1, MPI_LONG, root, communicator);
         else if (parts_differ)
-            code = MPI_Gatherv(&own, 1, MPI_LONG, MPI_BOTTOM, counts.data(), places.data(), absolute, root,
-                               communicator);
+            code =
+                MPI_Gatherv(&own, 1, MPI_LONG, MPI_BOTTOM, counts.data(), places.data(), absolute, root, communicator);
         else if (scatters) code = MPI_Scatter(MPI_BOTTOM, 1, absolute, &own, 1, MPI_LONG, root, communicator);
         else code = MPI_Gather(&own, 1, MPI_LONG, MPI_BOTTOM, 1, absolute, root, communicator);
         MPI_Type_free(&absolute);

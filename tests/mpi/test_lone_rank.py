@@ -91,7 +91,10 @@ def test_scans_take_an_operator_of_which_ranks_say_different_things(mpi: MpiLibr
     assert all(line.endswith("class 0, right") for line in said)
 
 
-@pytest.mark.parametrize("case", ["allgather, too much", "alltoall, too much", "gather, too much at the root", "gatherv, too much at the root"])
+@pytest.mark.parametrize(
+    "case",
+    ["allgather, too much", "alltoall, too much", "gather, too much at the root", "gatherv, too much at the root"],
+)
 def test_part_that_is_too_long_fails_on_that_rank_alone(mpi: MpiLibrary, case: str) -> None:
     command = [mpi.compile("lone_rank.cpp"), case]
     forced = FORCED_ALL_TO_ALL | FORCED_PARTS_OF_THE_ROOT

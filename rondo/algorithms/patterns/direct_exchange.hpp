@@ -28,8 +28,8 @@ Schedule keep(const Call& call, const Outgoing& outgoing);
 /// In round i with the i-th group of so many ranks behind this one, and before it; so many messages at a time.
 Schedule in_rounds(const Call& call, Count messages);
 
-/// A scatter or gather: the root sends every other rank its part, or receives it, in their order, those of so many ranks
-/// at a time. What one message is to other ranks is for the two of them to know.
+/// A scatter or gather: the root sends every other rank its part, or receives it, in their order, those of so many
+/// ranks at a time.
 Schedule with_root(const Call& call, Direction of_root, Count messages);
 
 /// Of linear exchanges: as many at a time as do not flood a library.

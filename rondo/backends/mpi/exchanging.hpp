@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How data whose lengths no other rank need know come into the bytes that a plan works on, and out of them again, on one
-// rank: of an all-to-all, or of a scatter or gather of parts that differ. Where possible these bytes are the user's own.
+// How data whose lengths no other rank need know come into the bytes that a plan works on, and out of them again, on
+// one rank: of an all-to-all, or of a scatter or gather of parts that differ. Where possible these bytes are the user's
+// own.
 #pragma once
 
 #include <span>
