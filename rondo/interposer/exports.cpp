@@ -8,6 +8,8 @@
 
 using rondo::interposer::CallWords;
 using rondo::interposer::HandleWord;
+using rondo::interposer::keep_beside;
+using rondo::interposer::kept_beside;
 using rondo::interposer::LastCall;
 using rondo::interposer::place_of;
 using rondo::interposer::places;
@@ -49,6 +51,14 @@ std::int64_t count_of(const Words& words, const CallWords& deciding, int ranks) 
     return static_cast<std::int64_t>(sum);
 }
 
+/// The call goes to the library without a second look.
+template <class Integer>
+[[gnu::always_inline]] inline bool hands_on(const LastCall& last, const Words& words, const CallWords& deciding) {
+    // Where each rank has a count of its own, no duel is about such calls.
+    return last.is_handed_on(deciding) && last.hands_on(count_of<Integer>(words, deciding, last.ranks)) &&
+           (words.counts || last.goes_on());
+}
+
 int again(LastCall& last, const Words& words) {
     // Each function has a single buffer, or two.
     const Word input = words.input | words.buffer, output = words.output | words.buffer;
@@ -70,34 +80,41 @@ int again(LastCall& last, const Words& words) {
         SHAPE(RONDO_WORD); \
         return made;       \
     }()
-#define RONDO_EXPORT(name, serve, SHAPE, Integer)                                                           \
-    static RONDO_THREAD_LOCAL constinit LastCall name##_known[places];                                      \
-    __attribute__((noinline)) static int name##_carefully(SHAPE(RONDO_PARAMETER), const void* caller) {     \
-        using Function = int (*)(SHAPE(RONDO_PARAMETER));                                                   \
-        static const auto other = reinterpret_cast<Function>(rondo::interposer::detour(#name, caller));     \
-        if (other != nullptr) return other(SHAPE(RONDO_ARGUMENT));                                          \
-        LastCall& last = name##_known[place_of(static_cast<HandleWord>(comm))];                             \
-        const CallWords deciding = words_of<Integer>(RONDO_WORDS(SHAPE), last.rank);                        \
-        if (last.is_served(deciding)) {                                                                     \
-            const int error = again(last, RONDO_WORDS(SHAPE));                                              \
-            if (error != LastCall::not_again) return error;                                                 \
-        }                                                                                                   \
-        last.forget(deciding);                                                                              \
-        const Words words = RONDO_WORDS(SHAPE);                                                             \
-        return rondo::interposer::serve(words, caller, last);                                               \
-    }                                                                                                       \
-    extern "C" __attribute__((visibility("default"))) int name(SHAPE(RONDO_PARAMETER)) {                    \
-        using Function = int (*)(SHAPE(RONDO_PARAMETER));                                                   \
-        const Words words = RONDO_WORDS(SHAPE);                                                             \
-        const LastCall& last = kept_in_a_register(name##_known[place_of(static_cast<HandleWord>(comm))]);   \
-        const CallWords deciding = words_of<Integer>(words, last.rank);                                     \
-        /* Where each rank has a count of its own, no duel is about such calls. */                          \
-        if (last.is_handed_on(deciding) && last.hands_on(count_of<Integer>(words, deciding, last.ranks)) && \
-            (words.counts || last.goes_on())) {                                                             \
-            last.left->note(last.reason);                                                                   \
-            return reinterpret_cast<Function>(last.native)(SHAPE(RONDO_ARGUMENT));                          \
-        }                                                                                                   \
-        return name##_carefully(SHAPE(RONDO_ARGUMENT), __builtin_return_address(0));                        \
+#define RONDO_EXPORT(name, serve, SHAPE, Integer)                                                         \
+    static RONDO_THREAD_LOCAL constinit LastCall name##_known[places];                                    \
+    __attribute__((noinline)) static int name##_carefully(SHAPE(RONDO_PARAMETER), const void* caller) {   \
+        using Function = int (*)(SHAPE(RONDO_PARAMETER));                                                 \
+        static const auto other = reinterpret_cast<Function>(rondo::interposer::detour(#name, caller));   \
+        if (other != nullptr) return other(SHAPE(RONDO_ARGUMENT));                                        \
+        LastCall& last = name##_known[place_of(static_cast<HandleWord>(comm))];                           \
+        const CallWords deciding = words_of<Integer>(RONDO_WORDS(SHAPE), last.rank);                      \
+        if (last.is_served(deciding)) {                                                                   \
+            const int error = again(last, RONDO_WORDS(SHAPE));                                            \
+            if (error != LastCall::not_again) return error;                                               \
+        } else if (LastCall* const kept = kept_beside(name##_known, last, deciding)) {                    \
+            if (kept->is_served(deciding)) {                                                              \
+                const int error = again(*kept, RONDO_WORDS(SHAPE));                                       \
+                if (error != LastCall::not_again) return error;                                           \
+            } else if (hands_on<Integer>(*kept, RONDO_WORDS(SHAPE), deciding)) {                          \
+                kept->left->note(kept->reason);                                                           \
+                return reinterpret_cast<Function>(kept->native)(SHAPE(RONDO_ARGUMENT));                   \
+            }                                                                                             \
+        }                                                                                                 \
+        keep_beside(name##_known, last, deciding);                                                        \
+        last.forget(deciding);                                                                            \
+        const Words words = RONDO_WORDS(SHAPE);                                                           \
+        return rondo::interposer::serve(words, caller, last);                                             \
+    }                                                                                                     \
+    extern "C" __attribute__((visibility("default"))) int name(SHAPE(RONDO_PARAMETER)) {                  \
+        using Function = int (*)(SHAPE(RONDO_PARAMETER));                                                 \
+        const Words words = RONDO_WORDS(SHAPE);                                                           \
+        const LastCall& last = kept_in_a_register(name##_known[place_of(static_cast<HandleWord>(comm))]); \
+        const CallWords deciding = words_of<Integer>(words, last.rank);                                   \
+        if (hands_on<Integer>(last, words, deciding)) {                                                   \
+            last.left->note(last.reason);                                                                 \
+            return reinterpret_cast<Function>(last.native)(SHAPE(RONDO_ARGUMENT));                        \
+        }                                                                                                 \
+        return name##_carefully(SHAPE(RONDO_ARGUMENT), __builtin_return_address(0));                      \
     }
 
 #ifdef RONDO_HAVE_LARGE_COUNT_API

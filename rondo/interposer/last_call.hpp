@@ -55,6 +55,8 @@ struct alignas(256) LastCall {  // places of such a size are found in one instru
     /// Carries the call out once more: `input` and `output` may be different. `not_again` if they need a second look.
     int (*again)(LastCall& last, const void* input, void* output) = nullptr;
     alignas(8) std::byte served[120]{};  ///< what has to be known for that
+    /// The places of the function that this was the last call of, where it is kept beside them.
+    const void* function = nullptr;
 
     static constexpr int not_again = std::numeric_limits<int>::min();
 
@@ -81,5 +83,13 @@ using HandleWord = std::uintptr_t;
 /// Where to remember a call on a communicator, of so many places.
 inline constexpr std::size_t places = 4;
 inline std::size_t place_of(Word comm) { return (comm ^ comm >> 8) % places; }
+
+/// A call that was the last one of its function until another took its place, as it is kept for programs that make
+/// calls of several lengths in turn; nullptr if nothing is kept where `call` would be. One table for all functions of
+/// this thread. `function`: the places of the function's own; `last`: what stands there, by whose rank `call` was made.
+LastCall* kept_beside(const void* function, const LastCall& last, const CallWords& call);
+/// Keeps `last` there, if it goes anywhere without a second look, and forgets what is there of `call`, which is about
+/// to get its second look and the place of `last`.
+void keep_beside(const void* function, const LastCall& last, const CallWords& call);
 
 }  // namespace rondo::interposer

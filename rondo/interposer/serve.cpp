@@ -73,11 +73,10 @@ int serve_again(LastCall& last, const void* input, void* output) {
     auto& known = *std::launder(reinterpret_cast<Served*>(last.served));
     const Wrapped& function = *known.function;
     Communicator& communicator = *known.communicator;
-    const Decision& decision = communicator.last_decision(function.collective);
+    const Decision* const decision = communicator.decision_of_number(function.collective, known.decision);
     const Rank rank = communicator.rank();
     const UserCall call = {.input = input, .output = output, .count = known.count, .root = known.root};
-    if (communicator.number_of_decision(function.collective) != known.decision ||
-        WholeVector::in_place(function.output, call, rank) != known.in_place ||
+    if (decision == nullptr || WholeVector::in_place(function.output, call, rank) != known.in_place ||
         WholeVector::buffers_in_doubt(function.output, call, *known.type, rank) || !last.goes_on()) {
         return LastCall::not_again;
     }
@@ -85,7 +84,7 @@ int serve_again(LastCall& last, const void* input, void* output) {
         mpi::notice_device_runtimes();
         remember_buffers(input, output, known);
     }
-    return run_plan(*decision.plan, known.comm, [&](const Plan& plan) {
+    return run_plan(*decision->plan, known.comm, [&](const Plan& plan) {
         const mpi::Reduction* const reduction = function.has.operation ? &known.reduction : nullptr;
         return WholeVector::run(function.output, communicator, call, *known.type, reduction, plan);
     });
@@ -114,10 +113,9 @@ static_assert(sizeof(Met) <= sizeof(LastCall::served) && std::is_trivially_copya
 
 int meet_again(LastCall& last, const void* /*input*/, void* /*output*/) {
     const Met known = *std::launder(reinterpret_cast<Met*>(last.served));
-    if (known.communicator->number_of_decision(known.collective) != known.decision || !last.goes_on()) {
-        return LastCall::not_again;
-    }
-    return run_plan(*known.communicator->last_decision(known.collective).plan, known.comm,
+    const Decision* const decision = known.communicator->decision_of_number(known.collective, known.decision);
+    if (decision == nullptr || !last.goes_on()) return LastCall::not_again;
+    return run_plan(*decision->plan, known.comm,
                     [&](const Plan& plan) { return Meeting::run(*known.communicator, plan); });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collectives of one element on two ranks, and the same by hand, for callgrind: it collects only while a measured call
-// runs. Usage: overhead FUNCTION (collective|by_hand|handed_on) REPETITIONS [CALLS BEFORE THESE]
+// runs. Usage: overhead FUNCTION (collective|in_turn|by_hand|handed_on) REPETITIONS [CALLS BEFORE THESE]
+// in_turn: calls of two types, of which one is measured.
 //
 // Rank 1 first hears that rank 0 has sent, so that nobody ever polls for a message in a measured call.
 #include <mpi.h>
@@ -21,6 +22,7 @@ void* malloc(size_t bytes) {
 enum { root_of_bcast = 0, root_of_reduce = 1 };
 
 static long own, result;
+static MPI_Datatype type;  // MPI_LONG in measured calls
 
 static int number(MPI_Comm comm) {
     int rank;
@@ -59,13 +61,13 @@ static void prepare_bcast(void) {
     if (number(MPI_COMM_WORLD) == root_of_bcast) result = own;
 }
 
-static void call_bcast(void) { MPI_Bcast(&result, 1, MPI_LONG, root_of_bcast, MPI_COMM_WORLD); }
+static void call_bcast(void) { MPI_Bcast(&result, 1, type, root_of_bcast, MPI_COMM_WORLD); }
 static void call_bcast_by_hand(void) { bcast_by_hand(&result, 1, MPI_COMM_WORLD); }
 
-static void call_exscan(void) { MPI_Exscan(&own, &result, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD); }
+static void call_exscan(void) { MPI_Exscan(&own, &result, 1, type, MPI_SUM, MPI_COMM_WORLD); }
 static void call_exscan_by_hand(void) { exscan_by_hand(&own, &result, 1, MPI_COMM_WORLD); }
 
-static void call_reduce(void) { MPI_Reduce(&own, &result, 1, MPI_LONG, MPI_SUM, root_of_reduce, MPI_COMM_WORLD); }
+static void call_reduce(void) { MPI_Reduce(&own, &result, 1, type, MPI_SUM, root_of_reduce, MPI_COMM_WORLD); }
 static void call_reduce_by_hand(void) { reduce_by_hand(&own, &result, 1, MPI_COMM_WORLD); }
 
 // The others, in which ranks may poll: what Rondo adds to them is counted, not what the library does.
@@ -167,11 +169,19 @@ static const struct Subject* find_subject(const char* name) {
     return NULL;
 }
 
+static void call_of_another_type(void (*call)(void)) {
+    type = MPI_INT;
+    call();
+    type = MPI_LONG;
+}
+
 /// `together`: both ranks may wait for each other in the call. They begin it together, and poll: only what Rondo itself
 /// executes means something.
-static void repeat(const struct Subject* subject, void (*call)(void), int together, int repetitions, int rank) {
+static void repeat(const struct Subject* subject, void (*call)(void), int together, int in_turn, int repetitions,
+                   int rank) {
     int token = 0;
     for (int i = 0; i < repetitions; ++i) {
+        if (in_turn) call_of_another_type(call);
         own = 7 * (i + 1);
         subject->prepare();
         if (together) MPI_Barrier(MPI_COMM_WORLD);
@@ -196,13 +206,14 @@ static void repeat(const struct Subject* subject, void (*call)(void), int togeth
 int main(int argc, char** argv) {
     int rank, size;
     MPI_Init(&argc, &argv);
+    type = MPI_LONG;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     const struct Subject* const subject = argc == 4 || argc == 5 ? find_subject(argv[1]) : NULL;
     if (size != 2 || subject == NULL) {
         if (rank == 0) {
             fprintf(stderr,
-                    "usage: two ranks of %s FUNCTION (collective|by_hand|handed_on) REPETITIONS [CALLS BEFORE]\n",
+                    "usage: two ranks of %s FUNCTION (collective|in_turn|by_hand|handed_on) REPETITIONS [CALLS]\n",
                     argv[0]);
         }
         MPI_Finalize();
@@ -211,9 +222,13 @@ int main(int argc, char** argv) {
     const int by_hand = strcmp(argv[2], "by_hand") == 0 && subject->by_hand != NULL;
     void (*const call)(void) = by_hand ? subject->by_hand : subject->collective;
     const int before = argc == 5 ? atoi(argv[4]) : 10;
-    for (int i = 0; i < before; ++i) call();  // the first one sets things up, with both ranks in it
+    const int in_turn = strcmp(argv[2], "in_turn") == 0;
+    for (int i = 0; i < before; ++i) {  // the first one sets things up, with both ranks in it
+        call();
+        if (in_turn) call_of_another_type(call);  // the last one that got a second look, so not the measured one
+    }
     const int together = subject->by_hand == NULL || strcmp(argv[2], "handed_on") == 0;
-    repeat(subject, call, together, atoi(argv[3]), rank);
+    repeat(subject, call, together, in_turn, atoi(argv[3]), rank);
     printf("rank %d allocations %ld\n", rank, allocations);
     MPI_Finalize();
     return 0;

@@ -3,7 +3,8 @@
 
 Counted by callgrind (valgrind), so repeatable: one algorithm of each collective on two ranks, one element. A call must
 not allocate, and may cost at most 350 instructions more than by hand. The same where the rules have chosen and the
-guard has found out who is faster, with 5 instructions to count the calls until it looks again. Then, for each function,
+guard has found out who is faster, with 5 instructions to count the calls until it looks again, and where calls of two
+types are made in turn, with 60 to find what is known of them. Then, for each function,
 the instructions that Rondo itself executes in a call that the rules leave to the library: at most 60, and 10 for each
 count where counts have to be added up, because the rules do so for some lengths only. The exit code says whether all
 that holds.
@@ -29,6 +30,7 @@ HANDED_ON_REPETITIONS = 100  # ranks poll for each other under valgrind
 SUBJECTS = {"bcast": "binomial", "exscan": "doubling_123", "reduce": "binomial"}
 MOST_INSTRUCTIONS = 350
 MOST_INSTRUCTIONS_TO_COUNT = 5
+MOST_INSTRUCTIONS_IN_TURN = 60
 CALLS_BEFORE = 60  # behind a duel, and behind what Open MPI allocates once
 HANDED_ON = [
     "allgather",
@@ -150,14 +152,16 @@ def measure_library(library: str) -> list[dict]:
             by_hand = measure(library, program, collective, "by_hand", {})
             named = {f"RONDO_{collective.upper()}": algorithm}
             guarded = {"RONDO_RULES": str(rules), "RONDO_GUARD": "exact"}
-            for variables in (named, guarded):
-                preloaded = {"LD_PRELOAD": str(preload_library(library)), **variables}
-                found = measure(library, program, collective, "collective", preloaded, before=CALLS_BEFORE)
+            for mode, variables in (("collective", named), ("collective", guarded), ("in_turn", named)):
+                # By hand there are messages, too.
+                ways = {"LD_PRELOAD": str(preload_library(library)), "RONDO_SHARED_MEMORY": "off"}
+                found = measure(library, program, collective, mode, ways | variables, before=CALLS_BEFORE)
                 rows.append(
                     {
                         "library": library,
                         "collective": collective,
                         "guarded": variables is guarded,
+                        "in_turn": mode == "in_turn",
                         "by_hand": by_hand,
                         "rondo": found,
                         "more_instructions": found["instructions"] - by_hand["instructions"],
@@ -176,7 +180,8 @@ def most_handed_on(lengths: str) -> int:
 
 def most_served(row: dict) -> int:
     """Instructions."""
-    return MOST_INSTRUCTIONS + (MOST_INSTRUCTIONS_TO_COUNT if row["guarded"] else 0)
+    more = MOST_INSTRUCTIONS_TO_COUNT if row["guarded"] else MOST_INSTRUCTIONS_IN_TURN if row["in_turn"] else 0
+    return MOST_INSTRUCTIONS + more
 
 
 def is_good(row: dict) -> bool:
@@ -213,7 +218,7 @@ def main() -> int:
                 )
                 continue
             by_hand, rondo, most = row["by_hand"], row["rondo"], most_served(row)
-            how = "guarded, " if row["guarded"] else ""
+            how = "guarded, " if row["guarded"] else "in turn, " if row["in_turn"] else ""
             print(
                 f"{library:8} {row['collective']:7} {how}instructions per call: by hand {by_hand['instructions']:.0f}, "
                 f"Rondo {rondo['instructions']:.0f}, {row['more_instructions']:+.0f} (at most +{most}); "

@@ -163,9 +163,37 @@ bool Communicator::LeftToLibrary::has(const CallKey& call) const {
            !call.over_int && decision.lowest <= bytes && bytes <= decision.highest;
 }
 
+bool Communicator::Recent::find(const CallKey& key) {
+    const auto is_here = [&](std::size_t index) {
+        const Last& here = place(index);
+        return here.number != 0 && here.key == key;
+    };
+    if (is_here(last)) return true;
+    for (std::uint8_t index = 0; others != nullptr && index < most_recent; ++index) {
+        if (!is_here(index)) continue;
+        last = index;
+        return true;
+    }
+    return false;
+}
+
+Communicator::Last& Communicator::Recent::next_place() {
+    if (first.number == 0) return first;
+    if (others == nullptr) others.reset(new (std::nothrow) Last[most_recent - 1]);
+    if (others != nullptr) last = static_cast<std::uint8_t>((last + 1U) % most_recent);
+    return place(last);
+}
+
+std::uint32_t Communicator::next_number(std::size_t place) {
+    std::uint32_t number = 0;
+    do number = static_cast<std::uint32_t>(++decisions_so_far_ * most_recent + place);
+    while (number == 0);
+    return number;
+}
+
 const Decision* Communicator::find(const CallKey& key) {
-    Last& last = last_[key.collective];
-    if (last.number != 0 && last.key == key) return &last.decision;
+    Recent& recent = recent_[key.collective];
+    if (recent.find(key)) return &recent.place(recent.last).decision;
     for (const LeftToLibrary& calls : left_to_library_) {
         if (calls.has(key)) return &calls.decision;
     }
@@ -173,14 +201,16 @@ const Decision* Communicator::find(const CallKey& key) {
     if (known == nullptr) return nullptr;
     std::shared_ptr<const Plan> plan = known->second.plan.lock();
     if (plan == nullptr && !known->second.is_native) return nullptr;
-    last = {key, next_number(), known->second.decision};
+    Last& last = recent.next_place();
+    last = {key, next_number(recent.last), known->second.decision};
     last.decision.plan = std::move(plan);
     return &last.decision;
 }
 
 const Decision* Communicator::remember(const CallKey& key, Decision decision) {
-    Last& last = last_[key.collective];
-    last = {key, next_number(), std::move(decision)};
+    Recent& recent = recent_[key.collective];
+    Last& last = recent.find(key) ? recent.place(recent.last) : recent.next_place();
+    last = {key, next_number(recent.last), std::move(decision)};
     const Decision& made = last.decision;
     try {
         if (made.holds_whatever_the_parts() && !key.over_int) {

@@ -107,9 +107,16 @@ class Communicator {
     /// time when it has become too much.
     const Decision* remember(const CallKey& key, Decision decision);
 
-    /// What `find` or `remember` returned last for a collective, with a number that it changes with: 0 for nothing.
-    [[nodiscard]] std::uint32_t number_of_decision(std::size_t collective) const { return last_[collective].number; }
-    [[nodiscard]] const Decision& last_decision(std::size_t collective) const { return last_[collective].decision; }
+    /// The number of what `find` or `remember` returned last for a collective; 0 for nothing.
+    [[nodiscard]] std::uint32_t number_of_decision(std::size_t collective) const {
+        const Recent& recent = recent_[collective];
+        return recent.place(recent.last).number;
+    }
+    /// The decision that had this number; nullptr if another one has taken its place.
+    [[nodiscard]] const Decision* decision_of_number(std::size_t collective, std::uint32_t number) const {
+        const Last& found = recent_[collective].place(number % most_recent);
+        return found.number == number ? &found.decision : nullptr;
+    }
 
     /// Runs a plan on elements of the user. Returns an MPI error code; throws std::bad_alloc.
     int run(const Plan& plan, const Operands& operands);
@@ -154,7 +161,8 @@ class Communicator {
     [[nodiscard]] bool waits_for_world() { return &duels() == &duels_ && world().is_serial(); }
     void make_room(const CallKey& key, std::size_t numbers);
     void count_call() { ++calls_; }
-    std::uint32_t next_number() { return ++decisions_so_far_ == 0 ? ++decisions_so_far_ : decisions_so_far_; }
+    /// Of a decision in that place.
+    std::uint32_t next_number(std::size_t place);
     int execute(const Plan& plan, const Operands& operands);
 
     Context context_;
@@ -187,7 +195,21 @@ class Communicator {
         std::uint32_t number = 0;
         Decision decision;
     };
-    Last last_[most_collectives];
+    static constexpr std::size_t most_recent = 4;
+    /// Of a collective: the last ones, so that calls of several lengths in turn find theirs.
+    struct Recent {
+        Last first;
+        std::unique_ptr<Last[]> others;  // once there is a second one, and memory
+        std::uint8_t last = 0;           // what was found or remembered last
+
+        [[nodiscard]] const Last& place(std::size_t index) const { return index == 0 ? first : others[index - 1]; }
+        [[nodiscard]] Last& place(std::size_t index) { return index == 0 ? first : others[index - 1]; }
+        /// The decision for the key becomes the last one; false if it is not there.
+        bool find(const CallKey& key);
+        /// Makes room for one as the last one.
+        Last& next_place();
+    };
+    Recent recent_[most_collectives];
     std::uint32_t decisions_so_far_ = 0;
     Operation operation_;
     static constexpr std::size_t most_duels = 24;
