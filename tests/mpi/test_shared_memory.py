@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -10,17 +11,24 @@ from pathlib import Path
 
 import pytest
 from launching import Run
-from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, LIBRARIES, OF_PARTS, ROOT, MpiLibrary
+from mpi_libraries import (
+    FORCED,
+    FORCED_ALL_TO_ALL,
+    LIBRARIES,
+    OF_PARTS,
+    ROOT,
+    MpiLibrary,
+    results_command,
+    results_of_data,
+)
+
+from rondo import _core
 
 ON, OFF = {"RONDO_SHARED_MEMORY": "on"}, {"RONDO_SHARED_MEMORY": "off"}
 AUTOMATIC: dict[str, str] = {}
 TWO_LIBRARIES = pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
 MPICH = pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 ALL = FORCED | FORCED_ALL_TO_ALL
-
-
-def results(output: str) -> dict[str, str]:
-    return dict(re.findall(r"^([a-z_]+) (\S+)$", output, re.MULTILINE))
 
 
 def carried(run: Run) -> list[tuple[int, int]]:
@@ -79,22 +87,60 @@ def test_the_default_rules_serve_two_ranks_that_share_memory(mpi: MpiLibrary, co
         assert not served and left and sent == 0
 
 
-# MPICH deals ranks out to the nodes that it makes up, in turn.
+EVERY_ALGORITHM = [
+    (collective["name"], each["name"])
+    for collective in _core.collectives()
+    for each in _core.algorithms(collective["name"])
+]
+# The five ranks on each node, of two that MPICH makes up: dealt out in turn, or one node after the other.
+RANKS_ON = {"dealt out": [3, 2, 3, 2, 3], "in blocks": [3, 3, 3, 2, 2]}
+# Where ranks are dealt out, these only send to ranks of the other node.
+ONLY_TO_NEXT = {(each, name) for each in ("exscan", "scan") for name in ("full_lane", "leaders", "linear_pipeline")}
+
+
+def check_command(mpi: MpiLibrary, collective: str) -> list[object]:
+    return [mpi.compile("barriers.c")] if collective == "barrier" else results_command(mpi, collective)
+
+
+@functools.cache
+def native_results(name: str, collective: str) -> dict[str, str]:
+    mpi = LIBRARIES[name]
+    return results_of_data(mpi.run(check_command(mpi, collective), 5, timeout=200).check().stdout)
+
+
+# In turn on the one nodes and the other; on both in `make soak`.
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "nodes"),
+    [
+        pytest.param(*each, nodes, marks=[] if (nodes == "in blocks") == is_in_blocks else pytest.mark.soak)
+        for i, each in enumerate(EVERY_ALGORITHM)
+        for is_in_blocks in [i % 2 == 1 or each in ONLY_TO_NEXT]
+        for nodes in RANKS_ON
+    ],
+)
 @MPICH
-@pytest.mark.parametrize(("ranks", "nodes"), [(5, 2), (4, 3)])
-@pytest.mark.parametrize("collective", ["allreduce", "bcast", "scan"])
-def test_both_ways_in_one_call(mpi: MpiLibrary, collective: str, ranks: int, nodes: int) -> None:
-    command = [mpi.compile("results.cpp"), collective, "3001", "brief"]
-    native = mpi.run(command, ranks, timeout=200).check()
-    where = {**ON, "MPIR_CVAR_NUM_CLIQUES": str(nodes)}
-    run = counted(mpi, command, ranks, where, **{collective: ALL[collective]})
-    alike = {name: value for name, value in results(native.stdout).items() if name != "unrepeated"}
-    assert {name: results(run.stdout).get(name) for name in alike} == alike
-    for rank, (messages, regions) in enumerate(carried(run)):
-        on_node = len(range(rank % nodes, ranks, nodes))
-        assert regions == (on_node if on_node > 1 else 0)
-        # The program's communicators have the ranks in reverse order, and the last one of a scan sends nothing.
-        assert messages > 0 or (collective, rank) == ("scan", 0)
+def test_every_algorithm_goes_both_ways_in_one_call(
+    mpi: MpiLibrary, collective: str, algorithm: str, nodes: str
+) -> None:
+    where = {**ON, "MPIR_CVAR_NUM_CLIQUES": "2", "MPIR_CVAR_CLIQUES_BY_BLOCK": str(int(nodes == "in blocks"))}
+    run = counted(mpi, check_command(mpi, collective), 5, where, **{collective: algorithm})
+    native = native_results(mpi.name, collective)
+    found = results_of_data(run.stdout)
+    assert {name: found.get(name) for name in native} == native
+    check_served(run, collective, algorithm)
+    assert [regions for _, regions in carried(run)] == RANKS_ON[nodes]
+    assert sum(messages for messages, _ in carried(run)) > 0
+    shared = sum(rank["shared_memory"]["messages"] for rank in run.report.ranks)
+    assert shared > 0 or (nodes == "dealt out" and (collective, algorithm) in ONLY_TO_NEXT)
+
+
+def check_served(run: Run, collective: str, algorithm: str) -> None:
+    """By the algorithm, but for calls that it refuses on such nodes, and those that have nothing to do."""
+    requirements = next(each["requirements"] for each in _core.algorithms(collective) if each["name"] == algorithm)
+    others = {"unusual datatype", "one process", "empty", "inter-communicator"}
+    allowed = others | {f"{algorithm} needs {each}" for each in requirements}
+    assert run.report.native_reasons(collective).keys() <= allowed
+    assert run.report.calls(collective)[algorithm] > 0
 
 
 # Those that cannot have a region say so once; who is left shares memory, or nobody.
