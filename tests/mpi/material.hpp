@@ -72,6 +72,9 @@ struct Material {
         for (Layout& layout : types) MPI_Type_free(&layout.type);
     }
 
+    /// Whether `predefined` is tried with so many ranks: with a few, and with those of four nodes of four.
+    [[nodiscard]] bool is_full_for(int ranks) const { return !brief && (ranks == 5 || ranks == 16); }
+
     [[nodiscard]] const Problem& named(const std::string& name) const {
         for (const Problem& problem : predefined) {
             if (problem.name == name) return problem;

@@ -35,7 +35,7 @@ void check_reductions(ReductionChecker& checker, MPI_Comm communicator, const Ma
             checker.run(addition(layout, operators.add_words), communicator, 20);
         }
     }
-    if (size_of(communicator) == 5 && !material.brief) {
+    if (material.is_full_for(size_of(communicator))) {
         for (const Problem& problem : material.predefined) checker.run(problem, communicator, 13);
     }
 }
@@ -128,7 +128,7 @@ void check_broadcasts(BcastChecker& checker, MPI_Comm communicator, const Materi
         checker.run_mixed(layouts, communicator, 42, 0);
         MPI_Type_free(&layouts.back().type);
     }
-    if (size_of(communicator) == 5 && !material.brief) check_predefined_types(checker, communicator, material);
+    if (material.is_full_for(size_of(communicator))) check_predefined_types(checker, communicator, material);
 }
 
 }  // namespace

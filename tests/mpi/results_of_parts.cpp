@@ -34,7 +34,7 @@ void check_reductions(ReduceScatterChecker& checker, MPI_Comm communicator, cons
             checker.run(addition(layout, operators.add_words), communicator, division);
         }
     }
-    if (ranks == 5 && !material.brief) {
+    if (material.is_full_for(size_of(communicator))) {
         for (const Problem& problem : material.predefined) checker.run(problem, communicator, uneven);
     }
 }
@@ -92,7 +92,10 @@ void check_gathers(AllgatherChecker& checker, MPI_Comm communicator, const Mater
 #ifndef OPEN_MPI  // whose own allgathers choose an algorithm by what each rank calls the data, and hang
     move_mixed_types(checker, communicator, material);
 #endif
-    if (ranks == 5 && !material.brief) move_predefined_types(checker, communicator, material, {3, 5, 3, 3, 3});
+    if (!material.is_full_for(size_of(communicator))) return;
+    Division division(ranks, 3);
+    division[1] = 5;
+    move_predefined_types(checker, communicator, material, division);
 }
 
 /// To and from a root.
@@ -109,10 +112,11 @@ void check_rooted(RootedChecker& checker, MPI_Comm communicator, const Material&
     checker.run_equal(numbers, communicator, material.large_count / ranks);
     checker.run_absolute(communicator);
     move_mixed_types(checker, communicator, material);
-    if (ranks != 5 || material.brief) return;
-    for (const Division& division : {Division(ranks, 3), Division{3, 5, 3, 3, 3}}) {
-        move_predefined_types(checker, communicator, material, division);
-    }
+    if (!material.is_full_for(size_of(communicator))) return;
+    Division division(ranks, 3);
+    move_predefined_types(checker, communicator, material, division);
+    division[1] = 5;
+    move_predefined_types(checker, communicator, material, division);
 }
 
 void check_exchanges(AlltoallChecker& checker, MPI_Comm communicator, const Material& material, bool parts_differ) {
@@ -132,7 +136,7 @@ void check_exchanges(AlltoallChecker& checker, MPI_Comm communicator, const Mate
     for (std::size_t index = material.types.size(); index < layouts.size(); ++index) {
         MPI_Type_free(&layouts[index].type);
     }
-    if (size != 5 || material.brief) return;
+    if (!material.is_full_for(size)) return;
     MPI_Datatype last = MPI_DATATYPE_NULL;
     for (const Problem& problem : material.predefined) {
         if (problem.type != last) checker.run(problem, communicator, [](int, int) { return 3; });

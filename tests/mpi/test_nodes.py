@@ -3,10 +3,20 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import pytest
-from mpi_libraries import OF_PARTS, ROOT, MpiLibrary, results_command, results_of_data
+from mpi_libraries import (
+    LIBRARIES,
+    NATIVELY_WRONG,
+    OF_PARTS,
+    ROOT,
+    TAME,
+    MpiLibrary,
+    results_command,
+    results_of_data,
+)
 
 from rondo import _core
 
@@ -97,6 +107,69 @@ def test_nodes_and_lanes_that_work_at_once_give_the_native_results(
     run = mpi.run_under_rondo(command, 6, environment=choice, timeout=200).check()
     assert results_of_data(run.stdout) == results_of_data(native.stdout)
     assert run.report.calls(collective)["full_lane"] > 0
+
+
+# The vectors of which ranks know their own parts have no algorithms that use nodes; these run on nodes as well.
+ON_FOUR_NODES = [
+    *((collective, each["name"]) for collective, each in algorithms_on_nodes()),
+    *((collective, "full_lane:overlap=1") for collective in ("alltoall", "gather", "scatter")),
+    *(
+        (collective, each["name"])
+        for collective in ("alltoallv", "gatherv", "scatterv")
+        for each in _core.algorithms(collective)
+    ),
+]
+THREE_LIBRARIES = ["mpich", "openmpi", "impi"]
+# What few seconds allow: each collective of parts but the slow allgather, and each library.
+EVERY_DAY = {
+    ("alltoall", "full_lane:overlap=1", "impi"),
+    ("alltoall", "k_lane", "mpich"),
+    ("alltoallv", "pairwise", "openmpi"),
+    ("bcast", "k_lane", "impi"),
+    ("gather", "k_lane", "openmpi"),
+    ("gatherv", "linear", "mpich"),
+    ("scatter", "full_lane", "mpich"),
+    ("scatterv", "linear", "impi"),
+}
+
+
+@functools.cache
+def native_results_of_16_ranks(name: str, *arguments: str) -> dict[str, str]:
+    mpi = LIBRARIES[name]
+    return results_of_data(mpi.run([program_for(mpi, arguments[0]), *arguments], 16, timeout=400).check().stdout)
+
+
+def program_for(mpi: MpiLibrary, collective: str) -> Path:
+    return mpi.compile("results_of_parts.cpp" if collective in OF_PARTS else "results.cpp")
+
+
+def check_on_four_nodes(mpi: MpiLibrary, collective: str, choice: str, *arguments: str) -> None:
+    if collective in TAME.get(mpi.name, ()):
+        arguments = (*arguments, "tame")
+    environment = {"RONDO_NODES": "4x4"}
+    command = [program_for(mpi, collective), collective, *arguments]
+    run = mpi.run_under_rondo(command, 16, environment=environment, timeout=400, **{collective: choice}).check()
+    # The program itself knows what is right; where the library does as well, it agrees.
+    if collective not in NATIVELY_WRONG.get(mpi.name, ()):
+        assert results_of_data(run.stdout) == native_results_of_16_ranks(mpi.name, collective, *arguments)
+    algorithm = choice.partition(":")[0]
+    assert run.report.calls(collective)[algorithm] > 0
+    left = {"empty", "one process", f"{algorithm} needs {IN_RANK_ORDER}"}
+    assert set(run.report.native_reasons(collective)) <= left
+
+
+@pytest.mark.parametrize(("collective", "choice", "mpi"), sorted(EVERY_DAY), indirect=["mpi"])
+def test_sixteen_ranks_on_four_nodes_give_the_native_results(mpi: MpiLibrary, collective: str, choice: str) -> None:
+    check_on_four_nodes(mpi, collective, choice, "3001", "brief")
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("collective", "choice"), ON_FOUR_NODES)
+@pytest.mark.parametrize("mpi", THREE_LIBRARIES, indirect=True)
+def test_four_nodes_of_four_ranks_give_the_native_results_for_every_type_and_operator(
+    mpi: MpiLibrary, collective: str, choice: str
+) -> None:
+    check_on_four_nodes(mpi, collective, choice, "20011")
 
 
 # 160 KB of the longer types.

@@ -13,7 +13,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, FORCED_PARTS_OF_THE_ROOT, LIBRARIES, OF_PARTS, ROOT, MpiLibrary
+from mpi_libraries import (
+    FORCED,
+    FORCED_ALL_TO_ALL,
+    FORCED_PARTS_OF_THE_ROOT,
+    LIBRARIES,
+    NATIVELY_WRONG,
+    OF_PARTS,
+    ROOT,
+    TAME,
+    MpiLibrary,
+)
 
 from rondo import _core
 
@@ -26,17 +36,6 @@ REFUSED = {
     "the first or the last rank as root, or a commutative operator": {"ordered", "inner"},
 }
 COLLECTIVES = FORCED | FORCED_ALL_TO_ALL | FORCED_PARTS_OF_THE_ROOT
-# Intel MPI's own collectives crash, or give other results than those of a sequential loop: reductions for MPI_REAL16
-# and for some datatypes with gaps, allgathers from and to MPI_BOTTOM and with types mixed among the ranks, gathers.
-NATIVELY_WRONG = {"impi": {"allgather", "allreduce", "gather", "reduce"}}
-# Crash natively, or are wrong, in what mode "tame" leaves out: MPICH's own MPI_Reduce_scatter writes beside elements
-# that do not start at their address; MPI_Allgatherv of MPICH 4.0 on one rank has no displacements.
-TAME = {
-    "mpich": {"reduce_scatter"},
-    "mpiabi": {"reduce_scatter"},
-    "impi": {"allreduce", "reduce", "reduce_scatter"},
-    "debian_mpich": {"allgather", "reduce", "reduce_scatter"},
-}
 THOROUGH = ["mpich", "openmpi"]
 OTHERS = [name for name in LIBRARIES if name not in THOROUGH]
 
