@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The benchmark driver: `driver PLAN RECORDS`, started on all ranks by `rondo bench`. Rank 0 reads the plan, conducts,
-// and writes the records. Exit code 2 if the plan cannot be carried out.
+// The benchmark driver: `driver PLAN RECORDS [PART]`, started on all ranks by `rondo bench`. Rank 0 reads the plan,
+// conducts, and writes the records. Exit code 2 if the plan cannot be carried out. PART: which ranks measure
+// (part.hpp).
 #include <mpi.h>
 
 #include <cstdio>
@@ -15,6 +16,7 @@
 #include "choice.hpp"
 #include "clock.hpp"
 #include "conductor.hpp"
+#include "part.hpp"
 
 namespace rondo::bench {
 namespace {
@@ -98,8 +100,8 @@ void measure_network(MPI_Comm comm, const Machine& machine, const Messages& mess
     records->write(record.add("rendezvous", line.rendezvous).add("residual", line.residual));
 }
 
-/// Collective over all ranks, which give each other orders on `administration`.
-int bench(const char* plan_path, const char* records_path, MPI_Comm administration) {
+/// Measures on `comm`, whose ranks give each other orders on `administration`. Collective over them.
+int bench(const char* plan_path, const char* records_path, MPI_Comm comm, MPI_Comm administration) {
     const Machine machine(administration);
     const Messages messages(administration, machine.crowded());
     const std::optional<Plan> plan = plan_on_all(plan_path, messages);
@@ -122,7 +124,7 @@ int bench(const char* plan_path, const char* records_path, MPI_Comm administrati
     measure_network(administration, machine, messages, records ? &*records : nullptr);
 
     const std::vector<std::string> refusals = refusals_of(*plan, messages);
-    Measurement measurement(*plan, machine, clock, messages);
+    Measurement measurement(*plan, comm, machine, clock, messages);
     if (records) {
         for (std::size_t i = 0; i < refusals.size(); ++i) {
             if (refusals[i].empty()) continue;
@@ -139,15 +141,22 @@ int bench(const char* plan_path, const char* records_path, MPI_Comm administrati
 }  // namespace rondo::bench
 
 int main(int argc, char** argv) {
+    using namespace rondo::bench;
     MPI_Init(&argc, &argv);
-    int code = rondo::bench::refused;
-    if (argc == 3) {
-        MPI_Comm administration;
-        MPI_Comm_dup(MPI_COMM_WORLD, &administration);
-        code = rondo::bench::bench(argv[1], argv[2], administration);
-        MPI_Comm_free(&administration);
+    int code = refused;
+    const std::optional<Part> part = argc == 4 ? find_part(argv[3]) : Part::all;
+    if ((argc == 3 || argc == 4) && part) {
+        code = 0;
+        const MPI_Comm comm = communicator_of(*part);
+        if (comm != MPI_COMM_NULL) {
+            MPI_Comm administration;
+            MPI_Comm_dup(comm, &administration);
+            code = bench(argv[1], argv[2], comm, administration);
+            MPI_Comm_free(&administration);
+        }
+        if (*part != Part::all) wait_for_all();
     } else {
-        std::fprintf(stderr, "usage: %s PLAN RECORDS (started by rondo bench)\n", argv[0]);
+        std::fprintf(stderr, "usage: %s PLAN RECORDS [half|node|leaders] (started by rondo bench)\n", argv[0]);
     }
     MPI_Finalize();
     return code;

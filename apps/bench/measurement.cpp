@@ -31,8 +31,9 @@ void Outcome::merge(const Outcome& other) {
     retransmissions += other.retransmissions;
 }
 
-Measurement::Measurement(const Plan& plan, const Machine& machine, GlobalClock& clock, const Messages& messages)
-    : plan_(plan), machine_(machine), clock_(clock), messages_(messages),
+Measurement::Measurement(const Plan& plan, MPI_Comm comm, const Machine& machine, GlobalClock& clock,
+                         const Messages& messages)
+    : plan_(plan), comm_(comm), machine_(machine), clock_(clock), messages_(messages),
       retransmitted_before_(retransmitted_segments()) {}
 
 Outcome Measurement::obey(Command& command) {
@@ -60,7 +61,7 @@ Outcome Measurement::obey(Command& command) {
 
 void Measurement::repeat(const Command& command, Outcome& outcome) {
     const Function function = function_of(command.candidate);
-    const Arguments arguments = problem_->arguments(MPI_COMM_WORLD);
+    const Arguments arguments = problem_->arguments(comm_);
     const Collective& collective = *plan_.collective;
 
     start(command, outcome);
@@ -92,8 +93,8 @@ void Measurement::start(const Command& command, Outcome& outcome) {
         clock_.wait_until(command.due, machine_.crowded());
     } else {
         static const auto barrier = reinterpret_cast<int (*)(MPI_Comm)>(library_function("MPI_Barrier"));
-        barrier(MPI_COMM_WORLD);
-        barrier(MPI_COMM_WORLD);
+        barrier(comm_);
+        barrier(comm_);
     }
     if (messages_.rank() == 0) {
         cluster_.watch();

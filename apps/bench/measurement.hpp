@@ -42,8 +42,8 @@ struct Outcome {
 
 class Measurement {
   public:
-    /// All of them must live longer.
-    Measurement(const Plan& plan, const Machine& machine, GlobalClock& clock, const Messages& messages);
+    /// All of them must live longer. `comm`: what is measured runs on it.
+    Measurement(const Plan& plan, MPI_Comm comm, const Machine& machine, GlobalClock& clock, const Messages& messages);
 
     /// Carries out the command that rank 0 gives; all ranks call it. The outcome is rank 0's to read.
     Outcome obey(Command& command);
@@ -64,6 +64,7 @@ class Measurement {
     [[nodiscard]] bool settles() const;
 
     const Plan& plan_;
+    MPI_Comm comm_;
     const Machine& machine_;
     GlobalClock& clock_;
     const Messages& messages_;

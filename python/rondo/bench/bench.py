@@ -90,7 +90,8 @@ def run(
             hung = time.monotonic() - measured_at > FINALIZE_SECONDS
             return hung
 
-        with launches.prepared(place, [str(driver), str(plan_file), str(records)], plan.instructions) as launch:
+        words = [str(driver), str(plan_file), str(records), *([place.part] if place.part else [])]
+        with launches.prepared(place, words, plan.instructions) as launch:
             date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
             ending = process.supervise(launch.words, launch.environment, output=sys.stderr.fileno(), meanwhile=look)
         collector.read()

@@ -33,6 +33,8 @@ class Place:
     """On which Rondo takes the ranks to be, whatever the MPI library says."""
     processes: int | None = None
     """Of the cluster's, which fill node after node; None: all."""
+    part: str | None = None
+    """Of the launcher's ranks that measure: half, node (that of rank 0) or leaders (one of each); None: all."""
 
     @property
     def abi(self) -> str:

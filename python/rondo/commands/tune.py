@@ -69,8 +69,8 @@ FIGURES = "Above a rule: lengths, median times = times the library's own (valid 
 @click.option(
     "--processes",
     metavar="NUMBERS",
-    help="How many ranks, as 64,32. On an emulated cluster: by default all, half of them, and those of one node. Under "
-    "a launcher: for {p} in its words.",
+    help="How many ranks, as 64,32. Under a launcher: for {p} in its words. Default: all, and half of them; those of "
+    "one node, and one of each, are measured as well.",
 )
 @click.argument("launcher", nargs=-1, type=click.UNPROCESSED, metavar="[-- LAUNCHER [OPTION]...]")
 def command(

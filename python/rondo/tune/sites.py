@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where `rondo tune` measures: all ranks that a launcher or an emulated cluster starts, and parts of them.
 
-Programs split communicators. So half of the ranks, those of one node, and one of each node are measured as well, where
-Rondo can start them.
+Programs split communicators. So half of the ranks, those of one node, and one of each node are measured as well. Under a
+launcher the others sleep meanwhile; on a cluster only these are started.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import dataclasses
 import datetime
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,19 +97,20 @@ def _of_launcher(asked: Asked, say: Say) -> tuple[list[Site], list[str]]:
     places = asked.places()
     figures = machine.find(os.environ.get(machine.VARIABLE), os.environ) or calibrated(places[0], say)
     sites = [_visit(each, figures, say) for each in places]
-    ranks_on = sites[0].shape.ranks_on
-    left_out = []
-    if len(places) == 1:
-        numbers = ",".join(str(each) for each in (sum(ranks_on), sum(ranks_on) // 2) if each >= 2)
-        left_out.append(
-            f"other numbers of ranks (they need {PLACEHOLDER} in place of the launcher's number, and --processes "
-            f"{numbers})"
-        )
-    if len(ranks_on) > 1 and max(ranks_on) > 1:
-        left_out.append(
-            "one rank of each node (start rondo tune again with a launcher that starts one on each: the file gets both)"
-        )
-    return sites, left_out
+    halves = ["half"] if asked.processes is None else []
+    for part in _parts(sites[0].shape.ranks_on, halves):
+        site = _visit(dataclasses.replace(places[0], part=part), figures, say)
+        if site.shape not in {each.shape for each in sites}:
+            sites.append(site)
+    return sorted(sites, key=lambda each: -each.shape.processes), []
+
+
+def _parts(ranks_on: Sequence[int], halves: list[str]) -> list[str]:
+    """Of ranks on these nodes, the parts that are not the whole and have two or more."""
+    found = halves if sum(ranks_on) // 2 >= 2 else []
+    if len(ranks_on) > 1 and ranks_on[0] > 1:
+        found = [*found, "node"]
+    return [*found, "leaders"] if len(ranks_on) > 1 and max(ranks_on) > 1 else found
 
 
 def _of_cluster(asked: Asked, stack: contextlib.ExitStack, say: Say) -> tuple[list[Site], list[str]]:
