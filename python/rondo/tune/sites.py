@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Where `rondo tune` measures: all ranks that a launcher or an emulated cluster starts, and parts of them.
 
-Programs split communicators. So half of the ranks, those of one node, and one of each node are measured as well. Under a
-launcher the others sleep meanwhile; on a cluster only these are started.
+Programs split communicators. So half of the ranks, those of one node, and one of each node are measured as well. Under
+a launcher the others sleep meanwhile; on a cluster only these are started.
 """
 
 from __future__ import annotations
