@@ -257,10 +257,25 @@ def test_both_classes_of_links_are_measured_where_a_cluster_has_both(measured, m
     assert set(clusters) == {"2x1:2ms:200Mbit:2", "1x2:2ms:200Mbit:2"}
 
 
+def test_both_classes_of_links_are_measured_where_a_launcher_has_both(measured, monkeypatch):
+    between = ping_pong_that_waits(16384)
+    between.environment.nodes, between.environment.ranks_per_node = 2, [2, 1]
+    parts: list[tuple[str, object]] = []
+
+    def measure(pattern: str, part: str | None, **_: object) -> Results:
+        parts.append((pattern, part))
+        return between if pattern == "ping_pong" and part is None else measured[pattern]
+
+    monkeypatch.setattr(bench, "measure", measure)
+    found = calibrate.measure(("mpiexec",), None, None).machine
+    assert (found.alpha, found.alpha_inside) == (2e-3, pytest.approx(1e-6))
+    assert [pattern for pattern, part in parts if part == "node"] == ["ping_pong", "stream"]
+
+
 def test_ranks_on_one_node_have_one_class_of_links(measured):
     found = calibrate.measure(("mpiexec",), None, None).machine
     assert (found.alpha_inside, found.beta_inside) == (found.alpha, found.beta)
-    measured["ping_pong"].environment.nodes = 2
+    measured["ping_pong"].environment.nodes, measured["ping_pong"].environment.ranks_per_node = 2, [1, 1]
     assert calibrate.measure(("mpiexec",), None, None).machine.alpha_inside is None
     with pytest.raises(Error, match="the ranks are on 2 nodes; expected at least 2 ranks on one node"):
         calibrate.measure_inside(("mpiexec",), None, None)

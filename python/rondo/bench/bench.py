@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import math
 import shlex
@@ -47,15 +48,17 @@ def measure(
     launcher: tuple[str, ...] = (),
     cluster: str | None = None,
     mpi: str | None = None,
+    part: str | None = None,
     meanwhile: Callable[[Collector], None] | None = None,
     **options: object,
 ) -> Results:
     """What the options (those of plans.make) ask for, measured under a launcher or on an emulated cluster.
 
-    Error if nothing can be measured, or the ranks failed. Wrong results are counted in the repetitions, and no error.
+    `part`: which of the ranks measure; see Place. Error if nothing can be measured, or the ranks failed. Wrong results are counted in the repetitions, and no error.
     """
     plan = plans.make(collective, **options)  # type: ignore[arg-type]
-    outcome = run(plan, launches.make(launcher, cluster, mpi), meanwhile=meanwhile)
+    place = dataclasses.replace(launches.make(launcher, cluster, mpi), part=part)
+    outcome = run(plan, place, meanwhile=meanwhile)
     if outcome.results is None or not outcome.results.complete:
         raise Error(f"the measurement of {collective} did not come to its end (exit code {outcome.exit_code})")
     for what, reason in outcome.refusals.items():

@@ -88,9 +88,9 @@ def measure(
 ) -> Calibration:
     """Measures the figures under a launcher, or on an emulated cluster. Error that says what failed if one does.
 
-    Where all ranks are on one node, there is one class of links; an emulated cluster with several ranks on a node has
-    both. Else those inside a node are the standard ones. Of a cluster that is described, only as many nodes and ranks
-    are made as are measured: others would need the processor.
+    Where all ranks are on one node, there is one class of links. Both are measured where the node of rank 0 has several
+    of them; else those inside a node are the standard ones. Of a cluster that is described, only as many nodes and
+    ranks are made as are measured: others would need the processor.
     """
     shape = shapes.parse(cluster) if cluster is not None and ":" in cluster else None
     if shape is not None and shape.nodes > 1:
@@ -110,6 +110,8 @@ def measure(
     elif shape is not None and shape.per_node > 1:
         one_node = str(dataclasses.replace(shape, nodes=1, per_node=2))
         machine = with_inside(machine, measure_inside((), one_node, mpi, progress))
+    elif links.environment.ranks_per_node[0] > 1:
+        machine = with_inside(machine, measure_inside(launcher, cluster, mpi, progress, "node"))
     return Calibration(machine, links.environment.library, links.environment.ranks)
 
 
@@ -118,9 +120,10 @@ def measure_inside(
     cluster: str | None,
     mpi: str | None,
     progress: Callable[[str], None] = lambda _: None,
+    part: str | None = None,
 ) -> Links:
-    """Measures what messages cost inside a node. Error if the ranks are not on one."""
-    links = _links(_measured(launcher, cluster, mpi, lambda stage: progress(f"inside a node, {stage}")))
+    """Measures what messages cost inside a node. Error if the ranks, or their part, are not on one."""
+    links = _links(_measured(launcher, cluster, mpi, lambda stage: progress(f"inside a node, {stage}"), part))
     if links.environment.nodes != 1:
         raise Error(f"the ranks are on {links.environment.nodes} nodes; expected at least 2 ranks on one node")
     return links
@@ -134,7 +137,11 @@ def with_inside(machine: Machine, links: Links) -> Machine:
 
 
 def _measured(
-    launcher: tuple[str, ...], cluster: str | None, mpi: str | None, progress: Callable[[str], None]
+    launcher: tuple[str, ...],
+    cluster: str | None,
+    mpi: str | None,
+    progress: Callable[[str], None],
+    part: str | None = None,
 ) -> Measured:
     def measured(pattern: str, counts: str) -> Results:
         progress(STAGES[pattern])
@@ -144,6 +151,7 @@ def _measured(
                 launcher=launcher,
                 cluster=cluster,
                 mpi=mpi,
+                part=part,
                 counts=counts,
                 type_name="double",
                 repetitions=REPETITIONS,
