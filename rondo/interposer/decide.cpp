@@ -167,7 +167,8 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
         // What is known of ranks that are where these are comes before what the world finds out.
         known_duel({*doubted, situation.bytes, choice}, communicator);
         if (communicator.has_lost(*doubted, choice)) {
-            Decision decision = left_to_library(runtime, subject, faster_here, line);
+            const mpi::Duel* const lost = communicator.duel(*doubted, choice);
+            Decision decision = left_to_library(runtime, subject, reason_of(*lost), line);
             decision.chosen = choice;
             return decision;
         }

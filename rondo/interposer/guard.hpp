@@ -16,6 +16,10 @@ namespace rondo::interposer {
 
 constexpr const char* compared = "while Rondo's choice is in doubt";
 constexpr const char* faster_here = "faster here than Rondo's choice";
+constexpr const char* not_compared = "ranks do not come together to compare";
+
+/// Why the library has the calls of a duel that was lost.
+inline const char* reason_of(const mpi::Duel& lost) { return lost.is_uncompared() ? not_compared : faster_here; }
 
 /// Of such calls, what a duel is about; nothing if nobody doubts what was chosen for them.
 inline std::optional<mpi::DuelKind> doubted_kind(const SeenCall& seen, const mpi::CallKey& key,
@@ -40,8 +44,10 @@ inline mpi::Duel* known_duel(const mpi::Duel& fresh, mpi::Communicator& communic
     const Verdict* const verdict = learned().verdict(fresh.kind(), choice, communicator);
     if (verdict == nullptr) return nullptr;
     mpi::Duel duel = fresh;
-    duel.settle(verdict->is_lost() ? mpi::Rival::library : mpi::Rival::rondo, static_cast<float>(verdict->rondo),
-                static_cast<float>(verdict->library));
+    if (!verdict->is_compared()) duel.settle_uncompared();
+    else
+        duel.settle(verdict->is_lost() ? mpi::Rival::library : mpi::Rival::rondo, static_cast<float>(verdict->rondo),
+                    static_cast<float>(verdict->library));
     return communicator.begin_duel(duel);
 }
 
@@ -85,6 +91,19 @@ inline void judge_if_due(mpi::Duel& duel, const mpi::Communicator& communicator,
     if (duel.is_over()) learned().note(duel, communicator);
 }
 
+/// Ranks do not come together for such calls. The next run shall not wait for them again.
+inline void end_uncompared(mpi::Duel& duel, const mpi::Communicator& communicator) {
+    const bool has_verdict = duel.comes_again();  // which stays
+    duel.abandon();
+    if (!has_verdict) learned().note(duel, communicator);
+}
+
+/// Ranks have waited for each other in vain, all of them know, and perhaps it was once too often.
+inline void wait_in_vain(mpi::Duel& duel, mpi::Communicator& communicator) {
+    communicator.lose_patience();
+    if (duel.comes_again() || !communicator.has_patience()) end_uncompared(duel, communicator);
+}
+
 /// Who carries out a call that is part of a duel and is not timed; nothing if it is timed, for which all ranks are
 /// there now and `is_ready()`.
 template <class IsReady>
@@ -98,9 +117,18 @@ std::optional<mpi::Rival> untimed(mpi::Duel& duel, const SeenCall& seen, IsReady
         duel.begin();
         return rival;
     }
-    if (roll_call(seen.call.comm, is_ready(), seen.function.has.waiting_for_all())) return std::nullopt;
-    duel.skip();
-    return duel.stand_in();
+    const bool call_waits_for_all = seen.function.has.waiting_for_all();
+    if (!call_waits_for_all && !seen.communicator.has_patience()) {
+        end_uncompared(duel, seen.communicator);
+        return duel.winner();
+    }
+    const mpi::Rival rival = duel.stand_in();
+    switch (roll_call(seen.call.comm, is_ready(), call_waits_for_all)) {
+        case RollCall::all_ready: return std::nullopt;
+        case RollCall::not_all_ready: duel.skip(); break;
+        case RollCall::not_all_here: wait_in_vain(duel, seen.communicator); break;
+    }
+    return rival;
 }
 
 /// A call that is part of a duel: `carry_out` by the rival whose turn it is. Returns what that returns.

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+
 #include "rondo/backends/mpi/library.hpp"
 
 namespace rondo::interposer {
 
-/// Before a timed call the ranks of a communicator come together. True on all of them or on none: all are here, and all
-/// are `ready`. Where the call itself does not make every rank wait for every other, programs may rely on it that a
-/// rank goes on while others are not there yet, though MPI forbids that. So nobody waits for more than a second then.
-bool roll_call(MPI_Comm comm, bool ready, bool call_waits_for_all);
+/// In the order in which one rank's answer outweighs another's.
+enum class RollCall : std::uint8_t { not_all_here, not_all_ready, all_ready };
+
+/// Before a timed call the ranks of a communicator come together. The same on all of them. Where the call itself does
+/// not make every rank wait for every other, programs may rely on it that a rank goes on while others are not there
+/// yet, though MPI forbids that. So nobody waits for more than a second then, and after three such seconds not at all.
+RollCall roll_call(MPI_Comm comm, bool ready, bool call_waits_for_all);
 
 }  // namespace rondo::interposer

@@ -248,8 +248,9 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
         });
     }
     if (duel != nullptr && duel->is_lost()) {
-        service.hand_on_from_now(last, seen.type, predefined_operator, faster_here, count_of(call), 0, duel);
-        return in_spite_of_rules(faster_here);
+        const char* const reason = reason_of(*duel);
+        service.hand_on_from_now(last, seen.type, predefined_operator, reason, count_of(call), 0, duel);
+        return in_spite_of_rules(reason);
     }
     const bool is_decided = decision != nullptr && (duel == nullptr || duel->is_over());
     if (is_decided && !is_refused && !runtime.reporting) {

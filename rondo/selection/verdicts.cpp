@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::string_view heading =
     "# Who was faster in the duels of earlier runs, Rondo's choice or the library; `rondo learned` shows it.\n"
-    "# rondo, library: seconds of the fastest of so many calls of each. Lines may be removed.\n";
+    "# rondo, library: seconds of the fastest of so many calls of each; 0 of both: they could not be compared, and "
+    "the\n"
+    "# library has such calls. Lines may be removed.\n";
 
 bool same(const Choice& a, const Choice& b) noexcept {
     return a.algorithm == b.algorithm &&

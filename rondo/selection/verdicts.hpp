@@ -44,11 +44,13 @@ struct Verdict {
     bool rounding = false;     ///< the result's last bits depend on who carries the call out
     Shape shape;
     Choice choice;                  ///< as the rules have it
-    double rondo = 0, library = 0;  ///< seconds of the fastest call of each
+    double rondo = 0, library = 0;  ///< seconds of the fastest call of each; both 0: they could not be compared
     int calls = 0;                  ///< of each that were compared; 0: nobody knows
     std::string day = {};           ///< "2026-11-23"
 
-    [[nodiscard]] bool is_lost() const { return library < rondo; }
+    [[nodiscard]] bool is_compared() const { return rondo > 0 || library > 0; }
+    /// The library has such calls.
+    [[nodiscard]] bool is_lost() const { return !is_compared() || library < rondo; }
     /// They are about the same, whatever they say.
     [[nodiscard]] bool is_about(const Verdict& other) const;
 };

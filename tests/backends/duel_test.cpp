@@ -214,6 +214,40 @@ TEST(Duel, changes_no_bits_before_the_next_run) {
     EXPECT_FALSE(without_memory.is_lost());
 }
 
+TEST(Duel, goes_to_the_library_where_an_earlier_run_could_not_compare) {
+    for (const bool rounding : {false, true}) {
+        Duel duel({.rounding = rounding}, 8, nullptr);
+        duel.begin();
+        duel.end(1);
+        duel.abandon();
+        EXPECT_TRUE(duel.is_uncompared());
+        EXPECT_EQ(duel.is_lost(), !rounding);  // bits stay in this run
+        Duel next_run({.rounding = rounding}, 8, nullptr);
+        next_run.settle_uncompared();
+        EXPECT_TRUE(next_run.is_uncompared());
+        EXPECT_TRUE(next_run.is_lost());
+        for (int call = 0; call < 100000; ++call) ASSERT_FALSE(next_run.look_again());
+    }
+}
+
+TEST(Duel, keeps_its_verdict_if_nobody_comes_to_the_next_one) {
+    Duel duel;
+    fight(duel, 2, [](Rival rival, int) { return rival == Rival::rondo ? 1.0F : 3.0F; });
+    patience(duel);
+    duel.abandon();
+    EXPECT_EQ(duel.winner(), Rival::rondo);
+    EXPECT_FALSE(duel.is_uncompared());
+}
+
+TEST(Duels, lose_patience_after_a_few_times) {
+    Duels duels({});
+    for (int time = 0; time < Duels::most_waits_in_vain; ++time) {
+        EXPECT_TRUE(duels.have_patience());
+        duels.lose_patience();
+    }
+    EXPECT_FALSE(duels.have_patience());
+}
+
 TEST(Duel, is_about_lengths_that_take_as_long) {
     Duel duel({.collective = 1}, 1000, nullptr);
     EXPECT_TRUE(duel.times_calls_of(1000));

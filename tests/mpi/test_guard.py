@@ -14,6 +14,7 @@ CALLS = 40
 RANKS = 2
 COMPARED = "while Rondo's choice is in doubt"
 TAKEN_BACK = "faster here than Rondo's choice"
+NOT_COMPARED = "ranks do not come together to compare"
 # Thousands of messages of 8 bytes, one after the other.
 SLOW_RULES = "bcast -> linear_pipeline:segment=8\nallreduce -> ring:segment=8\n"
 # Of each side.

@@ -5,16 +5,30 @@ from __future__ import annotations
 
 import os
 import re
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from launching import Run
 from mpi_libraries import MpiLibrary
-from test_guard import COMPARED, FEW, SLOW_RULES, TAKEN_BACK, calls
+from test_guard import COMPARED, FEW, NOT_COMPARED, SLOW_RULES, TAKEN_BACK, calls
 
 from rondo.selection import learned
 
 CALLS = 40
 RANKS = 2
+
+
+ROOM = 2.5
+"""Seconds that starting a program may take longer than another time."""
+
+
+def seconds_of(start: Callable[[], Run]) -> tuple[float, Run]:
+    """Of a run that ends well."""
+    begin = time.monotonic()
+    run = start().check()
+    return time.monotonic() - begin, run
 
 
 @pytest.fixture
@@ -210,17 +224,38 @@ def test_what_was_known_outlives_a_program_that_does_not_end_well(
     assert set(kept.verdicts) <= set(after.verdicts)
 
 
-# Nobody waits for more than a second; after three times in vain the library has all such calls, but sums. (MPICH's
-# own broadcasts wait for all after some calls.)
+# Nobody waits for more than a second, and three times in all; then the library has all such calls, sums from the next
+# run on, in which nobody waits. (MPICH's own broadcasts wait for all after some calls.)
 @pytest.mark.parametrize("mpi", ["openmpi"], indirect=True)
 def test_a_duel_keeps_no_rank_from_going_on(mpi: MpiLibrary, variables: dict[str, str]) -> None:
     Path(variables["RONDO_RULES"]).write_text("bcast -> binomial\nreduce -> binomial\nexscan -> doubling_123\n")
     command = [mpi.compile("ahead.c"), "5"]
-    mpi.run(command, 2).check()  # so it is with the library alone
-    run = mpi.run_under_rondo(command, 2, environment=variables, timeout=90).check()
+    native, _ = seconds_of(lambda: mpi.run(command, 2))  # so it is with the library alone
+    first, run = seconds_of(lambda: mpi.run_under_rondo(command, 2, environment=variables, timeout=90))
     assert run.stdout == "failures 0\n"
-    assert calls(run, "bcast") == {COMPARED: 3, TAKEN_BACK: 2}
+    assert calls(run, "bcast") == {COMPARED: 2, NOT_COMPARED: 3}
     assert calls(run, "exscan") == {"doubling_123": 5}
+    assert 3 < first < native + 3 + ROOM
+    kept = kept_in(variables)
+    assert sorted(each.collective for each in kept.verdicts if not each.compared) == ["bcast", "exscan", "reduce"]
+
+    second, run = seconds_of(lambda: mpi.run_under_rondo(command, 2, environment=variables, timeout=90))
+    assert run.stdout == "failures 0\n"
+    assert calls(run, "bcast") == calls(run, "exscan") == {NOT_COMPARED: 5}
+    assert second < native + ROOM
+    assert kept_in(variables) == kept
+
+
+# Communicators of parts of the world do not know of each other, but each process knows how often it has waited.
+@pytest.mark.parametrize("mpi", ["openmpi"], indirect=True)
+def test_many_communicators_wait_no_longer_than_one(mpi: MpiLibrary, variables: dict[str, str]) -> None:
+    Path(variables["RONDO_RULES"]).write_text("bcast -> binomial\nreduce -> binomial\nexscan -> doubling_123\n")
+    command = [mpi.compile("ahead.c"), "14", "6"]
+    native, _ = seconds_of(lambda: mpi.run(command, 3))
+    taken, run = seconds_of(lambda: mpi.run_under_rondo(command, 3, environment=variables, timeout=90))
+    assert run.stdout == "failures 0\n"
+    assert COMPARED in calls(run, "bcast")
+    assert taken < native + 6 + ROOM, (native, taken)
 
 
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)

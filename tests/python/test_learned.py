@@ -55,6 +55,17 @@ def test_shows_who_is_faster(file: Path) -> None:
     ]
 
 
+def test_what_could_not_be_compared_is_the_library_s(file: Path) -> None:
+    uncompared = line("bcast", "binomial", rondo="0").replace("library=0.001", "library=0")
+    file.write_text(uncompared + "\n")
+    (shown,) = [each for each in invoke("show").output.splitlines() if each.strip().startswith("bcast")]
+    assert " ".join(shown.split()) == "bcast 4 KiB..8 KiB 4x2 binomial - - - 4 not compared 2026-02-03"
+    (rule,) = [each for each in invoke("rules").output.splitlines() if each.startswith("bcast")]
+    assert "-> native  # binomial could not be compared, for ranks did not come together on 2026-02-03" in rule
+    (row,) = json.loads(invoke("show", "--json").output)
+    assert row["lost"] and row["rondo"] == row["library"] == 0
+
+
 def test_a_narrow_terminal_has_room_for_the_choice(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("rounding=no", "rounding=yes"), ("shared_memory=no", "shared_memory=yes")
     verdict = line("allreduce", "recursive_doubling")

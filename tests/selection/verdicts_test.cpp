@@ -67,6 +67,17 @@ TEST(Verdicts, are_read_as_they_were_written) {
     EXPECT_TRUE(find(again, verdict_on(100))->is_lost());
 }
 
+TEST(Verdicts, may_be_that_nobody_could_compare) {
+    Verdicts verdicts;
+    verdicts.add(verdict_on(100, 0, 0));
+    const Verdicts again = parsed(verdicts.text());
+    const Verdict* const found = find(again, verdict_on(100));
+    ASSERT_NE(found, nullptr);
+    EXPECT_FALSE(found->is_compared());
+    EXPECT_TRUE(found->is_lost());
+    EXPECT_TRUE(verdict_on(100).is_compared());
+}
+
 TEST(Verdicts, hold_for_calls_that_are_alike_in_all_but_the_length) {
     Verdicts verdicts;
     verdicts.add(verdict_on(100));

@@ -20,6 +20,8 @@ FILES = click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metav
 COLLECTIVE = click.option("--collective", metavar="NAME", help="Only what is about this collective.")
 UNBOUNDED = 1000  # columns
 WIDE = 100  # columns; narrower terminals get no times
+NOTHING = "-"
+NOT_COMPARED = "not compared"
 SHARING = "*"  # a mark, for its words would leave no room for the choice
 
 
@@ -155,15 +157,19 @@ def _show(kept: Kept) -> None:
             f"{bytes_text(each.lowest)}..{bytes_text(each.highest + 1)}",
             _ranks(each),
             each.choice,
-            *((f"{each.rondo * 1e6:.0f} us", f"{each.library * 1e6:.0f} us") if is_wide else ()),
-            f"{each.ratio:.2f}",
+            *((_time(each.rondo), _time(each.library)) if is_wide else ()),
+            f"{each.ratio:.2f}" if each.compared else NOTHING,
             str(each.calls) if each.calls else "",
-            "library" if each.lost else "Rondo",
+            ("library" if each.lost else "Rondo") if each.compared else NOT_COMPARED,
             each.day,
         )
     console.print(table)
     if any(each.shared_memory for each in kept.verdicts):
         console.print(f"{SHARING}: ranks of a node share memory", style="dim", soft_wrap=True)
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1e6:.0f} us" if seconds > 0 else NOTHING
 
 
 def _subject(verdict: Verdict) -> str:

@@ -58,7 +58,7 @@ class Duel(msgspec.Struct):
     """0: nobody knows."""
     choice: str
     rondo: float
-    """Seconds of the fastest call by Rondo's choice."""
+    """Seconds of the fastest call by Rondo's choice; 0, as the library's: they could not be compared."""
     library: float
     """The same of the library's."""
     effective: bool

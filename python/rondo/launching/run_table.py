@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from rich.box import SIMPLE_HEAD
@@ -14,6 +15,7 @@ from rich.text import Text
 from rondo.launching.rank_report import Duel
 from rondo.launching.run_report import Entry, Report, SizeClass, warnings
 from rondo.reports.style import bytes_text, counted
+from rondo.selection import learned
 
 CHOSEN = "chosen"  # the reason why rules, or the user, left a call to the library
 WIDE = 1000  # columns; for measuring
@@ -83,7 +85,8 @@ def _show_duels(duels: Sequence[Duel], console: Console) -> None:
     """What the guard found out: a line each, Rondo's time relative to the library's."""
     console.print("The guard compared a few calls of each kind:", soft_wrap=True)
     for each in duels:
-        ratio = each.rondo / each.library if each.library > 0 else 1.0
+        is_compared = each.rondo > 0 or each.library > 0
+        ratio = (each.rondo / each.library if each.library > 0 else 1.0) if is_compared else math.inf
         rounds = " (rounding)" if each.rounding else ""
         where = f"{each.collective}{rounds} of about {bytes_text(each.bytes)} on {counted(each.processes, 'rank')}"
         calls = f" (n {each.calls})" if each.calls else ""
@@ -94,7 +97,8 @@ def _show_duels(duels: Sequence[Duel], console: Console) -> None:
             source = "from then on"
         else:
             source = "from the next run on: the last bits of its results may change"
-        line = f"  {where}: {each.choice} took {ratio:.2f} of the library's time{calls}: {kept}, {source}"
+        took = learned.took_text(each.choice, ratio)
+        line = f"  {where}: {took}{calls if is_compared else ''}: {kept}, {source}"
         console.print(Text(line, style="dim"), soft_wrap=True)
 
 

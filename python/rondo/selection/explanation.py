@@ -109,8 +109,8 @@ class Candidate:
 class Duel:
     """What an earlier run has found out about such calls and this choice."""
 
-    ratio: float
-    """Of the choice's time to the library's."""
+    ratio: float | None
+    """Of the choice's time to the library's; None: they could not be compared."""
     lost: bool
     day: str
 
@@ -205,7 +205,8 @@ def by_texts(
     if runs != NATIVE and not forced:  # what the user has named is not doubted
         duel = _duel(call, found, verdicts)
     if duel is not None and duel.lost:
-        runs, reason = NATIVE, f"{reason}, but an earlier run has found the library faster here"
+        found_out = "has found the library faster here" if duel.ratio is not None else "could not compare it"
+        runs, reason = NATIVE, f"{reason}, but an earlier run {found_out}"
     return Explanation(
         bytes=found["bytes"],
         eager=found["eager"],
@@ -276,7 +277,7 @@ def _duel(call: Call, found: Mapping[str, Any], verdicts: Sequence[Verdict]) -> 
             and each.shared_memory == call.shared_memory
             and shape[: len(placed)] == placed
         ):
-            return Duel(each.ratio, each.lost, each.day)
+            return Duel(each.ratio if each.compared else None, each.lost, each.day)
     return None
 
 

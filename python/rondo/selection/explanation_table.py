@@ -14,7 +14,7 @@ from rich.text import Text
 
 from rondo.bench.results import NATIVE
 from rondo.reports.style import bytes_text, time_text
-from rondo.selection import explanation, rules_file
+from rondo.selection import explanation, learned, rules_file
 from rondo.selection.explanation import Candidate, Explanation
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def show(
         console.print(Text(took, style="dim"), soft_wrap=True)
     if found.duel is not None:
         duel = found.duel
-        took = f"  {found.choice} took {duel.ratio:.2f} of the library's time on {duel.day} (rondo learned show)"
+        took = f"  {learned.took_text(found.choice, duel.ratio)} on {duel.day} (rondo learned show)"
         console.print(Text(took, style="dim"), soft_wrap=True)
     if found.passed_over:
         matched = found.decided_by is not None and found.decided_by.line > 0

@@ -19,6 +19,7 @@ from rondo.errors import Error
 VARIABLE = "RONDO_LEARNED"
 NONE = "none"
 SUFFIX = ".verdicts"
+NOT_COMPARED = "could not be compared, for ranks did not come together"
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Verdict:
     choice: str
     """Rondo's, as the rules have it."""
     rondo: float
-    """Seconds of the fastest call by Rondo's choice."""
+    """Seconds of the fastest call by Rondo's choice; 0, as the library's: they could not be compared."""
     library: float
     """The same of the library's."""
     calls: int
@@ -56,13 +57,20 @@ class Verdict:
     """As it stands in the file."""
 
     @property
+    def compared(self) -> bool:
+        """Did the ranks come together for such calls?"""
+        return self.rondo > 0 or self.library > 0
+
+    @property
     def lost(self) -> bool:
-        """Was the library faster?"""
-        return self.library < self.rondo
+        """Does the library have such calls?"""
+        return not self.compared or self.library < self.rondo
 
     @property
     def ratio(self) -> float:
-        """Of Rondo's time to the library's."""
+        """Of Rondo's time to the library's; infinite if nobody knows, so that the library is the better choice."""
+        if not self.compared:
+            return math.inf
         return self.rondo / self.library if self.library > 0 and self.rondo > 0 else 1.0
 
 
@@ -170,11 +178,14 @@ def kinds(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
 
 
 def ratios(known: Sequence[Verdict]) -> dict[str, float]:
-    """By choice, its time to the library's. `known`: verdicts about the same calls; their geometric mean counts."""
+    """By choice, its time to the library's. `known`: verdicts about the same calls; their geometric mean counts.
+
+    Infinite for a choice that could not be compared.
+    """
     found: dict[str, list[float]] = {}
     for each in known:
-        found.setdefault(each.choice, []).append(math.log(each.ratio))
-    return {choice: math.exp(sum(each) / len(each)) for choice, each in found.items()}
+        found.setdefault(each.choice, []).extend([math.log(each.ratio)] if each.compared else [])
+    return {choice: math.exp(sum(each) / len(each)) if each else math.inf for choice, each in found.items()}
 
 
 def best(known: Sequence[Verdict]) -> str:
@@ -199,8 +210,15 @@ def _condition(verdict: Verdict) -> str:
 
 
 def _rule(condition: str, known: Sequence[Verdict]) -> str:
-    took = ", ".join(f"{choice} took {ratio:.2f}" for choice, ratio in ratios(known).items())
-    return f"{condition} -> {best(known)}  # {took} of the library's time on {max(each.day for each in known)}"
+    took = ", ".join(took_text(choice, ratio) for choice, ratio in ratios(known).items())
+    return f"{condition} -> {best(known)}  # {took} on {max(each.day for each in known)}"
+
+
+def took_text(choice: str, ratio: float | None) -> str:
+    """What a choice took, for people."""
+    if ratio is None or math.isinf(ratio):
+        return f"{choice} {NOT_COMPARED}"
+    return f"{choice} took {ratio:.2f} of the library's time"
 
 
 def as_rows(kept: Kept) -> list[dict[str, Any]]:

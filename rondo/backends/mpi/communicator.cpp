@@ -268,6 +268,10 @@ bool Communicator::has_lost(const DuelKind& kind, const void* chosen) {
     return known != nullptr && known->is_over() && known->is_lost();
 }
 
+bool Communicator::has_patience() {
+    return duels().have_patience() && (!waits_for_world() || world().duels().have_patience());
+}
+
 int Communicator::run(const Plan& plan, const Operands& operands) {
     count_call();  // before anything can fail: all ranks count alike
     return execute(plan, operands);

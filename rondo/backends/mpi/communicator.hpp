@@ -148,6 +148,10 @@ class Communicator {
     Duel* begin_duel(const Duel& duel);
     /// The library has such calls, by a duel here, or by one on the whole, whose verdict is taken over then.
     [[nodiscard]] bool has_lost(const DuelKind& kind, const void* chosen);
+    /// Ranks still wait for each other before calls that do not make them do so; equal on all of them. On a part of the
+    /// world they do not after the whole has done so in vain.
+    [[nodiscard]] bool has_patience();
+    void lose_patience() { duels().lose_patience(); }
 
     static constexpr std::size_t most_collectives = 16;  ///< numbers of collectives are below
 

@@ -39,7 +39,7 @@ class Duel {
     /// It is clear when all calls of the one took so much less than all of the other.
     static constexpr float clearly_faster = 1.1F;
     static constexpr int most_calls = 2 * most_rounds;  ///< that are timed
-    static constexpr int most_skipped = 3;              ///< for which ranks did not come together
+    static constexpr int most_skipped = 3;              ///< that some rank cannot carry out twice
     /// What another look costs is so small a share of the calls before it.
     static constexpr float calls_to_one = 100;
     using Times = std::array<float, most_calls>;
@@ -54,6 +54,14 @@ class Duel {
     /// So many calls come before the first one that is timed: another duel may be over meanwhile. They are the
     /// library's, unless bits depend on it.
     void wait_for(std::uint8_t calls) { calls_to_wait_ = calls; }
+
+    /// In an earlier run nobody could say who is faster: the library has all further calls, even where bits depend on
+    /// it, so that nothing is slower and bits stay.
+    void settle_uncompared() {
+        abandon();
+        winner_ = Rival::library;
+        takes_effect_ = true;
+    }
 
     /// It was fought in an earlier run, and is over. `rondo` and `library`: what the fastest call of each took.
     void settle(Rival winner, float rondo, float library) {
@@ -94,6 +102,10 @@ class Duel {
     /// For the shortest way of calls after the verdict: takes one from it, and goes on if that leaves no less than
     /// none.
     [[nodiscard]] std::int32_t& calls_left() { return calls_left_; }
+    /// It has a verdict, which this is a second look at.
+    [[nodiscard]] bool comes_again() const { return comes_again_; }
+    /// It is over, and nobody knows who is faster.
+    [[nodiscard]] bool is_uncompared() const { return over_ && rondo_ == 0 && library_ == 0; }
     /// What the fastest call took, once the ranks have judged.
     [[nodiscard]] float fastest(Rival rival) const { return rival == Rival::rondo ? rondo_ : library_; }
 
@@ -102,9 +114,11 @@ class Duel {
     [[nodiscard]] bool times_next() const { return calls_to_wait_ == 0; }
     /// Nobody has judged it when it was due.
     [[nodiscard]] bool is_stuck() const { return !over_ && timed_ == most_calls; }
-    /// It ends without a verdict. The library has all further calls, but where bits depend on it.
+    /// It ends without a verdict, or with that from before. The library has all further calls, but where bits depend on
+    /// it.
     void abandon() {
         winner_ = stand_in();
+        if (!comes_again_) rondo_ = library_ = 0;
         over_ = true;
         comes_again_ = false;
         calls_left_ = most_calls_left;
@@ -114,7 +128,7 @@ class Duel {
         if (comes_again_) return winner_;
         return kind_.rounding ? Rival::rondo : Rival::library;
     }
-    /// The next call is not timed, because the ranks did not come together for it.
+    /// The next call is not timed, because not all ranks can take part.
     void skip() {
         if (++skipped_ == most_skipped) abandon();
     }
@@ -218,9 +232,16 @@ class Duels {
         return &places_[used_++];
     }
 
+    /// Ranks have not come together for a call that was to be timed. After a few times nobody waits for any such call
+    /// any more: each costs a program that relies on it what no later gain may pay for.
+    void lose_patience() { ++waits_in_vain_; }
+    [[nodiscard]] bool have_patience() const { return waits_in_vain_ < most_waits_in_vain; }
+    static constexpr int most_waits_in_vain = 3;
+
   private:
     std::span<Duel> places_;
     std::size_t used_ = 0;
+    int waits_in_vain_ = 0;
 };
 
 }  // namespace rondo::mpi
