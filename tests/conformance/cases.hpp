@@ -211,10 +211,11 @@ inline std::string describe(const virtual_machine::Problem& problem) {
 }
 
 /// Calls `body(problem)` for the cases with this number of ranks that the algorithm does not refuse: for all of them,
-/// or, where they are more than `most`, for so many that are spread over all. `placement`: of the ranks, if imposed.
+/// or, where they are more than `most`, for so many that are spread over all. `placement`: of the ranks, if imposed;
+/// `root`: the only one, if there is one.
 template <class Body>
 void for_each_case(const AlgorithmInfo& algorithm, Rank size, std::size_t most, Body&& body,
-                   const Placement* placement = nullptr) {
+                   const Placement* placement = nullptr, std::optional<Rank> root = {}) {
     struct Case {
         SharedFacts facts;
         std::vector<Setting> settings;
@@ -229,6 +230,7 @@ void for_each_case(const AlgorithmInfo& algorithm, Rank size, std::size_t most, 
         starts.push_back(divisions(size, count));
         for (const auto& settings : settings_for(algorithm, size, count)) {
             for (const Form& form : forms_of(algorithm, size)) {
+                if (root && form.root != *root) continue;
                 const SharedFacts facts = find_collective(algorithm.collective)
                                               ->facts({.size = size,
                                                        .count = count,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Algorithms that use nodes deliver what they promise, wherever the ranks are: on 1 to 8 nodes of 1 to 8 ranks, on
+// Algorithms that use nodes deliver what they promise, wherever the ranks are: on 1 to 16 nodes of 1 to 8 ranks, on
 // nodes that differ, and on nodes whose ranks interleave.
 #include <iterator>
+#include <set>
 
 #include "rondo/backends/virtual/dataflow.hpp"
 #include "rondo/backends/virtual/lock_step.hpp"
@@ -35,13 +36,21 @@ std::size_t cases(const Placement& placement, std::size_t everyday) {
     return placement.size() <= 32 ? everyday : everyday / 4;
 }
 
+/// Ranks dealt out to the nodes in turn.
+Placement dealt_out(Rank nodes, Rank ranks_on_each) {
+    std::vector<Rank> names;
+    for (Rank rank = 0; rank < nodes * ranks_on_each; ++rank) names.push_back(rank % nodes);
+    return Placement::of(names);
+}
+
 std::vector<Placement> odd_placements() {
-    std::vector<Placement> all = {nodes_of({4, 4, 3}),    nodes_of({1, 4}), nodes_of({1, 4, 4}),
-                                  nodes_of({5, 1, 2, 7}), nodes_of({2, 3}), nodes_of({3, 5, 4})};
-    const Rank dealt_out[] = {0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2}, last_one_back[] = {0, 0, 1, 1, 2, 0},
-               uneven[] = {3, 1, 1, 3, 2, 3, 3};
-    for (const std::span<const Rank> names :
-         {std::span<const Rank>(dealt_out), std::span<const Rank>(last_one_back), std::span<const Rank>(uneven)}) {
+    std::vector<Rank> last_one_lacks_one(16, 8);
+    last_one_lacks_one.back() = 7;
+    std::vector<Placement> all = {
+        nodes_of({4, 4, 3}), nodes_of({1, 4}),    nodes_of({1, 4, 4}), nodes_of({5, 1, 2, 7}),       nodes_of({2, 3}),
+        dealt_out(3, 4),     nodes_of({3, 5, 4}), dealt_out(4, 8),     nodes_of(last_one_lacks_one), dealt_out(16, 8)};
+    const Rank last_one_back[] = {0, 0, 1, 1, 2, 0}, uneven[] = {3, 1, 1, 3, 2, 3, 3};
+    for (const std::span<const Rank> names : {std::span<const Rank>(last_one_back), std::span<const Rank>(uneven)}) {
         all.push_back(Placement::of(names));
     }
     return all;
@@ -54,7 +63,16 @@ class EveryAlgorithmWithNodes : public testing::TestWithParam<const AlgorithmInf
         for (const Placement& placement : placements) {
             SCOPED_TRACE(std::to_string(placement.nodes()) + " nodes, " + std::to_string(placement.lanes()) + " to " +
                          std::to_string(placement.most_on_node()) + " ranks");
-            for_each_case(*GetParam(), placement.size(), cases(placement, everyday), body, &placement);
+            std::set<Rank> roots;
+            const auto note_root = [&](const auto& problem) {
+                roots.insert(problem.facts.root);
+                body(problem);
+            };
+            for_each_case(*GetParam(), placement.size(), cases(placement, everyday), note_root, &placement);
+            const bool has_root = find_collective(GetParam()->collective)->has.root;
+            if (is_full() && everyday >= 40 && has_root && placement.size() <= 32) {
+                EXPECT_EQ(static_cast<Rank>(roots.size()), placement.size()) << "roots";
+            }
             if (HasFailure()) return;
         }
     }
@@ -76,6 +94,18 @@ TEST_P(EveryAlgorithmWithNodes, is_right_on_regular_nodes) {
 TEST_P(EveryAlgorithmWithNodes, is_right_on_nodes_that_differ_or_interleave) {
     for_each_placement(odd_placements(), 200, in_lock_step);
     for_each_placement(odd_placements(), 12, in_random_order);
+}
+
+/// A few calls of each: `make soak` tries every root on all nodes of up to 32 ranks.
+TEST_P(EveryAlgorithmWithNodes, is_right_for_every_root) {
+    if (!find_collective(GetParam()->collective)->has.root) return;
+    for (const Placement& placement :
+         {Placement::regular(4, 8), Placement::regular(8, 3), nodes_of({8, 8, 8, 7}), dealt_out(4, 8)}) {
+        for (Rank root = 0; root < placement.size(); ++root) {
+            for_each_case(*GetParam(), placement.size(), is_brief() ? 2 : 8, in_lock_step, &placement, root);
+            if (HasFailure()) return;
+        }
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Registry, EveryAlgorithmWithNodes, testing::ValuesIn(algorithms_with_nodes()), test_name);
