@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mpi_libraries import MpiLibrary, results_command, results_of_data
@@ -41,13 +43,15 @@ alltoallv -> pairwise
 bcast -> circulant
 exscan -> cyclic_doubling
 gather -> binomial
+gatherv -> linear
 reduce commutative = yes -> circulant
 reduce -> binomial
 reduce_scatter -> pairwise
 scan -> doubling
 scatter -> binomial
+scatterv -> linear
 """
-EVERYDAY = {("mpich", "allreduce"), ("openmpi", "allgather"), ("mpich", "gather")}
+EVERYDAY = {("mpich", "allreduce"), ("openmpi", "allgather"), ("mpich", "gather"), ("openmpi", "gatherv")}
 
 
 @pytest.fixture
@@ -104,23 +108,30 @@ def test_communicators_learn_from_the_world(mpi: MpiLibrary, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("mpi", "collective"),
     [
-        pytest.param(mpi, each["name"], marks=[] if (mpi, each["name"]) in EVERYDAY else pytest.mark.soak)
+        pytest.param(
+            mpi, each, id=f"{mpi}-{each['name']}", marks=[] if (mpi, each["name"]) in EVERYDAY else pytest.mark.soak
+        )
         for mpi in ("mpich", "openmpi")
         for each in _core.collectives()
         if each["has_data"]
     ],
     indirect=["mpi"],
 )
-def test_results_are_the_native_ones_during_duels_and_after(mpi: MpiLibrary, collective: str, tmp_path: Path) -> None:
+def test_results_are_the_native_ones_during_duels_and_after(
+    mpi: MpiLibrary, collective: dict[str, Any], tmp_path: Path
+) -> None:
     rules = tmp_path / "all.rules"
     rules.write_text(RULES)
-    command = results_command(mpi, collective)
+    name = collective["name"]
+    command = results_command(mpi, name)
     native = mpi.run(command, 3, timeout=200).check()
     run = mpi.run_under_rondo(
         command, 3, environment={"RONDO_RULES": str(rules), "RONDO_GUARD": "free"}, timeout=200
     ).check()
     assert results_of_data(run.stdout) == results_of_data(native.stdout)
-    assert (COMPARED in calls(run, collective)) == (collective != "alltoallv")  # of which no rank knows all lengths
+    found = calls(run, name)
+    assert (COMPARED in found) != collective["local_lengths"]  # of which no rank knows all
+    assert set(found) & set(re.findall(rf"^{name} .*-> (\w+)", RULES, re.MULTILINE)), found
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
