@@ -54,7 +54,8 @@ def measure(
 ) -> Results:
     """What the options (those of plans.make) ask for, measured under a launcher or on an emulated cluster.
 
-    `part`: which of the ranks measure; see Place. Error if nothing can be measured, or the ranks failed. Wrong results are counted in the repetitions, and no error.
+    `part`: which of the ranks measure; see Place. Error if nothing can be measured, or the ranks failed. Wrong results
+    are counted in the repetitions, and no error.
     """
     plan = plans.make(collective, **options)  # type: ignore[arg-type]
     place = dataclasses.replace(launches.make(launcher, cluster, mpi), part=part)

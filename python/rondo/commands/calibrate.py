@@ -73,11 +73,11 @@ def command(
 ) -> None:
     """Measure what a message costs, so that pipelines get the segments that are best here.
 
-    What follows -- is a launcher without a program, for two ranks on different nodes. The figures go into a file that
-    `rondo run` finds by itself.
+    What follows -- is a launcher without a program, best for two ranks on each of two nodes. The figures go into a
+    file that `rondo run` finds by itself.
 
     \b
-        rondo calibrate -- mpiexec -n 2 -ppn 1 -hosts node1,node2
+        rondo calibrate -- mpiexec -n 4 -ppn 2 -hosts node1,node2
         rondo calibrate --inside -- mpiexec -n 2
         rondo calibrate --cluster 8x1:2ms:200Mbit --output emulated.machine
         rondo calibrate --show emulated.machine --nodes 8x8
