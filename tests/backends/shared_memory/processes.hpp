@@ -11,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -66,6 +67,7 @@ class Process {
     /// Ends the process where it does not hold.
     void require(bool holds, const std::string& what) const {
         if (holds) return;
+        std::fprintf(stderr, "%d: %s\n", self_, what.c_str());
         std::strncpy(board_.failures[self_], what.c_str(), sizeof board_.failures[self_] - 1);
         ::_exit(1);
     }
