@@ -9,6 +9,24 @@ from pathlib import Path
 from rondo.errors import Error
 
 
+def write_new(path: Path, content: bytes) -> bool:
+    """Writes a file that is not there yet. False if it is, whoever made it; OSError if it cannot be written."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        partial.write_bytes(content)
+        try:
+            os.link(partial, path)  # never in place of another file
+        except FileExistsError:
+            return False
+        except OSError:  # a file system without links
+            if path.exists():
+                return False
+            partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return True
+
+
 def write(path: Path, content: bytes, hint: str = "") -> None:
     """Writes the file, in place of one that is there. Error if it cannot be; the hint says what to do then.
 

@@ -10,6 +10,9 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 from rondo.commands import main
+from rondo.errors import Error
+from rondo.tune import seen_calls
+from rondo.tune.seen_calls import Calls, Seen
 
 from rondo import _core
 from rondo.selection import learned
@@ -119,6 +122,29 @@ def test_merges_files(file: Path, tmp_path: Path) -> None:
         ("bcast", 9, True),
     ]
     assert invoke("merge", other, tmp_path / "none" / "file").exit_code == 2
+
+
+def test_what_the_rules_left_to_the_library_is_merged_and_forgotten_with_it(file: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.verdicts"
+    other.write_text(LOST + "\n")
+    for verdicts, calls in ((file, [Calls("bcast", 8, 64), Calls("scan", 8, 8)]), (other, [Calls("bcast", 32, 90)])):
+        seen_calls.change(verdicts, lambda _, calls=calls: Seen([2, 2], calls))
+    assert invoke("merge", other, file).exit_code == 0
+    assert seen_calls.read(file) == Seen([2, 2], [Calls("bcast", 8, 90), Calls("scan", 8, 8)])
+    assert invoke("forget", "--older-than", "1").exit_code == 0
+    assert len(seen_calls.read(file).calls) == 2
+    assert invoke("forget", "--collective", "bcast").exit_code == 0
+    assert seen_calls.read(file).calls == [Calls("scan", 8, 8)]
+    assert invoke("forget", file).exit_code == 0
+    assert seen_calls.read(file).calls == []
+    assert seen_calls.read(other).calls == [Calls("bcast", 32, 90)]
+
+
+def test_nobody_waits_for_a_lock_for_ever(file: Path) -> None:
+    with learned.locked(file), pytest.raises(Error, match=r"node\.verdicts\.lock"), learned.locked(file):
+        pass
+    with learned.locked(file), pytest.raises(Error):  # the verdicts' own is the same
+        learned.change(file, add=WON)
 
 
 def test_merges_into_no_other_file(file: Path, tmp_path: Path) -> None:

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import io
+import threading
+import time
 from pathlib import Path
 
 import msgspec
@@ -11,7 +13,7 @@ import pytest
 from rich.console import Console
 from rondo.launching import installation, run_report, run_table
 from rondo.launching.rank_report import RankClass, RankEntry, RankReport
-from rondo.tune import cells, learning
+from rondo.tune import cells, learning, seen_calls
 
 from rondo import _core
 from rondo.selection import learned
@@ -129,6 +131,26 @@ def test_what_was_seen_and_cannot_be_read_is_found_out_again(lesson: learning.Le
     lesson.end(report(("bcast", "no rule", 8, 8), hosts="ab"))
     seen = msgspec.json.decode((tmp_path / "node.calls.json").read_bytes(), type=learning.Seen)
     assert seen == learning.Seen([1, 1], [learning.Calls("bcast", 8, 8)])
+
+
+def test_runs_that_end_at_once_lose_nothing(
+    lesson: learning.Lesson, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = seen_calls.read
+
+    def read_slowly(verdicts: Path) -> learning.Seen:
+        seen = read(verdicts)
+        time.sleep(0.1)  # the others read meanwhile, if nobody keeps them from it
+        return seen
+
+    monkeypatch.setattr(seen_calls, "read", read_slowly)
+    lengths = [8, 80, 800, 8000]
+    threads = [threading.Thread(target=lesson.end, args=[report(("bcast", "no rule", each, each))]) for each in lengths]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert [each.lowest for each in read(tmp_path / "node.verdicts").calls] == lengths
 
 
 def test_learning_needs_the_guard_and_a_place(rondo, stand_in_launcher, stand_in_program, installed) -> None:

@@ -381,6 +381,13 @@ def test_the_rest_of_the_time_goes_to_what_is_undecided(tmp_path, monkeypatch):
         assert (plan.candidates, plan.counts) == (("native", "two_tree"), (4,))
 
 
+def test_two_that_measure_into_one_directory_keep_all(tmp_path):
+    first, second = kept.opened(tmp_path, QUESTION), kept.opened(tmp_path, QUESTION)
+    for known, count in ((first, 1), (second, 4), (first, 16)):
+        known.add(Results(environment(EIGHT), [configuration("bcast", "native", count, [1e-3])]))
+    assert sorted(kept.opened(tmp_path, QUESTION).configurations(EIGHT, "bcast")) == [1, 4, 16]
+
+
 WIDE = dataclasses.replace(LADDER[0], others={"k_lane": 2e-3, "binomial": 3e-3})
 
 

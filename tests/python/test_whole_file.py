@@ -31,6 +31,14 @@ def test_a_link_stays_and_its_file_is_written(tmp_path: Path) -> None:
     assert file.read_text() == "new"
 
 
+def test_a_new_file_takes_no_place_of_another(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    assert whole_file.write_new(file, b"first")
+    assert not whole_file.write_new(file, b"second")
+    assert file.read_text() == "first"
+    assert list(tmp_path.iterdir()) == [file]
+
+
 def test_a_pipe_is_written_to_and_stays(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -168,6 +168,14 @@ def read(path: Path) -> Results:
     return results
 
 
+def write_new(results: Results, path: Path) -> bool:
+    """Writes a file that is not there yet; False if it is. Error if it cannot be written."""
+    try:
+        return whole_file.write_new(path, msgspec.json.encode(results) + b"\n")
+    except OSError as error:
+        raise Error(f"cannot write {path}: {error.strerror}") from None
+
+
 def write(results: Results, path: Path) -> None:
     """Writes a file; Error if it cannot be written."""
     whole_file.write(path, msgspec.json.encode(results) + b"\n")

@@ -15,6 +15,7 @@ from rondo.commands import SuggestingGroup, suggestion
 from rondo.errors import Error
 from rondo.selection import learned
 from rondo.selection.learned import Kept, Verdict
+from rondo.tune import seen_calls
 
 FILES = click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE|DIRECTORY]...")
 COLLECTIVE = click.option("--collective", metavar="NAME", help="Only what is about this collective.")
@@ -61,13 +62,16 @@ def show(*, paths: tuple[Path, ...], collective: str | None, as_json: bool) -> N
 @COLLECTIVE
 @click.option("--older-than", type=click.IntRange(1), metavar="DAYS", help="Only what was found out before.")
 def forget(*, paths: tuple[Path, ...], collective: str | None, older_than: int | None) -> None:
-    """Forget it, so that the next run finds out again."""
+    """Forget it, so that the next run finds out again; also which calls the rules left to the library (--learn)."""
     forgotten = 0
     for kept in _read(paths, collective):
         lines = tuple(each.line for each in kept.verdicts if older_than is None or learned.age(each) > older_than)
         if lines:
             learned.change(kept.path, forget=lines)
             forgotten += len(lines)
+    if older_than is None:  # nobody knows how old that is
+        for verdicts in _files_beside(paths):
+            seen_calls.forget(verdicts, collective)
     click.echo(f"forgotten: {forgotten}")
 
 
@@ -95,7 +99,10 @@ def rules(*, paths: tuple[Path, ...], collective: str | None) -> None:
 @click.argument("source", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FROM")
 @click.argument("target", type=click.Path(path_type=Path, dir_okay=False), metavar="INTO")
 def merge(*, source: Path, target: Path) -> None:
-    """Add what one file knows to another, which is made if it is not there. Of two about the same, FROM's holds."""
+    """Add what one file knows to another, which is made if it is not there. Of two about the same, FROM's holds.
+
+    Which calls the rules left to the library (--learn) is added, too.
+    """
     kept = learned.read(source)
     _complain(kept)
     if not target.parent.is_dir():
@@ -104,19 +111,34 @@ def merge(*, source: Path, target: Path) -> None:
         for complaint in learned.read(target).complaints:
             raise Error(f"{target}:{complaint.line}: {complaint.what}; that is no file of verdicts, and stays as it is")
     learned.change(target, add="".join(f"{each.line}\n" for each in kept.verdicts))
+    seen_calls.add(source, target)
     click.echo(f"{target}: {len(kept.verdicts)} added or replaced")
+
+
+def _named(paths: Sequence[Path]) -> Sequence[Path]:
+    """Files and directories; the default directory if there are none."""
+    if paths:
+        return paths
+    default = learned.directory(os.environ.get(learned.VARIABLE), os.environ)
+    return [default] if default is not None and default.is_dir() else []
+
+
+def _files_beside(paths: Sequence[Path]) -> list[Path]:
+    """Those of verdicts, there or not, beside which there may be more."""
+    found: list[Path] = []
+    for each in _named(paths):
+        names = each.glob(f"*{seen_calls.SUFFIX}") if each.is_dir() else ()
+        found += [seen_calls.verdicts_beside(name) for name in names] if each.is_dir() else [each]
+    return found
 
 
 def _read(paths: Sequence[Path], collective: str | None) -> list[Kept]:
     """What is known of a collective, or of all. Says of malformed lines what is wrong with them."""
-    if not paths:
-        default = learned.directory(os.environ.get(learned.VARIABLE), os.environ)
-        paths = [default] if default is not None and default.is_dir() else []
     known = [each["name"] for each in _core.collectives()]
     if collective is not None and collective not in known:
         raise Error(f"there is no collective {collective!r}; {suggestion(collective, known)}")
     found = []
-    for path in (each for given in paths for each in learned.files(given)):
+    for path in (each for given in _named(paths) for each in learned.files(given)):
         kept = learned.read(path)
         _complain(kept)
         verdicts = tuple(each for each in kept.verdicts if collective in (None, each.collective))

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import msgspec
 
+from rondo import whole_file
 from rondo.bench import results
 from rondo.bench.results import Configuration, Results
 from rondo.errors import Error
@@ -56,8 +58,11 @@ class Kept:
         if not measured.configurations:
             return
         shape = str(shape_of(measured))
-        name = f"{len(self.by_launch):04d}-{shape.replace(',', '_')}-{measured.configurations[0].collective}.json"
-        results.write(measured, self.directory / name)
+        subject = f"{shape.replace(',', '_')}-{measured.configurations[0].collective}"
+        # Another rondo tune may measure at the same time.
+        numbers = itertools.count(len(self.by_launch))
+        while not results.write_new(measured, self.directory / f"{next(numbers):04d}-{subject}.json"):
+            pass
         self.by_launch.append(measured)
 
     @property
@@ -98,8 +103,7 @@ def opened(directory: Path, asked: Question) -> Kept:
     path = directory / QUESTION_FILE
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        if not path.exists():
-            path.write_bytes(msgspec.json.format(msgspec.json.encode(asked)) + b"\n")
+        if not path.exists() and whole_file.write_new(path, msgspec.json.format(msgspec.json.encode(asked)) + b"\n"):
             return Kept(directory)
         before = msgspec.json.decode(path.read_bytes(), type=Question)
     except OSError as error:

@@ -9,7 +9,6 @@ do, and that is kept beside the verdicts.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from rondo import _core, whole_file
+from rondo import _core
 from rondo.bench import plans
 from rondo.bench.maps import call_count
 from rondo.bench.results import NATIVE
@@ -32,34 +31,14 @@ from rondo.machine import machine
 from rondo.reports.style import counted
 from rondo.selection import learned, rules_file
 from rondo.selection.learned import Verdict
-from rondo.tune import cells
+from rondo.tune import cells, seen_calls
 from rondo.tune.cells import Shape
+from rondo.tune.seen_calls import Calls, Seen
 
 MOST_TRIED = 4
 """Choices for a kind of calls, the one of the rules among them: the first by prediction."""
-SUFFIX = ".calls.json"
 LEFT_BY_RULES = ("no rule", "chosen")
 """Reasons in reports: nothing else kept Rondo from serving these calls."""
-
-
-class Calls(msgspec.Struct, frozen=True, order=True):
-    """That the rules left to the library in an earlier run."""
-
-    collective: str
-    lowest: int
-    """Bytes of the shortest."""
-    highest: int
-    """The same of the longest."""
-
-
-class Seen(msgspec.Struct):
-    """What reports of earlier runs have shown."""
-
-    ranks_on: list[int] = []
-    """Of each node, in the last of them."""
-    calls: list[Calls] = []
-    shared_memory: bool = False
-    """Whether ranks of a node passed messages through memory that they share, in the last of them."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +64,6 @@ class Lesson:
     def __init__(self, verdicts: Path, where: cells.Circumstances) -> None:
         """By the guard's verdicts about a machine and an MPI library. `where`: with the rules of the user."""
         self._verdicts = verdicts
-        self._seen = verdicts.with_name(verdicts.name.removesuffix(learned.SUFFIX) + SUFFIX)
         self._where = where
         self.rules = ""
         """For people."""
@@ -100,7 +78,7 @@ class Lesson:
 
     def text_of_rules(self) -> str:
         """For the run: what is tried or is the best, above the rules of the user."""
-        seen = self._read_seen()
+        seen = seen_calls.read(self._verdicts)
         first_tries = list(_first_tries(seen.calls, Shape(tuple(seen.ranks_on), seen.shared_memory), self._where))
         courses = self.courses()
         lines = [*(each.rule for each in courses), *first_tries]
@@ -112,9 +90,12 @@ class Lesson:
 
     def end(self, report: Report) -> str:
         """Remembers which calls the rules left to the library; how far it is, for people. Error if that is lost."""
-        seen = self._read_seen()
-        calls = _merged(sorted({*seen.calls, *_left_by_rules(report)}))
-        self._write_seen(Seen(_ranks_on(report) or seen.ranks_on, calls, report.shared_memory is not None))
+
+        def with_these(seen: Seen) -> Seen:
+            calls = seen_calls.merged([*seen.calls, *_left_by_rules(report)])
+            return Seen(_ranks_on(report) or seen.ranks_on, calls, report.shared_memory is not None)
+
+        seen_calls.change(self._verdicts, with_these)
         return self.progress()
 
     def credited(self, report: Report) -> Report:
@@ -140,14 +121,6 @@ class Lesson:
             return f"{settled}; nothing is left to try" if courses else "no kind of calls was compared yet"
         runs = max(len(each.untried) for each in open_ones)
         return f"{settled}, {len(open_ones)} with choices left to try, in {counted(runs, 'run')} like this one"
-
-    def _read_seen(self) -> Seen:
-        with contextlib.suppress(OSError, msgspec.DecodeError):  # it is found out again
-            return msgspec.json.decode(self._seen.read_bytes(), type=Seen)
-        return Seen()
-
-    def _write_seen(self, seen: Seen) -> None:
-        whole_file.write(self._seen, msgspec.json.encode(seen) + b"\n", "; what was learned is lost")
 
 
 def _course(condition: str, known: Sequence[Verdict], where: cells.Circumstances) -> Course:
@@ -191,18 +164,6 @@ def _left_by_rules(report: Report) -> Iterator[Calls]:
         if entry.algorithm == NATIVE and entry.reason in LEFT_BY_RULES and entry.collective in plans.COLLECTIVES:
             for each in entry.classes:
                 yield Calls(entry.collective, each.smallest, each.largest)
-
-
-def _merged(calls: Sequence[Calls]) -> list[Calls]:
-    """Ranges that overlap become one, in each class of a report."""
-    found: list[Calls] = []
-    for each in calls:
-        last = found[-1] if found else None
-        if last is not None and last.collective == each.collective and each.lowest <= last.highest:
-            found[-1] = Calls(each.collective, last.lowest, max(last.highest, each.highest))
-        else:
-            found.append(each)
-    return found
 
 
 def _ranks_on(report: Report) -> list[int]:
