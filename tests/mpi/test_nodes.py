@@ -120,6 +120,8 @@ ON_FOUR_NODES = [
     ),
 ]
 THREE_LIBRARIES = ["mpich", "openmpi", "impi"]
+# From 8 ranks on MPICH sends short parts by Bruck's algorithm, which spoils MPI_REAL16.
+WRONG_ON_16_RANKS = {"mpich": {"alltoall"}}
 # What few seconds allow: each collective of parts but the slow allgather, and each library.
 EVERY_DAY = {
     ("alltoall", "full_lane:overlap=1", "impi"),
@@ -150,12 +152,11 @@ def check_on_four_nodes(mpi: MpiLibrary, collective: str, choice: str, *argument
     command = [program_for(mpi, collective), collective, *arguments]
     run = mpi.run_under_rondo(command, 16, environment=environment, timeout=400, **{collective: choice}).check()
     # The program itself knows what is right; where the library does as well, it agrees.
-    if collective not in NATIVELY_WRONG.get(mpi.name, ()):
+    if collective not in NATIVELY_WRONG.get(mpi.name, set()) | WRONG_ON_16_RANKS.get(mpi.name, set()):
         assert results_of_data(run.stdout) == native_results_of_16_ranks(mpi.name, collective, *arguments)
     algorithm = choice.partition(":")[0]
     assert run.report.calls(collective)[algorithm] > 0
-    left = {"empty", "one process", f"{algorithm} needs {IN_RANK_ORDER}"}
-    assert set(run.report.native_reasons(collective)) <= left
+    assert not any(reason.startswith(f"{algorithm} needs ") for reason in run.report.native_reasons(collective))
 
 
 @pytest.mark.parametrize(("collective", "choice", "mpi"), sorted(EVERY_DAY), indirect=["mpi"])
