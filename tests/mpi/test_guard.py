@@ -146,6 +146,19 @@ def test_what_somebody_has_named_stays(mpi: MpiLibrary, rules: str) -> None:
     assert TAKEN_BACK in calls(run, "allreduce")
 
 
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+def test_ranks_with_different_guards_leave_all_to_the_library(mpi: MpiLibrary, rules: str) -> None:
+    program = mpi.compile("guarded.c")
+    guards = '[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 1 ] && export RONDO_GUARD=free; exec "$@"'
+    run = mpi.run_under_rondo(
+        ["bash", "-c", guards, "bash", program, "12"], 3, environment={"RONDO_RULES": rules, "RONDO_GUARD": "exact"}
+    ).check()
+    assert run.stdout.startswith("failures 0\n")
+    assert run.stderr.count("rondo: the ranks were given different RONDO_ variables") == 1
+    for collective in ("bcast", "allreduce"):
+        assert set(calls(run, collective)) == {"the ranks were given different instructions"}
+
+
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 def test_a_guard_that_does_not_exist_is_said_once(mpi: MpiLibrary, rules: str) -> None:
     run = mpi.run_under_rondo(
