@@ -96,6 +96,10 @@ inline std::vector<std::vector<Setting>> settings_for(const AlgorithmInfo& algor
             for (Count value = parameter.minimum; value <= std::min<Count>(parameter.maximum, 9); ++value) {
                 if (value != parameter.standard) values.push_back(value);
             }
+        } else if (parameter.name == "ports") {
+            for (const Count value : {1, 3, 7, 8}) {
+                if (value != parameter.standard && value <= parameter.maximum) values.push_back(value);
+            }
         }
         const std::size_t known = all.size();
         for (const Count value : values) {
