@@ -38,8 +38,8 @@ std::size_t cases(const Placement& placement, std::size_t everyday) {
 
 /// Ranks dealt out to the nodes in turn.
 Placement dealt_out(Rank nodes, Rank ranks_on_each) {
-    std::vector<Rank> names;
-    for (Rank rank = 0; rank < nodes * ranks_on_each; ++rank) names.push_back(rank % nodes);
+    std::vector<Rank> names(static_cast<std::size_t>(nodes * ranks_on_each));
+    for (std::size_t rank = 0; rank < names.size(); ++rank) names[rank] = static_cast<Rank>(rank) % nodes;
     return Placement::of(names);
 }
 

@@ -32,7 +32,7 @@ namespace {
 constexpr std::size_t most_bytes = 262144;  // of which each side takes several shares
 
 /// Of each thread, so that every run has the same.
-thread_local std::mt19937 pauses;
+thread_local std::mt19937 pauses;  // NOLINT(bugprone-throwing-static-initialization)
 
 void pause_sometimes() {
     const auto chance = pauses() % 8;
@@ -69,12 +69,12 @@ struct OneMemory {
 #endif
 
 /// Messages of the shortest kind to and fro, by who has nothing else under way.
-void play_ball(Process& process, Transfers& transfers, std::mt19937& random, unsigned round) {
-    for (std::uint64_t turn = 0; turn < 40; ++turn) {
+void play_ball(Process& process, Transfers& transfers, std::mt19937& random, std::size_t round) {
+    for (std::size_t turn = 0; turn < 40; ++turn) {
         std::vector<std::byte> data((round * 40 + turn) * 37 % (most_inline + 1)), expected(data.size());
         fill(expected, turn);
         const auto tag = static_cast<std::uint32_t>(turn % 3);
-        const bool sends = turn % 2 == static_cast<std::uint64_t>(process.self());
+        const bool sends = turn % 2 == static_cast<std::size_t>(process.self());
         if (sends) data = expected;
         process.wait_until([&] {
             return sends ? transfers.send_now(1 - process.self(), tag, data.data(), data.size())
