@@ -33,7 +33,7 @@ void add_numbers(void* left, void* right, int* count, MPI_Datatype* type) {
 
 long own = 0;
 long result = 0;
-long all[ranks] = {};
+long all[ranks + 1] = {};
 const int one_each[ranks] = {1, 1, 1}, in_order[ranks] = {0, 1, 2};
 MPI_Datatype committed = MPI_LONG;
 MPI_Datatype uncommitted;
@@ -49,6 +49,13 @@ bool gathered() { return all[0] == 1 && all[1] == 2 && all[2] == 3; }
 int reduce_in_one_buffer(MPI_Comm comm) {
     result = own;
     return MPI_Reduce(odd() ? &result : &own, &result, 1, MPI_LONG, MPI_SUM, odd_one, comm);
+}
+
+/// An all-to-all in which the odd rank has so many elements for rank 0, which awaits so many from it.
+int exchange_with_rank_0(MPI_Comm comm, int sent, int awaited) {
+    const long numbers[ranks + 1] = {own, own, own, own};
+    const int to[ranks] = {odd() ? sent : 1, 1, 1}, from[ranks] = {1, 1, rank == 0 ? awaited : 1};
+    return MPI_Alltoallv(numbers, to, in_order, MPI_LONG, all, from, in_order, MPI_LONG, comm);
 }
 
 const std::map<std::string, Case> cases = {
@@ -134,6 +141,8 @@ const std::map<std::string, Case> cases = {
           return MPI_Alltoall(many, odd() ? 2 : 1, MPI_LONG, all, 1, MPI_LONG, comm);
       },
       [] { return all[0] == 1 && all[1] == 2; }}},
+    {"alltoallv, more than rank 0 awaits", {[](MPI_Comm comm) { return exchange_with_rank_0(comm, 2, 1); }, gathered}},
+    {"alltoallv, less than rank 0 awaits", {[](MPI_Comm comm) { return exchange_with_rank_0(comm, 1, 2); }, gathered}},
     {"gather, uncommitted datatype for the output",
      {[](MPI_Comm comm) {
           return MPI_Gather(&own, 1, MPI_LONG, all, 1, odd() ? uncommitted : committed, odd_one, comm);
@@ -184,6 +193,35 @@ const std::map<std::string, Case> cases = {
           const long numbers[ranks] = {1, 2, 3};
           return MPI_Scatterv(numbers, one_each, in_order, MPI_LONG, &result, 1, odd() ? uncommitted : committed, 0,
                               comm);
+      },
+      [] { return result == own; }}},
+    {"gatherv, more than the root awaits",
+     {[](MPI_Comm comm) {
+          const long pair[2] = {own, own};
+          return MPI_Gatherv(pair, odd() ? 2 : 1, MPI_LONG, all, one_each, in_order, MPI_LONG, 0, comm);
+      },
+      [] { return rank != 0 || gathered(); }}},
+    {"gatherv, less than the root awaits",
+     {[](MPI_Comm comm) {
+          const int awaited[ranks] = {1, 1, 2};
+          return MPI_Gatherv(&own, 1, MPI_LONG, all, awaited, in_order, MPI_LONG, 0, comm);
+      },
+      [] { return rank != 0 || gathered(); }}},
+    {"scatterv, more than awaited",
+     {[](MPI_Comm comm) {
+          const long numbers[ranks + 1] = {1, 2, 3, 4};
+          const int counts[ranks] = {1, 1, 2};
+          return MPI_Scatterv(numbers, counts, in_order, MPI_LONG, &result, 1, MPI_LONG, 0, comm);
+      },
+      [] { return result == own; }}},
+    {"scatterv, less than awaited",
+     {[](MPI_Comm comm) {
+          const long numbers[ranks] = {1, 2, 3};
+          long pair[2] = {0, 0};
+          const int code =
+              MPI_Scatterv(numbers, one_each, in_order, MPI_LONG, pair, odd() ? 2 : 1, MPI_LONG, 0, comm);
+          result = pair[0];
+          return code;
       },
       [] { return result == own; }}},
     {"scatterv, no such root",

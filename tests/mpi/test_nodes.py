@@ -109,6 +109,17 @@ def test_nodes_and_lanes_that_work_at_once_give_the_native_results(
     assert run.report.calls(collective)["full_lane"] > 0
 
 
+@pytest.mark.parametrize("collective", ["bcast", "gather", "scatter"])
+@MPICH
+def test_more_lanes_than_a_node_has_ranks_are_as_many_as_it_has(mpi: MpiLibrary, collective: str) -> None:
+    command = results_command(mpi, collective)
+    native = mpi.run(command, 5, timeout=200).check()
+    choice = {"RONDO_NODES": "2,1,2", f"RONDO_{collective.upper()}": "k_lane:ports=32"}
+    run = mpi.run_under_rondo(command, 5, environment=choice, timeout=200).check()
+    assert results_of_data(run.stdout) == results_of_data(native.stdout)
+    assert run.report.calls(collective)["k_lane"] > 0
+
+
 # The vectors of which ranks know their own parts have no algorithms that use nodes; these run on nodes as well.
 ON_FOUR_NODES = [
     *((collective, each["name"]) for collective, each in algorithms_on_nodes()),
