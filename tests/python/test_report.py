@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 from rondo.launching import run_report, run_table
+from rondo.launching.rank_report import Duel
 
 
 def size_class(up_to, calls=10, *, smallest=8, largest=80, seconds=0.5):
@@ -38,6 +39,26 @@ def shown(merged, width: int = 80) -> str:
     console = Console(width=width, color_system=None, record=True, file=Path("/dev/null").open("w"))  # noqa: SIM115
     run_table.show(merged, console)
     return console.export_text()
+
+
+def duel(choice: str, rondo: float, library: float, calls: int, *, collective: str = "exscan") -> Duel:
+    return Duel(collective, 8, 3, 1, choice, rondo, library, effective=True, day="", calls=calls)
+
+
+def test_the_column_says_which_duels_were_won(tmp_path):
+    write_rank(tmp_path, 0, [entry(line=7), entry("ring", collective="allreduce"), entry("tree", collective="bcast")])
+    merged = run_report.read(tmp_path)
+    merged.duels = [duel("doubling_123", 1, 2, 4), duel("doubling", 1, 4, 4)]
+    merged.duels += [
+        duel("ring:segment=8", *each, collective="allreduce") for each in ((3, 4, 4), (1, 4, 2), (5, 4, 4))
+    ]
+    merged.duels += [duel("tree", 2, 1, 4, collective="bcast"), duel("tree", 0, 0, 1, collective="bcast")]
+    text = shown(merged, 140)
+    assert "doubling_123 (line 7: won a duel, 0.50, n 4) " in text
+    assert "ring (won 2 duels of 3, 0.25..0.75, n 2..4) " in text
+    assert "tree  " in text  # whose calls are carried out so because bits depend on it, or during duels
+    assert "tree took 2.00 of the library's time (n 4): taken back, from then on" in text
+    assert "tree could not be compared, for ranks did not come together: taken back, from then on" in text
 
 
 def test_calls_of_all_ranks_are_merged_by_collective_algorithm_and_reason(tmp_path):

@@ -42,7 +42,7 @@ def show(report: Report, console: Console) -> None:
 
 def _least_width(report: Report, console: Console) -> int:
     """Of a table that cuts no word."""
-    longest = max(len(word) for entry in report.entries for word in _chosen(entry).plain.split())
+    longest = max(len(word) for entry in report.entries for word in _chosen(entry, report.duels).plain.split())
     options = console.options.update(width=WIDE)
     return Measurement.get(console, options, _table(report, longest)).maximum
 
@@ -56,7 +56,7 @@ def _table(report: Report, most_of_algorithm: int | None = None) -> Table:
     for heading in ("calls", *([] if all_ranks else ["ranks"]), "bytes a call", "bytes", "seconds"):
         table.add_column(heading, justify="right", no_wrap=True)
     for entry in report.entries:
-        names: tuple[str, str | Text] = (entry.collective, _chosen(entry))
+        names: tuple[str, str | Text] = (entry.collective, _chosen(entry, report.duels))
         for each in entry.classes:
             table.add_row(
                 *names,
@@ -72,7 +72,7 @@ def _table(report: Report, most_of_algorithm: int | None = None) -> Table:
 
 def _show_lines(report: Report, console: Console) -> None:
     for entry in report.entries:
-        console.print(Text.assemble(f"{entry.collective}: ", _chosen(entry)), soft_wrap=True)
+        console.print(Text.assemble(f"{entry.collective}: ", _chosen(entry, report.duels)), soft_wrap=True)
         for each in entry.classes:
             console.print(
                 f"  {counted(each.calls, 'call')} on {counted(each.ranks, 'rank')}, {_range_text(each)} bytes a call, "
@@ -85,11 +85,10 @@ def _show_duels(duels: Sequence[Duel], console: Console) -> None:
     """What the guard found out: a line each, Rondo's time relative to the library's."""
     console.print("The guard compared a few calls of each kind:", soft_wrap=True)
     for each in duels:
-        is_compared = each.rondo > 0 or each.library > 0
-        ratio = (each.rondo / each.library if each.library > 0 else 1.0) if is_compared else math.inf
+        ratio = _ratio(each)
         rounds = " (rounding)" if each.rounding else ""
         where = f"{each.collective}{rounds} of about {bytes_text(each.bytes)} on {counted(each.processes, 'rank')}"
-        calls = f" (n {each.calls})" if each.calls else ""
+        calls = f" (n {each.calls})" if each.calls and math.isfinite(ratio) else ""
         kept = "taken back" if ratio > 1 else "kept"
         if each.day:
             source = f"as found out on {each.day}"
@@ -98,17 +97,47 @@ def _show_duels(duels: Sequence[Duel], console: Console) -> None:
         else:
             source = "from the next run on: the last bits of its results may change"
         took = learned.took_text(each.choice, ratio)
-        line = f"  {where}: {took}{calls if is_compared else ''}: {kept}, {source}"
+        line = f"  {where}: {took}{calls}: {kept}, {source}"
         console.print(Text(line, style="dim"), soft_wrap=True)
 
 
-def _chosen(entry: Entry) -> Text:
+def _chosen(entry: Entry, duels: Sequence[Duel]) -> Text:
+    """What carried calls out, and why: by a rule or by learning, and by duels that it has won."""
     chosen = Text(entry.algorithm, style="" if entry.algorithm == "native" else "green")
     why = [f"learning: {entry.learned}"] if entry.learned else [f"line {entry.line}"] if entry.line else []
     why += [entry.reason] if entry.reason and not (entry.reason == CHOSEN and why) else []
+    fought = [each for each in duels if _is_about(each, entry)]
+    why += [_won(fought)] if any(_ratio(each) <= 1 for each in fought) else []
     if why:
         chosen.append(f" ({': '.join(why)})", style="dim")
     return chosen
+
+
+def _is_about(duel: Duel, entry: Entry) -> bool:
+    return (duel.collective, duel.choice.partition(":")[0]) == (entry.collective, entry.algorithm)
+
+
+def _won(fought: Sequence[Duel]) -> str:
+    """Of duels, some of which are won: how many, and by how much."""
+    won = sorted((each for each in fought if _ratio(each) <= 1), key=_ratio)
+    how_many = "a duel" if len(fought) == 1 else counted(len(won), "duel")
+    of_all = f" of {len(fought)}" if len(won) < len(fought) else ""
+    ratios = _span([f"{_ratio(each):.2f}" for each in won])
+    calls = [str(each) for each in sorted(each.calls for each in won) if each]
+    return f"won {how_many}{of_all}, {ratios}" + (f", n {_span(calls)}" if calls else "")
+
+
+def _span(figures: Sequence[str]) -> str:
+    """Of figures in their order."""
+    least, most = figures[0], figures[-1]
+    return least if least == most else f"{least}..{most}"
+
+
+def _ratio(duel: Duel) -> float:
+    """Of Rondo's time to the library's; infinite if they could not be compared."""
+    if duel.rondo <= 0 and duel.library <= 0:
+        return math.inf
+    return duel.rondo / duel.library if duel.library > 0 else 1.0
 
 
 def _range_text(each: SizeClass) -> str:
