@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <random>
 #include <vector>
 
@@ -142,6 +143,47 @@ TEST(Duel, waits_the_longer_the_slower_one_is_slow) {
     };
     for (const float ratio : {1.0F, 2.0F, 10.0F, 1000.0F}) {
         EXPECT_GE(static_cast<float>(calls_after(ratio)), 100 * 2 * (ratio - 1));  // a hundredth of all calls' time
+    }
+}
+
+/// What duels cost in so many calls, in calls of the faster rival, and what the first one does. `together`: what it
+/// costs that all ranks come together for a call, or agree.
+struct Cost {
+    double first = 0, all = 0;
+};
+Cost cost_of_duels(int calls, float slower, float together, const std::function<void(int, const Cost&)>& at_each) {
+    Duel duel;
+    Cost cost;
+    bool is_first = true;
+    for (int call = 1; call <= calls; ++call) {
+        if (duel.is_over()) duel.look_again();
+        if (!duel.is_over()) {
+            const Rival rival = duel.next();
+            duel.begin();
+            duel.end(rival == Rival::rondo ? slower : 1);
+            cost.all += together + (rival == Rival::rondo ? slower - 1 : 0);
+            if (duel.is_due()) {
+                cost.all += together;
+                duel.judge(duel.times());
+            }
+        }
+        if (is_first) cost.first = cost.all;
+        is_first = is_first && !duel.is_over();
+        at_each(call, cost);
+    }
+    return cost;
+}
+
+// The bound that docs/explanation/guard.md promises, at every call.
+TEST(Duel, costs_no_more_than_the_first_one_and_a_hundredth) {
+    constexpr int calls = 3'000'000;
+    for (const float slower : {1.0F, 1.05F, 1.2F, 2.0F, 5.0F, 30.0F, 1000.0F}) {
+        const Cost cost = cost_of_duels(calls, slower, 1, [&](int call, const Cost& so_far) {
+            ASSERT_LE(so_far.all, so_far.first + call / 100.0) << slower << " after " << call;
+        });
+        EXPECT_LE(cost.first, Duel::most_calls * 1.25 + Duel::most_rounds * double(slower - 1)) << slower;
+        EXPECT_LT(cost.all, cost.first + calls / 400.0) << slower;        // there is less and less of it
+        if (slower < 100) EXPECT_GT(cost.all, 2 * cost.first) << slower;  // it has come again
     }
 }
 
