@@ -576,8 +576,11 @@ def test_a_run_uses_the_tuned_rules_of_its_machine_and_library(
     rondo, tuned, stand_in_launcher, stand_in_program, monkeypatch
 ):
     words = ["--dry-run", "--", stand_in_launcher("hydra"), stand_in_program("libmpi.so.12")]
-    assert f"RONDO_RULES={tuned}" in rondo("run", *words).stdout.replace("-genv RONDO_RULES ", "RONDO_RULES=")
-    assert str(tuned) not in rondo("run", "--rules", "none", *words).stdout
+    found = rondo("run", *words)
+    assert f"RONDO_RULES={tuned}" in found.stdout.replace("-genv RONDO_RULES ", "RONDO_RULES=")
+    assert found.stderr == f"rondo: rules: {tuned}\n"
+    none = rondo("run", "--rules", "none", *words)
+    assert str(tuned) not in none.stdout + none.stderr
     monkeypatch.setattr(tuned_files, "version_of", lambda *_: "MPICH Version 4.0.2")
     other = rondo("run", *words)
     assert str(tuned) not in other.stdout

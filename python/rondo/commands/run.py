@@ -138,6 +138,8 @@ def command(
     )
     if told.tuned.warning or (told.tuned.note and (dry_run or report_file is not None)):
         click.echo(f"rondo: {told.tuned.note}", err=True)
+    if told.tuned.path is not None and report_file is None:  # which names them, too
+        click.echo(f"rondo: rules: {told.rules}", err=True)
     if learn and learned.VARIABLE not in told.variables:
         raise Error("--learn lets the guard compare, and keeps what it finds: leave out --guard off and --learned none")
     if learn and dry_run:
