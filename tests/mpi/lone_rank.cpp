@@ -218,8 +218,7 @@ const std::map<std::string, Case> cases = {
      {[](MPI_Comm comm) {
           const long numbers[ranks] = {1, 2, 3};
           long pair[2] = {0, 0};
-          const int code =
-              MPI_Scatterv(numbers, one_each, in_order, MPI_LONG, pair, odd() ? 2 : 1, MPI_LONG, 0, comm);
+          const int code = MPI_Scatterv(numbers, one_each, in_order, MPI_LONG, pair, odd() ? 2 : 1, MPI_LONG, 0, comm);
           result = pair[0];
           return code;
       },
