@@ -34,7 +34,7 @@ ENVIRONMENT = {
     [
         (["exscn"], "cannot measure 'exscn'; did you mean exscan?"),
         (["MPI_Exscan"], "did you mean exscan?"),
-        (["gatherv"], "cannot measure 'gatherv'; "),
+        (["alltoallw"], "cannot measure 'alltoallw'; "),
         (["exscan", "-a", "doublng_123"], "cannot measure 'doublng_123': exscan has no algorithm 'doublng_123'; did"),
         (["exscan", "-a", "linear_pipeline:segment=0"], "segment=0 is out of range"),
         (["exscan", "-a", "linear_pipeline", "-a", "linear_pipeline:segment=auto"], "are the same (linear_pipeline:"),

@@ -25,12 +25,15 @@ COLLECTIVES = {
     "bcast": False,
     "barrier": False,
 }
+OF_LOCAL_LENGTHS = ("alltoallv", "gatherv", "scatterv")
+"""As well, with equal parts. No rule may ask for their bytes, so nobody tunes them by length."""
 WITHOUT_DATA = ("barrier",)
 """Of no elements, whatever counts are asked for."""
-DIVIDED = ("reduce_scatter", "allgather", "alltoall", "gather", "scatter")
+DIVIDED = ("reduce_scatter", "allgather", "alltoall", "gather", "scatter", *OF_LOCAL_LENGTHS)
 """Where a call's count is of the part of one rank; the whole vector has as many parts as there are ranks."""
 PATTERNS = ("ping_pong", "incast", "ring_shift", "stream", "reduce_local", "first_pass", "second_pass")
 """Traffic, to see what a network does: no collectives, so there are no algorithms."""
+MEASURED = (*COLLECTIVES, *OF_LOCAL_LENGTHS, *PATTERNS)
 PAIR_TYPES = {"float_int": 8, "double_int": 12, "long_int": 12, "2int": 8}
 TYPES = {"int": 4, "long": 8, "float": 4, "double": 8, **PAIR_TYPES}
 """Bytes of data in an element."""
@@ -118,8 +121,8 @@ def make(
     learned_clock: bool = False,
 ) -> Plan:
     """A plan from what users write; no algorithms: native and all that there are. Error for what is wrong in it."""
-    if collective not in (*COLLECTIVES, *PATTERNS):
-        raise Error(f"cannot measure {collective!r}; {suggestion(collective, [*COLLECTIVES, *PATTERNS])}")
+    if collective not in MEASURED:
+        raise Error(f"cannot measure {collective!r}; {suggestion(collective, MEASURED)}")
     if type_name not in TYPES:
         raise Error(f"unknown type {type_name!r}; {suggestion(type_name, TYPES)}")
     if operator not in OPERATORS:

@@ -36,7 +36,7 @@ from rondo.machine import placement
     show_default=True,
     metavar="COUNTS",
     help="Elements: 1,10,64Ki, or 1:100000 for 1 2 5 10 20 ..., or 1:100000:decades for 1 10 100 ... Of "
-    "reduce_scatter, allgather, alltoall, gather and scatter: of one rank's part; of a map: of the whole vector.",
+    "reduce_scatter, allgather, alltoall(v), gather(v) and scatter(v): of one rank's part; of a map: of the whole vector.",
 )
 @click.option(
     "--type",
@@ -154,10 +154,11 @@ def command(
         rondo bench allreduce -a full_lane -a native --nodes 2x4 -- mpiexec -n 8
         rondo bench allreduce --cluster 4x4:2ms:100Mbit --processes 14
 
-    COLLECTIVE is exscan, scan, allreduce, reduce_scatter, allgather, alltoall, gather, scatter, reduce, bcast or
-    barrier; or, to see what a network does, one of the patterns ping_pong (between the first and the last rank, one
-    way), incast (all send to rank 0) and ring_shift. A count is the one of the call: of reduce_scatter, allgather,
-    alltoall, gather and scatter, of one rank's part; a barrier has none. Bytes are those of the whole vector.
+    COLLECTIVE is exscan, scan, allreduce, reduce_scatter, allgather, alltoall, gather, scatter, reduce, bcast, barrier,
+    or, with equal parts, alltoallv, gatherv, scatterv; or, to see what a network does, one of the patterns ping_pong
+    (between the first and the last rank, one way), incast (all send to rank 0) and ring_shift. A count is the one of
+    the call: of reduce_scatter, allgather, alltoall(v), gather(v) and scatter(v), of one rank's part; a barrier has
+    none. Bytes are those of the whole vector.
 
     With --map, the same is measured with several numbers of processes, --seconds for each, and written into a directory
     that --output names: the results (`rondo report` shows them), the cells as map.json, and two figures: fastest.png
@@ -264,7 +265,7 @@ def check_page_options(context: click.Context, words: tuple[str, ...]) -> None:
         and each.name not in ("page", "experiments", "output", "mpi")
         and context.get_parameter_source(str(each.name)) is click.core.ParameterSource.COMMANDLINE
     ]
-    given += [each for each in words[:1] if each in (*plans.COLLECTIVES, *plans.PATTERNS)]
+    given += [each for each in words[:1] if each in plans.MEASURED]
     if given:
         raise Error(f"--page FILE says what is measured and how; leave out {', '.join(given)}")
 

@@ -41,7 +41,7 @@ FIGURES = "Above a rule: lengths, median times = times the library's own (valid 
     "--collectives",
     "collective_list",
     metavar="NAME,...",
-    help="What to measure, with commas in between. Default: all that `rondo bench` can.",
+    help="What to measure, with commas in between. Default: all whose length rules may ask for.",
 )
 @click.option(
     "--bytes",

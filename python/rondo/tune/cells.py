@@ -151,6 +151,8 @@ def collectives_of(text: str | None) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(each.strip() for each in text.split(",")))
     for each in names:
         if each not in plans.COLLECTIVES:
+            if each in plans.OF_LOCAL_LENGTHS:
+                raise Error(f"--collectives: no rule may ask for the bytes of {each}: ranks know only their own")
             raise Error(f"--collectives: cannot measure {each!r}; {plans.suggestion(each, plans.COLLECTIVES)}")
     return names
 
