@@ -36,7 +36,8 @@ from rondo.machine import placement
     show_default=True,
     metavar="COUNTS",
     help="Elements: 1,10,64Ki, or 1:100000 for 1 2 5 10 20 ..., or 1:100000:decades for 1 10 100 ... Of "
-    "reduce_scatter, allgather, alltoall(v), gather(v) and scatter(v): of one rank's part; of a map: of the whole vector.",
+    "reduce_scatter, allgather, alltoall(v), gather(v) and scatter(v): of one rank's part; of a map: of the whole "
+    "vector.",
 )
 @click.option(
     "--type",
