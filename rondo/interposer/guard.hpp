@@ -87,8 +87,13 @@ inline void judge_if_due(mpi::Duel& duel, const mpi::Communicator& communicator,
         duel.abandon();
         return;
     }
+    const bool had_verdict = duel.comes_again();
+    const mpi::Rival before = duel.winner();
     duel.judge(times);
-    if (duel.is_over()) learned().note(duel, communicator);
+    if (!duel.is_over()) return;
+    // Each rank remembers calls of its own that went the old way, on other communicators and of other roots, too.
+    if (had_verdict && duel.winner() != before) mpi::end_era();
+    learned().note(duel, communicator);
 }
 
 /// Ranks do not come together for such calls. The next run shall not wait for them again.

@@ -22,16 +22,17 @@ VERDICT = (
 BOTH = pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
 
 
-def variables(mpi: MpiLibrary, tmp_path: Path, choice: str, rondo: float) -> dict[str, str]:
+def variables(mpi: MpiLibrary, tmp_path: Path, choice: str, rondo: float, ranks: int = 2) -> dict[str, str]:
     """Of a run whose verdict about `choice` was made up."""
     rules, directory = tmp_path / "mine.rules", tmp_path / "learned"
     rules.write_text(RULES.format(choice=choice))
     directory.mkdir()
     known = {"RONDO_RULES": str(rules), "RONDO_GUARD": "exact", "RONDO_LEARNED": str(directory)}
     known |= {"RONDO_SHARED_MEMORY": "off"}
-    mpi.run_under_rondo([mpi.compile("many_calls.c"), "100", BYTES], 2, environment=known).check()
+    mpi.run_under_rondo([mpi.compile("many_calls.c"), "100", BYTES], ranks, environment=known).check()
     (file,) = learned.files(directory)
-    file.write_text(VERDICT.format(choice=_core.check_choice("bcast", choice), rondo=rondo))
+    verdict = VERDICT.format(choice=_core.check_choice("bcast", choice), rondo=rondo)
+    file.write_text(verdict.replace("processes=2", f"processes={ranks}").replace("on_node=2", f"on_node={ranks}"))
     return known
 
 
@@ -75,6 +76,16 @@ def test_ranks_that_remember_different_calls_look_again_together(mpi: MpiLibrary
     ]  # fmt: skip
     assert treated[0] == treated[1]
     assert treated[0]["native", COMPARED] in FEW
+
+
+# Without a report the shortest ways are taken, which a verdict that changes must close on all ranks at once, whatever
+# each of them remembers: three communicators and roots, in places that depend on handles.
+@BOTH
+def test_what_ranks_remember_ends_with_the_verdict(mpi: MpiLibrary, tmp_path: Path) -> None:
+    known = variables(mpi, tmp_path, "linear_pipeline:segment=1", 0.00099, 3)
+    known |= {"RONDO_REPORT": ""}
+    run = mpi.run_under_rondo([mpi.compile("many_calls.c"), 2 * CALLS, BYTES], 3, environment=known, timeout=100)
+    assert run.check().stdout == "failures 0\n"
 
 
 # Nothing is counted: the shortest ways are taken, and each rank finds out when to look again from the calls alone.

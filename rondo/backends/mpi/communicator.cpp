@@ -246,7 +246,9 @@ Duel* Communicator::duel(const DuelKind& kind, const void* chosen) {
     Duel* const found = duels().find(kind, chosen);
     if (found != nullptr && !found->is_over() && waits_for_world()) {
         const Duel* const known = world().duels().find(kind, chosen);
-        if (known != nullptr && known->is_over()) *found = *known;
+        if (known == nullptr || !known->is_over()) return found;
+        if (found->comes_again()) end_era();  // as when a verdict changes here
+        *found = *known;
     }
     return found;
 }
