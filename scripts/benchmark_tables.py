@@ -226,25 +226,50 @@ def rules(page: Page, experiments: list[str], processes: list[int]) -> str:
 def _cell_of_rules(run: Run, index: int) -> str:
     count = run.counts[index]
     found = by_label(results_of(run), count)
-    parts = run.shape.ranks if run.collective in DIVIDED else 1
-    chosen = chosen_by_rules(run, TYPES[run.experiment.type] * count * parts)
+    chosen = _chosen_for(run, count)
     return f"{number(minimum(found[NATIVE]), 1)} ms, {chosen} {ratio(found, chosen) or '?'}"
 
 
-def across(page: Page, collective: str, experiments: list[str]) -> str:
-    """Per shape of cluster and library what the default rules choose, with lengths across, as `rules`.
+def _chosen_for(run: Run, count: int) -> str:
+    parts = run.shape.ranks if run.collective in DIVIDED else 1
+    return chosen_by_rules(run, TYPES[run.experiment.type] * count * parts)
 
-    Of the experiments whose names begin so.
+
+def across(page: Page, collective: str, experiments: list[str]) -> str:
+    """Per cluster and library what the default rules choose, with lengths across, as `rules`.
+
+    Of the experiments whose names begin so; of several that have a length, the one that names most settings of what
+    the rules choose.
     """
     wanted = tuple(experiments)
     runs = [run for run in page.runs if run.collective == collective and run.name.startswith(wanted)]
     lengths = sorted({count for run in runs for count in run.experiment.counts})
-    head = [vector_text(runs[0], count) for count in lengths]
-    rows = [["cluster", "library", *head]]
+    rows = [["cluster", "library", *(vector_text(runs[0], count) for count in lengths)]]
+    for cluster, library in dict.fromkeys((run.cluster, run.library) for run in runs):
+        alike = [run for run in runs if (run.cluster, run.library) == (cluster, library)]
+        cells = [_cell_of_several([run for run in alike if count in run.experiment.counts], count) for count in lengths]
+        rows.append([cluster.partition(":")[0], NAMES[library], *cells])
+    return markdown(rows)
+
+
+def _cell_of_several(runs: Sequence[Run], count: int) -> str:
+    """Of the length that the experiments call by that count; nothing if none has it."""
+    indices = [(run, run.experiment.counts.index(count)) for run in runs]
+    if not indices:
+        return ""
+    return _cell_of_rules(
+        *max(indices, key=lambda each: len(_parted(_chosen_for(each[0], each[0].counts[each[1]]))[1]))
+    )
+
+
+def by_cluster(page: Page, experiments: list[str]) -> str:
+    """One count: milliseconds of all candidates, per cluster and library."""
+    runs = [run for each in experiments for run in page.runs_of(each)]
+    rows = [["cluster", "library", "native, ms", *quoted(runs[0].algorithms)]]
     for run in runs:
-        indices = {count: index for index, count in enumerate(run.experiment.counts)}
-        cells = [_cell_of_rules(run, indices[count]) if count in indices else "" for count in lengths]
-        rows.append([run.cluster.partition(":")[0], NAMES[run.library], *cells])
+        found = by_label(results_of(run), run.counts[0])
+        times = [number(minimum(found[each]), 1) for each in labels(run)]
+        rows.append([run.cluster.partition(":")[0], NAMES[run.library], *times])
     return markdown(rows)
 
 
@@ -360,7 +385,7 @@ def environments(page: Page) -> str:
 KINDS: dict[str, Callable[..., str]] = {
     each.__name__: each
     for each in (
-        counts_and_libraries, libraries, simulated, lengths, rules, across, limits, trees, predictions,
+        counts_and_libraries, libraries, by_cluster, simulated, lengths, rules, across, limits, trees, predictions,
         environments, lanes_measured,
     )
 }  # fmt: skip
