@@ -45,19 +45,6 @@ int first_error(Errors... errors) {
 
 }  // namespace
 
-std::size_t CallKeyHash::operator()(const CallKey& key) const {
-    std::uint64_t hash = static_cast<std::uint64_t>(key.count);
-    for (const std::uint64_t part :
-         {static_cast<std::uint64_t>(key.element_bytes),
-          std::uint64_t{key.division} << 32 | std::uint64_t{key.choice} << 16 | key.collective,
-          static_cast<std::uint64_t>(key.doubt) << 40 | static_cast<std::uint64_t>(key.root) << 3 |
-              std::uint64_t{key.commutative} << 2 | std::uint64_t{key.in_place} << 1 | std::uint64_t{key.over_int}}) {
-        hash = (hash ^ part) * 0x9E3779B97F4A7C15U;
-        hash ^= hash >> 29;
-    }
-    return static_cast<std::size_t>(hash);
-}
-
 bool prepare_communicators() {
     return library().Comm_create_keyval(copy_nothing, delete_state, &state_key, nullptr) == MPI_SUCCESS;
 }
@@ -163,37 +150,9 @@ bool Communicator::LeftToLibrary::has(const CallKey& call) const {
            !call.over_int && decision.lowest <= bytes && bytes <= decision.highest;
 }
 
-bool Communicator::Recent::find(const CallKey& key) {
-    const auto is_here = [&](std::size_t index) {
-        const Last& here = place(index);
-        return here.number != 0 && here.key == key;
-    };
-    if (is_here(last)) return true;
-    for (std::uint8_t index = 0; others != nullptr && index < most_recent; ++index) {
-        if (!is_here(index)) continue;
-        last = index;
-        return true;
-    }
-    return false;
-}
-
-Communicator::Last& Communicator::Recent::next_place() {
-    if (first.number == 0) return first;
-    if (others == nullptr) others.reset(new (std::nothrow) Last[most_recent - 1]);
-    if (others != nullptr) last = static_cast<std::uint8_t>((last + 1U) % most_recent);
-    return place(last);
-}
-
-std::uint32_t Communicator::next_number(std::size_t place) {
-    std::uint32_t number = 0;
-    do number = static_cast<std::uint32_t>(++decisions_so_far_ * most_recent + place);
-    while (number == 0);
-    return number;
-}
-
 const Decision* Communicator::find(const CallKey& key) {
-    Recent& recent = recent_[key.collective];
-    if (recent.find(key)) return &recent.place(recent.last).decision;
+    RecentDecisions& recent = recent_[key.collective];
+    if (const Decision* const found = recent.find(key)) return found;
     for (const LeftToLibrary& calls : left_to_library_) {
         if (calls.has(key)) return &calls.decision;
     }
@@ -201,17 +160,13 @@ const Decision* Communicator::find(const CallKey& key) {
     if (known == nullptr) return nullptr;
     std::shared_ptr<const Plan> plan = known->second.plan.lock();
     if (plan == nullptr && !known->second.is_native) return nullptr;
-    Last& last = recent.next_place();
-    last = {key, next_number(recent.last), known->second.decision};
-    last.decision.plan = std::move(plan);
-    return &last.decision;
+    Decision decision = known->second.decision;
+    decision.plan = std::move(plan);
+    return &recent.put(key, std::move(decision), decisions_so_far_);
 }
 
 const Decision* Communicator::remember(const CallKey& key, Decision decision) {
-    Recent& recent = recent_[key.collective];
-    Last& last = recent.find(key) ? recent.place(recent.last) : recent.next_place();
-    last = {key, next_number(recent.last), std::move(decision)};
-    const Decision& made = last.decision;
+    const Decision& made = recent_[key.collective].put(key, std::move(decision), decisions_so_far_);
     try {
         if (made.holds_whatever_the_parts() && !key.over_int) {
             if (left_to_library_.size() >= most_decisions) left_to_library_.clear();

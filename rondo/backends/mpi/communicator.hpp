@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "rondo/backends/mpi/decision.hpp"
 #include "rondo/backends/mpi/duel.hpp"
 #include "rondo/backends/mpi/exchanging.hpp"
 #include "rondo/backends/mpi/gathering.hpp"
@@ -20,50 +21,6 @@
 #include "rondo/backends/mpi/world.hpp"
 
 namespace rondo::mpi {
-
-/// What tells calls on one communicator apart, as far as choice and plan depend on it. Equal on all ranks, but for
-/// `in_place`, which changes no message, and where parts are whose lengths not all ranks know.
-struct CallKey {
-    std::uint16_t collective = 0;  ///< index in the registry
-    std::uint16_t choice = 0;      ///< number of what the program has chosen while it runs
-    bool commutative = false;
-    bool in_place = false;
-    bool over_int = false;  ///< more elements than an int counts
-    /// What a duel may change: operators and datatypes differ in it.
-    enum class Doubt : std::uint8_t { none, choice, choice_and_bits } doubt = Doubt::none;
-    Count count = 0;
-    Count element_bytes = 0;  ///< size of the data of one element
-    Rank root = 0;
-    /// Division::hash, or Exchanging::hash_of_places, which this rank alone knows: what exactly it stands for is kept
-    /// with the decision.
-    std::uint32_t division = 0;
-
-    friend bool operator==(const CallKey&, const CallKey&) = default;
-};
-
-struct CallKeyHash {
-    std::size_t operator()(const CallKey& key) const;
-};
-
-struct Tally;
-
-/// What was decided for a kind of call.
-struct Decision {
-    std::shared_ptr<const Plan> plan;  ///< nullptr: the library's own collective
-    Tally* tally = nullptr;            ///< where such calls are counted, nullptr if they are not
-    const char* reason = "";           ///< why they go to the library; lives for ever
-    const void* chosen = nullptr;      ///< by whose word there is a plan: different for different words
-    /// Of the parts of the vector, or their places; nullptr if they are even, or make no difference.
-    std::shared_ptr<const std::vector<Count>> starts = nullptr;
-    /// The lengths in bytes for which this holds, whatever else is different in calls of the collective with as
-    /// commutative an operator: of calls that the rules leave to the library. Usually none.
-    Count lowest = 0, highest = -1;
-    bool holds_on_any = false;  ///< also on all communicators of as many ranks, for these lengths
-
-    [[nodiscard]] bool holds_whatever_the_parts() const { return lowest <= highest; }
-};
-// What is known can be looked up without memory: a rank that had none would not count a call that the others run.
-static_assert(std::is_nothrow_copy_assignable_v<Decision>);
 
 /// How many elements mean something to a call: of its input, of its output before the call, and after it.
 struct Lengths {
@@ -109,13 +66,11 @@ class Communicator {
 
     /// The number of what `find` or `remember` returned last for a collective; 0 for nothing.
     [[nodiscard]] std::uint32_t number_of_decision(std::size_t collective) const {
-        const Recent& recent = recent_[collective];
-        return recent.place(recent.last).number;
+        return recent_[collective].last_number();
     }
     /// The decision that had this number; nullptr if another one has taken its place.
     [[nodiscard]] const Decision* decision_of_number(std::size_t collective, std::uint32_t number) const {
-        const Last& found = recent_[collective].place(number % most_recent);
-        return found.number == number ? &found.decision : nullptr;
+        return recent_[collective].of_number(number);
     }
 
     /// Runs a plan on elements of the user. Returns an MPI error code; throws std::bad_alloc.
@@ -165,8 +120,6 @@ class Communicator {
     [[nodiscard]] bool waits_for_world() { return &duels() == &duels_ && world().is_serial(); }
     void make_room(const CallKey& key, std::size_t numbers);
     void count_call() { ++calls_; }
-    /// Of a decision in that place.
-    std::uint32_t next_number(std::size_t place);
     int execute(const Plan& plan, const Operands& operands);
 
     Context context_;
@@ -194,26 +147,7 @@ class Communicator {
     };
     std::vector<LeftToLibrary> left_to_library_;
     /// The only decisions that hold their plans.
-    struct Last {
-        CallKey key;
-        std::uint32_t number = 0;
-        Decision decision;
-    };
-    static constexpr std::size_t most_recent = 4;
-    /// Of a collective: the last ones, so that calls of several lengths in turn find theirs.
-    struct Recent {
-        Last first;
-        std::unique_ptr<Last[]> others;  // once there is a second one, and memory
-        std::uint8_t last = 0;           // what was found or remembered last
-
-        [[nodiscard]] const Last& place(std::size_t index) const { return index == 0 ? first : others[index - 1]; }
-        [[nodiscard]] Last& place(std::size_t index) { return index == 0 ? first : others[index - 1]; }
-        /// The decision for the key becomes the last one; false if it is not there.
-        bool find(const CallKey& key);
-        /// Makes room for one as the last one.
-        Last& next_place();
-    };
-    Recent recent_[most_collectives];
+    RecentDecisions recent_[most_collectives];
     std::uint32_t decisions_so_far_ = 0;
     Operation operation_;
     static constexpr std::size_t most_duels = 24;

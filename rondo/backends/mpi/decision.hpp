@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What was decided about calls on a communicator, and what it was decided for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include "rondo/core/plan.hpp"
+
+namespace rondo::mpi {
+
+/// What tells calls on one communicator apart, as far as choice and plan depend on it. Equal on all ranks, but for
+/// `in_place`, which changes no message, and where parts are whose lengths not all ranks know.
+struct CallKey {
+    std::uint16_t collective = 0;  ///< index in the registry
+    std::uint16_t choice = 0;      ///< number of what the program has chosen while it runs
+    bool commutative = false;
+    bool in_place = false;
+    bool over_int = false;  ///< more elements than an int counts
+    /// What a duel may change: operators and datatypes differ in it.
+    enum class Doubt : std::uint8_t { none, choice, choice_and_bits } doubt = Doubt::none;
+    Count count = 0;
+    Count element_bytes = 0;  ///< size of the data of one element
+    Rank root = 0;
+    /// Division::hash, or Exchanging::hash_of_places, which this rank alone knows: what exactly it stands for is kept
+    /// with the decision.
+    std::uint32_t division = 0;
+
+    friend bool operator==(const CallKey&, const CallKey&) = default;
+};
+
+struct CallKeyHash {
+    std::size_t operator()(const CallKey& key) const;
+};
+
+struct Tally;
+
+/// What was decided for a kind of call.
+struct Decision {
+    std::shared_ptr<const Plan> plan;  ///< nullptr: the library's own collective
+    Tally* tally = nullptr;            ///< where such calls are counted, nullptr if they are not
+    const char* reason = "";           ///< why they go to the library; lives for ever
+    const void* chosen = nullptr;      ///< by whose word there is a plan: different for different words
+    /// Of the parts of the vector, or their places; nullptr if they are even, or make no difference.
+    std::shared_ptr<const std::vector<Count>> starts = nullptr;
+    /// The lengths in bytes for which this holds, whatever else is different in calls of the collective with as
+    /// commutative an operator: of calls that the rules leave to the library. Usually none.
+    Count lowest = 0, highest = -1;
+    bool holds_on_any = false;  ///< also on all communicators of as many ranks, for these lengths
+
+    [[nodiscard]] bool holds_whatever_the_parts() const { return lowest <= highest; }
+};
+// What is known can be looked up without memory: a rank that had none would not count a call that the others run.
+static_assert(std::is_nothrow_copy_assignable_v<Decision>);
+
+/// The last decisions about one collective, so that calls of several lengths in turn find theirs. Each has a number, by
+/// which it is found again as long as no other one has taken its place.
+class RecentDecisions {
+  public:
+    /// The one for this key, which is the last one then; nullptr if it is not there.
+    const Decision* find(const CallKey& key);
+    /// In place of the one for this key, or of the oldest. It is the last one then. `so_far` counts decisions.
+    const Decision& put(const CallKey& key, Decision decision, std::uint32_t& so_far);
+
+    /// Of the last one; 0 if there is none.
+    [[nodiscard]] std::uint32_t last_number() const { return place(last_).number; }
+    [[nodiscard]] const Decision* of_number(std::uint32_t number) const {
+        const Place& found = place(number % most);
+        return found.number == number ? &found.decision : nullptr;
+    }
+
+  private:
+    static constexpr std::size_t most = 4;
+    struct Place {
+        CallKey key;
+        std::uint32_t number = 0;
+        Decision decision;
+    };
+
+    [[nodiscard]] const Place& place(std::size_t index) const { return index == 0 ? first_ : others_[index - 1]; }
+    [[nodiscard]] Place& place(std::size_t index) { return index == 0 ? first_ : others_[index - 1]; }
+    [[nodiscard]] bool is_at(std::size_t index, const CallKey& key) const;
+
+    Place first_;
+    std::unique_ptr<Place[]> others_;  // once there is a second one, and memory
+    std::uint8_t last_ = 0;
+};
+
+}  // namespace rondo::mpi
