@@ -2,8 +2,6 @@
 // The table of what can be measured. Roots are rank 0.
 #include <dlfcn.h>
 
-#include <map>
-#include <utility>
 #include <vector>
 
 #include "problem.hpp"
@@ -49,43 +47,24 @@ void call_with_parts_of_the_root(Function function, const Arguments& a) {
     reinterpret_cast<Function>(function)(a.input, a.count, a.type, a.output, a.count, a.type, 0, a.comm);
 }
 
-/// As many elements for every rank, one part behind the other, told as programs tell lengths that differ.
-struct EqualParts {
-    std::vector<int> counts, starts;
-
-    EqualParts(int ranks, int count) : counts(static_cast<std::size_t>(ranks), count) {
-        for (int rank = 0; rank < ranks; ++rank) starts.push_back(rank * count);
-    }
-
-    /// Those of the call, made once: programs do not count anew in every call.
-    static const EqualParts& of(const Arguments& a) {
-        static std::map<std::pair<int, int>, EqualParts> known;
-        const int ranks = ranks_of(a.comm);
-        return known.try_emplace({ranks, a.count}, ranks, a.count).first->second;
-    }
-};
-
 void call_alltoallv(Function function, const Arguments& a) {
     using Function = int (*)(const void*, const int*, const int*, MPI_Datatype, void*, const int*, const int*,
                              MPI_Datatype, MPI_Comm);
-    const auto& [counts, starts] = EqualParts::of(a);
-    reinterpret_cast<Function>(function)(a.input, counts.data(), starts.data(), a.type, a.output, counts.data(),
-                                         starts.data(), a.type, a.comm);
+    reinterpret_cast<Function>(function)(a.input, a.sent.counts, a.sent.starts, a.type, a.output, a.received.counts,
+                                         a.received.starts, a.type, a.comm);
 }
 
 void call_gatherv(Function function, const Arguments& a) {
     using Function =
         int (*)(const void*, int, MPI_Datatype, void*, const int*, const int*, MPI_Datatype, int, MPI_Comm);
-    const auto& [counts, starts] = EqualParts::of(a);
-    reinterpret_cast<Function>(function)(a.input, a.count, a.type, a.output, counts.data(), starts.data(), a.type, 0,
-                                         a.comm);
+    reinterpret_cast<Function>(function)(a.input, a.count, a.type, a.output, a.received.counts, a.received.starts,
+                                         a.type, 0, a.comm);
 }
 
 void call_scatterv(Function function, const Arguments& a) {
     using Function =
         int (*)(const void*, const int*, const int*, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm);
-    const auto& [counts, starts] = EqualParts::of(a);
-    reinterpret_cast<Function>(function)(a.input, counts.data(), starts.data(), a.type, a.output, a.count, a.type, 0,
+    reinterpret_cast<Function>(function)(a.input, a.sent.counts, a.sent.starts, a.type, a.output, a.count, a.type, 0,
                                          a.comm);
 }
 
@@ -222,27 +201,27 @@ double twice_the_others(int ranks) { return 2.0 * (ranks - 1) / ranks; }
 
 // clang-format off
 const Collective table[] = {
-    {"exscan", RONDO_FUNCTION(MPI_Exscan), true, false, 1, false, call_without_root, Counts::whole, one_vector, ranks_before, undefined},
-    {"scan", RONDO_FUNCTION(MPI_Scan), true, false, 1, false, call_without_root, Counts::whole, one_vector, ranks_up_to, undefined},
-    {"allreduce", RONDO_FUNCTION(MPI_Allreduce), true, false, 1, false, call_without_root, Counts::whole, one_vector, all, twice_the_others},
-    {"reduce_scatter", RONDO_FUNCTION(MPI_Reduce_scatter_block), true, false, 1, false, call_without_root, Counts::part_of_input, one_vector, all, the_others},
-    {"allgather", RONDO_FUNCTION(MPI_Allgather), false, false, 1, false, call_with_two_types, Counts::part_of_output, one_of_each, each_by_itself, the_others},
-    {"alltoall", RONDO_FUNCTION(MPI_Alltoall), false, false, 1, false, call_with_two_types, Counts::part_of_both, one_of_each, each_by_itself, the_others},
-    {"gather", RONDO_FUNCTION(MPI_Gather), false, false, 1, false, call_with_parts_of_the_root, Counts::part_of_output, one_of_each_on_root, each_by_itself, the_others},
-    {"scatter", RONDO_FUNCTION(MPI_Scatter), false, false, 1, false, call_with_parts_of_the_root, Counts::part_of_input, one_vector, root, the_others},
-    {"alltoallv", RONDO_FUNCTION(MPI_Alltoallv), false, false, 1, false, call_alltoallv, Counts::part_of_both, one_of_each, each_by_itself, the_others},
-    {"gatherv", RONDO_FUNCTION(MPI_Gatherv), false, false, 1, false, call_gatherv, Counts::part_of_output, one_of_each_on_root, each_by_itself, the_others},
-    {"scatterv", RONDO_FUNCTION(MPI_Scatterv), false, false, 1, false, call_scatterv, Counts::part_of_input, one_vector, root, the_others},
-    {"reduce", RONDO_FUNCTION(MPI_Reduce), true, false, 1, false, call_reduce, Counts::whole, one_vector, all_on_root, one},
-    {"bcast", RONDO_FUNCTION(MPI_Bcast), false, true, 1, false, call_bcast, Counts::whole, one_vector, root, one},
-    {"barrier", RONDO_FUNCTION(MPI_Barrier), false, false, 1, false, call_barrier, Counts::whole, none, nobody, undefined},
-    {"ping_pong", RONDO_PATTERN, false, false, 0.5, true, ping_pong, Counts::whole, one_vector, partner, one},
-    {"incast", RONDO_PATTERN, false, false, 1, false, incast, Counts::whole, one_of_each_other_on_root, one_of_the_others, undefined},
-    {"ring_shift", RONDO_PATTERN, false, false, 1, false, ring_shift, Counts::whole, one_vector, previous, undefined},
-    {"stream", RONDO_PATTERN, false, false, 1, false, stream, Counts::whole, one_vector, root_on_the_last, undefined},
-    {"reduce_local", RONDO_PATTERN, false, false, 1, false, reduce_local, Counts::whole, one_vector, nobody, undefined},
-    {"first_pass", RONDO_PATTERN, false, false, 1, false, first_pass, Counts::whole, one_vector, nobody, undefined},
-    {"second_pass", RONDO_PATTERN, false, false, 1, false, second_pass, Counts::whole, one_vector, nobody, undefined},
+    {"exscan", RONDO_FUNCTION(MPI_Exscan), true, false, 1, false, call_without_root, Counts::whole, false, one_vector, ranks_before, undefined},
+    {"scan", RONDO_FUNCTION(MPI_Scan), true, false, 1, false, call_without_root, Counts::whole, false, one_vector, ranks_up_to, undefined},
+    {"allreduce", RONDO_FUNCTION(MPI_Allreduce), true, false, 1, false, call_without_root, Counts::whole, false, one_vector, all, twice_the_others},
+    {"reduce_scatter", RONDO_FUNCTION(MPI_Reduce_scatter_block), true, false, 1, false, call_without_root, Counts::part_of_input, false, one_vector, all, the_others},
+    {"allgather", RONDO_FUNCTION(MPI_Allgather), false, false, 1, false, call_with_two_types, Counts::part_of_output, false, one_of_each, each_by_itself, the_others},
+    {"alltoall", RONDO_FUNCTION(MPI_Alltoall), false, false, 1, false, call_with_two_types, Counts::part_of_both, false, one_of_each, each_by_itself, the_others},
+    {"gather", RONDO_FUNCTION(MPI_Gather), false, false, 1, false, call_with_parts_of_the_root, Counts::part_of_output, false, one_of_each_on_root, each_by_itself, the_others},
+    {"scatter", RONDO_FUNCTION(MPI_Scatter), false, false, 1, false, call_with_parts_of_the_root, Counts::part_of_input, false, one_vector, root, the_others},
+    {"alltoallv", RONDO_FUNCTION(MPI_Alltoallv), false, false, 1, false, call_alltoallv, Counts::part_of_both, true, one_of_each, each_by_itself, the_others},
+    {"gatherv", RONDO_FUNCTION(MPI_Gatherv), false, false, 1, false, call_gatherv, Counts::part_of_output, true, one_of_each_on_root, each_by_itself, the_others},
+    {"scatterv", RONDO_FUNCTION(MPI_Scatterv), false, false, 1, false, call_scatterv, Counts::part_of_input, true, one_vector, root, the_others},
+    {"reduce", RONDO_FUNCTION(MPI_Reduce), true, false, 1, false, call_reduce, Counts::whole, false, one_vector, all_on_root, one},
+    {"bcast", RONDO_FUNCTION(MPI_Bcast), false, true, 1, false, call_bcast, Counts::whole, false, one_vector, root, one},
+    {"barrier", RONDO_FUNCTION(MPI_Barrier), false, false, 1, false, call_barrier, Counts::whole, false, none, nobody, undefined},
+    {"ping_pong", RONDO_PATTERN, false, false, 0.5, true, ping_pong, Counts::whole, false, one_vector, partner, one},
+    {"incast", RONDO_PATTERN, false, false, 1, false, incast, Counts::whole, false, one_of_each_other_on_root, one_of_the_others, undefined},
+    {"ring_shift", RONDO_PATTERN, false, false, 1, false, ring_shift, Counts::whole, false, one_vector, previous, undefined},
+    {"stream", RONDO_PATTERN, false, false, 1, false, stream, Counts::whole, false, one_vector, root_on_the_last, undefined},
+    {"reduce_local", RONDO_PATTERN, false, false, 1, false, reduce_local, Counts::whole, false, one_vector, nobody, undefined},
+    {"first_pass", RONDO_PATTERN, false, false, 1, false, first_pass, Counts::whole, false, one_vector, nobody, undefined},
+    {"second_pass", RONDO_PATTERN, false, false, 1, false, second_pass, Counts::whole, false, one_vector, nobody, undefined},
 };
 // clang-format on
 

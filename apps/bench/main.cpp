@@ -43,9 +43,7 @@ std::optional<Plan> plan_on_all(const char* path, const Messages& messages) {
     if (text.empty()) return std::nullopt;
     try {
         Plan plan = parse_plan(text);
-        if (messages.size() < 2)
-            throw std::runtime_error(
-                "one rank has nobody to communicate with; start more, with the launcher of this MPI");
+        plan.check(messages.size());
         return plan;
     } catch (const std::runtime_error& error) {
         if (messages.rank() == 0) std::fprintf(stderr, "rondo: %s\n", error.what());

@@ -41,7 +41,7 @@ Outcome Measurement::obey(Command& command) {
     Outcome outcome;
     switch (command.kind) {
         case Command::Kind::prepare:
-            problem_ = std::make_unique<Problem>(*plan_.collective, plan_.type, plan_.op, command.count,
+            problem_ = std::make_unique<Problem>(*plan_.collective, plan_.type, plan_.op, plan_.parts, command.count,
                                                  messages_.rank(), messages_.size());
             problem_->prepare(++repetition_);
             break;

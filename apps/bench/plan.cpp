@@ -38,6 +38,9 @@ void read_line(Plan& plan, const std::string& key, const std::string& value) {
         plan.type = required(find_type(value), "int, long, float, double, float_int, double_int, long_int or 2int");
     } else if (key == "operator") {
         plan.op = required(find_operator(value), "sum, bxor, bor, max, min, maxloc or minloc");
+    } else if (key == "parts") {
+        if (value != "equal" && value != "skewed") throw std::runtime_error("expected equal or skewed");
+        plan.parts = value == "equal" ? Parts::equal : Parts::skewed;
     } else if (key == "candidate") {
         plan.candidates.push_back(value);
     } else if (key == "count") {
@@ -76,11 +79,24 @@ void check(const Plan& plan) {
     if (plan.collective->reduces && !defined(plan.op, plan.type)) {
         throw std::runtime_error(std::string("plan: ") + name_of(plan.op) + " is not defined on " + name_of(plan.type));
     }
+    if (plan.parts != Parts::equal && !plan.collective->takes_lengths) {
+        throw std::runtime_error(std::string("plan: parts of ") + plan.collective->name + " are equal");
+    }
 }
 
 }  // namespace
 
 const char* name_of(Start start) { return start == Start::clock ? "clock" : "barrier"; }
+
+void Plan::check(int ranks) const {
+    if (ranks < 2)
+        throw std::runtime_error("one rank has nobody to communicate with; start more, with the launcher of this MPI");
+    const std::int64_t longest = *std::max_element(counts.begin(), counts.end());
+    if (collective->takes_lengths && longest * ranks > INT_MAX) {
+        throw std::runtime_error(std::to_string(longest) + " elements for each of " + std::to_string(ranks) +
+                                 " ranks: MPI's int cannot say where the last part starts");
+    }
+}
 
 bool Plan::leaves_out(std::int64_t count, const std::string& candidate) const {
     return std::find(left_out.begin(), left_out.end(), std::pair(count, candidate)) != left_out.end();

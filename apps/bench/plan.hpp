@@ -22,6 +22,7 @@ struct Plan {
     const Collective* collective = nullptr;
     Type type = Type::long_integer;
     Operator op = Operator::sum;
+    Parts parts = Parts::equal;
     std::vector<std::string> candidates;  ///< "native", or as rondo_choose takes them
     std::vector<std::int64_t> counts;
     std::vector<Start> starts;
@@ -34,6 +35,8 @@ struct Plan {
     double clock_skew = 0;   ///< seconds, artificial: what the clocks of the ranks differ by, at most
     double clock_drift = 0;  ///< the same for their rates
 
+    /// Throws std::runtime_error for what so many ranks cannot do.
+    void check(int ranks) const;
     [[nodiscard]] bool leaves_out(std::int64_t count, const std::string& candidate) const;
 };
 

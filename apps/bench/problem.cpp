@@ -23,14 +23,62 @@ std::int64_t whole_bytes(const Collective& collective, Type type, std::int64_t c
     return count * static_cast<std::int64_t>(data_bytes_of(type)) * (collective.counts == Counts::whole ? 1 : ranks);
 }
 
-Problem::Problem(const Collective& collective, Type type, Operator op, std::int64_t count, int rank, int ranks)
+Problem::Problem(const Collective& collective, Type type, Operator op, Parts parts, std::int64_t count, int rank,
+                 int ranks)
     : collective_(&collective), type_(type), op_(op), count_(count), rank_(rank), ranks_(ranks),
-      vectors_(collective.vectors(rank, ranks)), vector_bytes_(static_cast<std::size_t>(count) * bytes_of(type)),
-      input_(vector_bytes_ * static_cast<std::size_t>(puts_in_all_parts() ? ranks : 1)),
-      output_(vector_bytes_ * static_cast<std::size_t>(vectors_) + guard_bytes) {}
+      vectors_(collective.vectors(rank, ranks)), division_(parts, count, ranks),
+      input_(static_cast<std::size_t>(input_elements()) * bytes_of(type)),
+      output_(static_cast<std::size_t>(output_elements()) * bytes_of(type) + guard_bytes) {
+    if (!collective.takes_lengths) return;
+    const bool of_both = collective.counts == Counts::part_of_both;
+    const auto tell = [&](auto&& piece_of) {
+        const auto number = static_cast<std::size_t>(ranks);
+        Told told(2 * number);
+        for (std::size_t other = 0; other < number; ++other) {
+            const Piece piece = piece_of(static_cast<int>(other));
+            told[other] = static_cast<int>(piece.count);
+            told[number + other] = static_cast<int>(piece.start);
+        }
+        return told;
+    };
+    if (of_both || collective.counts == Counts::part_of_input) {
+        sent_ = tell([&](int to) { return of_both ? division_.sent(rank, to) : division_.part(to); });
+    }
+    if (of_both || collective.counts == Counts::part_of_output) {
+        received_ = tell([&](int from) { return of_both ? division_.received(from, rank) : division_.part(from); });
+    }
+}
 
-bool Problem::puts_in_all_parts() const {
-    return collective_->counts == Counts::part_of_input || collective_->counts == Counts::part_of_both;
+Piece Problem::output_piece(int vector) const {
+    switch (collective_->counts) {
+        case Counts::part_of_input: return {0, division_.part(rank_).count};
+        case Counts::part_of_output: return division_.part(vector);
+        case Counts::part_of_both: return division_.received(vector, rank_);
+        default: return {vector * count_, count_};
+    }
+}
+
+std::int64_t Problem::first_element(int vector) const {
+    switch (collective_->counts) {
+        case Counts::part_of_input: return division_.part(rank_).start;
+        case Counts::part_of_both: return division_.sent(vector, rank_).start;
+        default: return 0;
+    }
+}
+
+std::int64_t Problem::own_count() const {
+    return collective_->counts == Counts::whole ? count_ : division_.part(rank_).count;
+}
+
+std::int64_t Problem::input_elements() const {
+    const bool is_whole = collective_->counts == Counts::part_of_input || collective_->counts == Counts::part_of_both;
+    return is_whole ? division_.elements() : own_count();
+}
+
+std::int64_t Problem::output_elements() const {
+    if (vectors_ == 0) return 0;
+    const Piece last = output_piece(vectors_ - 1);
+    return last.start + last.count;
 }
 
 void Problem::prepare(std::uint64_t repetition) {
@@ -38,25 +86,33 @@ void Problem::prepare(std::uint64_t repetition) {
     const Columns own(type_, op_, {rank_, rank_ + 1}, ranks_, repetition);
     own.write(input_.data(), input_.size());
     std::memset(output_.data(), static_cast<int>(poison), output_.size());
-    if (collective_->starts_in_output && rank_ == 0) own.write(output_.data(), vector_bytes_);
+    if (collective_->starts_in_output && rank_ == 0) own.write(output_.data(), output_.size() - guard_bytes);
 }
 
 bool Problem::right() const {
     const Columns own(type_, op_, {rank_, rank_ + 1}, ranks_, repetition_);
     if (!own.equal(input_.data(), input_.size())) return false;
-    const std::size_t first = puts_in_all_parts() ? static_cast<std::size_t>(rank_ * count_) : 0;
     for (int vector = 0; vector < vectors_; ++vector) {
         const RankRange contributors = collective_->contributors(vector, rank_, ranks_);
         if (contributors.empty()) continue;
         const Columns expected(type_, op_, contributors, ranks_, repetition_);
-        const std::byte* received = output_.data() + vector_bytes_ * static_cast<std::size_t>(vector);
-        if (!expected.equal(received, vector_bytes_, first)) return false;
+        const Piece piece = output_piece(vector);
+        const std::byte* received = output_.data() + static_cast<std::size_t>(piece.start) * bytes_of(type_);
+        const std::size_t bytes = static_cast<std::size_t>(piece.count) * bytes_of(type_);
+        if (!expected.equal(received, bytes, static_cast<std::size_t>(first_element(vector)))) return false;
     }
     return std::all_of(output_.end() - guard_bytes, output_.end(), [](std::byte each) { return each == poison; });
 }
 
+Lengths Problem::lengths(const Told& told) const {
+    return told.empty() ? Lengths{nullptr, nullptr} : Lengths{told.data(), told.data() + ranks_};
+}
+
 Arguments Problem::arguments(MPI_Comm comm) {
-    return {input_.data(), output_.data(), static_cast<int>(count_), mpi_type(type_), mpi_operator(op_), comm};
+    // All parts of an exchange are as long, unless their lengths are told.
+    const std::int64_t count = collective_->counts == Counts::part_of_both ? count_ : own_count();
+    return {input_.data(),      output_.data(),  static_cast<int>(count), lengths(sent_),
+            lengths(received_), mpi_type(type_), mpi_operator(op_),       comm};
 }
 
 }  // namespace rondo::bench

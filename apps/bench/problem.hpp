@@ -11,15 +11,23 @@
 #include <vector>
 
 #include "choice.hpp"
+#include "division.hpp"
 #include "values.hpp"
 
 namespace rondo::bench {
+
+/// Lengths and places of parts, as MPI takes them; nullptr where the function takes none.
+struct Lengths {
+    const int* counts;
+    const int* starts;
+};
 
 /// One call's arguments.
 struct Arguments {
     void* input;
     void* output;
     int count;
+    Lengths sent, received;
     MPI_Datatype type;
     MPI_Op op;
     MPI_Comm comm;
@@ -44,6 +52,7 @@ struct Collective {
     /// Calls `function` at this address, or exchanges the messages of the pattern.
     void (*call)(Function function, const Arguments& arguments);
     Counts counts;
+    bool takes_lengths;  ///< of each part; only where it does, parts may differ
     /// Vectors of `count` elements that the output of a rank consists of.
     int (*vectors)(int rank, int ranks);
     /// Whose inputs each of them is made of; none: it means nothing.
@@ -61,7 +70,8 @@ std::int64_t whole_bytes(const Collective& collective, Type type, std::int64_t c
 /// Buffers of one rank for calls with one count: what goes in, what has to come out, and whether it did.
 class Problem {
   public:
-    Problem(const Collective& collective, Type type, Operator op, std::int64_t count, int rank, int ranks);
+    /// Of a collective with parts, `count` is the length of one in the mean.
+    Problem(const Collective& collective, Type type, Operator op, Parts parts, std::int64_t count, int rank, int ranks);
 
     /// Input of this repetition in place, output poisoned. Both are in the cache afterwards, as far as they fit.
     void prepare(std::uint64_t repetition);
@@ -75,14 +85,25 @@ class Problem {
     [[nodiscard]] std::int64_t bytes() const { return whole_bytes(*collective_, type_, count_, ranks_); }
 
   private:
-    [[nodiscard]] bool puts_in_all_parts() const;
+    /// What `lengths` holds: counts and starts, one behind the other.
+    using Told = std::vector<int>;
+    /// A vector of the output.
+    [[nodiscard]] Piece output_piece(int vector) const;
+    /// From which element on it shows the inputs that it is made of.
+    [[nodiscard]] std::int64_t first_element(int vector) const;
+    [[nodiscard]] std::int64_t input_elements() const;
+    [[nodiscard]] std::int64_t output_elements() const;
+    /// Of the part that this rank puts in, or gets; of no parts, of the vector.
+    [[nodiscard]] std::int64_t own_count() const;
+    [[nodiscard]] Lengths lengths(const Told& told) const;
 
     const Collective* collective_;
     Type type_;
     Operator op_;
     std::int64_t count_;
     int rank_, ranks_, vectors_;
-    std::size_t vector_bytes_;  ///< of `count` elements
+    Division division_;
+    Told sent_, received_;  ///< lengths and places of parts; empty where the function takes none
     std::uint64_t repetition_ = 0;
     std::vector<std::byte> input_, output_;
 };

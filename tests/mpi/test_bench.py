@@ -90,9 +90,10 @@ def test_algorithms_are_measured_beside_the_native_collective(mpi: MpiLibrary, t
         ("allgather int", 2 / 3),
         ("gather int", 2 / 3),
         ("scatter double", 2 / 3),
-        ("alltoallv int", 2 / 3),
         ("gatherv double", 2 / 3),
-        ("scatterv long", 2 / 3),
+        ("alltoallv long skewed", 2 / 3),
+        ("gatherv int skewed", 2 / 3),
+        ("scatterv double_int skewed", 2 / 3),
         ("scan float_int minloc", 0),
         ("reduce double max", 1),
         ("bcast long", 1),
@@ -103,8 +104,9 @@ def test_algorithms_are_measured_beside_the_native_collective(mpi: MpiLibrary, t
     ],
 )
 def test_everything_that_can_be_measured_is_right(mpi: MpiLibrary, tmp_path: Path, words: str, factor: float) -> None:
-    collective, type_name, *operators = words.split()
-    options = ["--type", type_name, *(["--op", *operators] if operators else []), "--start", "barrier"]
+    collective, type_name, *more = words.split()
+    named = ["--parts", *more] if more == ["skewed"] else ["--op", *more] if more else []
+    options = ["--type", type_name, *named, "--start", "barrier"]
     bench(mpi, tmp_path / "out", collective, *options, "--counts", "1,61,5003,20000", *BRIEF).check()
     found = measured(tmp_path / "out")
     assert [each.wrong() for each in found.configurations] == [0] * len(found.configurations)

@@ -50,6 +50,9 @@ ENVIRONMENT = {
             ["scan", "--op", "maxloc"],
             "MPI defines no maxloc of type long; expected one of the pairs float_int, double_int",
         ),
+        (["gatherv", "--parts", "skewd"], "unknown parts 'skewd'; did you mean skewed?"),
+        (["gather", "--parts", "skewed"], "the parts of gather are equal; expected alltoallv, gatherv, scatterv for"),
+        (["gatherv", "--map", "--parts", "skewed"], "--map compares lengths of the whole vector, in equal parts"),
         (["exscan", "--start", "now"], "unknown way to start 'now'; expected one of: clock, barrier, both"),
         (["exscan", "--counts", "1:x"], "counts '1:x': cannot read 'x'; expected numbers of elements as in 1,10,64Ki"),
         (["exscan", "--counts", "0"], "0 is out of range; expected 1 to 2147483647"),
@@ -164,6 +167,7 @@ def test_the_driver_is_told_the_whole_plan():
         "clock auto",
     ]  # fmt: skip
     assert plan.configurations == 8
+    assert "parts skewed" in plans.make("gatherv", parts="skewed").text().splitlines()
 
 
 def test_what_will_be_measured_is_said_beforehand(stand_in_launcher):

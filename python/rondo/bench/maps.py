@@ -18,7 +18,7 @@ import msgspec
 
 from rondo.bench import plans, results, statistics
 from rondo.bench.plans import DIVIDED, TYPES, Plan
-from rondo.bench.results import NATIVE, Configuration, Results
+from rondo.bench.results import EQUAL, NATIVE, Configuration, Results
 from rondo.bench.statistics import Verdict
 from rondo.cluster import shapes
 from rondo.errors import Error
@@ -123,6 +123,8 @@ def question(plan: Plan, *, cluster: str | None, launcher: Sequence[str], mpi: s
         raise Error(f"--map compares algorithms, and {plan.collective} has none; expected a collective")
     if plan.collective in plans.WITHOUT_DATA:
         raise Error(f"--map compares lengths, and {plan.collective} has none; expected another collective")
+    if plan.parts != EQUAL:
+        raise Error(f"--map compares lengths of the whole vector, in equal parts; leave out --parts {plan.parts}")
     if len(plan.starts) != 1:
         raise Error("--map takes one way to start; expected --start clock or --start barrier")
     if cluster is not None and ":" not in cluster:

@@ -19,7 +19,7 @@ import msgspec
 from rondo.bench import plans
 from rondo.bench.maps import call_count
 from rondo.bench.plans import Plan
-from rondo.bench.results import NATIVE
+from rondo.bench.results import EQUAL, NATIVE
 from rondo.cluster import shapes
 from rondo.errors import Error
 from rondo.launching.mpi_library import NAMES
@@ -45,6 +45,8 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     type: str = "long"
     operator: str = "sum"
     warmup: int = 2
+    parts: str = EQUAL
+    """How the vector is divided, as `rondo bench --parts` says."""
     start: str = "clock"
     """How ranks start together, as `rondo bench --start` says."""
 
@@ -155,14 +157,16 @@ class Run:
             warmup=asked.warmup,
             seconds=asked.seconds,
             start=asked.start,
+            parts=asked.parts,
         )
 
     def command(self, where: list[str]) -> str:
         """The command that measures this alone; `where` says on what."""
         asked = self.experiment
         candidates = [word for each in (NATIVE, *self.algorithms) for word in ("--algorithm", each)]
+        parts = ["--parts", asked.parts] if asked.parts != EQUAL else []
         return shlex.join([
-            "rondo", "bench", self.collective, *candidates, "--type", asked.type, "--op", asked.operator,
+            "rondo", "bench", self.collective, *candidates, "--type", asked.type, "--op", asked.operator, *parts,
             "--counts", ",".join(map(str, self.counts)), "--repetitions", str(asked.repetitions),
             "--warmup", str(asked.warmup), "--seconds", f"{asked.seconds:g}", "--start", asked.start, *where,
         ])  # fmt: skip

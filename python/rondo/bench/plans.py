@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rondo import _core
-from rondo.bench.results import NATIVE
+from rondo.bench.results import EQUAL, NATIVE
 from rondo.errors import Error
 
 # What the driver can call (apps/bench/collectives.cpp): whether it takes an operator.
@@ -26,7 +26,7 @@ COLLECTIVES = {
     "barrier": False,
 }
 OF_LOCAL_LENGTHS = ("alltoallv", "gatherv", "scatterv")
-"""As well, with equal parts. No rule may ask for their bytes, so nobody tunes them by length."""
+"""As well, where each part has a length of its own. No rule may ask for their bytes, so nobody tunes them by length."""
 WITHOUT_DATA = ("barrier",)
 """Of no elements, whatever counts are asked for."""
 DIVIDED = ("reduce_scatter", "allgather", "alltoall", "gather", "scatter", *OF_LOCAL_LENGTHS)
@@ -40,6 +40,8 @@ TYPES = {"int": 4, "long": 8, "float": 4, "double": 8, **PAIR_TYPES}
 BIT_OPERATORS = ("bxor", "bor")
 PAIR_OPERATORS = ("maxloc", "minloc")
 OPERATORS = ("sum", *BIT_OPERATORS, "max", "min", *PAIR_OPERATORS)
+PARTS = (EQUAL, "skewed")
+"""How a vector is divided, where a call says the length of each part (apps/bench/division.hpp)."""
 STARTS = {"clock": ("clock",), "barrier": ("barrier",), "both": ("clock", "barrier")}
 
 MOST_ELEMENTS = 2**31 - 1
@@ -68,6 +70,7 @@ class Plan:
     seconds: float
     seed: int
     learned_clock: bool = False
+    parts: str = EQUAL
     left_out: frozenset[tuple[int, str]] = frozenset()
     """Counts, and candidates that are not measured with them."""
 
@@ -97,6 +100,7 @@ class Plan:
         """As the driver reads it (apps/bench/plan.cpp)."""
         lines = [f"collective {self.collective}", f"type {self.type}"]
         lines += [f"operator {self.operator}"] if self.operator else []
+        lines += [f"parts {self.parts}"] if self.parts != EQUAL else []
         lines += [f"candidate {each}" for each in self.candidates]
         lines += [f"count {each}" for each in self.counts]
         lines += [f"without {count} {candidate}" for count, candidate in sorted(self.left_out)]
@@ -119,6 +123,7 @@ def make(
     seconds: float = 60.0,
     seed: int = 1,
     learned_clock: bool = False,
+    parts: str = EQUAL,
 ) -> Plan:
     """A plan from what users write; no algorithms: native and all that there are. Error for what is wrong in it."""
     if collective not in MEASURED:
@@ -130,6 +135,10 @@ def make(
     reduces = COLLECTIVES.get(collective, False)
     if reduces:
         _check_operator(operator, type_name)
+    if parts not in PARTS:
+        raise Error(f"unknown parts {parts!r}; {suggestion(parts, PARTS)}")
+    if parts != EQUAL and collective not in OF_LOCAL_LENGTHS:
+        raise Error(f"the parts of {collective} are equal; expected {', '.join(OF_LOCAL_LENGTHS)} for {parts} ones")
     if start not in STARTS:
         raise Error(f"unknown way to start {start!r}; {suggestion(start, STARTS)}")
     if repetitions < 1 or warmup < 0 or not seconds > 0 or seed < 0:
@@ -146,6 +155,7 @@ def make(
         seconds,
         seed,
         learned_clock,
+        parts,
     )
 
 

@@ -139,6 +139,7 @@ class Collector:
             operator=self.plan.operator,
             bus_factor=record.bus_factor,
             repetitions=[],
+            parts=self.plan.parts,
         )
 
     def _take_repetition(self, record: RepetitionRecord) -> None:

@@ -12,6 +12,7 @@ from rondo.errors import Error
 
 FORMAT = 1
 NATIVE = "native"
+EQUAL = "equal"
 
 # States of a repetition. Only "valid" ones count for times; wrong results count whatever the state is.
 VALID = "valid"
@@ -19,6 +20,11 @@ LATE = "late"
 """A rank was not there when the start was due."""
 DISTURBED = "disturbed"
 """The emulated network was behind its own clock."""
+
+
+def parts_text(parts: str) -> str:
+    """For titles: nothing where all parts are equal."""
+    return f"{parts} parts" if parts != EQUAL else ""
 
 
 class Repetition(msgspec.Struct, array_like=True):
@@ -58,6 +64,8 @@ class Configuration(msgspec.Struct):
     bus_factor: float
     """Bus bandwidth is bytes / seconds * bus_factor; 0 where it is not defined."""
     repetitions: list[Repetition]
+    parts: str = EQUAL
+    """How the vector is divided among the ranks: "equal", or "skewed" where calls say the length of each part."""
 
     @property
     def label(self) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from rondo.bench import statistics
-from rondo.bench.results import NATIVE, Configuration, Environment, Results
+from rondo.bench.results import NATIVE, Configuration, Environment, Results, parts_text
 from rondo.bench.statistics import LEAST_FOR_INTERVAL
 
 MICROSECOND = 1e-6
@@ -47,6 +47,7 @@ def _row(configuration: Configuration) -> dict[str, Any]:
         "start": configuration.start,
         "type": configuration.type,
         "operator": configuration.operator,
+        "parts": configuration.parts,
         "bytes": configuration.bytes,
         "count": configuration.count,
         "repetitions": len(configuration.repetitions),
@@ -102,7 +103,7 @@ def tables(results: Results) -> Iterable[tuple[str, Any]]:
 
 def _title(configuration: Configuration, environment: Environment) -> str:
     of_data = [configuration.type, configuration.operator] if configuration.bytes else []
-    what = " ".join(filter(None, [configuration.collective, *of_data]))
+    what = " ".join(filter(None, [configuration.collective, *of_data, parts_text(configuration.parts)]))
     where = f"{environment.ranks} ranks on {environment.nodes} node{'s' if environment.nodes != 1 else ''}"
     return (
         f"{what}, {where}, {environment.library}, start by {configuration.start}\n"

@@ -54,6 +54,14 @@ from rondo.machine import placement
     metavar="|".join(plans.OPERATORS),
     help="Of the reduction; nothing to bcast and what only moves parts.",
 )
+@click.option(
+    "--parts",
+    default=results.EQUAL,
+    show_default=True,
+    metavar="|".join(plans.PARTS),
+    help="Of alltoallv, gatherv and scatterv: all of one length, or every fifth empty and the others growing with the "
+    "rank, for alltoallv with the distance between the ranks.",
+)
 @click.option("--repetitions", default=30, show_default=True, help="Of each algorithm with each count, at most.")
 @click.option(
     "--seconds",
@@ -156,10 +164,10 @@ def command(
         rondo bench allreduce --cluster 4x4:2ms:100Mbit --processes 14
 
     COLLECTIVE is exscan, scan, allreduce, reduce_scatter, allgather, alltoall, gather, scatter, reduce, bcast, barrier,
-    or, with equal parts, alltoallv, gatherv, scatterv; or, to see what a network does, one of the patterns ping_pong
-    (between the first and the last rank, one way), incast (all send to rank 0) and ring_shift. A count is the one of
-    the call: of reduce_scatter, allgather, alltoall(v), gather(v) and scatter(v), of one rank's part; a barrier has
-    none. Bytes are those of the whole vector.
+    or alltoallv, gatherv, scatterv, with parts as --parts says; or, to see what a network does, one of the patterns
+    ping_pong (between the first and the last rank, one way), incast (all send to rank 0) and ring_shift. A count is the
+    one of the call: of reduce_scatter, allgather, alltoall(v), gather(v) and scatter(v), of one rank's part, in the
+    mean; a barrier has none. Bytes are those of the whole vector.
 
     With --map, the same is measured with several numbers of processes, --seconds for each, and written into a directory
     that --output names: the results (`rondo report` shows them), the cells as map.json, and two figures: fastest.png

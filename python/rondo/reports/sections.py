@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from rondo.bench import statistics
-from rondo.bench.results import NATIVE, Configuration, Environment, Results
+from rondo.bench.results import NATIVE, Configuration, Environment, Results, parts_text
 from rondo.bench.statistics import Comparison, Standing
 from rondo.reports import style
 
@@ -32,10 +32,10 @@ class Source:
     @cached_property
     def sections(self) -> list[Section]:
         """In the order in which the file names them."""
-        found: dict[tuple[str, str, str, str], list[Comparison]] = {}
+        found: dict[tuple[str, str, str, str, str], list[Comparison]] = {}
         for group in statistics.groups(self.results.configurations):
             first = group[0]
-            key = (first.collective, first.start, first.type, first.operator)
+            key = (first.collective, first.start, first.type, first.operator, first.parts)
             compared = statistics.compare(group, self.results.environment.clock_error)
             found.setdefault(key, []).append(compared)
         return [Section(self, *key, tuple(sorted(each, key=_length))) for key, each in found.items()]
@@ -67,6 +67,7 @@ class Section:
     start: str
     type: str
     operator: str
+    parts: str
     comparisons: tuple[Comparison, ...]
     """One per length, by rising bytes."""
 
@@ -74,7 +75,7 @@ class Section:
     def title(self) -> str:
         """Of the section, within its source."""
         elements = " ".join(filter(None, [self.type, self.operator]))
-        return ", ".join(filter(None, [self.collective, elements, f"{self.start} start"]))
+        return ", ".join(filter(None, [self.collective, elements, parts_text(self.parts), f"{self.start} start"]))
 
     @property
     def headline(self) -> str:
@@ -118,7 +119,7 @@ def figure_names(all_sections: Sequence[Section]) -> list[str]:
         parts.append(each.collective)
         parts += [
             getattr(each, field)
-            for field in ("type", "operator", "start")
+            for field in ("type", "operator", "parts", "start")
             if len({getattr(other, field) for other in alike}) > 1
         ]
         name = re.sub(r"[^\w.]+", "-", "-".join(filter(None, parts)))
