@@ -58,7 +58,7 @@ function(rondo_for_abi target abi directory)
     target_include_directories(${target} SYSTEM BEFORE PRIVATE "${directory}")
     # The C++ bindings that MPI-3 removed would pull in symbols of libmpicxx.
     target_compile_definitions(${target} PRIVATE
-        RONDO_ABI_${upper}=1 RONDO_ABI_NAME="${abi}" RONDO_VERSION="${PROJECT_VERSION}" OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
+        RONDO_ABI_${upper}=1 RONDO_ABI_NAME="${abi}" OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
 
     set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
     set(CMAKE_REQUIRED_INCLUDES "${directory}")

@@ -7,8 +7,7 @@ rondo_glob(simgrid_sources apps/bench/*.cpp rondo/backends/mpi/*.cpp rondo/inter
 add_library(rondo_bench_simgrid MODULE ${simgrid_sources})
 set_target_properties(rondo_bench_simgrid PROPERTIES PREFIX "" SUFFIX "")
 rondo_configure(rondo_bench_simgrid)
-target_compile_definitions(rondo_bench_simgrid PRIVATE RONDO_ABI_SIMGRID=1 RONDO_ABI_NAME="simgrid"
-                           RONDO_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(rondo_bench_simgrid PRIVATE RONDO_ABI_SIMGRID=1 RONDO_ABI_NAME="simgrid")
 target_link_libraries(rondo_bench_simgrid PRIVATE rondo_virtual rondo_shared_memory rondo_core rondo_kernels ${CMAKE_DL_LIBS})
 # smpirun looks main up by name.
 set_source_files_properties("${PROJECT_SOURCE_DIR}/apps/bench/main.cpp" PROPERTIES COMPILE_OPTIONS -fvisibility=default)

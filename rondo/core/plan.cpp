@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <memory_resource>
 #include <string>
 #include <utility>
@@ -86,11 +85,15 @@ class PlanBuilder {
   public:
     PlanBuilder(const Call& call, bool knows_nodes)
         : call_(call), node_(knows_nodes ? call.place(call.ranks().first).node : no_rank) {
-        constexpr std::size_t few = 16;  // most plans have fewer actions: nothing grows
-        waits_for_.reserve(few);
-        latest_dependent_.reserve(few);
-        readers_.reserve(few);
-        edges_.reserve(few);
+        // Nothing grows: most plans have few actions, those of all with all a send and a receive for each rank, and
+        // some copies. On pages that nobody has touched yet, growing costs more than all the rest.
+        const auto ranks = static_cast<std::size_t>(call.facts().size);
+        const std::size_t expected = call.facts().input == Share::own ? 2 * ranks + ranks / 16 + few : few;
+        plan_.actions_.reserve(expected);
+        plan_.waits_for_.reserve(expected);
+        latest_dependent_.reserve(expected);
+        readers_.reserve(expected);
+        edges_.reserve(expected);
     }
 
     void add(const Step& step) {
@@ -117,14 +120,22 @@ class PlanBuilder {
         actions_.emplace_back().first_dependent = first;
         plan_.dependents_.resize(edges_.size());
         for (const Edge& edge : edges_) plan_.dependents_[next[edge.action]++] = edge.dependent;
-        plan_.actions_.assign(actions_.begin(), actions_.end());
         plan_.local_work_.assign(local_work_.begin(), local_work_.end());
-        plan_.waits_for_.assign(waits_for_.begin(), waits_for_.end());
+        give_back_excess(actions_);
+        give_back_excess(waits_for_);
         plan_.find_ready();
         return std::move(plan_);
     }
 
   private:
+    static constexpr std::size_t few = 16;
+
+    /// Plans live long. Copying costs time, so a little may stay.
+    template <class Element>
+    static void give_back_excess(std::vector<Element>& elements) {
+        if (elements.capacity() > elements.size() + elements.size() / 8) elements.shrink_to_fit();
+    }
+
     /// Receives stand before the sends of their exchange, so that they are posted first.
     void add_exchange(const Step& step) {
         for (const Direction direction : {Direction::receive, Direction::send}) {
@@ -234,13 +245,13 @@ class PlanBuilder {
     const Call& call_;
     const Rank node_;  // no_rank: unknown
     Plan plan_;
+    std::vector<Action>& actions_ = plan_.actions_;
+    std::vector<std::uint32_t>& waits_for_ = plan_.waits_for_;
     std::uint32_t step_ = 0;
     std::array<std::byte, 4096> first_memory_;
     std::pmr::monotonic_buffer_resource memory_{first_memory_.data(), first_memory_.size()};  // of what follows
     // As in the plan, but growing.
-    std::pmr::deque<Action> actions_{&memory_};  // does not move what it has: the most memory of all
     std::pmr::vector<LocalWork> local_work_{&memory_};
-    std::pmr::vector<std::uint32_t> waits_for_{&memory_};
     std::array<RangeMap<Uses>, buffers> uses_{RangeMap<Uses>(&memory_), RangeMap<Uses>(&memory_),
                                               RangeMap<Uses>(&memory_)};
     LatestMessages latest_messages_{&memory_};

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "rondo/core/error.hpp"
+#include "rondo/core/version.hpp"
 #include "rondo/selection/eager_limit.hpp"
 #include "rondo/selection/nodes.hpp"
 #include "rondo/selection/quantity.hpp"
@@ -35,7 +36,7 @@ Instructions Instructions::from_environment() {
         instructions.off_ = true;
         return instructions;
     }
-    instructions.fingerprint_.add(RONDO_VERSION);
+    instructions.fingerprint_.add(version);
     instructions.read_rules();
     instructions.read_machine();
     instructions.read_nodes();

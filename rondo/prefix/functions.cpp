@@ -13,6 +13,7 @@
 #include "rondo/backends/mpi/device_memory.hpp"
 #include "rondo/core/error.hpp"
 #include "rondo/core/fingerprint.hpp"
+#include "rondo/core/version.hpp"
 #include "rondo/prefix/failure.hpp"
 #include "rondo/prefix/prefix.hpp"
 
@@ -32,7 +33,7 @@ Guidance read_guidance() {
     mpi::library().Comm_rank(mpi::library().comm_world, &rank);
     Guidance guidance;
     Fingerprint fingerprint;
-    fingerprint.add(RONDO_VERSION);
+    fingerprint.add(version);
     if (const char* text = variable("RONDO_PREFIX")) {
         fingerprint.add(text);
         try {

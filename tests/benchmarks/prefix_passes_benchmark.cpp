@@ -114,7 +114,7 @@ void measure(std::size_t count, int rounds, bool in_huge_pages) {
 
 int main(int argument_count, char** arguments) {
     const std::size_t mib = argument_count > 1 ? std::strtoul(arguments[1], nullptr, 10) : 400;
-    const int rounds = argument_count > 2 ? std::atoi(arguments[2]) : 9;
+    const int rounds = argument_count > 2 ? static_cast<int>(std::strtol(arguments[2], nullptr, 10)) : 9;
     for (const bool in_huge_pages : {false, true})
         measure((mib << 20) / sizeof(double), std::max(1, rounds), in_huge_pages);
     return 0;

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+namespace rondo {
+
+/// Of Rondo, as "0.1.0".
+extern const char* const version;
+
+}  // namespace rondo
