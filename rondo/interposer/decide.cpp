@@ -163,16 +163,6 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
         return decision;
     }
     const int line = runtime.instructions.line_of(choice);
-    if (doubted) {
-        // What is known of ranks that are where these are comes before what the world finds out.
-        known_duel({*doubted, situation.bytes, choice}, communicator);
-        if (communicator.has_lost(*doubted, choice)) {
-            const mpi::Duel* const lost = communicator.duel(*doubted, choice);
-            Decision decision = left_to_library(runtime, subject, reason_of(*lost), line);
-            decision.chosen = choice;
-            return decision;
-        }
-    }
     std::optional<Placement> placement;
     if (choice->algorithm->uses_nodes) placement = communicator.placement();
     SharedFacts facts = subject.facts({.size = communicator.size(),
@@ -185,6 +175,17 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
     if (const Requirement* unmet = choice->algorithm->unmet(facts, choice->settings)) {
         if (communicator.rank() == 0) warn_of_refusal(*choice, *unmet, facts);
         return left_to_library(runtime, subject, reason_of_refusal(*choice->algorithm, *unmet), line);
+    }
+    if (doubted) {
+        // After refusals, so that all ranks count the same calls, whatever each of them remembers. What is known of
+        // ranks that are where these are comes before what the world finds out.
+        known_duel({*doubted, situation.bytes, choice}, communicator);
+        if (communicator.has_lost(*doubted, choice)) {
+            const mpi::Duel* const lost = communicator.duel(*doubted, choice);
+            Decision decision = left_to_library(runtime, subject, reason_of(*lost), line);
+            decision.chosen = choice;
+            return decision;
+        }
     }
     if (!communicator.can_communicate(comm)) {
         return left_to_library(runtime, subject, "no context for messages to be had");

@@ -54,9 +54,8 @@ std::int64_t count_of(const Words& words, const CallWords& deciding, int ranks) 
 /// The call goes to the library without a second look.
 template <class Integer>
 [[gnu::always_inline]] inline bool hands_on(const LastCall& last, const Words& words, const CallWords& deciding) {
-    // Where each rank has a count of its own, no duel is about such calls.
     return last.is_handed_on(deciding) && last.hands_on(count_of<Integer>(words, deciding, last.ranks)) &&
-           (words.counts || last.goes_on());
+           last.goes_on();
 }
 
 int again(LastCall& last, const Words& words) {

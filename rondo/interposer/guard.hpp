@@ -37,17 +37,20 @@ inline std::optional<mpi::DuelKind> doubted_kind(const SeenCall& seen, const mpi
                          .rounding = rounding};
 }
 
-/// The one that is known, in this run or from an earlier one; nullptr if there is none.
+/// The one that is known, or begun, in this run or in an earlier one; nullptr if there is none.
 inline mpi::Duel* known_duel(const mpi::Duel& fresh, mpi::Communicator& communicator) {
     if (mpi::Duel* const known = communicator.duel(fresh.kind(), fresh.chosen())) return known;
     const Choice& choice = *static_cast<const Choice*>(fresh.chosen());
     const Verdict* const verdict = learned().verdict(fresh.kind(), choice, communicator);
     if (verdict == nullptr) return nullptr;
-    mpi::Duel duel = fresh;
-    if (!verdict->is_compared()) duel.settle_uncompared();
-    else
-        duel.settle(verdict->is_lost() ? mpi::Rival::library : mpi::Rival::rondo, static_cast<float>(verdict->rondo),
-                    static_cast<float>(verdict->library));
+    mpi::Duel duel(fresh.kind(), verdict->is_begun() ? verdict->bytes : fresh.bytes(), fresh.chosen());
+    const auto rondo = static_cast<float>(verdict->rondo / nanosecond);
+    const auto library = static_cast<float>(verdict->library / nanosecond);
+    if (verdict->is_begun()) {
+        if (!duel.times_calls_of(fresh.bytes())) return nullptr;
+        duel.resume(verdict->begun, rondo, library);
+    } else if (!verdict->is_compared()) duel.settle_uncompared();
+    else duel.settle(verdict->is_lost() ? mpi::Rival::library : mpi::Rival::rondo, rondo, library);
     return communicator.begin_duel(duel);
 }
 
@@ -76,11 +79,11 @@ bool time_turn(mpi::Duel& duel, const mpi::Communicator& communicator, int& erro
     return true;
 }
 
-/// The ranks agree on what their calls took, if it is time to.
+/// The ranks agree on what their calls took, if it is time to, or the next run can go on from there.
 inline void judge_if_due(mpi::Duel& duel, const mpi::Communicator& communicator, MPI_Comm comm) {
     static const MPI_Datatype time_type = MPI_FLOAT;
     static const MPI_Op slowest = MPI_MAX;
-    if (!duel.is_due()) return;
+    if (!duel.is_due() && !(duel.is_worth_keeping() && learned().keeps_begun(communicator))) return;
     mpi::Duel::Times times = duel.times();
     const int count = static_cast<int>(times.size());
     if (mpi::library().Allreduce(MPI_IN_PLACE, times.data(), count, time_type, slowest, comm) != MPI_SUCCESS) {
@@ -90,7 +93,10 @@ inline void judge_if_due(mpi::Duel& duel, const mpi::Communicator& communicator,
     const bool had_verdict = duel.comes_again();
     const mpi::Rival before = duel.winner();
     duel.judge(times);
-    if (!duel.is_over()) return;
+    if (!duel.is_over()) {
+        if (!had_verdict) learned().note(duel, communicator);
+        return;
+    }
     // Each rank remembers calls of its own that went the old way, on other communicators and of other roots, too.
     if (had_verdict && duel.winner() != before) mpi::end_era();
     learned().note(duel, communicator);

@@ -11,6 +11,7 @@
 
 #include "rondo/backends/mpi/world.hpp"
 #include "rondo/core/error.hpp"
+#include "rondo/core/version.hpp"
 #include "rondo/interposer/runtime.hpp"
 #include "rondo/selection/text_file.hpp"
 #include "rondo/selection/verdict_file.hpp"
@@ -42,7 +43,7 @@ std::string content(const std::string& path) {
         std::vector<Verdicts::Complaint> complaints;  // lines of another version, or somebody's own
         Verdicts verdicts = Verdicts::parse(read_text_file(path, "what was learned"), complaints);
         verdicts.remove_if(
-            [limit = day_before(days_to_hold)](const Verdict& each) { return !each.rounding && each.day < limit; });
+            [limit = day_before(days_to_hold)](const Verdict& each) { return !each.keeps_bits() && each.day < limit; });
         return verdicts.empty() ? "" : verdicts.text();
     } catch (const Error& error) {
         warn(error.what());
@@ -70,7 +71,7 @@ void Learned::open(const std::string& directory, const std::string& library_vers
     if (!world.agreed() || world.ranks_disagree()) return;
     std::string path, text;
     try {
-        path = directory + "/" + verdict_file_name(host_name(), library_version, RONDO_VERSION, machine);
+        path = directory + "/" + verdict_file_name(host_name(), library_version, version, machine);
         if (world.rank() == 0) text = content(path);
     } catch (const std::bad_alloc&) {
         path.clear();
@@ -78,6 +79,7 @@ void Learned::open(const std::string& directory, const std::string& library_vers
     }
     if (world.rank() == 0) path_ = std::move(path);
     process_ = getpid();
+    opened_ = true;
     bool done = world.share_text(text);
     if (text.empty() && done) return;
     Verdicts verdicts;
@@ -102,16 +104,16 @@ const Verdict* Learned::verdict(const mpi::DuelKind& kind, const Choice& choice,
     const mpi::World& world = mpi::world();
     if (before_.empty()) return nullptr;
     const Verdict* verdict = find(kind, choice, shape_of(communicator));
-    if (verdict == nullptr) verdict = find(kind, choice, shape_of(world));
-    if (verdict == nullptr) return nullptr;
+    if (verdict != nullptr && verdict->is_begun() && keeps_begun(communicator)) return verdict;
+    if (verdict == nullptr || verdict->is_begun()) verdict = find(kind, choice, shape_of(world));
+    if (verdict == nullptr || verdict->is_begun()) return nullptr;
     const std::lock_guard lock(mutex_);
     used_[static_cast<std::size_t>(verdict - before_.all().data())] = true;
     return verdict;
 }
 
 void Learned::note(const mpi::Duel& duel, const mpi::Communicator& communicator) noexcept try {
-    if (mpi::world().rank() != 0) return;
-    constexpr double nanosecond = 1e-9;
+    if (mpi::world().rank() != 0 || (!duel.is_over() && !keeps_begun(communicator))) return;
     const mpi::DuelKind& kind = duel.kind();
     Verdict verdict{.collective = &collectives()[kind.collective],
                     .bytes = duel.bytes(),
@@ -121,12 +123,23 @@ void Learned::note(const mpi::Duel& duel, const mpi::Communicator& communicator)
                     .choice = *static_cast<const Choice*>(duel.chosen()),
                     .rondo = duel.fastest(mpi::Rival::rondo) * nanosecond,
                     .library = duel.fastest(mpi::Rival::library) * nanosecond,
-                    .calls = duel.timed_calls(),
+                    .calls = duel.timed_calls() / 2,
+                    .begun = duel.is_over() ? 0 : duel.timed_calls(),
                     .day = day_before(0)};
+    constexpr double longest = 1e9;
+    if (verdict.rondo > longest || verdict.library > longest) return;  // nobody saw the end of any of its calls
     const std::lock_guard lock(mutex_);
+    // Of several duels about the same, one may be over.
+    const auto is_about_it = [&](const Verdict& each) { return each.is_about(verdict) && !each.is_begun(); };
+    if (verdict.is_begun() && std::ranges::any_of(fresh_.all(), is_about_it)) return;
     fresh_.add(std::move(verdict));
 } catch (const std::bad_alloc&) {
     return;  // the next run has the same duel
+}
+
+bool Learned::keeps_begun(const mpi::Communicator& communicator) const {
+    const mpi::World& world = mpi::world();
+    return opened_ && world.is_serial() && communicator.size() == world.size();
 }
 
 std::vector<Learned::Known> Learned::known() {
@@ -135,7 +148,9 @@ std::vector<Learned::Known> Learned::known() {
     for (std::size_t i = 0; i < used_.size(); ++i) {
         if (used_[i]) known.push_back({before_.all()[i], false});
     }
-    for (const Verdict& each : fresh_.all()) known.push_back({each, true});
+    for (const Verdict& each : fresh_.all()) {
+        if (!each.is_begun()) known.push_back({each, true});
+    }
     return known;
 }
 
@@ -144,12 +159,13 @@ void Learned::write() {
     if (path_.empty() || fresh_.empty() || process_ != getpid()) return;
     try {
         const std::string problem = update_verdicts(path_, [this, limit = day_before(days_to_keep)](Verdicts& kept) {
-            kept.remove_if([&](const Verdict& each) { return !each.rounding && each.day < limit; });
+            kept.remove_if([&](const Verdict& each) { return !each.keeps_bits() && each.day < limit; });
             for (const Verdict& each : fresh_.all()) {
-                // Bits stay: another run that went on at the same time may have been the first to know.
-                const bool is_known =
-                    std::ranges::any_of(kept.all(), [&](const Verdict& k) { return k.is_about(each); });
-                if (!each.rounding || !is_known) kept.add(each);
+                // Another run that went on at the same time may have been the first to know. Bits stay.
+                const bool is_known = std::ranges::any_of(kept.all(), [&](const Verdict& k) {
+                    return k.is_about(each) && !k.is_begun() && (k.rounding || k.day >= day_before(days_to_hold));
+                });
+                if (!is_known || !(each.rounding || each.is_begun())) kept.add(each);
             }
         });
         if (!problem.empty()) warn(("what was learned is lost: " + problem).c_str());

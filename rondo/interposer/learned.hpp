@@ -14,6 +14,8 @@
 
 namespace rondo::interposer {
 
+constexpr double nanosecond = 1e-9;  ///< Duels count these, verdicts seconds.
+
 class Learned {
   public:
     /// In MPI_Init, on all ranks that have agreed, after it is known where they are: rank 0 reads what it finds in the
@@ -22,18 +24,22 @@ class Learned {
     void open(const std::string& directory, const std::string& library_version, std::uint64_t machine);
 
     /// Of a duel about such calls and this choice in an earlier run; nullptr if there was none. Equal on all ranks. On
-    /// a part of the world, what was found out about the world will do.
+    /// a part of the world, a verdict about the world will do. On the whole it may only be begun.
     const Verdict* verdict(const mpi::DuelKind& kind, const Choice& choice,
                            const mpi::Communicator& communicator) noexcept;
-    /// A duel is over.
+    /// A duel is over, or the ranks have agreed on what its calls took so far.
     void note(const mpi::Duel& duel, const mpi::Communicator& communicator) noexcept;
 
-    /// For reports: what is new, and what has been made use of.
+    /// For reports: verdicts that are new, and those that have been made use of.
     struct Known {
         Verdict verdict;
         bool is_new;
     };
     [[nodiscard]] std::vector<Known> known();
+
+    /// Duels there that have not ended when the program ends go on in the next run: those of the world, whose verdicts
+    /// its parts take over. Equal on all ranks.
+    [[nodiscard]] bool keeps_begun(const mpi::Communicator& communicator) const;
 
     void write();
 
@@ -41,6 +47,7 @@ class Learned {
     const Verdict* find(const mpi::DuelKind& kind, const Choice& choice, const Shape& shape) const noexcept;
 
     std::mutex mutex_;  // of what follows
+    bool opened_ = false;
     std::string path_;  // empty: nothing is kept
     Verdicts before_, fresh_;
     std::vector<bool> used_;  // of those before

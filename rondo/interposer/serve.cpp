@@ -168,6 +168,14 @@ Interval count_of(const UserCall& call) {
     return {call.count, call.count};
 }
 
+/// The same, where each rank has one: their sum. A duel is about calls of a length, however their vectors are divided.
+template <class Kind>
+Interval sum_of_counts(const Kind& kind, const UserCall& call) {
+    if (!call.counts.is_argument()) return count_of(call);
+    const Count sum = kind.bytes() / kind.bytes_to_a_count();
+    return {sum, sum};
+}
+
 /// For which counts of such calls it was decided that they go to the library.
 Interval handed_on_counts(const Decision& decision, const UserCall& call, Count bytes_to_a_count) {
     if (decision.holds_whatever_the_parts()) {
@@ -204,11 +212,12 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
         missing = what;
     }
     if (decision != nullptr && decision->plan == nullptr) {
-        const Interval counts = handed_on_counts(*decision, call, kind.bytes_to_a_count());
+        mpi::Duel* const lost = lost_duel(*decision, doubted, communicator);
+        const Interval counts =
+            lost != nullptr ? sum_of_counts(kind, call) : handed_on_counts(*decision, call, kind.bytes_to_a_count());
         if (decision->holds_on_any) left_on_any.remember(key, communicator.size(), *decision);
         const Rank ranks = counts.lowest < 0 ? 0 : communicator.size();  // any sum will do
-        service.hand_on_from_now(last, seen.type, predefined_operator, decision->reason, counts, ranks,
-                                 lost_duel(*decision, doubted, communicator));
+        service.hand_on_from_now(last, seen.type, predefined_operator, decision->reason, counts, ranks, lost);
         return service.leave_to_library(*decision, bytes);
     }
     // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
@@ -249,7 +258,8 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     }
     if (duel != nullptr && duel->is_lost()) {
         const char* const reason = reason_of(*duel);
-        service.hand_on_from_now(last, seen.type, predefined_operator, reason, count_of(call), 0, duel);
+        service.hand_on_from_now(last, seen.type, predefined_operator, reason, sum_of_counts(kind, call),
+                                 communicator.size(), duel);
         return in_spite_of_rules(reason);
     }
     const bool is_decided = decision != nullptr && (duel == nullptr || duel->is_over());

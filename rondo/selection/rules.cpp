@@ -317,6 +317,14 @@ int Rules::line_of(const Choice* choice) const noexcept {
     return found != rules_.end() ? found->line : 0;
 }
 
+std::vector<const Choice*> Rules::choices(std::string_view collective) const {
+    std::vector<const Choice*> found;
+    for (const Rule& rule : rules_of(collective)) {
+        if (rule.choice.algorithm != nullptr) found.push_back(&rule.choice);
+    }
+    return found;
+}
+
 bool Rules::ask_nodes() const noexcept {
     return std::any_of(rules_.begin(), rules_.end(), [](const Rule& rule) {
         return rule.bounds[fewest_on_node].lowest > 0 || rule.bounds[nodes].lowest > 0 || rule.choice.uses_nodes();

@@ -103,6 +103,9 @@ class Rules {
     /// The match, and why the rules above it do not. The nodes are certain.
     [[nodiscard]] Explanation explain(const Situation& situation, const Spread& spread) const;
 
+    /// What the rules of a collective choose, by line; without the library's own. Borrowed.
+    [[nodiscard]] std::vector<const Choice*> choices(std::string_view collective) const;
+
     /// True if a match may depend on the nodes, or name an algorithm that uses them: to find out costs communication.
     [[nodiscard]] bool ask_nodes() const noexcept;
 

@@ -17,7 +17,7 @@ constexpr std::string_view heading =
     "# Who was faster in the duels of earlier runs, Rondo's choice or the library; `rondo learned` shows it.\n"
     "# rondo, library: seconds of the fastest of so many calls of each; 0 of both: they could not be compared, and "
     "the\n"
-    "# library has such calls. Lines may be removed.\n";
+    "# library has such calls. begun: no verdict yet, after so many calls of both. Lines may be removed.\n";
 
 bool same(const Choice& a, const Choice& b) noexcept {
     return a.algorithm == b.algorithm &&
@@ -71,7 +71,7 @@ struct Field {
     std::string_view name;
     void (*read)(Verdict&, std::string_view);
     std::string (*text)(const Verdict&);
-    bool may_lack = false;  ///< lines that were written earlier do
+    bool may_lack = false;  ///< lines that were written earlier do, and those in which it would say nothing
 };
 
 template <Rank Shape::* member>
@@ -107,6 +107,8 @@ constexpr std::array fields = {
           [](const Verdict& verdict) { return seconds_text(verdict.library); }},
     Field{"calls", [](Verdict& verdict, std::string_view text) { verdict.calls = static_cast<int>(ranks_of(text)); },
           [](const Verdict& verdict) { return std::to_string(verdict.calls); }, true},
+    Field{"begun", [](Verdict& verdict, std::string_view text) { verdict.begun = static_cast<int>(ranks_of(text)); },
+          [](const Verdict& verdict) { return verdict.is_begun() ? std::to_string(verdict.begun) : ""; }, true},
     Field{"day", [](Verdict& verdict, std::string_view text) { verdict.day = day_of(text); },
           [](const Verdict& verdict) { return verdict.day; }},
 };
@@ -138,7 +140,10 @@ bool Verdict::is_about(const Verdict& other) const {
 
 std::string to_string(const Verdict& verdict) {
     std::string line(verdict.collective->name);
-    for (const Field& field : fields) line += " " + std::string(field.name) + "=" + field.text(verdict);
+    for (const Field& field : fields) {
+        const std::string text = field.text(verdict);
+        if (!text.empty()) line += " " + std::string(field.name) + "=" + text;
+    }
     return line;
 }
 

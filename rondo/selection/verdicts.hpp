@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who was faster in the duels of earlier runs, Rondo's choice or the library: a text with a line for each.
+// Who was faster in the duels of earlier runs, Rondo's choice or the library, and duels that these runs have not ended:
+// a text with a line for each.
 #pragma once
 
 #include <algorithm>
@@ -46,8 +47,12 @@ struct Verdict {
     Choice choice;                  ///< as the rules have it
     double rondo = 0, library = 0;  ///< seconds of the fastest call of each; both 0: they could not be compared
     int calls = 0;                  ///< of each that were compared; 0: nobody knows
+    int begun = 0;                  ///< no verdict yet: so many calls of both were timed when the program ended
     std::string day = {};           ///< "2026-11-23"
 
+    [[nodiscard]] bool is_begun() const { return begun > 0; }
+    /// Another one would change the last bits of results.
+    [[nodiscard]] bool keeps_bits() const { return rounding && !is_begun(); }
     [[nodiscard]] bool is_compared() const { return rondo > 0 || library > 0; }
     /// The library has such calls.
     [[nodiscard]] bool is_lost() const { return !is_compared() || library < rondo; }

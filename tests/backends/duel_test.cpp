@@ -187,6 +187,63 @@ TEST(Duel, costs_no_more_than_the_first_one_and_a_hundredth) {
     }
 }
 
+TEST(Duel, goes_on_where_an_earlier_run_has_ended) {
+    for (int before = 1; before < Duel::most_calls; ++before) {
+        Duel duel({}, 8, nullptr);
+        duel.resume(before, before > 1 ? 3.0F : 0.0F, 1.0F);
+        EXPECT_EQ(duel.timed_calls(), before);
+        int calls = before;
+        for (; !duel.is_over(); ++calls) {
+            const bool is_library = duel.next() == Rival::library;
+            duel.begin();
+            duel.end(is_library ? 1.0F : 3.0F);
+            if (duel.is_due()) duel.judge(duel.times());
+            ASSERT_LE(calls, Duel::most_calls);
+        }
+        EXPECT_EQ(calls, before < 2 * Duel::early_rounds ? 2 * Duel::early_rounds : Duel::most_calls) << before;
+        EXPECT_EQ(duel.winner(), Rival::library);
+        EXPECT_EQ(duel.fastest(Rival::rondo), 3);
+        EXPECT_EQ(duel.fastest(Rival::library), 1);
+    }
+    Duel sum({.rounding = true}, 8, nullptr);
+    sum.resume(3, 3.0F, 1.0F);  // nobody writes that: both carry out each call
+    EXPECT_EQ(sum.timed_calls(), 2);
+    sum.resume(Duel::most_calls + 1, 3.0F, 1.0F);
+    EXPECT_EQ(sum.timed_calls(), Duel::most_calls - 2);  // there is room for two more
+    Duel hasty({}, 8, nullptr);
+    hasty.resume(3, 1.0F, 1.2F);  // Rondo's other call may have taken longer than the library's
+    hasty.begin();
+    hasty.end(1.2F);
+    hasty.judge(hasty.times());
+    EXPECT_FALSE(hasty.is_over());
+    Duel unknown({}, 8, nullptr);
+    unknown.resume(3, 0, 0);
+    unknown.begin();
+    unknown.end(1);
+    unknown.judge(unknown.times());
+    EXPECT_FALSE(unknown.is_over() && unknown.winner() == Rival::rondo);  // calls that took no time win nothing
+}
+
+TEST(Duel, of_long_calls_agrees_on_each) {
+    Duel duel({}, Duel::long_call, nullptr);
+    for (int call = 0; call < 2 * Duel::early_rounds - 1; ++call) {
+        const bool is_library = duel.next() == Rival::library;
+        duel.begin();
+        duel.end(is_library ? 1.0F : 3.0F);
+        EXPECT_TRUE(duel.is_worth_keeping()) << call;
+        duel.judge(duel.times());
+        EXPECT_FALSE(duel.is_over());
+        EXPECT_EQ(duel.fastest(Rival::library), 1);
+        EXPECT_EQ(duel.fastest(Rival::rondo), call == 0 ? 0 : 3);
+    }
+    Duel sum({.rounding = true}, Duel::long_call, nullptr);
+    sum.begin();
+    EXPECT_FALSE(sum.is_worth_keeping());  // Rondo's call follows at once
+    sum.begin();
+    EXPECT_TRUE(sum.is_worth_keeping());
+    EXPECT_FALSE(Duel({}, Duel::long_call - 1, nullptr).is_worth_keeping());
+}
+
 TEST(Duel, never_comes_again_where_bits_depend_on_it) {
     Duel duel({.rounding = true}, 8, nullptr);
     duel.settle(Rival::library, 1.01F, 1.0F);
@@ -234,14 +291,15 @@ TEST(Duel, changes_no_bits_before_the_next_run) {
     duel.wait_for(1);
     EXPECT_EQ(duel.next(), Rival::rondo);
     duel.begin();
-    for (int round = 0; round < Duel::early_rounds; ++round) {
+    for (int round = 0; round < Duel::most_rounds; ++round) {
+        EXPECT_FALSE(duel.is_over()) << round;
         for (const Rival rival : {Rival::library, Rival::rondo}) {  // whose result is left
             EXPECT_EQ(duel.next(), rival);
             duel.begin();
             duel.end(rival == Rival::rondo ? 3.0F : 1.0F);
         }
+        if (duel.is_due()) duel.judge(duel.times());
     }
-    duel.judge(duel.times());
     EXPECT_TRUE(duel.is_over());
     EXPECT_EQ(duel.winner(), Rival::library);
     EXPECT_FALSE(duel.is_lost());
@@ -254,6 +312,23 @@ TEST(Duel, changes_no_bits_before_the_next_run) {
     Duel without_memory(kind, 8, nullptr);
     without_memory.abandon();
     EXPECT_FALSE(without_memory.is_lost());
+}
+
+// Nobody looks at it again: short calls are worth twice as many before that.
+TEST(Duel, takes_no_more_long_calls_than_are_enough_where_bits_depend_on_it) {
+    for (const bool is_long : {false, true}) {
+        Duel duel({.rounding = true}, Duel::long_call - (is_long ? 0 : 1), nullptr);
+        int calls = 0;
+        for (; !duel.is_over(); ++calls) {
+            duel.begin();
+            duel.end(calls == 1 ? 10.0F : 1.0F);  // Rondo's first is disturbed
+            if (duel.is_due()) duel.judge(duel.times());
+            EXPECT_EQ(duel.is_due(), duel.is_over()) << calls;  // else a run would go on where another has ended
+            ASSERT_LT(calls, Duel::most_calls);
+        }
+        EXPECT_EQ(calls, is_long ? 2 * Duel::early_rounds : Duel::most_calls);
+        EXPECT_EQ(duel.winner(), Rival::rondo);  // as fast
+    }
 }
 
 TEST(Duel, goes_to_the_library_where_an_earlier_run_could_not_compare) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Many calls of a few kinds: broadcasts and reductions with changing roots, where rank 0 reduces in place now and then,
-// allreduces and barriers, on the world, a copy of it and pairs of ranks. Arguments: how many, and the bytes of a
-// broadcast. Prints how often a result was wrong.
+// allreduces, reduce-scatters of vectors that are divided in two ways, and barriers, on the world, a copy of it and
+// pairs of ranks. Arguments: how many, and the bytes of a broadcast. Prints how often a result was wrong.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { numbers = 4, longest = 4096 };
+enum { numbers = 4, longest = 4096, most_ranks = 8 };
 
 static int failures;
 static char text[longest];
@@ -31,6 +31,18 @@ static void add_up(int call, MPI_Comm comm, int rank, int size) {
     for (int i = 0; i < numbers; ++i) failures += sums[i] != size * (size - 1) / 2 + size * (i + call);
 }
 
+/// The whole vector is of one length, and one rank has most of it.
+static void divide(int call, MPI_Comm comm, int rank, int size) {
+    int values[most_ranks * numbers], parts[most_ranks], sums[most_ranks * numbers], start = 0;
+    if (size > most_ranks) return;
+    const int has_most = call / 10 % size;
+    for (int i = 0; i < size; ++i) parts[i] = i == has_most ? size * (numbers - 1) + 1 : 1;
+    for (int i = 0; i < rank; ++i) start += parts[i];
+    for (int i = 0; i < size * numbers; ++i) values[i] = rank + i + call;
+    MPI_Reduce_scatter(values, sums, parts, MPI_INT, MPI_SUM, comm);
+    for (int i = 0; i < parts[rank]; ++i) failures += sums[i] != size * (size - 1) / 2 + size * (start + i + call);
+}
+
 int main(int argc, char** argv) {
     MPI_Init(&argc, &argv);
     int rank = 0, all = 0;
@@ -46,6 +58,7 @@ int main(int argc, char** argv) {
         MPI_Comm_size(comm, &size);
         broadcast(call, comm, own, size, bytes);
         add_up(call, comm, own, size);
+        if (call % 2 == 0) divide(call, comm, own, size);
         if (call % 3 == 0) MPI_Barrier(comm);
     }
     MPI_Reduce(&failures, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);

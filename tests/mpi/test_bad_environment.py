@@ -6,7 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from mpi_libraries import MpiLibrary, Run
+from mpi_libraries import MpiLibrary, Run, preload_library
+
+import rondo
 
 # What Rondo says does not depend on the library, how its launcher treats environment and output does.
 TWO_LIBRARIES = pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
@@ -94,6 +96,23 @@ def test_ranks_with_different_eager_limits_agree_on_the_native_collective(mpi: M
         words += ["env", "RONDO_EXSCAN=linear_pipeline", f"RONDO_MACHINE={path}", program]
     run = mpi.run_under_rondo(words, 1, timeout=30)
     check_native_with_one_warning(run, "different")
+
+
+@TWO_LIBRARIES
+def test_ranks_with_different_versions_of_rondo_agree_on_the_native_collective(mpi: MpiLibrary, tmp_path: Path) -> None:
+    program = mpi.compile("profiled.c")
+    own = preload_library(mpi.abi)
+    version = f"\0{rondo.__version__}\0".encode()
+    other_version = version[:-2] + (b"9" if version[-2:-1] != b"9" else b"8") + version[-1:]
+    content = own.read_bytes()
+    assert version in content
+    other = tmp_path / own.name
+    other.write_bytes(content.replace(version, other_version))
+    words = [program, ":", "-n", "1", "env", f"LD_PRELOAD={other}", program]
+    run = mpi.run_under_rondo(words, RANKS - 1, exscan="doubling_123", timeout=30)
+    check_native_with_one_warning(run, "different versions of Rondo")
+    same = mpi.run_under_rondo([program], RANKS, exscan="doubling_123", environment={"LD_PRELOAD": str(other)}).check()
+    assert set(same.report.calls("exscan")) == {"doubling_123"}  # the copy works
 
 
 @TWO_LIBRARIES

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import re
 import time
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 from launching import Run
 from mpi_libraries import MpiLibrary
-from test_guard import COMPARED, FEW, NOT_COMPARED, SLOW_RULES, TAKEN_BACK, calls
+from test_guard import COMPARED, FEW, NOT_COMPARED, SLOW_MESSAGES, SLOW_RULES, TAKEN_BACK, calls
 
 from rondo.selection import learned
 
@@ -35,15 +36,26 @@ def seconds_of(start: Callable[[], Run]) -> tuple[float, Run]:
 def variables(tmp_path: Path) -> dict[str, str]:
     """Of a run with slow rules whose verdicts are kept."""
     rules, directory = tmp_path / "slow.rules", tmp_path / "learned"
-    rules.write_text(SLOW_RULES.replace("segment=8", "segment=64"))
+    rules.write_text(SLOW_RULES)
     directory.mkdir()
-    return {"RONDO_RULES": str(rules), "RONDO_GUARD": "exact", "RONDO_LEARNED": str(directory)}
+    return {
+        "RONDO_RULES": str(rules),
+        "RONDO_GUARD": "exact",
+        "RONDO_LEARNED": str(directory),
+        **SLOW_MESSAGES,
+    }
 
 
 def kept_in(variables: dict[str, str]) -> learned.Kept:
     """The one file."""
     (path,) = learned.files(Path(variables["RONDO_LEARNED"]))
     return learned.read(path)
+
+
+def let_library_take(seconds: str, kept: learned.Kept) -> None:
+    """In all that was found out, for tests of what follows from a verdict, whoever is faster on this machine."""
+    with_seconds = "".join(re.sub(r"library=\S+", f"library={seconds}", each.line) + "\n" for each in kept.verdicts)
+    learned.change(kept.path, add=with_seconds)
 
 
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi", "mpiabi"], indirect=True)
@@ -83,12 +95,76 @@ def test_sums_of_fractions_are_taken_back_in_the_next_run(mpi: MpiLibrary, varia
 def test_what_was_won_is_not_fought_for_again(mpi: MpiLibrary, variables: dict[str, str]) -> None:
     command = [mpi.compile("guarded.c"), str(CALLS)]
     mpi.run_under_rondo(command, RANKS, environment=variables).check()
-    kept = kept_in(variables)
-    won = "".join(re.sub(r"library=\S+", "library=1000", each.line) + "\n" for each in kept.verdicts)
-    learned.change(kept.path, add=won)
+    let_library_take("1000", kept_in(variables))
     run = mpi.run_under_rondo(command, RANKS, environment=variables).check()
     assert calls(run, "bcast") == {"linear_pipeline": CALLS}
     assert calls(run, "allreduce") == {"ring": 2 * CALLS}
+
+
+# One long call of each kind in a run: what it took is not lost when the program ends.
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+def test_a_duel_goes_on_in_the_next_run(mpi: MpiLibrary, variables: dict[str, str]) -> None:
+    command = [mpi.compile("guarded.c"), "1"]
+    carried_out: list[str] = []
+    while not carried_out or kept_in(variables).begun:
+        run = mpi.run_under_rondo(command, RANKS, environment=variables).check()
+        assert run.stdout == "failures 0\nchanges 0\n"
+        carried_out += calls(run, "bcast")
+        begun = {(each.collective, each.rounding): each.begun for each in kept_in(variables).begun}
+        assert begun.get(("bcast", False), len(carried_out)) == len(carried_out)
+        is_first = len(carried_out) == 1
+        assert begun.get(("allreduce", True)) == (2 if is_first else None)  # the library's and Rondo's in one call
+        assert any(each.rounding for each in kept_in(variables).verdicts) == (not is_first)
+    in_turn = [COMPARED, "linear_pipeline", "linear_pipeline", COMPARED]
+    four_calls, eight_calls = in_turn + (len(carried_out) - 4) * [TAKEN_BACK], 2 * in_turn
+    assert carried_out in (four_calls, eight_calls)
+    last = mpi.run_under_rondo(command, RANKS, environment=variables).check()
+    assert calls(last, "bcast") == {TAKEN_BACK: 1}
+    assert calls(last, "allreduce") == {TAKEN_BACK: 2}
+    assert not kept_in(variables).begun
+
+
+# What was begun is worth less than a verdict that holds, and more than an old one.
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_an_old_verdict_does_not_keep_a_duel_from_going_on(mpi: MpiLibrary, variables: dict[str, str]) -> None:
+    mpi.run_under_rondo([mpi.compile("guarded.c"), str(CALLS)], RANKS, environment=variables).check()
+    kept = kept_in(variables)
+    month_ago = datetime.datetime.now(datetime.timezone.utc).date() - datetime.timedelta(days=30)  # kept, but not held
+    old = "".join(re.sub(r"day=\S+", f"day={month_ago}", each.line) + "\n" for each in kept.verdicts)
+    learned.change(kept.path, add=old)
+    for calls_so_far in (1, 2, 3):
+        mpi.run_under_rondo([mpi.compile("guarded.c"), "1"], RANKS, environment=variables).check()
+        begun = {each.collective: each.begun for each in kept_in(variables).begun}
+        assert begun == {"bcast": calls_so_far, "allreduce": calls_so_far}
+
+
+# A part of the world takes the verdict about the world, whatever was begun in a world of its own size.
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_what_was_begun_is_not_for_a_part_of_the_world(mpi: MpiLibrary, variables: dict[str, str]) -> None:
+    command = [mpi.compile("guarded.c"), "24", "0", "3"]
+    mpi.run_under_rondo(command, 4, environment=variables).check()
+    let_library_take("1e-06", kept_in(variables))
+    mpi.run_under_rondo([mpi.compile("guarded.c"), "1"], 2, environment=variables).check()
+    begun = kept_in(variables).begun
+    assert {(each.collective, each.processes) for each in begun} == {("bcast", 2), ("allreduce", 2)}
+    run = mpi.run_under_rondo(command, 4, environment=variables).check()
+    assert run.stdout.startswith("failures 0\n")  # MPICH's own sums change after some calls
+    assert calls(run, "bcast") == {TAKEN_BACK: 24}
+    assert calls(run, "allreduce") == {TAKEN_BACK: 48}
+    assert kept_in(variables).begun == begun
+
+
+# Half as many bytes are of another kind, a fifth more of the same: but these take longer.
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_a_duel_goes_on_with_calls_of_about_the_length_only(mpi: MpiLibrary, variables: dict[str, str]) -> None:
+    command = [mpi.compile("guarded.c"), "1"]
+    mpi.run_under_rondo(command, RANKS, environment=variables).check()
+    kept = kept_in(variables)
+    longer = "".join(re.sub(r"bytes=80000", "bytes=100000", each.line) + "\n" for each in kept.begun)
+    learned.change(kept.path, add=longer)
+    mpi.run_under_rondo(command, RANKS, environment=variables).check()
+    (broadcast,) = (each for each in kept_in(variables).begun if each.collective == "bcast")
+    assert (broadcast.bytes, broadcast.begun) == (80000, 1)
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
@@ -118,6 +194,7 @@ def test_after_a_week_duels_are_fought_anew_but_where_bits_would_change(
 def test_it_holds_for_parts_of_the_world_and_not_for_another(mpi: MpiLibrary, variables: dict[str, str]) -> None:
     command = [mpi.compile("guarded.c"), "24", "0", "3"]
     mpi.run_under_rondo(command, 4, environment=variables).check()
+    let_library_take("1e-06", kept_in(variables))
     second = mpi.run_under_rondo(command, 4, environment=variables).check()
     assert calls(second, "bcast") == {TAKEN_BACK: 24}
     other = mpi.run_under_rondo([*command[:2], "0"], 3, environment=variables).check()

@@ -14,7 +14,10 @@ from rondo.selection import learned
 
 CALLS = 2000
 BYTES = 1000
-RULES = "bcast -> {choice}\nreduce -> binomial\nallreduce -> recursive_doubling\nbarrier -> dissemination\n"
+RULES = (
+    "bcast -> {choice}\nreduce -> binomial\nreduce_scatter -> pairwise\nallreduce -> recursive_doubling\n"
+    "barrier -> dissemination\n"
+)
 VERDICT = (
     "bcast bytes=1000 commutative=no rounding=no processes=2 nodes=1 fewest_on_node=2 most_on_node=2 in_rank_order=yes "
     "shared_memory=no choice={choice} rondo={rondo} library=0.001 day=9999-01-01\n"
@@ -84,8 +87,23 @@ def test_ranks_that_remember_different_calls_look_again_together(mpi: MpiLibrary
 def test_what_ranks_remember_ends_with_the_verdict(mpi: MpiLibrary, tmp_path: Path) -> None:
     known = variables(mpi, tmp_path, "linear_pipeline:segment=1", 0.00099, 3)
     known |= {"RONDO_REPORT": ""}
-    run = mpi.run_under_rondo([mpi.compile("many_calls.c"), 2 * CALLS, BYTES], 3, environment=known, timeout=100)
+    run = mpi.run_under_rondo([mpi.compile("many_calls.c"), 2 * CALLS, BYTES], 3, environment=known, timeout=200)
     assert run.check().stdout == "failures 0\n"
+
+
+# Nothing is counted by reports, so calls that were lost go the shortest way, however their vectors are divided.
+@BOTH
+def test_what_lost_is_tried_again_where_each_rank_has_a_count(mpi: MpiLibrary, tmp_path: Path) -> None:
+    known = variables(mpi, tmp_path, "binomial", 0.00101)
+    known |= {"RONDO_REPORT": ""}
+    (file,) = learned.files(tmp_path / "learned")
+    made_up = VERDICT.format(choice="pairwise", rondo=0.00101).replace("bcast bytes=1000 commutative=no", "{}")
+    file.write_text(made_up.format("reduce_scatter bytes=32 commutative=yes"))
+    run = mpi.run_under_rondo([mpi.compile("many_calls.c"), 2 * CALLS, BYTES], 2, environment=known).check()
+    assert run.stdout == "failures 0\n"
+    days = [each.day for each in learned.read(file).verdicts if each.collective == "reduce_scatter"]
+    assert days
+    assert "9999-01-01" not in days
 
 
 # Nothing is counted: the shortest ways are taken, and each rank finds out when to look again from the calls alone.

@@ -69,6 +69,22 @@ def test_what_could_not_be_compared_is_the_library_s(file: Path) -> None:
     assert row["lost"] and row["rondo"] == row["library"] == 0
 
 
+def test_what_is_only_begun_is_no_verdict(file: Path) -> None:
+    begun = line("bcast", "binomial").replace("day=", "begun=3 day=")
+    file.write_text(f"{begun}\n{WON}\n")
+    (shown,) = [each for each in invoke("show").output.splitlines() if each.strip().startswith("bcast")]
+    assert " ".join(shown.split()) == "bcast 4 KiB..8 KiB 4x2 binomial 2000 us 1000 us - open, 3 timed 2026-02-03"
+    assert not [each for each in invoke("rules").output.splitlines() if each.startswith("bcast")]
+    rows = json.loads(invoke("show", "--json").output)
+    assert [(row["collective"], row["begun"], row["lost"]) for row in rows] == [
+        ("exscan", 0, False),
+        ("bcast", 3, None),
+    ]
+    assert [each.collective for each in learned.read(file).verdicts] == ["exscan"]
+    assert invoke("forget", "--collective", "bcast").output == "forgotten: 1\n"
+    assert learned.read(file).begun == ()
+
+
 def test_a_narrow_terminal_has_room_for_the_choice(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     words = ("rounding=no", "rounding=yes"), ("shared_memory=no", "shared_memory=yes")
     verdict = line("allreduce", "recursive_doubling")
@@ -167,6 +183,7 @@ def test_run_keeps_it_where_it_is_told_to(tmp_path: Path) -> None:
     assert (tmp_path / "state" / "rondo" / "learned").is_dir()
     assert learned.directory("none", environment) is None
     (tmp_path / "file").touch()
-    assert learned.directory(None, {"XDG_STATE_HOME": str(tmp_path / "file")}, make=True) is None
+    with pytest.raises(Exception, match=r"cannot make .*/file/rondo/learned: Not a directory"):
+        learned.directory(None, {"XDG_STATE_HOME": str(tmp_path / "file")}, make=True)
     with pytest.raises(Exception, match="cannot make that directory"):
         learned.directory(str(tmp_path / "file" / "under"), environment, make=True)

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
-from rondo.launching import installation
+from rondo.launching import installation, process
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -181,6 +181,18 @@ def test_the_guard_is_on_unless_it_is_switched_off(rondo, mpiexec, app, monkeypa
     assert "RONDO_LEARNED" not in line("--learned", "none")
     assert "RONDO_GUARD" not in line("--rules", "none")
     assert "'dog' is not one of 'off', 'exact', 'free'" in refusal(rondo("run", "--guard", "dog", "--", mpiexec, app))
+
+
+def test_what_the_guard_finds_out_is_lost_aloud(rondo, mpiexec, app, tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("RONDO_GUARD", "exact")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    monkeypatch.setattr(process, "replace", lambda *_: None)  # the launcher runs beside the test, not in its place
+    lost = f"cannot make {tmp_path}/file/rondo/learned: Not a directory"
+    run = rondo("run", "--", mpiexec, app)
+    assert run.stderr.count(f"rondo: warning: {lost}; what the guard finds out is lost") == 1
+    assert "warning" not in rondo("run", "--learned", "none", "--", mpiexec, app).stderr
+    assert refusal(rondo("run", "--learn", "--", mpiexec, app)).startswith(f"rondo: {lost}")
 
 
 def test_a_launcher_is_not_needed_in_front_of_the_program(rondo, mpiexec, app, installed):

@@ -128,6 +128,19 @@ TEST(Verdicts, may_lack_the_number_of_calls) {
     EXPECT_EQ(parsed(earlier).all()[0].day, verdict.day);
 }
 
+TEST(Verdicts, may_not_have_come_yet) {
+    Verdict begun = verdict_on(100, 0, 1e-4);
+    begun.begun = 3;
+    EXPECT_THAT(to_string(begun), testing::HasSubstr(" begun=3 day="));
+    EXPECT_THAT(to_string(verdict_on(100)), testing::Not(testing::HasSubstr("begun")));
+    Verdicts verdicts = parsed(to_string(begun));
+    EXPECT_TRUE(verdicts.all()[0].is_begun());
+    EXPECT_EQ(verdicts.all()[0].begun, 3);
+    verdicts.add(verdict_on(100));  // now it has
+    ASSERT_EQ(verdicts.all().size(), 1);
+    EXPECT_FALSE(verdicts.all()[0].is_begun());
+}
+
 class VerdictFile : public testing::Test {
   protected:
     VerdictFile() {

@@ -52,6 +52,7 @@ nb::dict described(const Verdict& verdict) {
     description["rondo"] = verdict.rondo;
     description["library"] = verdict.library;
     description["calls"] = verdict.calls;
+    description["begun"] = verdict.begun;
     description["day"] = verdict.day;
     description["line"] = to_string(verdict);
     return description;
@@ -88,7 +89,8 @@ std::string change_verdicts(const std::string& path, std::string_view added, con
 void bind_verdicts(nb::module_& module) {
     module.def("read_verdicts", &read_verdicts, "text"_a,
                "The verdicts of a text, as dictionaries (`lowest` and `highest`: bytes of the calls that each holds "
-               "for; `rondo` and `library`: seconds), and its malformed lines: tuples of number and what is wrong.");
+               "for; `rondo` and `library`: seconds; `begun`: not 0 if it is none yet), and its malformed lines: "
+               "tuples of number and what is wrong.");
     module.def("name_of_hosts", &name_of_hosts, "host"_a, "What the names of a cluster's hosts have in common.");
     module.def("verdict_file_name", &file_name, "host"_a, "library_version"_a, "rondo_version"_a, "machine"_a,
                "The name of the file about an MPI library (\"MPICH Version 5.0.2\") on a machine that has this host "

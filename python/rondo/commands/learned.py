@@ -45,7 +45,10 @@ def command() -> None:
 @COLLECTIVE
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def show(*, paths: tuple[Path, ...], collective: str | None, as_json: bool) -> None:
-    """What is known: a table for each file."""
+    """What is known: a table for each file.
+
+    A comparison is open if programs have ended before it was over; it goes on in the next run.
+    """
     found = _read(paths, collective)
     if as_json:
         click.echo(json.dumps([row for kept in found for row in learned.as_rows(kept)], indent=2))
@@ -65,7 +68,7 @@ def forget(*, paths: tuple[Path, ...], collective: str | None, older_than: int |
     """Forget it, so that the next run finds out again; also which calls the rules left to the library (--learn)."""
     forgotten = 0
     for kept in _read(paths, collective):
-        lines = tuple(each.line for each in kept.verdicts if older_than is None or learned.age(each) > older_than)
+        lines = tuple(each.line for each in kept.all if older_than is None or learned.age(each) > older_than)
         if lines:
             learned.change(kept.path, forget=lines)
             forgotten += len(lines)
@@ -141,9 +144,9 @@ def _read(paths: Sequence[Path], collective: str | None) -> list[Kept]:
     for path in (each for given in _named(paths) for each in learned.files(given)):
         kept = learned.read(path)
         _complain(kept)
-        verdicts = tuple(each for each in kept.verdicts if collective in (None, each.collective))
-        if verdicts:
-            found.append(Kept(path, verdicts, kept.complaints))
+        about = kept.about(collective) if collective is not None else kept
+        if about.all:
+            found.append(about)
     return found
 
 
@@ -173,21 +176,29 @@ def _show(kept: Kept) -> None:
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("faster", no_wrap=True)
     table.add_column("since", no_wrap=True)
-    for each in sorted(kept.verdicts, key=lambda verdict: (verdict.collective, verdict.processes, verdict.bytes)):
+    for each in sorted(kept.all, key=lambda verdict: (verdict.collective, verdict.processes, verdict.bytes)):
         table.add_row(
             _subject(each),
             f"{bytes_text(each.lowest)}..{bytes_text(each.highest + 1)}",
             _ranks(each),
             each.choice,
             *((_time(each.rondo), _time(each.library)) if is_wide else ()),
-            f"{each.ratio:.2f}" if each.compared else NOTHING,
-            str(each.calls) if each.calls else "",
-            ("library" if each.lost else "Rondo") if each.compared else NOT_COMPARED,
+            f"{each.ratio:.2f}" if each.compared and not each.begun else NOTHING,
+            str(each.calls) if each.calls and not each.begun else "",
+            _faster(each),
             each.day,
         )
     console.print(table)
-    if any(each.shared_memory for each in kept.verdicts):
+    if any(each.shared_memory for each in kept.all):
         console.print(f"{SHARING}: ranks of a node share memory", style="dim", soft_wrap=True)
+
+
+def _faster(verdict: Verdict) -> str:
+    if verdict.begun:
+        return f"open, {verdict.begun} timed"
+    if not verdict.compared:
+        return NOT_COMPARED
+    return "library" if verdict.lost else "Rondo"
 
 
 def _time(seconds: float) -> str:

@@ -94,7 +94,16 @@ def instructed(
         variables[rules_file.VARIABLE] = str(chosen_rules)
     if guard != "off" and (chosen_rules is not None or learn):  # what the user has named is not doubted
         variables[GUARD] = guard
-        kept_in = learned.directory(learned_directory, environment, make=not dry_run)
+        try:
+            kept_in = learned.directory(learned_directory, environment, make=not dry_run)
+        except Error as error:
+            if learned_directory or learn:
+                raise
+            kept_in = None  # nobody has asked for it
+            click.echo(
+                f"rondo: warning: {error}; what the guard finds out is lost (--learned DIRECTORY keeps it elsewhere)",
+                err=True,
+            )
         if kept_in is not None:
             variables[learned.VARIABLE] = str(kept_in)
     library = installation.preload_library(chosen)

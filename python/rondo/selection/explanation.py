@@ -95,6 +95,8 @@ class Candidate:
     """An algorithm that could serve the call."""
 
     algorithm: str
+    asked: str
+    """As a rule says it, with settings that may be open."""
     choice: str
     """With all its settings, as the call would have them."""
     chosen: bool
@@ -328,7 +330,9 @@ def _timed(
             look(each["choice"], number, len(candidates))
             closed = each["closed"] or each["choice"]
             seconds, untimed = found.result()
-            timed.append(Candidate(each["algorithm"], closed, each["chosen"], seconds, each["refusal"], untimed))
+            timed.append(
+                Candidate(each["algorithm"], each["choice"], closed, each["chosen"], seconds, each["refusal"], untimed)
+            )
     finally:
         pool.shutdown(cancel_futures=True)
     return tuple(sorted(timed, key=lambda each: (each.seconds is None, each.seconds or 0, each.refusal is not None)))

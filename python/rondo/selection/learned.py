@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import datetime
 import fcntl
 import math
@@ -58,6 +59,8 @@ class Verdict:
     """The same of the library's."""
     calls: int
     """Of each that were compared; 0: nobody knows."""
+    begun: int
+    """Not 0: no verdict yet. So many calls of both were timed when the program ended."""
     day: str
     line: str
     """As it stands in the file."""
@@ -94,7 +97,22 @@ class Kept:
 
     path: Path
     verdicts: tuple[Verdict, ...]
+    begun: tuple[Verdict, ...]
+    """Without a verdict yet."""
     complaints: tuple[Complaint, ...]
+
+    @property
+    def all(self) -> tuple[Verdict, ...]:
+        """Verdicts, and what may become one."""
+        return self.verdicts + self.begun
+
+    def about(self, collective: str) -> Kept:
+        """What it says about one collective."""
+
+        def about_it(lines: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
+            return tuple(each for each in lines if each.collective == collective)
+
+        return dataclasses.replace(self, verdicts=about_it(self.verdicts), begun=about_it(self.begun))
 
 
 def default_directory(environment: Mapping[str, str]) -> Path:
@@ -104,7 +122,7 @@ def default_directory(environment: Mapping[str, str]) -> Path:
 
 
 def directory(named: str | None, environment: Mapping[str, str], *, make: bool = False) -> Path | None:
-    """Where verdicts are kept; None: nowhere. Made on demand; Error if that fails for one that was named."""
+    """Where verdicts are kept; None: nowhere. Made on demand; Error if that fails."""
     if named == NONE:
         return None
     path = (Path(named) if named else default_directory(environment)).absolute()
@@ -112,9 +130,8 @@ def directory(named: str | None, environment: Mapping[str, str], *, make: bool =
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            if named:
-                raise Error(f"--learned {named}: cannot make that directory: {error.strerror}") from None
-            return None  # nobody asked for it
+            what = f"--learned {named}: cannot make that directory" if named else f"cannot make {path}"
+            raise Error(f"{what}: {error.strerror}") from None
     return path
 
 
@@ -135,9 +152,13 @@ def read(path: Path) -> Kept:
         raise Error(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise Error(f"cannot read {path}: not a text file") from None
-    verdicts, complaints = _core.read_verdicts(text)
+    found, complaints = _core.read_verdicts(text)
+    lines = [Verdict(**each) for each in found]
     return Kept(
-        path, tuple(Verdict(**each) for each in verdicts), tuple(Complaint(line, what) for line, what in complaints)
+        path,
+        verdicts=tuple(each for each in lines if not each.begun),
+        begun=tuple(each for each in lines if each.begun),
+        complaints=tuple(Complaint(line, what) for line, what in complaints),
     )
 
 
@@ -260,4 +281,4 @@ def took_text(choice: str, ratio: float | None) -> str:
 
 def as_rows(kept: Kept) -> list[dict[str, Any]]:
     """For programs."""
-    return [{**each.__dict__, "file": str(kept.path), "lost": each.lost} for each in kept.verdicts]
+    return [{**each.__dict__, "file": str(kept.path), "lost": None if each.begun else each.lost} for each in kept.all]

@@ -42,6 +42,8 @@ class Duel {
     static constexpr int most_skipped = 3;              ///< that some rank cannot carry out twice
     /// What another look costs is so small a share of the calls before it.
     static constexpr float calls_to_one = 100;
+    /// A program may make few calls of so many bytes: the ranks agree on each, so that the next run can go on.
+    static constexpr std::int64_t long_call = std::int64_t{1} << 16;
     using Times = std::array<float, most_calls>;
 
     Duel() = default;
@@ -70,6 +72,17 @@ class Duel {
         library_ = library;
         takes_effect_ = true;
         close();
+    }
+
+    /// It was begun in an earlier run, which ended after so many timed calls. `rondo` and `library`: what the fastest
+    /// of each took. What their other calls took, nobody knows: so they prove nothing.
+    void resume(int timed, float rondo, float library) {
+        timed = std::clamp(timed, 0, most_calls - 1);
+        timed_ = static_cast<std::uint8_t>(kind_.rounding ? timed - timed % 2 : timed);
+        for (int call = 0; call < std::min<int>(timed_, 2); ++call) {  // the first of each
+            const float time = rival_in(call) == Rival::rondo ? rondo : library;
+            if (time > 0) times_[static_cast<std::size_t>(call)] = time;
+        }
     }
 
     [[nodiscard]] const DuelKind& kind() const { return kind_; }
@@ -137,14 +150,21 @@ class Duel {
         if (times_next()) ++timed_;
         else --calls_to_wait_;
     }
-    /// Of each rival, so far.
-    [[nodiscard]] int timed_calls() const { return timed_ / 2; }
+    /// Of both rivals, so far.
+    [[nodiscard]] int timed_calls() const { return timed_; }
     /// What it took on this rank, if it is timed.
     void end(float time) { times_[static_cast<std::size_t>(timed_ - 1)] = time; }
 
-    /// The ranks have to agree on the times, before the next call.
+    /// The ranks have to agree on the times, before the next call. Where bits depend on it, the verdict stays: it takes
+    /// as many calls as there may be, unless they are long.
     [[nodiscard]] bool is_due() const {
-        return timed_ == 2 * early_rounds || timed_ == most_calls || (kind_.rounding && timed_ > 2 * early_rounds);
+        if (timed_ == most_calls) return true;
+        if (kind_.rounding) return is_long() && timed_ >= 2 * early_rounds;
+        return timed_ == 2 * early_rounds;
+    }
+    /// The program may end before the ranks have to agree, and what they would agree on now is worth it.
+    [[nodiscard]] bool is_worth_keeping() const {
+        return is_long() && !comes_again_ && (!kind_.rounding || timed_ % 2 == 0);
     }
     /// Of the calls of this rank, in their order.
     [[nodiscard]] const Times& times() const { return times_; }
@@ -154,11 +174,13 @@ class Duel {
         for (int call = 0; call < timed_; ++call) {
             (rival_in(call) == Rival::rondo ? rondo : library).add(slowest[static_cast<std::size_t>(call)]);
         }
-        rondo_ = rondo.least;
-        library_ = library.least;
+        rondo_ = rondo.has_calls() ? rondo.least : 0;
+        library_ = library.has_calls() ? library.least : 0;
+        if (!is_due()) return;
         const auto [faster, slower] = std::minmax(rondo, library);
         // Where bits depend on it, runs of a program shall not differ in which of its few calls were enough.
-        if (!kind_.rounding && faster.most * clearly_faster > slower.least && timed_ != most_calls) return;
+        const bool is_enough = kind_.rounding || faster.most * clearly_faster <= slower.least;
+        if (!is_enough && timed_ != most_calls) return;
         // What was found before is not given up for a trifle.
         const bool is_clear = faster.least * clearly_faster <= slower.least;
         const Rival before = winner_;
@@ -168,8 +190,11 @@ class Duel {
     }
 
   private:
+    [[nodiscard]] bool is_long() const { return bytes_ >= long_call; }
+
     struct Range {
         float least = std::numeric_limits<float>::max(), most = 0;
+        [[nodiscard]] bool has_calls() const { return least <= most; }
         void add(float time) {
             least = std::min(least, time);
             most = std::max(most, time);
