@@ -2,14 +2,17 @@
 """What `rondo tune` chooses, against an exhaustive measurement: how much longer than the best of all it takes.
 
 Tunes for one shape, unless --rules names a file that `rondo tune` has written. Then `rondo bench` measures all
-algorithms of Rondo's, all that the rules name, and the library's own, on lengths of which half were not tuned. Shown
+algorithms of Rondo's, all that the rules name, and the library's own, in a launch of its own for each collective. Shown
 are, of the tuned rules, of the default rules and of the library: the mean and the worst of the time relative to the
 best choice's, less one. Wanted of the tuned rules: a mean of at most 3%, none above 10%, none slower than the library.
+--csv keeps the cells for docs/benchmarks/tuning.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import json
 import os
 import re
@@ -126,6 +129,39 @@ def run(words: list[str], environment: dict[str, str]) -> None:
     subprocess.run([sys.executable, "-m", "rondo", *words], check=True, env=environment, stdout=sys.stderr)
 
 
+CSV = [
+    "cluster",
+    "mpi",
+    "minutes",
+    "collective",
+    "bytes",
+    "tuned",
+    "best",
+    "tuned_loss",
+    "default_loss",
+    "native_loss",
+    "slower",
+]
+
+
+def keep(found: list[Loss], arguments: argparse.Namespace) -> None:
+    """In the place of what the file says of this cluster and library."""
+    file: Path = arguments.csv
+    facts = {"cluster": arguments.cluster, "mpi": arguments.mpi}
+    with file.open(newline="") if file.exists() else io.StringIO() as source:
+        rows = [each for each in csv.DictReader(source) if facts.items() - each.items()]
+    for each in found:
+        losses = dict(
+            zip(("tuned_loss", "default_loss", "native_loss"), map("{:.4f}".format, each.losses), strict=True)
+        )
+        of_cell = {"collective": each.collective, "bytes": each.bytes, "tuned": each.choices[0], "best": each.best}
+        rows.append({**facts, "minutes": f"{arguments.minutes:g}", **of_cell, **losses, "slower": int(each.slower)})
+    with file.open("w", newline="") as target:
+        writer = csv.DictWriter(target, CSV, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(sorted(rows, key=lambda each: (each["cluster"], each["mpi"])))
+
+
 def show(found: list[Loss], as_json: bool) -> None:
     """A line for each cell, then the sums."""
     for each in found:
@@ -158,6 +194,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=120.0, help="of the exhaustive measurement, a collective")
     parser.add_argument("--repetitions", type=int, default=10, help="the same")
     parser.add_argument("--rules", type=Path, help="what `rondo tune --output` has written before")
+    parser.add_argument(
+        "--csv", type=Path, help="a file of cells, of which those of this cluster and library are replaced"
+    )
     parser.add_argument("--results", type=Path, help="a directory; what is there is not measured again")
     arguments = parser.parse_args()
     library = mpi_library.find(arguments.mpi, os.environ)
@@ -197,6 +236,8 @@ def main() -> int:
             groups = judging.groups(results.read(output.with_suffix(".json")).configurations)
             found += list(losses(groups, texts, facts))
     show(found, arguments.json)
+    if arguments.csv is not None:
+        keep(found, arguments)
     return 0
 
 

@@ -36,8 +36,8 @@ def test_runs_try_one_choice_after_the_other_until_nothing_is_left(mpi: MpiLibra
             break
     else:
         pytest.fail(str(said))
-    assert "rules: mine.rules, below" not in run.stderr
-    assert re.search(rf"rules: {rules}, below \d+ lines of what is tried", run.stderr)
+    assert "rules: mine.rules, and" not in run.stderr
+    assert re.search(rf"rules: {rules}, and \d+ lines of what is tried", run.stderr)
 
     (file,) = learned.files(directory)
     kinds = learned.kinds(learned.read(file).verdicts)

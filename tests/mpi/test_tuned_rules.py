@@ -9,6 +9,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -119,6 +121,27 @@ def test_several_numbers_of_ranks_are_measured(mpi: MpiLibrary, tmp_path: Path, 
     measured = [results.read(each) for each in (tmp_path / "mine.measured").glob("[0-9]*.json")]
     shared = {each.environment.ranks: each.environment.shared_memory for each in measured}
     assert shared == {ranks: ranks <= processors for ranks in (2, 3)}
+
+
+@MPICH
+def test_an_interrupt_keeps_what_there_is(mpi: MpiLibrary, tmp_path: Path, home: dict[str, str]) -> None:
+    words = [RONDO, "tune", "--minutes", "2", "--collectives", "bcast,allreduce", "--bytes", "8,1Ki"]
+    words += ["--output", tmp_path / "mine.rules", *launcher(mpi)]
+    with subprocess.Popen(
+        list(map(str, words)), env=home, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as running:
+        assert running.stderr is not None
+        launches_begun = (line for line in running.stderr if "repetitions; " in line)
+        assert "bcast" in next(launches_begun)
+        assert "allreduce" in next(launches_begun)
+        os.killpg(running.pid, signal.SIGINT)  # as a terminal does
+        _, said = running.communicate(timeout=TIMEOUT)
+    assert running.returncode == 130, said
+    if "nothing was measured often enough for a rule" not in said:  # on a busy machine few repetitions count
+        assert f"wrote {tmp_path / 'mine.rules'}" in said
+        check = launch([RONDO, "rules", "check", tmp_path / "mine.rules"], home, TIMEOUT).check()
+        assert "nothing wrong" in check.stdout
+    assert len(list((tmp_path / "mine.measured").glob("0*.json"))) >= 1
 
 
 @MPICH

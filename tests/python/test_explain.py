@@ -107,6 +107,17 @@ def test_a_choice_with_settings_of_its_own_stands_beside_the_standard_ones(expla
     assert document["runs"] == "recursive_multiplying:radix=8"
 
 
+def test_what_the_rules_choose_for_other_calls_is_a_candidate_once(explain):
+    others = "".join(f"allreduce processes = {p} -> leaders:lane=recursive_multiplying\n" for p in (32, 64))
+    text = f"{others}allreduce processes = 32 -> native\nallreduce -> recursive_multiplying:radix=4\n"
+    document = explain("allreduce", "--count", 1, "--nodes", "4x4", text=text)
+    choices = [each["choice"] for each in document["candidates"]]
+    assert choices.count("leaders:lane=recursive_multiplying,radix=4") == 1
+    assert choices.count("leaders:lane=recursive_doubling,radix=4") == 1
+    assert [each["choice"] for each in document["candidates"] if each["chosen"]] == ["recursive_multiplying:radix=4"]
+    assert len(set(choices)) == len(choices) == len(_core.algorithms("allreduce")) + 1
+
+
 def test_counts_are_those_of_calls(explain):
     assert explain("allgather", "--count", 10, "-n", 8)["bytes"] == 640
     assert explain("alltoall", "--count", 10, "--type", "int", "-n", 8)["bytes"] == 320

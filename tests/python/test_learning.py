@@ -47,12 +47,18 @@ def lesson(tmp_path: Path) -> learning.Lesson:
 
 
 def own(lesson: learning.Lesson) -> list[str]:
-    """The lines above those of the user."""
+    """The lines beside those of the user."""
     text = lesson.text_of_rules()
-    default = installation.DEFAULT_RULES.read_text()
-    assert text.endswith(default)
     assert _core.inspect_rules(text)["wrong"] == []
-    return text.removesuffix(default).splitlines()
+    default = iter(installation.DEFAULT_RULES.read_text().splitlines())
+    following, added = next(default), []
+    for line in text.splitlines():
+        if line == following:
+            following = next(default, None)
+        else:
+            added.append(line)
+    assert following is None
+    return added
 
 
 def test_the_first_run_tries_what_the_rules_say(lesson: learning.Lesson) -> None:
@@ -63,15 +69,37 @@ def test_the_first_run_tries_what_the_rules_say(lesson: learning.Lesson) -> None
 def test_what_the_rules_leave_to_the_library_is_tried_in_the_second_run(lesson: learning.Lesson) -> None:
     lesson.end(report(("bcast", "no rule", 8, 8), ("scan", "chosen", 100, 3000), ("exscan", "unusual datatype", 8, 8)))
     lines = own(lesson)
-    assert [each.partition(" ->")[0] for each in lines] == ["bcast bytes in 8..8", "scan bytes in 100..3000"]
     assert all(each.partition("-> ")[2] != "native" for each in lines)
-    assert lesson.rules == "default.rules, below 2 lines of what is tried"
+    # Where a line leaves them to the library, and where no line speaks of them.
+    conditions = [each.partition(" ->")[0] for each in lines]
+    assert conditions[-2:] == ["bcast bytes in 8..8", "scan bytes in 100..3000"]
+    assert {"bcast bytes <= 4Ki, bytes in 8..8", "scan bytes <= 64Ki, bytes in 100..3000"} <= set(conditions)
+    assert lesson.rules == f"default.rules, and {len(lines)} lines of what is tried"
     lesson.end(report(("bcast", "no rule", 4, 16)))
     lesson.end(report(("bcast", "no rule", 1000, 1000)))
-    assert [each.partition(" ->")[0] for each in own(lesson)][:2] == [
+    assert [each.partition(" ->")[0] for each in own(lesson)][-3:-1] == [
         "bcast bytes in 4..16",
         "bcast bytes in 1000..1000",
     ]
+
+
+def test_what_the_rules_choose_for_others_of_these_lengths_stays(tmp_path: Path) -> None:
+    rules = tmp_path / "mine.rules"
+    rules.write_text(
+        "bcast processes = 4 -> circulant  # on\fparts\n"
+        "bcast bytes >= 1Mi -> native\n"
+        "bcast processes = 8, bytes < 1k -> native\n"
+        "scan -> native\n"
+    )
+    lesson = learning.Lesson(tmp_path / "node.verdicts", cells.Circumstances(MPICH, None, rules))
+    lesson.end(report(("bcast", "chosen", 8, 8)))
+    lines = lesson.text_of_rules().split("\n")
+    tried = [each for each in lines if each not in rules.read_text().split("\n")]
+    assert [each.partition(" ->")[0] for each in tried] == [
+        "bcast processes = 8, bytes < 1k, bytes in 8..8",
+        "bcast bytes in 8..8",
+    ]
+    assert [lines.index(each) for each in tried] == [2, 5]  # no call of the second line is so short
 
 
 def test_the_report_tells_what_was_learned_from_what_the_rules_say(lesson: learning.Lesson, tmp_path: Path) -> None:
@@ -79,22 +107,32 @@ def test_the_report_tells_what_was_learned_from_what_the_rules_say(lesson: learn
         (line,) = own(lesson) if number else ["-> binomial"]
         learned.change(tmp_path / "node.verdicts", add=verdict("bcast", line.partition("-> ")[2], 0.0005 + number))
     lesson.end(report(("scan", "no rule", 100, 100)))
-    assert [each.split()[0] for each in own(lesson)] == ["bcast", "scan"]
-    served = [("bcast", "binomial", "", 1), ("scan", "doubling", "", 2), ("reduce", "native", "chosen", 2 + 55)]
+    lines = lesson.text_of_rules().splitlines()
+    assert {each.split()[0] for each in own(lesson)} == {"bcast", "scan"}
+    scan = lines.index(next(each for each in lines if each.startswith("scan") and "bytes in 100..100" in each)) + 1
+    native = lines.index("reduce  library = impi, bytes <= 64Ki                         -> native") + 1
+    served = [("bcast", "binomial", "", 1), ("scan", "doubling", "", scan), ("reduce", "native", "chosen", native)]
     served += [("allreduce", "native", "no rule", 0)]
+    own_line = installation.DEFAULT_RULES.read_text().splitlines().index(lines[native - 1]) + 1
+    assert own_line < native
     classes = [RankClass(None, 10, 80, 8, 8, 0.1)]
     entries = [RankEntry(*each[:3], classes, each[3]) for each in served]
     ranks = [RankReport(rank, 8, "a", MPICH, "mpich", True, entries) for rank in range(8)]
     credited = lesson.credited(run_report.merged(ranks, ["one.json: torn"]))
     assert {each.collective: (each.line, each.learned) for each in credited.entries} == {
-        "allreduce": (0, ""), "bcast": (1, "best"), "reduce": (55, ""), "scan": (2, "tried"),
+        "allreduce": (0, ""), "bcast": (1, "best"), "reduce": (own_line, ""), "scan": (scan, "tried"),
     }  # fmt: skip
-    assert [(each.line, each.learned) for each in credited.ranks[3].entries[:2]] == [(1, "best"), (2, "tried")]
+    assert [(each.line, each.learned) for each in credited.ranks[3].entries[:2]] == [(1, "best"), (scan, "tried")]
     assert (credited.unreadable, credited.missing) == (["one.json: torn"], [])
     console = Console(width=100, color_system=None, record=True, file=io.StringIO())
     run_table.show(credited, console)
     text = console.export_text()
-    for said in ("binomial (learning: best)", "doubling (learning: tried)", "native (line 55)", "native (no rule)"):
+    for said in (
+        "binomial (learning: best)",
+        "doubling (learning: tried)",
+        f"native (line {own_line})",
+        "native (no rule)",
+    ):
         assert said in text
 
 

@@ -156,6 +156,13 @@ def test_candidates_are_the_first_by_prediction_and_what_the_default_rules_choos
     assert found[1].default == "two_tree"
 
 
+def test_what_the_default_rules_choose_for_other_calls_may_win_here(where):
+    (cell,) = cells.of_shape(Shape((4,) * 4), ["allreduce"], [8], where)
+    assert cell.default == "native"
+    assert "leaders:lane=recursive_multiplying,radix=4" in cell.seconds
+    assert "recursive_multiplying" in cell.seconds  # its standard settings are not written down
+
+
 def test_lengths_are_of_whole_vectors(where):
     assert cells.lengths_of("8:4Mi")[:3] == (8, 32, 128)
     assert cells.lengths_of("8:4Mi")[-2:] == (2 << 20, 4 << 20)
@@ -358,11 +365,17 @@ def steady(choice: str, count: int) -> float:
     return {"native": 1e-3, "two_tree": 0.5e-3, "circulant": 0.7e-3}[choice]
 
 
-def test_one_launch_decides_what_is_clear_and_nothing_is_measured_twice(tmp_path, monkeypatch):
+def test_one_launch_decides_what_is_clear_and_others_confirm_it(tmp_path, monkeypatch):
     simulated = Cluster(steady)
     ending = race(kept.opened(tmp_path, QUESTION), simulated, monkeypatch).run()
     assert (ending.exit_code, ending.missing, ending.undecided) == (0, [], [])
-    assert len(simulated.plans) == 1
+    first, *others = simulated.plans
+    assert (first.repetitions, first.candidates) == (racing.FIRST_REPETITIONS, ("native", "two_tree", "circulant"))
+    assert others
+    for plan in others:  # of those that may be the best
+        assert (plan.repetitions, plan.candidates) == (racing.FURTHER_REPETITIONS, ("native", "two_tree"))
+    assert sum(each.repetitions for each in simulated.plans[:-1]) < racing.ENOUGH_REPETITIONS
+    # Started again, it knows.
     again = Cluster(steady)
     known = kept.opened(tmp_path, QUESTION)
     assert race(known, again, monkeypatch).run().missing == []
@@ -376,7 +389,10 @@ def test_the_rest_of_the_time_goes_to_what_is_undecided(tmp_path, monkeypatch):
     )
     race(kept.opened(tmp_path, QUESTION), simulated, monkeypatch).run()
     passes = [racing.FIRST_REPETITIONS, *racing.NEXT_REPETITIONS, *racing.LAST_REPETITIONS]
-    assert [each.repetitions for each in simulated.plans] == passes
+    assert [each.repetitions for each in simulated.plans[: len(passes)]] == passes
+    further = {each.repetitions for each in simulated.plans[len(passes) :]}
+    assert further == {racing.FURTHER_REPETITIONS}
+    assert sum(each.repetitions for each in simulated.plans[:-1]) < racing.MOST_REPETITIONS
     for plan in simulated.plans[1:]:
         assert (plan.candidates, plan.counts) == (("native", "two_tree"), (4,))
 
@@ -402,7 +418,7 @@ def test_what_is_predicted_to_lose_is_measured_in_the_time_that_is_left_and_may_
     simulated = Cluster(lambda choice, count: 0.2e-3 if choice == "binomial" else steady("native", count))
     (found,) = raced(WIDE, simulated, kept.opened(tmp_path, QUESTION), monkeypatch, seconds=60).states()
     assert found.winners == ("binomial",)
-    first, then = simulated.plans[0], simulated.plans[-1]
+    first, then = simulated.plans[:2]
     assert first.candidates == ("native", "two_tree", "circulant")
     assert set(then.candidates) == {"native", "k_lane", "binomial"}
     # Started again, it knows.
@@ -427,7 +443,7 @@ def test_what_has_a_rule_and_what_has_none_yet_are_told_apart(tmp_path, monkeypa
     monkeypatch.setattr(racing, "LAST_REPETITIONS", ())
     times = {4: {"native": 1e-3, "two_tree": 0.5e-3, "circulant": 0.56e-3}, 16: dict.fromkeys(["native"], 1e-3)}
     simulated = Cluster(lambda choice, count: times.get(count, {}).get(choice, 0.97e-3), noise=0.2)
-    ending = race(kept.opened(tmp_path, QUESTION), simulated, monkeypatch).run()
+    ending = race(kept.opened(tmp_path, QUESTION), simulated, monkeypatch).run(confirm=False)
     assert [each.count for each in ending.improvable] == [4]
     assert [each.count for each in ending.undecided] == [1, 16]
     console.tell(ending, [])
@@ -438,13 +454,17 @@ def test_what_has_a_rule_and_what_has_none_yet_are_told_apart(tmp_path, monkeypa
     ]
 
 
-def test_what_is_missing_is_measured_when_it_is_started_again(tmp_path, monkeypatch):
+def test_what_is_missing_is_named_and_measured_when_it_is_started_again(tmp_path, monkeypatch, capsys):
     slow = Cluster(lambda choice, count: 10.0 if count == 16 else steady(choice, count))
     known = kept.opened(tmp_path, QUESTION)
     costly = [dataclasses.replace(each, seconds=dict.fromkeys(each.seconds, 1.0)) for each in LADDER[2:]]
     monkeypatch.setattr(bench, "run", slow.run)
     ending = Race([(SITE, [*LADDER[:2], *costly])], known, 20, Progress()).run()
     assert [each.count for each in ending.missing] == [16]
+    console.tell(ending, [])
+    assert f"too little was measured of 1 cell, for lack of time or of repetitions that count: {costly[0].text}; " in (
+        capsys.readouterr().err
+    )
     again = Cluster(steady)
     assert race(kept.opened(tmp_path, QUESTION), again, monkeypatch).run().missing == []
     assert {count for count, _ in again.measured} == {16}
@@ -530,6 +550,15 @@ def test_the_lines_that_are_checked_are_those_that_decide(where, tmp_path):
     ]
     assert [list(cell.seconds) for each in found for cell in each.cells] == [["k_ported"], ["k_ported"], ["two_tree"]]
     assert not checking.lines_that_decide(file, FOUR, ["bcast"], [8], where)
+
+
+def test_a_choice_has_one_name_in_all_lines_that_are_checked(where, tmp_path):
+    file = tmp_path / "x.rules"
+    file.write_text("allreduce bytes <= 64 -> leaders:lane=recursive_multiplying\nallreduce -> native\n")
+    found = checking.lines_that_decide(file, Shape((4,) * 4), ["allreduce"], [8, 2048], where)
+    names = {choice for line in found for cell in line.cells for choice in cell.seconds}
+    assert "leaders:lane=recursive_multiplying,radix=4" in names
+    assert len({_core.check_choice("allreduce", each) for each in names}) == len(names)
 
 
 # Which file is for whom.

@@ -9,6 +9,7 @@
 
 #include <limits>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -138,16 +139,19 @@ nb::dict explained(std::string_view rules_text, std::string_view rules_name, std
         passed_over.append(description);
     }
     const std::string chosen = choice == nullptr ? "" : to_string(*choice);
+    std::set<std::string> added;  // two choices may come to the same settings
     const auto add = [&](const Choice& candidate) {
+        const std::string text = to_string(candidate);
+        if (!added.insert(text).second) return;
         nb::dict outcome = outcome_of(candidate, asked, knows_nodes, machine);
-        outcome["chosen"] = to_string(candidate) == chosen;
+        const std::string closed = outcome["closed"].is_none() ? text : nb::cast<std::string>(outcome["closed"]);
+        if (closed != text && !added.insert(closed).second) return;
+        outcome["chosen"] = text == chosen;
         candidates.append(outcome);
     };
-    for (const AlgorithmInfo* info : collective.algorithms) {
-        const Choice standard{info, info->open_settings()};
-        if (choice != nullptr && choice->algorithm == info && to_string(standard) != chosen) add(*choice);
-        add(standard);
-    }
+    if (choice != nullptr && choice->algorithm != nullptr) add(*choice);
+    for (const AlgorithmInfo* info : collective.algorithms) add({info, info->open_settings()});
+    for (const Choice* each : rules.choices(collective.name)) add(*each);
     nb::dict description;
     description["bytes"] = situation.bytes;
     description["elements"] = facts.count;
@@ -270,9 +274,9 @@ void bind_rules(nb::module_& module) {
         "passed_over: dictionaries of the rules before the one that decides, with line, choice, condition (the first "
         "that the call does not meet), value (what the call has);\n"
         "line: of the rule that decides, or 0; choice: '' if there is none;\n"
-        "candidates: dictionaries of all algorithms of the collective, and of the choice if it has other settings: "
-        "algorithm, choice, chosen; closed: the choice with every setting as the call would have it, or None with a "
-        "refusal (why), and what the algorithm needs.\n\n"
+        "candidates: dictionaries of what is chosen, of all algorithms of the collective, and of what the rules choose "
+        "for other calls of it, each once: algorithm, choice, chosen; closed: the choice with every setting as the "
+        "call would have it, or None with a refusal (why), and what the algorithm needs.\n\n"
         "Raises ValueError for what is malformed, and for a call that makes no sense.");
 }
 

@@ -181,7 +181,7 @@ def check(file: Path, asked: Asked, collectives: Sequence[str], lengths: Sequenc
         if not any(some for _, some in field):
             raise Error(f"no rule of {file} decides a call of these collectives, lengths and ranks")
         with console.progress(deadline - time.monotonic()) as progress:
-            ending = Race(field, known, deadline - time.monotonic(), progress).run()
+            ending = Race(field, known, deadline - time.monotonic(), progress).run(confirm=False)
         judged = [
             checking.judged(line, measuring.states_of(known, site.shape, line.cells))
             for site, some in lines

@@ -14,7 +14,7 @@ from rondo.bench.maps import call_count
 from rondo.bench.results import NATIVE
 from rondo.errors import Error
 from rondo.selection import explanation
-from rondo.selection.explanation import Candidate, Explanation
+from rondo.selection.explanation import Explanation
 
 TYPE = "double"
 OPERATOR = "sum"
@@ -101,7 +101,8 @@ class Cell:
 
     def with_choices(self, choices: Iterable[str]) -> Cell:
         """With these candidates as well."""
-        new = [each for each in choices if each != NATIVE and each not in self.seconds]
+        same = dict.fromkeys(written(self.collective, each) for each in choices)
+        new = [each for each in same if each != NATIVE and each not in self.seconds]
         more = {each: self.others.get(each, self.native_seconds) for each in new}
         others = {choice: seconds for choice, seconds in self.others.items() if choice not in more}
         return dataclasses.replace(self, seconds={**self.seconds, **more}, others=others)
@@ -205,8 +206,8 @@ def choice_of(found: Explanation) -> str:
 def of_count(shape: Shape, collective: str, count: int, where: Circumstances) -> Cell:
     """The cell of a call, with the candidates that can win."""
     found = explained(shape, collective, count, where.rules, where)
-    default = choice_of(found)
-    named = [(_named(collective, each, default), each.seconds) for each in found.candidates]
+    default = written(collective, choice_of(found))
+    named = [(written(collective, each.asked), each.seconds) for each in found.candidates]
     timed = {choice: seconds for choice, seconds in named if seconds is not None}
     first = dict(_who_can_win(timed, default))
     others = {choice: seconds for choice, seconds in timed.items() if choice not in first}
@@ -223,9 +224,9 @@ def _who_can_win(timed: dict[str, float], default: str) -> Iterator[tuple[str, f
             yield choice, seconds
 
 
-def _named(collective: str, candidate: Candidate, default: str) -> str:
-    """As rules write it: settings that follow from call and machine stay open."""
-    if not candidate.chosen:
-        return candidate.algorithm
-    same = _core.check_choice(collective, default) == _core.check_choice(collective, candidate.algorithm)
-    return candidate.algorithm if same else default
+def written(collective: str, choice: str) -> str:
+    """The one form of all choices that are the same: standard settings stay out, they follow from call and machine."""
+    if choice == NATIVE:
+        return choice
+    algorithm, same = choice.partition(":")[0], _core.check_choice(collective, choice)
+    return algorithm if same == _core.check_choice(collective, algorithm) else same

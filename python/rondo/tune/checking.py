@@ -60,7 +60,7 @@ def lines_that_decide(
             decider = explained.decided_by
             if decider is None or not 0 < decider.line <= last:
                 continue
-            choice = cells.choice_of(explained)
+            choice = cells.written(collective, cells.choice_of(explained))
             cell = cells.of_count(shape, collective, count, where)
             if choice != NATIVE:
                 seconds = {each.choice: each.seconds for each in explained.candidates if each.chosen and each.seconds}

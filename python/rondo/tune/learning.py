@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`rondo run --learn`: more choices than that of the rules, one after the other, each in a run of its own.
 
-A run tries one choice for each kind of calls, by rules above those of the user, and the guard compares it with the
+A run tries one choice for each kind of calls, by rules beside those of the user, and the guard compares it with the
 library. What all choices took, relative to the library, is kept with the guard's verdicts. When a kind has no choice
 left to try, the best one stays. Which calls the rules leave to the library, the guard does not say: the ranks' reports
 do, and that is kept beside the verdicts.
@@ -67,8 +67,8 @@ class Lesson:
         self._where = where
         self.rules = ""
         """For people."""
-        self._above: list[str] = []
-        """Of each line above the rules of the user, why it is there."""
+        self._origins: list[str | int] = []
+        """Of each line of the rules: why it was added, or its number in the user's own file."""
 
     def courses(self) -> list[Course]:
         """Of all kinds of calls that there are verdicts about."""
@@ -77,16 +77,24 @@ class Lesson:
         return [_course(condition, known, self._where) for condition, known in kinds.items()]
 
     def text_of_rules(self) -> str:
-        """For the run: what is tried or is the best, above the rules of the user."""
+        """For the run: the rules of the user, with what is tried or is the best.
+
+        What was compared stands above them. What nobody has tried yet stands where they leave it to the library, so
+        that what they choose for other calls of these lengths stays.
+        """
         seen = seen_calls.read(self._verdicts)
         first_tries = list(_first_tries(seen.calls, Shape(tuple(seen.ranks_on), seen.shared_memory), self._where))
-        courses = self.courses()
-        lines = [*(each.rule for each in courses), *first_tries]
-        self._above = [*("tried" if each.untried else "best" for each in courses), *["tried"] * len(first_tries)]
         own = rules_file.read(self._where.rules) if self._where.rules is not None else ""
-        below = rules_file.shown(self._where.rules) if self._where.rules is not None else rules_file.NO_RULES
-        self.rules = f"{below}, below {counted(len(lines), 'line')} of what is tried" if lines else below
-        return "".join(f"{each}\n" for each in lines) + own
+        lines = [("tried" if each.untried else "best", each.rule) for each in self.courses()]
+        for number, line in enumerate(own.removesuffix("\n").split("\n") if own else [], 1):
+            lines += [("tried", each) for each in _left_by(line, first_tries)]
+            lines.append((number, line))
+        lines += [("tried", each.rule("")) for each in first_tries]
+        self._origins = [origin for origin, _ in lines]
+        name = rules_file.shown(self._where.rules) if self._where.rules is not None else rules_file.NO_RULES
+        added = sum(isinstance(each, str) for each in self._origins)
+        self.rules = f"{name}, and {counted(added, 'line')} of what is tried" if added else name
+        return "".join(f"{line}\n" for _, line in lines)
 
     def end(self, report: Report) -> str:
         """Remembers which calls the rules left to the library; how far it is, for people. Error if that is lost."""
@@ -107,10 +115,12 @@ class Lesson:
         return run_report.merged(ranks, report.unreadable)
 
     def _credited(self, entry: RankEntry) -> RankEntry:
-        above = len(self._above)
-        if 0 < entry.line <= above:
-            return msgspec.structs.replace(entry, learned=self._above[entry.line - 1])
-        return msgspec.structs.replace(entry, line=max(0, entry.line - above))
+        if entry.line == 0:
+            return entry
+        origin = self._origins[entry.line - 1]
+        if isinstance(origin, str):
+            return msgspec.structs.replace(entry, learned=origin)
+        return msgspec.structs.replace(entry, line=origin)
 
     def progress(self) -> str:
         """How far it is, for people."""
@@ -148,15 +158,39 @@ def _candidates(collective: str, length: int, shape: Shape, where: cells.Circums
     return list(dict.fromkeys(found))
 
 
-def _first_tries(calls: Iterable[Calls], shape: Shape, where: cells.Circumstances) -> Iterator[str]:
-    """Rules for calls that the guard knows nothing of yet."""
+@dataclass(frozen=True)
+class FirstTry:
+    """Of calls that the guard knows nothing of yet."""
+
+    collective: str
+    lengths: str
+    """A condition."""
+    choice: str
+
+    def rule(self, conditions: str) -> str:
+        """For those of them that meet other conditions, too."""
+        return f"{self.collective} {f'{conditions}, ' if conditions else ''}{self.lengths} -> {self.choice}"
+
+
+def _left_by(line: str, tries: Sequence[FirstTry]) -> Iterator[str]:
+    """Rules for those of the calls that a line of rules leaves to the library."""
+    rule, _, choice = line.partition("#")[0].partition("->")
+    if choice.strip() == NATIVE:
+        collective, *conditions = rule.strip().split(None, 1)
+        for each in tries:
+            found = each.rule("".join(conditions))
+            if each.collective == collective and not _core.inspect_rules(found)["wrong"]:  # some call can meet them all
+                yield found
+
+
+def _first_tries(calls: Iterable[Calls], shape: Shape, where: cells.Circumstances) -> Iterator[FirstTry]:
     if shape.processes < 2:
         return
     for each in calls:
         middle = math.isqrt(max(1, each.lowest) * max(1, each.highest))
         candidates = _candidates(each.collective, middle, shape, where)
         if candidates:
-            yield f"{each.collective} bytes in {each.lowest}..{each.highest} -> {candidates[0]}"
+            yield FirstTry(each.collective, f"bytes in {each.lowest}..{each.highest}", candidates[0])
 
 
 def _left_by_rules(report: Report) -> Iterator[Calls]:

@@ -34,6 +34,8 @@ FIRST_OVERHEAD = 10e-3
 
 Task = tuple[Site, list[State]]
 """Cells of one collective on one site."""
+Wanted = Callable[[State], tuple[str, ...]]
+"""Rondo's candidates that a pass measures."""
 
 
 @dataclass(frozen=True)
@@ -96,19 +98,23 @@ class Race:
         self._found: dict[tuple[object, ...], State] = {}
         field_of = [(site, [_with_known(kept, site.shape, each) for each in some]) for site, some in field_of]
         open_cells = sum(
-            bool(_wanted(each, 0) or _wanted(each, 1)) for site, some in field_of for each in self._states(site, some)
+            bool(_new(each) or _open(each)) for site, some in field_of for each in self._states(site, some)
         )
         share = max(seconds, 0) / open_cells if open_cells else math.inf
         self._field = [
             (site, [self._within(share, each) for each in self._states(site, some)]) for site, some in field_of
         ]
 
-    def run(self) -> Ending:
-        """Measures until all is decided, or the box is used up, or the launcher fails."""
+    def run(self, *, confirm: bool = True) -> Ending:
+        """Measures until all is decided, or the box is used up, or the launcher fails.
+
+        `confirm`: what few repetitions have decided is measured again in the time that is left.
+        """
         try:
             if self._passes(racing.NEXT_REPETITIONS):
                 self._widen()
-                self._passes(racing.LAST_REPETITIONS)
+                if self._passes(racing.LAST_REPETITIONS) and confirm:
+                    self._go_on()
         except KeyboardInterrupt:
             self._ending.exit_code = 130
         for state in self.states():
@@ -134,7 +140,15 @@ class Race:
 
     def _passes(self, repetitions: Sequence[int]) -> bool:
         """One for what was not measured, then some over what is undecided; whether to go on."""
-        return all(self._stage(*each) for each in enumerate((racing.FIRST_REPETITIONS, *repetitions)))
+        return self._stage(_new, racing.FIRST_REPETITIONS) and all(self._stage(_open, each) for each in repetitions)
+
+    def _go_on(self) -> None:
+        """Time is left still: more repetitions for what is undecided, and some in new launches for what is decided."""
+        launches = -1
+        while launches < len(self._kept.by_launch):  # the last pass has measured something
+            launches = len(self._kept.by_launch)
+            if not self._stage(_open_or_unconfirmed, racing.FURTHER_REPETITIONS):
+                return
 
     def _widen(self) -> None:
         """Time is left: those that were predicted to lose take part as well, the best first, in equal shares of it."""
@@ -165,15 +179,15 @@ class Race:
     def _left(self) -> float:
         return self._deadline - time.monotonic()
 
-    def _stage(self, stage: int, repetitions: int) -> bool:
-        """One pass over all that is open; whether to go on.
+    def _stage(self, wanted: Wanted, repetitions: int) -> bool:
+        """One pass over all of which candidates are wanted; whether to go on.
 
         First every collective on every site gets an equal share of the time, for its shortest lengths; then what is
         left goes to the others, the cheapest first.
         """
-        reserve = (1 - FIRST_SHARE) * self._left if stage == 0 else 0.0
+        reserve = (1 - FIRST_SHARE) * self._left if wanted is _new else 0.0
         tasks = [
-            (site, [each for each in states if _wanted(each, stage)])
+            (site, [each for each in states if wanted(each)])
             for site, some in self._field
             for states in _by_collective(self._states(site, some))
         ]
@@ -184,40 +198,40 @@ class Race:
             measured = False
             for place, (site, states) in enumerate(tasks):
                 share = (self._left - reserve) / (len(tasks) - place if shared else 1)
-                chosen = self._affordable(states, stage, repetitions, share - site.start_seconds)
+                chosen = self._affordable(states, wanted, repetitions, share - site.start_seconds)
                 if chosen:
                     measured = True
                     launch = Launch(site, states[0].cell.collective, chosen, repetitions)
                     ahead = [each for _, later in [*tasks[place:], *rest] for each in later]
                     self._progress.launch(
-                        launch, self._left, sum(self._cost(each, stage, repetitions) for each in ahead)
+                        launch, self._left, sum(self._cost(each, wanted, repetitions) for each in ahead)
                     )
                     here = [each for each in states if each.cell.count in chosen]
-                    if not self._measure(launch, sum(self._cost(each, stage, repetitions) for each in here)):
+                    if not self._measure(launch, sum(self._cost(each, wanted, repetitions) for each in here)):
                         return False
                 left = [each for each in states if each.cell.count not in chosen]
                 rest += [(site, left)] if left else []
             if not shared and not measured:
                 break
             shared = False
-            tasks = sorted(rest, key=lambda task: min(self._cost(each, stage, repetitions) for each in task[1]))
+            tasks = sorted(rest, key=lambda task: min(self._cost(each, wanted, repetitions) for each in task[1]))
         return self._left > 0
 
     def _affordable(
-        self, states: Sequence[State], stage: int, repetitions: int, seconds: float
+        self, states: Sequence[State], wanted: Wanted, repetitions: int, seconds: float
     ) -> dict[int, tuple[str, ...]]:
         """The cells that fit into a time, the cheapest first."""
         chosen: dict[int, tuple[str, ...]] = {}
-        for state in sorted(states, key=lambda each: self._cost(each, stage, repetitions)):
-            seconds -= self._cost(state, stage, repetitions)
+        for state in sorted(states, key=lambda each: self._cost(each, wanted, repetitions)):
+            seconds -= self._cost(state, wanted, repetitions)
             if seconds < 0:
                 break
-            chosen[state.cell.count] = (NATIVE, *_wanted(state, stage))
+            chosen[state.cell.count] = (NATIVE, *wanted(state))
         return dict(sorted(chosen.items()))
 
-    def _cost(self, state: State, stage: int, repetitions: int) -> float:
+    def _cost(self, state: State, wanted: Wanted, repetitions: int) -> float:
         """Seconds, about."""
-        choices = (NATIVE, *_wanted(state, stage))
+        choices = (NATIVE, *wanted(state))
         return sum(self._repeated(_seconds(state, each), repetitions) for each in choices)
 
     def _repeated(self, seconds: float, repetitions: int) -> float:
@@ -277,10 +291,23 @@ def _by_collective(states: Sequence[State]) -> list[list[State]]:
     return [[each for each in states if each.cell.collective == name] for name in names]
 
 
-def _wanted(state: State, stage: int) -> tuple[str, ...]:
-    """Rondo's candidates that the pass measures."""
-    if state.certain:
-        return state.survivors if stage > 0 else state.unmeasured
+def _new(state: State) -> tuple[str, ...]:
+    """Rondo's candidates of which nothing is known."""
+    return state.unmeasured if state.certain else _uncertain(state)
+
+
+def _open(state: State) -> tuple[str, ...]:
+    """Those of which more repetitions may decide."""
+    return state.survivors if state.certain else _uncertain(state)
+
+
+def _open_or_unconfirmed(state: State) -> tuple[str, ...]:
+    """The same, and once more those that were decided by few."""
+    return _open(state) or state.unconfirmed
+
+
+def _uncertain(state: State) -> tuple[str, ...]:
+    """All, as long as nothing is certain."""
     return tuple(state.cell.seconds) if state.attempts < racing.MOST_REPETITIONS else ()
 
 

@@ -22,12 +22,19 @@ FIRST_REPETITIONS = statistics.LEAST_FOR_INTERVAL
 NEXT_REPETITIONS = (8, 12, 16)
 """Of the passes after the first."""
 LAST_REPETITIONS = (32, 64)
-"""Of the last ones, when there is time for all candidates."""
-MOST_REPETITIONS = FIRST_REPETITIONS + sum(NEXT_REPETITIONS) + sum(LAST_REPETITIONS)
+"""Of those when there is time for all candidates."""
+FURTHER_REPETITIONS = 64
+"""Of the passes after these: what is open still, and once more what was decided."""
+MOST_REPETITIONS = 512
+"""Of a candidate of which it is open whether it is the best."""
+ENOUGH_REPETITIONS = 96
+"""Of candidates among which it is decided: the first ones may have misled, all of them from one launch."""
 GAIN = 1 - statistics.SMALLEST_DIFFERENCE
 """Of native's time: a rule takes less, for certain."""
 ALIKE = 1.03
 """Candidates within this ratio of the best are as good as it."""
+NEAR = 1.25
+"""Candidates within this ratio may be the best in another launch."""
 
 
 class Place(enum.Enum):
@@ -98,6 +105,16 @@ class State:
         if not still_open and left[-1].median <= (1 + statistics.SMALLEST_DIFFERENCE) * left[0].median:
             return ()  # any of them will do
         return tuple(each.choice for each in left)
+
+    @property
+    def unconfirmed(self) -> tuple[str, ...]:
+        """Of a decided cell, the candidates that may be the best in other launches; none if there were enough."""
+        if not self.figures or self.attempts >= ENOUGH_REPETITIONS:
+            return ()
+        best = min(self.native, next(iter(self.figures.values())).median)
+        return tuple(
+            choice for choice, each in self.figures.items() if each.median <= NEAR * best or choice == self.cell.default
+        )
 
     @property
     def unmeasured(self) -> tuple[str, ...]:
