@@ -273,6 +273,20 @@ def by_cluster(page: Page, experiments: list[str]) -> str:
     return markdown(rows)
 
 
+def own_lengths(page: Page, experiments: list[str]) -> str:
+    """Per cluster, division and mean length of a part: native in milliseconds, the others as ratios to it."""
+    runs = [run for each in experiments for run in page.runs_of(each)]
+    rows = [["nodes", "parts", "mean part", "native, ms", *quoted(runs[0].algorithms)]]
+    for run in runs:
+        for count in run.counts:
+            found = by_label(results_of(run), count)
+            length = style.bytes_text(TYPES[run.experiment.type] * count)
+            ratios = [ratio(found, each) for each in run.algorithms]
+            nodes = run.cluster.partition(":")[0]
+            rows.append([nodes, run.experiment.parts, length, number(minimum(found[NATIVE]), 2), *ratios])
+    return markdown(rows)
+
+
 def limit(run: Run, bytes_: int) -> float:
     """Milliseconds of messages between nodes that overlap perfectly; those inside nodes take no time.
 
@@ -283,8 +297,9 @@ def limit(run: Run, bytes_: int) -> float:
     shape = run.shape
     rounds = (shape.nodes - 1).bit_length()
     transfer = bytes_ * shape.seconds_per_byte / shape.lanes
-    if run.collective in ("scatter", "gather", "alltoall"):
-        of_a_node = transfer * (shape.per_node if run.collective == "alltoall" else 1)
+    kind = run.collective.removesuffix("v")
+    if kind in ("scatter", "gather", "alltoall"):
+        of_a_node = transfer * (shape.per_node if kind == "alltoall" else 1)
         return 1e3 * (shape.latency + of_a_node * (shape.nodes - 1) / shape.nodes)
     if run.collective in ("allreduce", *DIVIDED):
         halves = 2 if run.collective == "allreduce" else 1
@@ -385,7 +400,7 @@ def environments(page: Page) -> str:
 KINDS: dict[str, Callable[..., str]] = {
     each.__name__: each
     for each in (
-        counts_and_libraries, libraries, by_cluster, simulated, lengths, rules, across, limits, trees, predictions,
-        environments, lanes_measured,
+        counts_and_libraries, libraries, by_cluster, own_lengths, simulated, lengths, rules, across, limits, trees,
+        predictions, environments, lanes_measured,
     )
 }  # fmt: skip

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import csv
 import itertools
-from collections.abc import Callable
+import statistics
+from collections.abc import Callable, Mapping
 
 from benchmark_tables import DATA, family, markdown, quoted
 from rondo.bench.pages import Page
@@ -95,6 +96,73 @@ def one_node(page: Page, file: str, start: str = "together", names: dict[str, st
     return markdown(shown)
 
 
+def guarded(page: Page, files: list[str], rules: str, names: dict[str, str] | None = None) -> str:
+    """A program under rules with and without the guard, on each cluster with each library: runs of guard.py.
+
+    Relative to the native run of the same round: the median, and in brackets the least and the most.
+    """
+    del page
+    runs: dict[tuple[str, ...], dict[str, dict[str, float]]] = {}
+    for each in itertools.chain.from_iterable(records(file) for file in files):
+        subject = tuple(each[name] for name in ("cluster", "mpi", "kind", "calls", "guard"))
+        runs.setdefault(subject, {}).setdefault(each["way"], {})[each["turn"]] = float(each["seconds"])
+    shown_as = NAMES | (names or {})
+    ways = ("not guarded", "first run", "next run")
+    shown = [["cluster", "library", "calls", "guard", "native, s", *ways, "n"]]
+    for (cluster, mpi, kind, calls, guard), times in runs.items():
+        native = times[NATIVE]
+        cells = [_of_native(times.get(f"{rules} rules, {way}", {}), native) for way in ways]
+        if not any(cells):
+            continue
+        median = f"{statistics.median(native.values()):.3g}"
+        shown.append([_where(cluster), shown_as[mpi], f"{calls} {kind}", guard, median, *cells, str(len(native))])
+    return markdown(shown)
+
+
+def tuned(page: Page, file: str) -> str:
+    """What `rondo tune` chose, against exhaustive measurements of tuned_choices.py: mean and worst loss."""
+    del page
+    runs: dict[tuple[str, ...], list[dict[str, str]]] = {}
+    for each in records(file):
+        runs.setdefault((each["cluster"], each["mpi"], each["minutes"]), []).append(each)
+    rows = [["cluster", "library", "minutes", "cells", "tuned", "default rules", "the library", "slower than native"]]
+    for (cluster, mpi, minutes), cells in runs.items():
+        losses = [
+            _mean_and_worst([float(each[f"{whose}_loss"]) for each in cells]) for whose in ("tuned", "default", NATIVE)
+        ]
+        slower = sum(int(each["slower"]) for each in cells)
+        rows.append([_where(cluster), NAMES[mpi], minutes, str(len(cells)), *losses, str(slower)])
+    return markdown(rows)
+
+
+def badly_tuned(page: Page, file: str, least: float) -> str:
+    """Cells in which a tuned choice loses at least as much."""
+    del page
+    rows = [["cluster", "library", "collective", "bytes", "loss", "tuned", "the best"]]
+    for each in records(file):
+        if float(each["tuned_loss"]) >= least:
+            names = quoted([each["tuned"], each["best"]])
+            size, loss = bytes_text(int(each["bytes"])), f"{float(each['tuned_loss']):.0%}"
+            rows.append([_where(each["cluster"]), NAMES[each["mpi"]], each["collective"], size, loss, *names])
+    return markdown(rows)
+
+
+def _mean_and_worst(losses: list[float]) -> str:
+    return f"{statistics.mean(losses):.1%}, {max(losses):.0%}"
+
+
+def _where(cluster: str) -> str:
+    return "one node" if cluster == "none" else cluster
+
+
+def _of_native(times: Mapping[str, float], native: Mapping[str, float]) -> str:
+    """Nothing of a way that was not taken in each round."""
+    if times.keys() != native.keys():
+        return ""
+    ratios = [times[turn] / native[turn] for turn in native]
+    return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+
+
 def lanes_at_ratios(page: Page, file: str, lanes: int, ratios: list[float]) -> str:
     """What so many lanes give, with the rate of the node over that of a lane across."""
     del page
@@ -140,5 +208,15 @@ def published_ratios(page: Page, literature: str, collective: str, candidates: l
 
 
 KINDS: dict[str, Callable[..., str]] = {
-    each.__name__: each for each in (literature, one_node, lanes_at_ratios, beside_literature, published_ratios)
+    each.__name__: each
+    for each in (
+        literature,
+        one_node,
+        guarded,
+        tuned,
+        badly_tuned,
+        lanes_at_ratios,
+        beside_literature,
+        published_ratios,
+    )
 }

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import sys
 
 from guard import FIRST, NATIVE, NEXT, opened, parsed, show
 from rondo.launching.installation import DEFAULT_RULES
@@ -19,8 +20,16 @@ from rondo.launching.installation import DEFAULT_RULES
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments = parsed(parser)
+    for shape in arguments.cluster:
+        compare(arguments, shape)
+    return 0
+
+
+def compare(arguments: argparse.Namespace, shape: str) -> None:
+    """Measures on one shape, and shows it."""
+    print(shape, file=sys.stderr, flush=True)
     times: dict[str, list[float]] = {}
-    with opened(arguments, "impi") as bench:
+    with opened(arguments, "impi", shape) as bench:
         for turn in range(arguments.runs):
             found, learned = bench.directory / f"tuned-{turn}.dat", bench.directory / f"learned-{turn}"
             learned.mkdir()
@@ -48,7 +57,6 @@ def main() -> int:
             both = zip(times[f"Rondo, {run}"], times[f"autotuner, {run}"], strict=True)
             ratio = statistics.median(ours / theirs for ours, theirs in both)
             print(f"{run}: Rondo takes {ratio:.3f} of the autotuner's time ({'met' if ratio <= 1 else 'missed'})")
-    return 0
 
 
 if __name__ == "__main__":

@@ -3,19 +3,22 @@
 
 The same program natively; under rules that choose algorithms some three times slower than the library's, and under the
 default rules: each without the guard, with it in a first run that learns, and in the next one that knows. Medians of
-interleaved runs, each relative to native. Wanted: slow rules at most 1.05 of native in the first run, 1.01 in the next,
-and so with the default rules in the next; of what the default rules gain, at least 0.95 is kept.
+interleaved runs, each relative to native. Wanted: slow rules at most 1.05 of native in the first run with `--guard
+free`, and in the next run in any case; with the default rules at most 1.01 in the next; of what the default rules gain,
+at least 0.95 is kept. docs/benchmarks/guard.md shows what it wrote with --csv docs/benchmarks/data/guard-*.csv.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import csv
 import json
 import os
 import signal
 import statistics
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -28,11 +31,12 @@ from rondo.launching.mpi_library import MpiLibrary
 
 SLOW_RULES = """
 allreduce  -> ring
-bcast      -> linear_pipeline
-reduce     -> linear_pipeline
-exscan     -> linear_pipeline
+bcast      -> scatter_allgather
+reduce     -> ring
+exscan     -> two_tree
 allgather  -> ring
 """
+"""On 8 ranks two to five times as many rounds as the library's; none lets ranks run ahead."""
 NATIVE = "native"
 UNGUARDED, FIRST, NEXT = "not guarded", "first run", "next run"
 MOST_SECONDS = 300.0
@@ -93,19 +97,21 @@ def _first_line(command: list[str], environment: Mapping[str, str]) -> str:
 def parsed(parser: argparse.ArgumentParser) -> argparse.Namespace:
     """The arguments, with those that all benchmarks of this program have."""
     parser.add_argument("--json", action="store_true", help="one JSON object a row")
-    parser.add_argument("--cluster", default="8x1:1ms:200Mbit", help="a shape, or `none` for this node")
+    parser.add_argument("--cluster", action="append", help="a shape, or `none` for this node; may be repeated")
     parser.add_argument("--ranks", type=int, default=2, help="without a cluster")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--calls", type=int, default=2000)
     parser.add_argument("--kind", choices=["mixed", "long"], default="mixed", help="of calls; see guard.c")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    arguments.cluster = arguments.cluster or ["8x1:1ms:200Mbit"]
+    return arguments
 
 
 @contextlib.contextmanager
-def opened(arguments: argparse.Namespace, mpi: str) -> Iterator[Bench]:
+def opened(arguments: argparse.Namespace, mpi: str, shape: str) -> Iterator[Bench]:
     """The program, compiled, and where it runs."""
     library = mpi_library.find(mpi, os.environ)
-    place = cluster.opened(arguments.cluster) if arguments.cluster != "none" else contextlib.nullcontext()
+    place = cluster.opened(shape) if shape != "none" else contextlib.nullcontext()
     with tempfile.TemporaryDirectory() as directory, place as running:
         program = Path(directory) / "guard"
         compiler = library.compiler.with_name(library.compiler.name.replace("mpicxx", "mpicc"))
@@ -119,40 +125,76 @@ def opened(arguments: argparse.Namespace, mpi: str) -> Iterator[Bench]:
 def show(times: Mapping[str, list[float]], arguments: argparse.Namespace) -> None:
     """The median of each way, also relative to native: to the native run of the same round."""
     for way, seconds in times.items():
+        if len(seconds) < arguments.runs:
+            continue  # a first run whose verdicts all next ones know
         ratio = statistics.median(ours / native for ours, native in zip(seconds, times[NATIVE], strict=True))
         row = {"way": way, "seconds": statistics.median(seconds), "of_native": ratio}
         line = f"{way:28} {row['seconds']:9.3f} s  {ratio:6.3f} of native"
         print(json.dumps(row) if arguments.json else line, flush=True)
 
 
+@dataclass(frozen=True)
+class Records:
+    """Every run as a row of a CSV file, written when it has ended; of no file, nowhere."""
+
+    file: Path | None
+    facts: tuple[object, ...]
+    """What all rows begin with, as HEAD names it."""
+
+    HEAD = ("mpi", "cluster", "guard", "kind", "calls", "way", "turn", "seconds")
+
+    def add(self, way: str, turn: int, seconds: float) -> None:
+        if self.file is None:
+            return
+        is_new = not self.file.exists()
+        with self.file.open("a", newline="") as target:
+            writer = csv.writer(target, lineterminator="\n")
+            writer.writerows([self.HEAD] if is_new else [])
+            writer.writerow([*self.facts, way, turn, f"{seconds:.6f}"])
+
+
+def measure(bench: Bench, arguments: argparse.Namespace, records: Records) -> dict[str, list[float]]:
+    """Seconds of all ways, in turn."""
+    slow = bench.directory / "slow.rules"
+    slow.write_text(SLOW_RULES)
+    rules = {"slow": slow, "default": DEFAULT_RULES}
+    times: dict[str, list[float]] = {}
+
+    def take(way: str, turn: int, variables: Mapping[str, str]) -> None:
+        seconds = bench.seconds(variables, str(arguments.calls), arguments.kind)
+        times.setdefault(way, []).append(seconds)
+        records.add(way, turn, seconds)
+
+    for turn in range(arguments.runs):
+        take(NATIVE, turn, {})
+        for which in arguments.rules or rules:
+            for how in (UNGUARDED, FIRST, NEXT):
+                if arguments.next and how != NEXT and not (how == FIRST and turn == 0):
+                    continue
+                variables = {**bench.preload, "RONDO_RULES": str(rules[which])}
+                if how != UNGUARDED:
+                    again = turn if not arguments.next else 0  # every first run finds nothing
+                    learned = bench.directory / f"{which}-{again}"
+                    learned.mkdir(exist_ok=True)
+                    variables |= {"RONDO_GUARD": arguments.guard, "RONDO_LEARNED": str(learned)}
+                take(f"{which} rules, {how}", turn, variables)
+    return times
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mpi", default="mpich")
+    parser.add_argument("--mpi", action="append", help="a name or a launcher; may be repeated")
     parser.add_argument("--guard", choices=["exact", "free"], default="exact")
     parser.add_argument("--rules", action="append", choices=["slow", "default"], help="only these")
     parser.add_argument("--next", action="store_true", help="only native and the next run")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="add a row for each run")
     arguments = parsed(parser)
-    times: dict[str, list[float]] = {NATIVE: []}
-    with opened(arguments, arguments.mpi) as bench:
-        slow = bench.directory / "slow.rules"
-        slow.write_text(SLOW_RULES)
-        rules = {"slow": slow, "default": DEFAULT_RULES}
-        for turn in range(arguments.runs):
-            times[NATIVE].append(bench.seconds({}, str(arguments.calls), arguments.kind))
-            for which in arguments.rules or rules:
-                for how in (UNGUARDED, FIRST, NEXT):
-                    if arguments.next and how != NEXT and not (how == FIRST and turn == 0):
-                        continue
-                    variables = {**bench.preload, "RONDO_RULES": str(rules[which])}
-                    if how != UNGUARDED:
-                        again = turn if not arguments.next else 0  # every first run finds nothing
-                        learned = bench.directory / f"{which}-{again}"
-                        learned.mkdir(exist_ok=True)
-                        variables |= {"RONDO_GUARD": arguments.guard, "RONDO_LEARNED": str(learned)}
-                    seconds = bench.seconds(variables, str(arguments.calls), arguments.kind)
-                    if not arguments.next or how == NEXT:
-                        times.setdefault(f"{which} rules, {how}", []).append(seconds)
-    show(times, arguments)
+    for shape in arguments.cluster:
+        for mpi in arguments.mpi or ["mpich"]:
+            print(f"{mpi}, {shape}", file=sys.stderr, flush=True)
+            facts = (mpi.rsplit("/", 1)[-1], shape, arguments.guard, arguments.kind, arguments.calls)
+            with opened(arguments, mpi, shape) as bench:
+                show(measure(bench, arguments, Records(arguments.csv, facts)), arguments)
     return 0
 
 

@@ -75,7 +75,16 @@ def test_all_pages_with_data_are_among_these() -> None:
     assert len(PAGES) >= 3
     wanted = {run.file for path in PAGES for run in pages.read(path).runs}
     there = {each.name for each in (PAGES[0].parent / "data").iterdir()}
-    of_other_tables = ("simulated-", "virtual-", "literature-", "modelled-", "real-prefix", "one-node-")
+    of_other_tables = (
+        "simulated-",
+        "virtual-",
+        "literature-",
+        "modelled-",
+        "real-prefix",
+        "one-node-",
+        "guard-",
+        "tuned-",
+    )
     assert {each for each in there - wanted if not each.startswith(of_other_tables)} == set()
 
 
