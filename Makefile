@@ -46,20 +46,20 @@ endef
 
 test: install debian  ## C++ tests, the same under sanitizers, Python and MPI tests
 	$(call build,release)
-	ctest --preset release
+	ctest --preset release --parallel $$(nproc)
 	$(call build,sanitize)
-	ctest --preset sanitize
+	ctest --preset sanitize --parallel $$(nproc)
 	$(call build,threads)
-	ctest --preset threads
+	ctest --preset threads --parallel $$(nproc)
 	python -m pytest tests
 
 soak: install debian  ## the same at full width, before a release: every number of ranks up to 256, every library; hours
 	$(call build,release)
-	ctest --preset soak
+	ctest --preset soak --parallel $$(nproc)
 	$(call build,sanitize)
-	ctest --preset soak-sanitize
+	ctest --preset soak-sanitize --parallel $$(nproc)
 	$(call build,threads)
-	ctest --preset threads
+	ctest --preset threads --parallel $$(nproc)
 	@$(setup) debian $(applications)
 	RONDO_SOAK=1 python -m pytest tests -m ''
 
