@@ -37,7 +37,8 @@ foreach(room IN LISTS rooms)
     if(room STREQUAL "backends")
         target_link_libraries(${target} PRIVATE rondo_shared_memory)
     elseif(room STREQUAL "bench")  # of the driver, which is compiled where it runs
-        target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/apps/bench/division.cpp")
+        target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/apps/bench/division.cpp"
+                                         "${PROJECT_SOURCE_DIR}/apps/bench/line.cpp")
     elseif(room STREQUAL "kernels")
         target_link_libraries(${target} PRIVATE rondo_kernels)
     elseif(room STREQUAL "testbed")

@@ -20,12 +20,11 @@ namespace {
 constexpr int tag = 4;
 constexpr int round_trips = 10, least_round_trips = 3;  // of each size, of which the quickest counts,
 constexpr double time_of_size = 1;                      // as many as that and these seconds allow
-// Seconds, and times the shortest message: larger messages would take too long. Two lengths at least must lie beyond
-// the handshake of long messages, which takes two latencies more.
+// Seconds, and times the shortest message: larger messages would take too long. A length at least must lie beyond the
+// handshake of long messages, which takes two latencies more.
 constexpr double longest_one_way = 0.03, longest_in_latencies = 5;
 constexpr int largest_message = 1 << 20;
-constexpr double good_residual = 0.05;
-constexpr int attempts = 3;             // to get one as good as that,
+constexpr int attempts = 3;             // to get a good line,
 constexpr double time_of_attempts = 5;  // if these seconds are not over: slow networks suffer less from chance
 // A late packet makes what it is part of later by no more than its lateness; all of them may add up.
 constexpr double tolerated_lateness = 0.1;   // in the mean and at worst, of the latency,
@@ -57,51 +56,6 @@ void echo(MPI_Comm comm, std::vector<char>& buffer) {
     }
 }
 
-/// Least squares of the relative deviations, so that every size counts alike, of two lines with one slope: messages
-/// from index `first_long` on may have a latency of their own.
-Line fit(const std::vector<double>& sizes, const std::vector<double>& seconds, std::size_t first_long) {
-    struct Sums {
-        double w = 0, x = 0, y = 0, xx = 0, xy = 0;
-    } sums[2];
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-        Sums& s = sums[i < first_long ? 0 : 1];
-        const double weight = 1 / (seconds[i] * seconds[i]);
-        s.w += weight;
-        s.x += weight * sizes[i];
-        s.y += weight * seconds[i];
-        s.xx += weight * sizes[i] * sizes[i];
-        s.xy += weight * sizes[i] * seconds[i];
-    }
-    double covariance = 0, variance = 0;
-    for (const Sums& s : sums) {
-        if (s.w == 0) continue;
-        covariance += s.xy - s.x * s.y / s.w;
-        variance += s.xx - s.x * s.x / s.w;
-    }
-    Line line{};
-    line.seconds_per_byte = variance > 0 ? covariance / variance : 0;
-    const auto latency = [&](const Sums& s) { return (s.y - line.seconds_per_byte * s.x) / s.w; };
-    line.latency = latency(sums[0]);
-    if (sums[1].w > 0) line.rendezvous = latency(sums[1]) - line.latency;
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-        const double step = i < first_long ? 0 : line.rendezvous;
-        const double predicted = line.latency + step + sizes[i] * line.seconds_per_byte;
-        line.residual = std::max(line.residual, std::abs(seconds[i] - predicted) / predicted);
-    }
-    return line;
-}
-
-/// One line if that is good enough, else the best with a step.
-Line best_fit(const std::vector<double>& sizes, const std::vector<double>& seconds) {
-    Line best = fit(sizes, seconds, sizes.size());
-    if (best.residual <= good_residual) return best;
-    for (std::size_t first_long = 2; first_long + 2 <= sizes.size(); ++first_long) {
-        const Line line = fit(sizes, seconds, first_long);
-        if (line.residual < best.residual) best = line;
-    }
-    return best;
-}
-
 }  // namespace
 
 Line fitted_line(MPI_Comm comm, int partner) {
@@ -116,7 +70,7 @@ Line fitted_line(MPI_Comm comm, int partner) {
     Line best{.residual = HUGE_VAL};
     const double began = monotonic_seconds();
     const auto goes_on = [&](int attempt) { return attempt == 0 || monotonic_seconds() - began < time_of_attempts; };
-    for (int attempt = 0; attempt < attempts && best.residual > good_residual && goes_on(attempt); ++attempt) {
+    for (int attempt = 0; attempt < attempts && !is_good(best) && goes_on(attempt); ++attempt) {
         std::vector<double> sizes, seconds;
         for (int bytes = 1; bytes <= largest_message; bytes *= 4) {
             sizes.push_back(bytes);

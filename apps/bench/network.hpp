@@ -6,18 +6,13 @@
 
 #include <cstdint>
 
+#include "line.hpp"
+
 namespace rondo::testbed {
 struct Control;
 }
 
 namespace rondo::bench {
-
-struct Line {
-    double latency;           ///< alpha, seconds
-    double seconds_per_byte;  ///< beta
-    double rendezvous;        ///< what long messages take in addition, if the library asks the receiver first; else 0
-    double residual;          ///< largest relative deviation of a measured time from the line
-};
 
 /// On rank 0, while `partner` calls it too, on another node. Takes about a second.
 Line fitted_line(MPI_Comm comm, int partner);

@@ -16,7 +16,7 @@ std::vector<std::int64_t> counts(const Division& division, int ranks) {
     return found;
 }
 
-TEST(Division, HasAsManyElementsHoweverItIsSkewed) {
+TEST(Division, has_as_many_elements_however_it_is_skewed) {
     EXPECT_THAT(counts(Division(Parts::equal, 7, 3), 3), testing::ElementsAre(7, 7, 7));
     EXPECT_THAT(counts(Division(Parts::skewed, 10, 7), 7), testing::ElementsAre(3, 6, 9, 12, 0, 18, 22));
     for (int ranks = 1; ranks <= 40; ++ranks) {
@@ -35,7 +35,7 @@ TEST(Division, HasAsManyElementsHoweverItIsSkewed) {
 }
 
 // What one rank says that it sends is what the other says that it receives, and both vectors are filled without gaps.
-TEST(Division, FitsTogetherInExchangesOfAllWithAll) {
+TEST(Division, fits_together_in_exchanges_of_all_with_all) {
     for (int ranks = 1; ranks <= 12; ++ranks) {
         for (const Parts parts : {Parts::equal, Parts::skewed}) {
             const Division division(parts, 61, ranks);
