@@ -99,7 +99,8 @@ def one_node(page: Page, file: str, start: str = "together", names: dict[str, st
 def guarded(page: Page, files: list[str], rules: str, names: dict[str, str] | None = None) -> str:
     """A program under rules with and without the guard, on each cluster with each library: runs of guard.py.
 
-    Relative to the native run of the same round: the median, and in brackets the least and the most.
+    Relative to the native run of the same round: the median, and in brackets the least and the most. Rows of
+    a cluster stand together.
     """
     del page
     runs: dict[tuple[str, ...], dict[str, dict[str, float]]] = {}
@@ -109,7 +110,8 @@ def guarded(page: Page, files: list[str], rules: str, names: dict[str, str] | No
     shown_as = NAMES | (names or {})
     ways = ("not guarded", "first run", "next run")
     shown = [["cluster", "library", "calls", "guard", "native, s", *ways, "n"]]
-    for (cluster, mpi, kind, calls, guard), times in runs.items():
+    clusters = list(dict.fromkeys(cluster for cluster, *_ in runs))
+    for (cluster, mpi, kind, calls, guard), times in sorted(runs.items(), key=lambda run: clusters.index(run[0][0])):
         native = times[NATIVE]
         cells = [_of_native(times.get(f"{rules} rules, {way}", {}), native) for way in ways]
         if not any(cells):
@@ -156,11 +158,12 @@ def _where(cluster: str) -> str:
 
 
 def _of_native(times: Mapping[str, float], native: Mapping[str, float]) -> str:
-    """Nothing of a way that was not taken in each round."""
-    if times.keys() != native.keys():
+    """In the rounds in which the way was taken: of one alone there is no range."""
+    ratios = [times[turn] / native[turn] for turn in times]
+    if not ratios:
         return ""
-    ratios = [times[turn] / native[turn] for turn in native]
-    return f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+    median = f"{statistics.median(ratios):.2f}"
+    return f"{median} ({min(ratios):.2f} to {max(ratios):.2f})" if len(ratios) > 1 else median
 
 
 def lanes_at_ratios(page: Page, file: str, lanes: int, ratios: list[float]) -> str:
