@@ -188,7 +188,7 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
         }
     }
     if (!communicator.can_communicate(comm)) {
-        return left_to_library(runtime, subject, "no context for messages to be had");
+        return left_to_library(runtime, subject, communicator.native_reason());
     }
     try {
         const Starts uneven = starts();

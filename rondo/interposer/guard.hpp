@@ -128,7 +128,8 @@ std::optional<mpi::Rival> untimed(mpi::Duel& duel, const SeenCall& seen, IsReady
         duel.begin();
         return rival;
     }
-    const bool call_waits_for_all = seen.function.has.waiting_for_all();
+    // Who has a part of nothing need not wait, as it may be where lengths differ.
+    const bool call_waits_for_all = seen.function.has.waiting_for_all() && !seen.call.counts.is_argument();
     if (!call_waits_for_all && !seen.communicator.has_patience()) {
         end_uncompared(duel, seen.communicator);
         return duel.winner();

@@ -130,9 +130,10 @@ void Learned::note(const mpi::Duel& duel, const mpi::Communicator& communicator)
     if (verdict.rondo > longest || verdict.library > longest) return;  // nobody saw the end of any of its calls
     const std::lock_guard lock(mutex_);
     // Of several duels about the same, one may be over.
-    const auto is_about_it = [&](const Verdict& each) { return each.is_about(verdict) && !each.is_begun(); };
-    if (verdict.is_begun() && std::ranges::any_of(fresh_.all(), is_about_it)) return;
-    fresh_.add(std::move(verdict));
+    const auto says_more = [&](const Verdict& each) {
+        return each.is_about(verdict) && each.certainty() > verdict.certainty();
+    };
+    if (std::ranges::none_of(fresh_.all(), says_more)) fresh_.add(std::move(verdict));
 } catch (const std::bad_alloc&) {
     return;  // the next run has the same duel
 }
@@ -161,11 +162,12 @@ void Learned::write() {
         const std::string problem = update_verdicts(path_, [this, limit = day_before(days_to_keep)](Verdicts& kept) {
             kept.remove_if([&](const Verdict& each) { return !each.keeps_bits() && each.day < limit; });
             for (const Verdict& each : fresh_.all()) {
-                // Another run that went on at the same time may have been the first to know. Bits stay.
+                // Another run that went on at the same time may have been the first to know, or know more. Bits stay.
                 const bool is_known = std::ranges::any_of(kept.all(), [&](const Verdict& k) {
-                    return k.is_about(each) && !k.is_begun() && (k.rounding || k.day >= day_before(days_to_hold));
+                    const bool holds = !k.is_begun() && (k.rounding || k.day >= day_before(days_to_hold));
+                    return holds && k.is_about(each) && (each.rounding || k.certainty() > each.certainty());
                 });
-                if (!is_known || !(each.rounding || each.is_begun())) kept.add(each);
+                if (!is_known) kept.add(each);
             }
         });
         if (!problem.empty()) warn(("what was learned is lost: " + problem).c_str());

@@ -52,7 +52,7 @@ class Lock {
 
 /// 0, or why not.
 int write_whole(const std::string& path, const std::string& text) {
-    const std::string unfinished = path + "." + std::to_string(getpid()) + ".part";
+    const std::string unfinished = path + "." + host_name() + "." + std::to_string(getpid()) + ".part";
     std::FILE* const file = std::fopen(unfinished.c_str(), "we");
     if (file == nullptr) return errno;
     int error = std::fwrite(text.data(), 1, text.size(), file) == text.size() ? 0 : errno;
@@ -96,7 +96,9 @@ std::string update_verdicts(const std::string& path, const std::function<void(Ve
     const Lock lock(path + ".lock");
     if (lock.error() != 0) return path + ".lock: " + std::strerror(lock.error());
     std::string text;
-    if (access(path.c_str(), F_OK) == 0) {
+    if (access(path.c_str(), F_OK) != 0) {
+        if (errno != ENOENT) return path + ": " + std::strerror(errno);
+    } else {
         try {
             text = read_text_file(path, "what was learned");
         } catch (const Error& error) {

@@ -51,6 +51,8 @@ struct Verdict {
     std::string day = {};           ///< "2026-11-23"
 
     [[nodiscard]] bool is_begun() const { return begun > 0; }
+    /// How much it says: nothing yet, that nobody could compare, or who was faster.
+    [[nodiscard]] int certainty() const { return is_begun() ? 0 : is_compared() ? 2 : 1; }
     /// Another one would change the last bits of results.
     [[nodiscard]] bool keeps_bits() const { return rounding && !is_begun(); }
     [[nodiscard]] bool is_compared() const { return rondo > 0 || library > 0; }

@@ -133,6 +133,7 @@ TEST(Duel, comes_again_when_that_costs_little) {
     EXPECT_EQ(patience(duel), first);  // it is news, and may be wrong
     fight_on(duel, [](Rival rival, int) { return rival == Rival::rondo ? 1.05F : 1.0F; });
     EXPECT_EQ(duel.winner(), Rival::rondo);  // for a trifle nothing changes
+    EXPECT_LT(duel.fastest(Rival::rondo), duel.fastest(Rival::library));  // nor in the next run, which knows these
 }
 
 TEST(Duel, waits_the_longer_the_slower_one_is_slow) {
@@ -271,6 +272,16 @@ TEST(Duel, is_stuck_if_nobody_judges_it) {
     duel.abandon();
     EXPECT_FALSE(duel.is_stuck());
     EXPECT_TRUE(duel.is_lost());
+}
+
+// The user's error handler frees the communicator in the middle of a call.
+TEST(Duel, is_stuck_if_only_one_has_carried_out_a_call_of_both) {
+    Duel duel({.rounding = true}, 8, nullptr);
+    EXPECT_FALSE(duel.is_stuck());
+    duel.begin();
+    EXPECT_TRUE(duel.is_stuck());
+    duel.begin();
+    EXPECT_FALSE(duel.is_stuck());
 }
 
 TEST(Duel, may_wait_for_another_one) {

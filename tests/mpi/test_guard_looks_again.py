@@ -13,6 +13,8 @@ from rondo import _core
 from rondo.selection import learned
 
 CALLS = 2000
+MANY = 100_000
+"""So many come before another look at a choice that takes 400 times as long."""
 BYTES = 1000
 RULES = (
     "bcast -> {choice}\nreduce -> binomial\nreduce_scatter -> pairwise\nallreduce -> recursive_doubling\n"
@@ -115,3 +117,27 @@ def test_all_ranks_look_again_at_the_same_call(mpi: MpiLibrary, tmp_path: Path, 
     known = {"RONDO_RULES": str(rules), "RONDO_GUARD": guard, "RONDO_REPORT": ""}
     run = mpi.run_under_rondo([mpi.compile("many_calls.c"), CALLS], 3, environment=known, timeout=150).check()
     assert run.stdout == "failures 0\n"
+
+
+# What one rank of a part remembers of its calls is not what another remembers. The verdict on the world, which the part has
+# taken over, is still there when the part looks again.
+@BOTH
+def test_ranks_of_a_part_look_again_together(mpi: MpiLibrary, tmp_path: Path) -> None:
+    rules = tmp_path / "mine.rules"
+    rules.write_text("reduce -> linear_pipeline:segment=4\n")  # 64 messages where one would do
+    directory = tmp_path / "learned"
+    directory.mkdir()
+    known = {"RONDO_RULES": str(rules), "RONDO_GUARD": "exact", "RONDO_LEARNED": str(directory)}
+    known |= {"RONDO_SHARED_MEMORY": "off"}
+    program = mpi.compile("look_again_on_a_part.c")
+    run = mpi.run_under_rondo([program, MANY], 3, environment=known, timeout=150).check()
+    assert run.stdout == "failures 0\n"
+    treated = [
+        {(each["algorithm"], each["reason"]): sum(size["calls"] for size in each["classes"]) for each in rank["entries"]
+         if each["collective"] == "reduce"}
+        for rank in run.report.ranks[:2]
+    ]  # fmt: skip
+    assert treated[0] == treated[1]
+    assert treated[0]["native", TAKEN_BACK] > MANY / 2
+    found = learned.read(learned.files(directory)[0]).verdicts
+    assert {each.processes for each in found} == {2, 3}  # the part has one of its own: it has looked again

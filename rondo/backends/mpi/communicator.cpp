@@ -131,6 +131,11 @@ bool Communicator::can_communicate(MPI_Comm comm) {
     if (!asked_for_context_) {
         asked_for_context_ = true;
         context_ = world().meet(comm);
+        if (!context_.exists()) {
+            // Whatever ranks remember: what one counts for a duel, all count.
+            native_reason_ = "no context for messages to be had";
+            end_era();
+        }
         Node* const node = world().node();
         route_ = {world().messages(), world_ranks_, rank_, 0, node, node != nullptr && node->reaches_all(world_ranks_)};
     }
@@ -199,11 +204,10 @@ void Communicator::make_room(const CallKey& key, std::size_t numbers) {
 
 Duel* Communicator::duel(const DuelKind& kind, const void* chosen) {
     Duel* const found = duels().find(kind, chosen);
-    if (found != nullptr && !found->is_over() && waits_for_world()) {
+    // One that comes again is fought here: only some ranks may ask before its next call, as some remember what to do.
+    if (found != nullptr && !found->is_over() && !found->comes_again() && waits_for_world()) {
         const Duel* const known = world().duels().find(kind, chosen);
-        if (known == nullptr || !known->is_over()) return found;
-        if (found->comes_again()) end_era();  // as when a verdict changes here
-        *found = *known;
+        if (known != nullptr && known->is_over()) *found = *known;
     }
     return found;
 }

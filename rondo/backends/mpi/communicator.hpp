@@ -96,8 +96,8 @@ class Communicator {
     /// as well as it can. Where Rondo has messages of its own.
     [[nodiscard]] bool library_checks_arguments() const;
 
-    /// About such calls and this choice; nullptr if nobody has begun one. On a part of the world it is over when it is
-    /// over on the whole.
+    /// About such calls and this choice; nullptr if nobody has begun one. On a part of the world the first verdict is that
+    /// of the whole, if that comes before its own.
     Duel* duel(const DuelKind& kind, const void* chosen);
     /// Where there is none; nullptr if there have been too many.
     Duel* begin_duel(const Duel& duel);

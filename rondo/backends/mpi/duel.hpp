@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <limits>
 #include <span>
+#include <utility>
 
 namespace rondo::mpi {
 
@@ -125,8 +126,10 @@ class Duel {
     /// Who carries out the next call.
     [[nodiscard]] Rival next() const { return times_next() ? rival_in(timed_) : stand_in(); }
     [[nodiscard]] bool times_next() const { return calls_to_wait_ == 0; }
-    /// Nobody has judged it when it was due.
-    [[nodiscard]] bool is_stuck() const { return !over_ && timed_ == most_calls; }
+    /// Nobody has judged it when it was due, or only one rival has carried out a call that both should have.
+    [[nodiscard]] bool is_stuck() const {
+        return !over_ && (timed_ == most_calls || (kind_.rounding && timed_ % 2 != 0));
+    }
     /// It ends without a verdict, or with that from before. The library has all further calls, but where bits depend on
     /// it.
     void abandon() {
@@ -174,17 +177,22 @@ class Duel {
         for (int call = 0; call < timed_; ++call) {
             (rival_in(call) == Rival::rondo ? rondo : library).add(slowest[static_cast<std::size_t>(call)]);
         }
-        rondo_ = rondo.has_calls() ? rondo.least : 0;
-        library_ = library.has_calls() ? library.least : 0;
+        const float rondo_before = std::exchange(rondo_, rondo.has_calls() ? rondo.least : 0);
+        const float library_before = std::exchange(library_, library.has_calls() ? library.least : 0);
         if (!is_due()) return;
         const auto [faster, slower] = std::minmax(rondo, library);
         // Where bits depend on it, runs of a program shall not differ in which of its few calls were enough.
         const bool is_enough = kind_.rounding || faster.most * clearly_faster <= slower.least;
         if (!is_enough && timed_ != most_calls) return;
-        // What was found before is not given up for a trifle.
+        // What was found before is not given up for a trifle; the figures are those of the verdict.
         const bool is_clear = faster.least * clearly_faster <= slower.least;
-        const Rival before = winner_;
-        if (!comes_again_ || is_clear) winner_ = rondo_ <= library_ ? Rival::rondo : Rival::library;
+        const Rival before = winner_, now = rondo_ <= library_ ? Rival::rondo : Rival::library;
+        if (!comes_again_ || is_clear) {
+            winner_ = now;
+        } else if (now != before) {
+            rondo_ = rondo_before;
+            library_ = library_before;
+        }
         if (winner_ != before) looks_ = 0;
         close();
     }
