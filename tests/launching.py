@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -16,6 +17,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
+
+# Tests that run in the background ignore SIGINT, and their children would, too.
+RONDO_THAT_HEEDS = (
+    sys.executable,
+    "-c",
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from rondo.commands import main; main()",
+)
 
 
 @dataclass

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from launching import Run, launch
+from launching import RONDO_THAT_HEEDS, Run, launch
 from mpi_libraries import BUILD, MpiLibrary
 from rondo.bench import bench, launches, plans, results
 from rondo.tune import tuned_files
@@ -125,7 +125,7 @@ def test_several_numbers_of_ranks_are_measured(mpi: MpiLibrary, tmp_path: Path, 
 
 @MPICH
 def test_an_interrupt_keeps_what_there_is(mpi: MpiLibrary, tmp_path: Path, home: dict[str, str]) -> None:
-    words = [RONDO, "tune", "--minutes", "2", "--collectives", "bcast,allreduce", "--bytes", "8,1Ki"]
+    words = [*RONDO_THAT_HEEDS, "tune", "--minutes", "2", "--collectives", "bcast,allreduce", "--bytes", "8,1Ki"]
     words += ["--output", tmp_path / "mine.rules", *launcher(mpi)]
     with subprocess.Popen(
         list(map(str, words)), env=home, stderr=subprocess.PIPE, text=True, start_new_session=True

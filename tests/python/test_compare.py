@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from launching import Run, end, launch, ranks_of
+from launching import RONDO_THAT_HEEDS, Run, end, launch, ranks_of
 from rondo.bench import statistics
 from rondo.bench.statistics import Change
 from rondo.comparing import outputs, results, rivals, table, trials
@@ -431,18 +431,12 @@ def test_programs_read_nothing(here):
     assert run.returncode == 0, run.stderr
 
 
-# Tests that run in the background ignore SIGINT, and their children would, too.
-HEEDING = (
-    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from rondo.commands import main; main()"
-)
-
-
 def interrupted(directory: Path, *words: object, ready: Path, number: signal.Signals, **variables: str) -> Run:
     """Sends a signal when there is a file."""
     said = directory / "said"
     with said.open("w") as stream:
         process = subprocess.Popen(
-            [sys.executable, "-c", HEEDING, "compare", *map(str, words)],
+            [*RONDO_THAT_HEEDS, "compare", *map(str, words)],
             cwd=directory,
             env={**os.environ, **variables},
             stdout=subprocess.PIPE,
