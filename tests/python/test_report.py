@@ -46,7 +46,8 @@ def duel(choice: str, rondo: float, library: float, calls: int, *, collective: s
 
 
 def test_the_column_says_which_duels_were_won(tmp_path):
-    write_rank(tmp_path, 0, [entry(line=7), entry("ring", collective="allreduce"), entry("tree", collective="bcast")])
+    longer = entry(line=9, smallest=1 << 20, largest=1 << 20)
+    write_rank(tmp_path, 0, [entry(line=7), longer, entry("ring", collective="allreduce"), entry("tree", collective="bcast")])
     merged = run_report.read(tmp_path)
     merged.duels = [duel("doubling_123", 1, 2, 4), duel("doubling", 1, 4, 4)]
     merged.duels += [
@@ -56,6 +57,7 @@ def test_the_column_says_which_duels_were_won(tmp_path):
     text = shown(merged, 140)
     assert "doubling_123 (line 7: won a duel, 0.50, n 4) " in text
     assert "ring (won 2 duels of 3, 0.25..0.75, n 2..4) " in text
+    assert "doubling_123 (line 9) " in text  # no duel was about such long calls
     assert "tree  " in text  # whose calls are carried out so because bits depend on it, or during duels
     assert "tree took 2.00 of the library's time (n 4): taken back, from then on" in text
     assert "tree could not be compared, for ranks did not come together: taken back, from then on" in text

@@ -488,6 +488,8 @@ def test_a_candidate_that_was_left_out_is_measured_when_there_is_time(tmp_path, 
     later.run()
     assert again.measured == {(count, choice) for count in (1, 4, 16) for choice in ("native", "binomial")}
     assert [each.winners for each in later.states()] == [("binomial",)] * 3
+    # As often as the others, which had enough before.
+    assert all(each.figures["binomial"].attempts >= racing.ENOUGH_REPETITIONS for each in later.states())
 
 
 def test_a_launcher_that_fails_half_way_leaves_what_was_measured(tmp_path, monkeypatch):
@@ -498,6 +500,18 @@ def test_a_launcher_that_fails_half_way_leaves_what_was_measured(tmp_path, monke
     assert len(simulated.plans) == 1
     (measured,) = kept.opened(tmp_path, QUESTION).by_launch
     assert len(measured.configurations) == 2
+
+
+def test_ranks_elsewhere_in_a_later_launch_leave_what_was_measured(tmp_path, monkeypatch):
+    class Moving(Cluster):
+        def run(self, plan: plans.Plan, *_: object, **__: object) -> bench.Outcome:
+            self.shape = FOUR if self.plans else EIGHT
+            return super().run(plan, None)
+
+    ending = race(kept.opened(tmp_path, QUESTION), Moving(steady), monkeypatch).run()
+    assert ending.exit_code == 2
+    assert "the launcher started" in ending.problem
+    assert len(kept.opened(tmp_path, QUESTION).by_launch) == 1
 
 
 def test_ranks_that_share_memory_and_ranks_that_do_not_are_kept_apart(tmp_path):
@@ -538,6 +552,22 @@ def test_lines_are_judged_by_the_same_race(choice, times, expected):
     found = state({"native": 1e-3, **times}, spread=0.003)
     line = checking.LineOfFile(7, "bcast -> x", choice, (found.cell,))
     assert checking.judged(line, [found]).verdict is expected
+
+
+def test_wrong_results_and_lines_without_figures_are_no_lines_that_hold():
+    found = state({"native": 1e-3, "two_tree": 0.5e-3})
+    line = checking.LineOfFile(7, "bcast -> two_tree", "two_tree", (found.cell,))
+    wrong = checking.judged(line, [found], ["bcast two_tree"])
+    assert (wrong.verdict, wrong.reason) == (checking.Verdict.FAILS, "WRONG RESULTS")
+    nothing = checking.judged(line, [state({"native": 1e-3})], ["bcast circulant"])
+    assert nothing.verdict is checking.Verdict.UNMEASURED
+
+
+def test_the_last_line_of_a_file_may_lack_its_end(where, tmp_path):
+    file = tmp_path / "x.rules"
+    file.write_text("bcast -> two_tree")
+    (line,) = checking.lines_that_decide(file, EIGHT, ["bcast"], [8], where)
+    assert [cell.others for cell in line.cells] == [{}]
 
 
 def test_the_lines_that_are_checked_are_those_that_decide(where, tmp_path):
@@ -620,6 +650,16 @@ def test_a_run_uses_the_tuned_rules_of_its_machine_and_library(
     assert f"warning: {tuned} was tuned for {MPICH} on node; here is MPICH Version 4.0.2 on node" in named.stderr
 
 
+@pytest.mark.usefixtures("installed")
+def test_tuned_rules_that_cannot_be_read_refuse_no_run(rondo, tuned, stand_in_launcher, stand_in_program):
+    tuned.write_text(tuned.read_text() + "bcast -> algorithm_of_another_version\n")
+    found = rondo("run", "--dry-run", "--", stand_in_launcher("hydra"), stand_in_program("libmpi.so.12"))
+    assert found.exit_code == 0
+    assert str(tuned) not in found.stdout
+    assert f"warning: {tuned}:5: " in found.stderr
+    assert "the rules that come with Rondo are used" in found.stderr
+
+
 # Bad input.
 
 
@@ -628,6 +668,7 @@ def test_a_run_uses_the_tuned_rules_of_its_machine_and_library(
     [
         ([], "where to measure?"),
         (["--minutes", "0", "--cluster", "2x1:1ms:1Gbit"], "--minutes 0: expected more than 0"),
+        (["--minutes", "inf", "--cluster", "2x1:1ms:1Gbit"], "--minutes inf: expected more than 0, and an end"),
         (["--collectives", "bcst", "--cluster", "2x1:1ms:1Gbit"], "did you mean bcast?"),
         (["--bytes", "8:x", "--cluster", "2x1:1ms:1Gbit"], "--bytes 8:x: cannot read"),
         (["--processes", "4", "--", "mpiexec", "-n", "4"], "write {p} in place of that number"),

@@ -23,6 +23,7 @@ from rondo.tune import tuned_files
 
 if TYPE_CHECKING:
     from rondo.launching.run_report import Report
+    from rondo.tune.learning import Lesson
 
 REPORT_DIRECTORY = ".rondo-report-"
 
@@ -179,7 +180,7 @@ def command(
                     show_report(merged, merged_file)
                     click.echo(f"rules: {lesson.rules if lesson is not None else told.rules}", err=True)
                 if lesson is not None:
-                    click.echo(f"rondo: learned: {lesson.end(merged)}", err=True)
+                    show_lesson(lesson, merged)
     sys.exit(code)
 
 
@@ -214,6 +215,14 @@ def read_report(directory: Path) -> Report:
     from rondo.launching import run_report  # noqa: PLC0415 (most runs do without)
 
     return run_report.read(directory)
+
+
+def show_lesson(lesson: Lesson, merged: Report) -> None:
+    """Keeps what the run has shown, and prints how far it is."""
+    try:
+        click.echo(f"rondo: learned: {lesson.end(merged)}", err=True)
+    except Error as error:  # the exit code is the program's
+        click.echo(f"rondo: {error}", err=True)
 
 
 def show_report(merged: Report, merged_file: Path | None) -> None:

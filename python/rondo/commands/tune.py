@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import os
 import shlex
 import sys
@@ -104,8 +105,8 @@ def command(
 
     With --check, the exit code is 1 if a line no longer holds.
     """
-    if minutes <= 0:
-        raise Error(f"--minutes {minutes:g}: expected more than 0")
+    if not 0 < minutes < math.inf:
+        raise Error(f"--minutes {minutes:g}: expected more than 0, and an end")
     collectives = cells.collectives_of(collective_list)
     lengths = cells.lengths_of(byte_text)
     asked = Asked(launcher, cluster, mpi, processes).checked()
@@ -183,15 +184,19 @@ def check(file: Path, asked: Asked, collectives: Sequence[str], lengths: Sequenc
         with console.progress(deadline - time.monotonic()) as progress:
             ending = Race(field, known, deadline - time.monotonic(), progress).run(confirm=False)
         judged = [
-            checking.judged(line, measuring.states_of(known, site.shape, line.cells))
+            checking.judged(line, measuring.states_of(known, site.shape, line.cells), known.wrong)
             for site, some in lines
             for line in some
         ]
     for each in sorted(judged, key=lambda each: each.line.number):
         click.echo(f"{file}:{each.line.number}: {each.verdict.value}: {each.line.text}\n    {each.reason}")
     failing = sum(each.verdict is checking.Verdict.FAILS for each in judged)
-    click.secho(f"{file}: {len(judged)} measured, {failing} no longer hold", bold=True)
-    return ending.exit_code or (FAILS if failing else 0)
+    measured = sum(each.verdict is not checking.Verdict.UNMEASURED for each in judged)
+    lines = style.counted(len(judged), "line")
+    click.secho(f"{file}: {measured} of {lines} measured, {failing} no longer hold{of_launcher(ending)}", bold=True)
+    if failing:
+        console.say(f"before you tune again, remove what was measured then: {file.with_suffix('.measured')}")
+    return WRONG_RESULTS if known.wrong else ending.exit_code or (FAILS if failing else 0)
 
 
 def circumstances(site: Site) -> Circumstances:
@@ -244,6 +249,8 @@ def remarks_of(known: Kept, ending: Ending, left_out: Sequence[str], figures: st
 
 def of_launcher(ending: Ending) -> str:
     """That it did not come to its end."""
+    if ending.problem:
+        return f"; it ended before all was measured: {ending.problem}"
     if ending.exit_code - 128 in process.ENDING:
         return "; it was interrupted before all was measured"
     return f"; the launcher ended with {ending.exit_code} before all was measured" if ending.exit_code else ""

@@ -89,7 +89,7 @@ def instructed(
     chosen = choose_abi(line, wanted, environment)
     tuned = tuned_files.for_run(rules, line, cluster_text, wanted_mpi, environment)
     if rules is None:
-        chosen_rules = check_rules(str(tuned.path) if tuned.path is not None else None)
+        chosen_rules, tuned = rules_unasked(tuned)
     if chosen_rules is not None:
         variables[rules_file.VARIABLE] = str(chosen_rules)
     if guard != "off" and (chosen_rules is not None or learn):  # what the user has named is not doubted
@@ -108,6 +108,20 @@ def instructed(
             variables[learned.VARIABLE] = str(kept_in)
     library = installation.preload_library(chosen)
     return Instructed(line, library, variables, environment, tuned)
+
+
+def rules_unasked(tuned: tuned_files.Found) -> tuple[Path | None, tuned_files.Found]:
+    """Of a run whose user has named none: the tuned ones, else those that come with Rondo.
+
+    Another version of Rondo may have written the tuned ones. What cannot be read of them refuses no run.
+    """
+    try:
+        return check_rules(str(tuned.path) if tuned.path is not None else None), tuned
+    except Error as error:
+        if tuned.path is None:
+            raise
+        note = f"warning: {error}; the rules that come with Rondo are used"
+        return check_rules(None), tuned_files.Found(None, note, warning=True)
 
 
 def mpi_on_cluster(line: launcher.CommandLine, wanted_mpi: str | None) -> mpi_library.MpiLibrary:

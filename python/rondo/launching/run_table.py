@@ -114,7 +114,14 @@ def _chosen(entry: Entry, duels: Sequence[Duel]) -> Text:
 
 
 def _is_about(duel: Duel, entry: Entry) -> bool:
-    return (duel.collective, duel.choice.partition(":")[0]) == (entry.collective, entry.algorithm)
+    same = (duel.collective, duel.choice.partition(":")[0]) == (entry.collective, entry.algorithm)
+    length = _length_class(duel.bytes)
+    return same and any(_length_class(e.smallest) <= length <= _length_class(e.largest) for e in entry.classes)
+
+
+def _length_class(length: int) -> int:
+    """Of such calls one duel says the same: those of up to 63 bytes, and those of a power of two."""
+    return max(length, 63).bit_length()
 
 
 def _won(fought: Sequence[Duel]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -52,7 +52,7 @@ def lines_that_decide(
     The candidates of a cell are what has to be measured: the choice of the line, or all that can win where the line
     says native.
     """
-    last = rules_text.tuned_lines(rules_file.read(rules)).count("\n")
+    last = len(rules_text.tuned_lines(rules_file.read(rules)).removesuffix("\n").split("\n"))
     found: dict[int, LineOfFile] = {}
     for collective in collectives:
         for count in cells.counts_of(collective, lengths, shape.processes):
@@ -61,7 +61,7 @@ def lines_that_decide(
             if decider is None or not 0 < decider.line <= last:
                 continue
             choice = cells.written(collective, cells.choice_of(explained))
-            cell = cells.of_count(shape, collective, count, where)
+            cell = dataclasses.replace(cells.of_count(shape, collective, count, where), others={})
             if choice != NATIVE:
                 seconds = {each.choice: each.seconds for each in explained.candidates if each.chosen and each.seconds}
                 cell = dataclasses.replace(cell, seconds={choice: next(iter(seconds.values()), cell.native_seconds)})
@@ -71,11 +71,13 @@ def lines_that_decide(
     return list(found.values())
 
 
-def judged(line: LineOfFile, states: Sequence[State]) -> Judged:
-    """What the repetitions of a line's cells say."""
+def judged(line: LineOfFile, states: Sequence[State], wrong: Collection[str] = ()) -> Judged:
+    """What the repetitions of a line's cells say. `wrong`: what delivered wrong results, as Kept has it."""
+    if f"{line.cells[0].collective} {line.choice}" in wrong:
+        return Judged(line, Verdict.FAILS, "WRONG RESULTS")
     certain = [each for each in states if each.certain]
     if not certain:
-        return Judged(line, Verdict.UNMEASURED, "there was no time")
+        return Judged(line, Verdict.UNMEASURED, "there was no time, or it does not serve such calls")
     verdicts = [_verdict(line.choice, each) for each in certain]
     for wanted in (Verdict.FAILS, Verdict.UNDECIDED):
         reasons = [reason for verdict, reason in verdicts if verdict is wanted]
@@ -92,7 +94,7 @@ def _verdict(choice: str, state: State) -> tuple[Verdict, str]:
         return Verdict.HOLDS, f"{state.cell.text}: nobody is faster for certain"
     figure = state.figures.get(choice)
     if figure is None:
-        return Verdict.FAILS, f"{state.cell.text}: {choice} was not measured, or its results were wrong"
+        return Verdict.FAILS, f"{state.cell.text}: {choice} does not serve it"
     text = f"{state.cell.text}: {figure.text}"
     if figure.ratio.certain and figure.ratio.high < 1:
         return Verdict.HOLDS, text

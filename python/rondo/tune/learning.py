@@ -70,11 +70,14 @@ class Lesson:
         self._origins: list[str | int] = []
         """Of each line of the rules: why it was added, or its number in the user's own file."""
 
-    def courses(self) -> list[Course]:
-        """Of all kinds of calls that there are verdicts about."""
+    def courses(self, report: Report | None = None) -> list[Course]:
+        """Of all kinds of calls that there are verdicts about; with the report of a run, of those that it had."""
         verdicts = learned.read(self._verdicts).verdicts if self._verdicts.exists() else ()
         kinds = learned.kinds([each for each in verdicts if each.collective in plans.COLLECTIVES])
-        return [_course(condition, known, self._where) for condition, known in kinds.items()]
+        return [
+            _course(condition, known, self._where) for condition, known in kinds.items()
+            if report is None or any(_occurs(each, report) for each in known)
+        ]  # fmt: skip
 
     def text_of_rules(self) -> str:
         """For the run: the rules of the user, with what is tried or is the best.
@@ -104,7 +107,7 @@ class Lesson:
             return Seen(_ranks_on(report) or seen.ranks_on, calls, report.shared_memory is not None)
 
         seen_calls.change(self._verdicts, with_these)
-        return self.progress()
+        return self.progress(report)
 
     def credited(self, report: Report) -> Report:
         """The report of the run, with what was chosen by learning, and with lines of the user's own rules."""
@@ -122,15 +125,30 @@ class Lesson:
             return msgspec.structs.replace(entry, learned=origin)
         return msgspec.structs.replace(entry, line=origin)
 
-    def progress(self) -> str:
-        """How far it is, for people."""
-        courses = self.courses()
+    def progress(self, report: Report | None = None) -> str:
+        """How far it is, for people; with the report of a run, for its program: others have calls of their own."""
+        courses = self.courses(report)
         open_ones = [each for each in courses if each.untried]
         settled = f"{counted(len(courses) - len(open_ones), 'kind')} of calls settled"
         if not open_ones:
             return f"{settled}; nothing is left to try" if courses else "no kind of calls was compared yet"
         runs = max(len(each.untried) for each in open_ones)
         return f"{settled}, {len(open_ones)} with choices left to try, in {counted(runs, 'run')} like this one"
+
+
+def _occurs(verdict: Verdict, report: Report) -> bool:
+    """The guard compared such calls in a run, or learning chose for them."""
+    compared = any(
+        duel.collective == verdict.collective
+        and duel.processes == verdict.processes
+        and verdict.lowest <= duel.bytes <= verdict.highest
+        for duel in report.duels
+    )
+    return compared or any(
+        entry.learned and entry.collective == verdict.collective and each.smallest <= verdict.highest
+        and verdict.lowest <= each.largest
+        for entry in report.entries for each in entry.classes
+    )  # fmt: skip
 
 
 def _course(condition: str, known: Sequence[Verdict], where: cells.Circumstances) -> Course:

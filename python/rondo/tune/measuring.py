@@ -71,6 +71,8 @@ class Ending:
 
     exit_code: int = 0
     """Of the launcher, 128 + n after signal n; 0 if all went well, also if the box was too small."""
+    problem: str = ""
+    """What ended it, if that was no launcher."""
     missing: list[Cell] = field(default_factory=list)
     """Of which too little was measured to say anything."""
     undecided: list[Cell] = field(default_factory=list)
@@ -117,6 +119,8 @@ class Race:
                     self._go_on()
         except KeyboardInterrupt:
             self._ending.exit_code = 130
+        except Error as error:  # what was measured before is there
+            self._ending.exit_code, self._ending.problem = error.exit_code, str(error)
         for state in self.states():
             if not state.cell.seconds:
                 continue

@@ -108,13 +108,18 @@ class State:
 
     @property
     def unconfirmed(self) -> tuple[str, ...]:
-        """Of a decided cell, the candidates that may be the best in other launches; none if there were enough."""
-        if not self.figures or self.attempts >= ENOUGH_REPETITIONS:
+        """Of a decided cell, the candidates that may be the best in other launches; none if all had enough.
+
+        All of them together: what others had on another day says little beside those that come late.
+        """
+        if not self.figures:
             return ()
         best = min(self.native, next(iter(self.figures.values())).median)
-        return tuple(
-            choice for choice, each in self.figures.items() if each.median <= NEAR * best or choice == self.cell.default
-        )
+        near = [
+            each for each in self.figures.values() if each.median <= NEAR * best or each.choice == self.cell.default
+        ]
+        had_enough = all(attempts >= ENOUGH_REPETITIONS for attempts in (self.attempts, *(e.attempts for e in near)))
+        return () if had_enough else tuple(each.choice for each in near)
 
     @property
     def unmeasured(self) -> tuple[str, ...]:

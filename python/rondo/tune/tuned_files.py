@@ -7,6 +7,7 @@ The head of the file decides, not its name: `# machine: ...` and `# library: ...
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import re
 import socket
@@ -100,12 +101,18 @@ def directories(environment: Mapping[str, str]) -> list[Path]:
 
 def files(environment: Mapping[str, str]) -> Iterator[tuple[Path, Head]]:
     """All that there are."""
-    for directory in directories(environment):
-        for path in sorted(directory.glob(f"*{SUFFIX}")):
-            with contextlib.suppress(Error):
-                head = head_of(rules_file.read(path))
-                if head is not None:
-                    yield path, head
+    for path in itertools.chain.from_iterable(map(_files_in, directories(environment))):
+        with contextlib.suppress(Error):
+            head = head_of(rules_file.read(path))
+            if head is not None:
+                yield path, head
+
+
+def _files_in(directory: Path) -> list[Path]:
+    try:
+        return sorted(directory.glob(f"*{SUFFIX}"))
+    except OSError:  # root's, say, with a umask that lets nobody else in
+        return []
 
 
 def for_run(
