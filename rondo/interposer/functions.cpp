@@ -108,8 +108,9 @@ int call_small(const char* collective, const mpi::Library& library, const UserCa
     library.Comm_rank(call.comm, &rank);
     const bool is_root = inter != 0 ? call.root == MPI_ROOT : call.root == rank;
     const bool has_whole = is_root || !find_collective(collective)->has.parts_of_the_root();
-    if ((has_whole && call.count > INT_MAX) || call.input_count > INT_MAX || call.part_count > INT_MAX)
-        return MPI_ERR_COUNT;
+    const bool in_place = call.input == MPI_IN_PLACE || call.output == MPI_IN_PLACE;
+    const bool is_long = !in_place && (call.input_count > INT_MAX || call.part_count > INT_MAX);
+    if ((has_whole && call.count > INT_MAX) || is_long) return MPI_ERR_COUNT;
     if (!has_whole || !call.counts.is_argument()) return native(library, call);
     UserCall small = call;
     // Of an inter-communicator, what has a place for each rank is from, or for, the other group.

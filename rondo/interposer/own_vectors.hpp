@@ -29,7 +29,7 @@ class OwnVectors {
 
     explicit OwnVectors(const SeenCall& seen)
         : seen_(seen), input_type_(described(seen.call.input_type)), outgoing_{outgoing()}, incoming_{incoming()},
-          fits_(parts_differ() || is_in_place() || outgoing_[0].bytes() == incoming_[0].bytes()), data_(exchanging()) {}
+          fits_(is_in_place() || outgoing_[rank()].bytes() == incoming_[rank()].bytes()), data_(exchanging()) {}
 
     OwnVectors(const OwnVectors&) = delete;  // `input_type_` may refer to `derived_`
     OwnVectors& operator=(const OwnVectors&) = delete;
@@ -52,13 +52,16 @@ class OwnVectors {
     [[nodiscard]] const char* wrong() const {
         const UserCall& call = seen_.call;
         constexpr const char* doubtful = "doubtful buffers";
-        if (call.output == MPI_IN_PLACE) return doubtful;
+        if (call.output == MPI_IN_PLACE && !parts_differ()) return doubtful;
         if (!is_in_place() && call.input_type == mpi::library().datatype_null) return doubtful;
         if (has_negative_count()) return "negative count";
-#ifndef RONDO_ABI_OPENMPI
+#ifdef RONDO_ABI_OPENMPI
+        if (call.output == MPI_IN_PLACE) return doubtful;
+#else
         const bool sends = !is_in_place() && data_.outgoing().bytes() > 0, receives = data_.incoming().bytes() > 0;
-        if (seen_.type.predefined && receives && call.output == nullptr) return doubtful;
-        if (input_type_.predefined && sends && call.input == nullptr) return doubtful;
+        if (receives && call.output == MPI_IN_PLACE) return doubtful;
+        if (seen_.type.predefined && starts_nowhere(incoming_)) return doubtful;
+        if (!is_in_place() && input_type_.predefined && starts_nowhere(outgoing_)) return doubtful;
         const bool alike = parts_differ()
                                ? call.input_type == call.datatype && call.input_counts.array() == call.counts.array()
                                : call.input_type == call.datatype && call.input_count == call.count;
@@ -74,17 +77,26 @@ class OwnVectors {
                (!is_in_place() && is_refused(outgoing_, data_.outgoing().bytes()));
     }
 
-    /// Where this rank would send other lengths than it gets, that is an error of its own, for which the others must
-    /// not wait: they get what stands in its output.
+    /// Where this rank would send itself another length than it gets, that is an error of its own, for which the others
+    /// must not wait: where all parts are alike they get what stands in its output.
     int run(const Plan& plan, bool /*is_wrong*/) const {
         const int error = seen_.communicator.run_exchange(plan, data_);
         if (error != MPI_SUCCESS || fits_) return error;
-        return outgoing_[0].bytes() > incoming_[0].bytes() ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
+        return outgoing_[rank()].bytes() > incoming_[rank()].bytes() ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
     }
 
   private:
     [[nodiscard]] bool parts_differ() const { return seen_.call.counts.is_argument(); }
     [[nodiscard]] bool is_in_place() const { return seen_.call.input == MPI_IN_PLACE; }
+    [[nodiscard]] Rank rank() const { return seen_.communicator.rank(); }
+    /// Some part has data at address 0; beyond it they may stand at addresses of their own (MPI_BOTTOM).
+    [[nodiscard]] bool starts_nowhere(const mpi::PlacedParts& parts) const {
+        if (parts.buffer != nullptr) return false;
+        for (Rank each = 0; each < seen_.communicator.size(); ++each) {
+            if (parts.counts[each] > 0 && parts.type.size > 0 && parts.displacement(each) == 0) return true;
+        }
+        return false;
+    }
     [[nodiscard]] bool has_negative_count() const {
         const auto is_negative = [this](const mpi::PartCounts& counts) {
             if (counts.plainly_equal()) return counts[0] < 0;
@@ -97,7 +109,8 @@ class OwnVectors {
     }
     mpi::Exchanging exchanging() const {
         mpi::notice_device_runtimes();  // memory of a device has to be packed
-        return {outgoing_, incoming_, is_in_place() || !fits_};
+        if (fits_ || !parts_differ()) return {outgoing_, incoming_, is_in_place() || !fits_};
+        return {mpi::ExchangedParts(outgoing_, rank()), mpi::ExchangedParts(incoming_, rank())};
     }
     [[nodiscard]] mpi::PlacedParts incoming() const {
         const UserCall& call = seen_.call;

@@ -37,6 +37,7 @@ long all[ranks + 1] = {};
 const int one_each[ranks] = {1, 1, 1}, in_order[ranks] = {0, 1, 2};
 MPI_Datatype committed = MPI_LONG;
 MPI_Datatype uncommitted;
+MPI_Datatype empty;
 MPI_Op user_sum;
 MPI_Op ordered_sum;  // the odd rank says that it does not commute
 
@@ -58,7 +59,43 @@ int exchange_with_rank_0(MPI_Comm comm, int sent, int awaited) {
     return MPI_Alltoallv(numbers, to, in_order, MPI_LONG, all, from, in_order, MPI_LONG, comm);
 }
 
+/// An all-to-all in which the odd rank has so many elements for itself, and awaits so many.
+int exchange_with_itself(MPI_Comm comm, int sent, int awaited) {
+    const long numbers[ranks + 1] = {own, own, own, own};
+    const int to[ranks] = {1, 1, odd() ? sent : 1}, from[ranks] = {1, 1, odd() ? awaited : 1};
+    return MPI_Alltoallv(numbers, to, in_order, MPI_LONG, all, from, in_order, MPI_LONG, comm);
+}
+
+const int none_of_the_last[ranks] = {1, 1, 0};
+bool gathered_but_the_last() { return all[0] == 1 && all[1] == 2 && all[2] == 0; }
+
 const std::map<std::string, Case> cases = {
+    {"alltoallv, elements of no bytes",
+     {[](MPI_Comm comm) {
+          const long numbers[ranks] = {own, own, own};
+          return MPI_Alltoallv(numbers, one_each, in_order, odd() ? empty : MPI_LONG, all, none_of_the_last, in_order,
+                               MPI_LONG, comm);
+      },
+      gathered_but_the_last}},
+    {"alltoallv, more for itself", {[](MPI_Comm comm) { return exchange_with_itself(comm, 2, 1); }, gathered}},
+    {"gatherv, elements of no bytes",
+     {[](MPI_Comm comm) {
+          return MPI_Gatherv(&own, 1, odd() ? empty : MPI_LONG, all, none_of_the_last, in_order, MPI_LONG, 0, comm);
+      },
+      [] { return rank != 0 || gathered_but_the_last(); }}},
+    {"gatherv, one place for all",
+     {[](MPI_Comm comm) {
+          const int places[ranks] = {};
+          return MPI_Gatherv(&own, 1, MPI_LONG, all, one_each, places, MPI_LONG, odd_one, comm);
+      },
+      [] { return !odd() || (all[0] >= 1 && all[0] <= ranks && all[1] == 0); }}},
+    {"scatterv, elements of no bytes",
+     {[](MPI_Comm comm) {
+          const long numbers[ranks] = {1, 2, 3};
+          return MPI_Scatterv(numbers, none_of_the_last, in_order, MPI_LONG, &result, 1, odd() ? empty : MPI_LONG, 0,
+                              comm);
+      },
+      [] { return result == (odd() ? 0 : own); }}},
     {"reduce, one buffer at the root", {reduce_in_one_buffer, [] { return sum_at(odd_one); }}},
     {"reduce, in place beside the root",
      {[](MPI_Comm comm) {
@@ -278,6 +315,8 @@ int main(int argc, char** argv) {
     MPI_Type_dup(MPI_LONG, &committed);
     MPI_Type_commit(&committed);
     MPI_Type_contiguous(1, MPI_LONG, &uncommitted);
+    MPI_Type_contiguous(0, MPI_LONG, &empty);
+    MPI_Type_commit(&empty);
     MPI_Op_create(add_numbers, 1, &user_sum);
     MPI_Op_create(add_numbers, odd() ? 0 : 1, &ordered_sum);
     for (int index = 1; index < argc; ++index) {

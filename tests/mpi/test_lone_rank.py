@@ -19,7 +19,14 @@ UNCOMMITTED_OUTPUT = [
     f"{each}, uncommitted datatype for the output" for each in ("gather", "gatherv", "scatter", "scatterv")
 ]
 # What every library carries out.
-TAKEN = ["scatter, more room at the root", "scatterv, more room at the root"]
+TAKEN = [
+    "scatter, more room at the root",
+    "scatterv, more room at the root",
+    "alltoallv, elements of no bytes",
+    "gatherv, elements of no bytes",
+    "gatherv, one place for all",
+    "scatterv, elements of no bytes",
+]
 # What Open MPI carries out.
 TAKEN_BY_OPENMPI = [
     "allgather, uncommitted datatype for the output",
@@ -88,6 +95,14 @@ def test_lengths_on_which_two_ranks_disagree_end_as_natively(mpi: MpiLibrary) ->
     reported = [line for line in said if re.search("class [1-9]", line)]
     assert len(reported) == 2
     assert all(line.startswith("rank 2, scatterv, more than awaited") for line in reported)
+
+
+# Natively libraries differ: nobody else waits, in any case.
+def test_other_length_for_itself_fails_there_alone(mpi: MpiLibrary) -> None:
+    command = [mpi.compile("lone_rank.cpp"), "alltoallv, more for itself"]
+    said = lines(mpi.run_under_rondo(command, RANKS, timeout=20, **FORCED_ALL_TO_ALL).check())
+    assert len([line for line in said if re.search("rank 2, alltoallv.* class [1-9]", line)]) == 2
+    assert len([line for line in said if line.endswith("class 0, right")]) == 3 * RANKS - 2
 
 
 @pytest.mark.parametrize("case", ["alltoallv, more than rank 0 awaits", "gatherv, more than the root awaits"])

@@ -2,6 +2,8 @@
 #include "rondo/backends/mpi/exchanging.hpp"
 
 #include <algorithm>
+#include <new>
+#include <utility>
 
 #include "rondo/backends/mpi/device_memory.hpp"
 
@@ -29,6 +31,30 @@ ExchangedParts::ExchangedParts(const PlacedParts& parts, Rank still)
         first_ += lowest * parts.type.extent;
     }
     if (on_device(first_)) direct_ = false;
+}
+
+bool ExchangedParts::overlap() const {
+    if (!direct_ || !parts_.displacements.is_argument()) return false;
+    // Nearly all stand in the order of their ranks.
+    bool in_order = true;
+    Count end = 0;
+    visit([&](Count first, Count bytes) {
+        if (bytes == 0) return;
+        in_order = in_order && first >= end;
+        end = first + bytes;
+    });
+    if (in_order) return false;
+    try {
+        std::vector<std::pair<Count, Count>> places;
+        visit([&](Count first, Count bytes) {
+            if (bytes > 0) places.emplace_back(first, first + bytes);
+        });
+        std::ranges::sort(places);
+        const auto overlapping = [](const auto& one, const auto& next) { return next.first < one.second; };
+        return std::ranges::adjacent_find(places, overlapping) != places.end();
+    } catch (const std::bad_alloc&) {
+        return true;  // nobody knows
+    }
 }
 
 template <class Move>

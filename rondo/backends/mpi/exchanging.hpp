@@ -34,13 +34,18 @@ class ExchangedParts {
         }
     }
 
+    /// Some bytes of the user's memory are in several parts.
+    [[nodiscard]] bool overlap() const;
+    /// They need a place of their own.
+    void need_place() { direct_ = false; }
+
     /// To and from a place of their own. Both return an MPI error code.
     int pack(char* into, MPI_Comm comm) const;
     int unpack(const char* from, MPI_Comm comm) const;
 
   private:
     [[nodiscard]] Count count_of(Rank rank) const {
-        return rank == still_ ? 0 : std::max<Count>(0, parts_.counts[rank]);
+        return rank == still_ || parts_.type.size == 0 ? 0 : std::max<Count>(0, parts_.counts[rank]);
     }
     [[nodiscard]] Count bytes_of(Rank rank) const { return count_of(rank) * parts_.type.size; }
     /// Calls `move(data, packed)` for pieces of all parts that an int counts, as long as it returns MPI_SUCCESS.
@@ -55,13 +60,18 @@ class ExchangedParts {
     char* first_;
 };
 
-/// Both sides. In place there is one: what is sent stands where what is received goes.
+/// Both sides. In place there is one: what is sent stands where what is received goes. MPI forbids that received parts
+/// overlap, but a root may throw data away like that: they come one after the other, then.
 class Exchanging {
   public:
     Exchanging(const PlacedParts& outgoing, const PlacedParts& incoming, bool in_place)
-        : outgoing_(in_place ? incoming : outgoing), incoming_(incoming), in_place_(in_place) {}
+        : outgoing_(in_place ? incoming : outgoing), incoming_(incoming), in_place_(in_place) {
+        separate_incoming();
+    }
     Exchanging(const ExchangedParts& outgoing, const ExchangedParts& incoming)
-        : outgoing_(outgoing), incoming_(incoming), in_place_(false) {}
+        : outgoing_(outgoing), incoming_(incoming), in_place_(false) {
+        separate_incoming();
+    }
 
     [[nodiscard]] bool in_place() const { return in_place_; }
     [[nodiscard]] const ExchangedParts& outgoing() const { return outgoing_; }
@@ -75,6 +85,12 @@ class Exchanging {
     [[nodiscard]] std::uint32_t hash_of_places() const;
 
   private:
+    void separate_incoming() {
+        if (!incoming_.overlap()) return;
+        incoming_.need_place();
+        if (in_place_) outgoing_.need_place();
+    }
+
     ExchangedParts outgoing_, incoming_;
     bool in_place_;
 };

@@ -2,6 +2,7 @@
 #include "rondo/backends/mpi/packing.hpp"
 
 #include <limits>
+#include <mutex>
 
 #include "rondo/backends/mpi/device_memory.hpp"
 
@@ -27,6 +28,8 @@ int copy_by_message(const void* from, Count count, MPI_Datatype type, void* into
                     MPI_Datatype into_type, MPI_Comm comm) {
     int self = 0;
     library().Comm_rank(comm, &self);
+    static std::recursive_mutex& one_at_a_time = *new std::recursive_mutex;  // all such messages are alike
+    const std::lock_guard lock(one_at_a_time);
     constexpr Count largest_int = std::numeric_limits<int>::max();
     if (count <= largest_int && into_count <= largest_int) {
         return library().Sendrecv(from, static_cast<int>(count), type, self, 0, into, static_cast<int>(into_count),
