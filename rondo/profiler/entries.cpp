@@ -118,14 +118,11 @@ struct makes_last_but_one : nothing {
         announce_communicator(*std::bit_cast<const HandleWord*>(arguments[count - 2]), names[function]);
     }
 };
-struct ends {
-    explicit ends(const Word* arguments, std::uint32_t /*count*/)
-        : handle(*std::bit_cast<const HandleWord*>(arguments[0])) {}
-    void after(const Word* /*arguments*/, std::uint32_t /*count*/, std::uint32_t /*function*/) const {
-        forget_communicator(handle);
+struct ends : nothing {
+    /// Before the library can give its handle to a new one.
+    explicit ends(const Word* arguments, std::uint32_t count) : nothing(arguments, count) {
+        forget_communicator(*std::bit_cast<const HandleWord*>(arguments[0]));
     }
-    static std::uint64_t bytes(const Word* /*arguments*/) { return 0; }
-    HandleWord handle;
 };
 struct renames : nothing {
     using nothing::nothing;

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,6 +53,8 @@ class Lock {
 
 /// 0, or why not.
 int write_whole(const std::string& path, const std::string& text) {
+    rlimit limit{};  // beyond it, a signal would end the program
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < text.size()) return EFBIG;
     const std::string unfinished = path + "." + host_name() + "." + std::to_string(getpid()) + ".part";
     std::FILE* const file = std::fopen(unfinished.c_str(), "we");
     if (file == nullptr) return errno;

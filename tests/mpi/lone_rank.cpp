@@ -89,13 +89,6 @@ const std::map<std::string, Case> cases = {
           return MPI_Gatherv(&own, 1, MPI_LONG, all, one_each, places, MPI_LONG, odd_one, comm);
       },
       [] { return !odd() || (all[0] >= 1 && all[0] <= ranks && all[1] == 0); }}},
-    {"scatterv, elements of no bytes",
-     {[](MPI_Comm comm) {
-          const long numbers[ranks] = {1, 2, 3};
-          return MPI_Scatterv(numbers, none_of_the_last, in_order, MPI_LONG, &result, 1, odd() ? empty : MPI_LONG, 0,
-                              comm);
-      },
-      [] { return result == (odd() ? 0 : own); }}},
     {"reduce, one buffer at the root", {reduce_in_one_buffer, [] { return sum_at(odd_one); }}},
     {"reduce, in place beside the root",
      {[](MPI_Comm comm) {

@@ -14,10 +14,18 @@ IN_PLACE = ["reduce, send in place", "reduce_c, send in place"]
 OPEN_MPI = ["no send buffer", "receive in place", "intercommunicator", "allgather, no communicator"]
 # MPICH and Intel MPI call the handler, and MPICH succeeds all the same. Null is right there.
 NO_ERROR = ["alltoallv, no buffers for no elements", "alltoallv_c, no buffers for no elements"]
+# Intel MPI crashes in the first, and then in others.
+AFTER_IN_PLACE = [
+    *(f"reduce{form}, {what}" for form in ("", "_c") for what in ("send in place", "one buffer for both")),
+    *(f"reduce{form}, nothing wrong afterwards" for form in ("", "_c")),
+    "bcast_c, MPI_MAX on complex numbers",
+    "reduce_c, nothing wrong",
+    "reduce_c, receive in place",
+]
 FATAL = {
     "mpich": [*NO_TYPE, *IN_PLACE, *NO_ERROR],
     "mpiabi": [*NO_TYPE, *IN_PLACE, *NO_ERROR],
-    "impi": NO_ERROR,
+    "impi": [*NO_ERROR, *AFTER_IN_PLACE],
     "openmpi": OPEN_MPI,
     "debian_mpich": [
         "negative count",

@@ -25,7 +25,6 @@ TAKEN = [
     "alltoallv, elements of no bytes",
     "gatherv, elements of no bytes",
     "gatherv, one place for all",
-    "scatterv, elements of no bytes",
 ]
 # What Open MPI carries out.
 TAKEN_BY_OPENMPI = [

@@ -144,7 +144,8 @@ bool Communicator::can_communicate(MPI_Comm comm) {
 
 Communicator::~Communicator() {
     if (watched == this) watched = nullptr;
-    world().give_back(context_);
+    // Else the first calls of its next owner might take what this one has not.
+    if (!messages_may_be_left_) world().give_back(context_);
 }
 
 const Communicator* watch(const Communicator* communicator) { return std::exchange(watched, communicator); }
@@ -330,7 +331,9 @@ bool Communicator::library_checks_arguments() const {
 
 int Communicator::execute(const Plan& plan, const Operands& operands) {
     route_.tag = context_.tag(calls_);
-    return operation_.run(plan, operands, route_);
+    const int error = operation_.run(plan, operands, route_);
+    if (error != MPI_SUCCESS) messages_may_be_left_ = true;
+    return error;
 }
 
 }  // namespace rondo::mpi

@@ -89,7 +89,10 @@ class Communicator {
     /// std::bad_alloc.
     int run_exchange(const Plan& plan, const Exchanging& data);
     /// Instead of running a plan that the other ranks may run.
-    void skip_call() { count_call(); }
+    void skip_call() {
+        count_call();
+        messages_may_be_left_ = true;
+    }
     /// True if the library takes data of this type for a message. Where Rondo has messages of its own.
     [[nodiscard]] bool can_send(const void* data, const Datatype& type) const;
     /// True if the library reports arguments that MPI forbids; it may have been told not to, and then carries calls out
@@ -129,6 +132,7 @@ class Communicator {
     Spread spread_;
     std::vector<Rank> world_ranks_;  // of the ranks here, once they are found; room was made before
     std::uint32_t calls_ = 0;
+    bool messages_may_be_left_ = false;
     const char* native_reason_ = nullptr;
     /// A decision that is kept, but not the plan: all plans of the process share one limit.
     struct Kept {
