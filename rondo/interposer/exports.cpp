@@ -10,9 +10,12 @@ using rondo::interposer::CallWords;
 using rondo::interposer::HandleWord;
 using rondo::interposer::keep_beside;
 using rondo::interposer::kept_beside;
+using rondo::interposer::last_calls;
 using rondo::interposer::LastCall;
+using rondo::interposer::own_last_calls;
 using rondo::interposer::place_of;
 using rondo::interposer::places;
+using rondo::interposer::places_beside;
 using rondo::interposer::Word;
 using rondo::interposer::Words;
 
@@ -64,6 +67,10 @@ int again(LastCall& last, const Words& words) {
     return last.again(last, std::bit_cast<const void*>(input), std::bit_cast<void*>(output));
 }
 
+/// Of all places.
+constexpr std::size_t table_size();
+constexpr std::size_t functions_before = __COUNTER__ + 1;
+
 }  // namespace
 
 // Each argument takes a register or, from the seventh on on x86-64, a word of the stack, whatever its type: who is
@@ -80,17 +87,23 @@ int again(LastCall& last, const Words& words) {
         return made;       \
     }()
 #define RONDO_EXPORT(name, serve, SHAPE, Integer)                                                         \
-    static RONDO_THREAD_LOCAL constinit LastCall name##_known[places];                                    \
+    static constexpr std::size_t name##_first = places_beside + places * (__COUNTER__ - functions_before);  \
     __attribute__((noinline)) static int name##_carefully(SHAPE(RONDO_PARAMETER), const void* caller) {   \
         using Function = int (*)(SHAPE(RONDO_PARAMETER));                                                 \
         static const auto other = reinterpret_cast<Function>(rondo::interposer::detour(#name, caller));   \
         if (other != nullptr) return other(SHAPE(RONDO_ARGUMENT));                                        \
-        LastCall& last = name##_known[place_of(static_cast<HandleWord>(comm))];                           \
+        LastCall* const own = own_last_calls(table_size());                                               \
+        if (own == nullptr) {                                                                             \
+            LastCall passing;                                                                             \
+            return rondo::interposer::serve(RONDO_WORDS(SHAPE), caller, passing);                         \
+        }                                                                                                 \
+        LastCall* const known = own + name##_first;                                                       \
+        LastCall& last = known[place_of(static_cast<HandleWord>(comm))];                                  \
         const CallWords deciding = words_of<Integer>(RONDO_WORDS(SHAPE), last.rank);                      \
         if (last.is_served(deciding)) {                                                                   \
             const int error = again(last, RONDO_WORDS(SHAPE));                                            \
             if (error != LastCall::not_again) return error;                                               \
-        } else if (LastCall* const kept = kept_beside(name##_known, last, deciding)) {                    \
+        } else if (LastCall* const kept = kept_beside(known, last, deciding)) {                    \
             if (kept->is_served(deciding)) {                                                              \
                 const int error = again(*kept, RONDO_WORDS(SHAPE));                                       \
                 if (error != LastCall::not_again) return error;                                           \
@@ -99,7 +112,7 @@ int again(LastCall& last, const Words& words) {
                 return reinterpret_cast<Function>(kept->native)(SHAPE(RONDO_ARGUMENT));                   \
             }                                                                                             \
         }                                                                                                 \
-        keep_beside(name##_known, last, deciding);                                                        \
+        keep_beside(known, last, deciding);                                                        \
         last.forget(deciding);                                                                            \
         const Words words = RONDO_WORDS(SHAPE);                                                           \
         return rondo::interposer::serve(words, caller, last);                                             \
@@ -107,7 +120,8 @@ int again(LastCall& last, const Words& words) {
     extern "C" __attribute__((visibility("default"))) int name(SHAPE(RONDO_PARAMETER)) {                  \
         using Function = int (*)(SHAPE(RONDO_PARAMETER));                                                 \
         const Words words = RONDO_WORDS(SHAPE);                                                           \
-        const LastCall& last = kept_in_a_register(name##_known[place_of(static_cast<HandleWord>(comm))]); \
+        const LastCall& last =                                                                            \
+            kept_in_a_register(last_calls[name##_first + place_of(static_cast<HandleWord>(comm))]);       \
         const CallWords deciding = words_of<Integer>(words, last.rank);                                   \
         if (hands_on<Integer>(last, words, deciding)) {                                                   \
             last.left->note(last.reason);                                                                 \
@@ -133,3 +147,12 @@ int again(LastCall& last, const Words& words) {
 
 RONDO_WRAPPED_FUNCTIONS(RONDO_EXPORTS)
 RONDO_FUNCTIONS_WITHOUT_COUNT(RONDO_EXPORTS_WITHOUT_COUNT)
+
+namespace {
+constexpr std::size_t functions = __COUNTER__ - functions_before;
+constexpr std::size_t table_size() { return places_beside + places * functions; }
+}  // namespace
+
+namespace rondo::interposer {
+constinit const LastCall nobodys_last_calls[table_size()];
+}

@@ -38,11 +38,9 @@ class GatheredParts : public SeenParts {
         const bool has_input = call.input != MPI_IN_PLACE;
         if (has_input && (call.input_count < 0 || call.input_type == mpi::library().datatype_null)) return doubtful;
 #ifndef RONDO_ABI_OPENMPI
-        if (seen().type.predefined && call.output == nullptr) return doubtful;
+        if (seen().type.predefined && placed_.has_data_at_null()) return doubtful;
         const bool is_null = input_.type.predefined && input_.bytes() > 0 && call.input == nullptr;
-        const bool is_own_part = seen().type.predefined && own_part_.count > 0 && call.input == own_part_.buffer &&
-                                 call.input_type == call.datatype && call.input_count == own_part_.count;
-        if (has_input && (is_null || is_own_part)) return doubtful;
+        if (has_input && (is_null || is_reported_alias())) return doubtful;
 #endif
         return nullptr;
     }
@@ -63,6 +61,13 @@ class GatheredParts : public SeenParts {
     }
 
   private:
+    /// Of the own part, where both are said to be alike; by size, whatever lies between elements.
+    [[nodiscard]] bool is_reported_alias() const {
+        const UserCall& call = seen().call;
+        const char* const place = placed_.buffer + placed_.displacement(seen().communicator.rank()) * seen().type.size;
+        return seen().type.predefined && own_part_.count > 0 && call.input == place &&
+               call.input_type == call.datatype && call.input_count == own_part_.count && library_compares_buffers();
+    }
     mpi::Gathering gathering() const {
         mpi::notice_device_runtimes();  // memory of a device has to be packed
         return {fits_ ? input_ : own_part_, in_place_ || !fits_, placed_, seen().communicator.rank()};

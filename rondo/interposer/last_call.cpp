@@ -1,14 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/interposer/last_call.hpp"
 
-#include <array>
+#include <pthread.h>
+
 #include <bit>
+#include <new>
 
 namespace rondo::interposer {
 namespace {
 
-constexpr std::size_t places_beside = 32;  // 8 KiB for each thread
-RONDO_THREAD_LOCAL constinit std::array<LastCall, places_beside> beside;
+RONDO_THREAD_LOCAL constinit LastCall* own = nullptr;  // what `last_calls` is then
+
+/// Of a thread that ends. Should it call MPI once more, it gets a table once more.
+void give_back(void* table) {
+    last_calls = nobodys_last_calls;
+    own = nullptr;
+    delete[] static_cast<LastCall*>(table);
+}
+
+struct Key {
+    Key() noexcept : exists(pthread_key_create(&key, &give_back) == 0) {}
+    pthread_key_t key{};
+    bool exists;
+};
 
 LastCall& place_beside(const void* function, const CallWords& call) {
     constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
@@ -17,10 +31,26 @@ LastCall& place_beside(const void* function, const CallWords& call) {
                                      std::uint64_t{call.datatype ^ call.op}, static_cast<std::uint64_t>(call.root)}) {
         hash = (std::rotl(hash, 5) ^ word) * spread;
     }
-    return beside[static_cast<std::size_t>(hash >> 32) % places_beside];
+    return own[static_cast<std::size_t>(hash >> 32) % places_beside];
 }
 
 }  // namespace
+
+RONDO_THREAD_LOCAL constinit const LastCall* last_calls = nobodys_last_calls;
+
+LastCall* own_last_calls(std::size_t size) noexcept {
+    if (own != nullptr) return own;
+    static const Key key;
+    if (!key.exists) return nullptr;
+    auto* const table = new (std::nothrow) LastCall[size];
+    if (table == nullptr) return nullptr;
+    if (pthread_setspecific(key.key, table) != 0) {
+        delete[] table;
+        return nullptr;
+    }
+    last_calls = own = table;
+    return table;
+}
 
 LastCall* kept_beside(const void* function, const LastCall& last, const CallWords& call) {
     LastCall& kept = place_beside(function, call);

@@ -80,13 +80,22 @@ using HandleWord = std::uint32_t;  // handles are ints
 using HandleWord = std::uintptr_t;
 #endif
 
-/// Where to remember a call on a communicator, of so many places.
+/// Where to remember a call of a function on a communicator, of so many places.
 inline constexpr std::size_t places = 4;
 inline std::size_t place_of(Word comm) { return (comm ^ comm >> 8) % places; }
 
+/// Of this thread: those that are kept beside the last ones, then the places of each function. A table of which nobody
+/// writes, and in which no call is found, until its first call needs one. Thread-local memory itself would be taken
+/// from the stacks of all threads, also of those that never call MPI.
+inline constexpr std::size_t places_beside = 32;
+extern RONDO_THREAD_LOCAL constinit const LastCall* last_calls;
+extern const LastCall nobodys_last_calls[];
+/// The same, to write into; nullptr if there is no memory. `size`: of the table.
+LastCall* own_last_calls(std::size_t size) noexcept;
+
 /// A call that was the last one of its function until another took its place, as it is kept for programs that make
 /// calls of several lengths in turn; nullptr if nothing is kept where `call` would be. One table for all functions of
-/// this thread. `function`: the places of the function's own; `last`: what stands there, by whose rank `call` was made.
+/// this thread, which has one. `function`: the places of the function's own; `last`: what stands there, by whose rank `call` was made.
 LastCall* kept_beside(const void* function, const LastCall& last, const CallWords& call);
 /// Keeps `last` there, if it goes anywhere without a second look, and forgets what is there of `call`, which is about
 /// to get its second look and the place of `last`.

@@ -60,12 +60,13 @@ class OwnVectors {
 #else
         const bool sends = !is_in_place() && data_.outgoing().bytes() > 0, receives = data_.incoming().bytes() > 0;
         if (receives && call.output == MPI_IN_PLACE) return doubtful;
-        if (seen_.type.predefined && starts_nowhere(incoming_)) return doubtful;
-        if (!is_in_place() && input_type_.predefined && starts_nowhere(outgoing_)) return doubtful;
+        if (seen_.type.predefined && incoming_.has_data_at_null()) return doubtful;
+        if (!is_in_place() && input_type_.predefined && outgoing_.has_data_at_null()) return doubtful;
         const bool alike = parts_differ()
                                ? call.input_type == call.datatype && call.input_counts.array() == call.counts.array()
                                : call.input_type == call.datatype && call.input_count == call.count;
-        if (seen_.type.predefined && sends && alike && call.input == call.output) return doubtful;
+        if (seen_.type.predefined && sends && alike && call.input == call.output && library_compares_buffers())
+            return doubtful;
 #endif
         return nullptr;
     }
@@ -89,14 +90,6 @@ class OwnVectors {
     [[nodiscard]] bool parts_differ() const { return seen_.call.counts.is_argument(); }
     [[nodiscard]] bool is_in_place() const { return seen_.call.input == MPI_IN_PLACE; }
     [[nodiscard]] Rank rank() const { return seen_.communicator.rank(); }
-    /// Some part has data at address 0; beyond it they may stand at addresses of their own (MPI_BOTTOM).
-    [[nodiscard]] bool starts_nowhere(const mpi::PlacedParts& parts) const {
-        if (parts.buffer != nullptr) return false;
-        for (Rank each = 0; each < seen_.communicator.size(); ++each) {
-            if (parts.counts[each] > 0 && parts.type.size > 0 && parts.displacement(each) == 0) return true;
-        }
-        return false;
-    }
     [[nodiscard]] bool has_negative_count() const {
         const auto is_negative = [this](const mpi::PartCounts& counts) {
             if (counts.plainly_equal()) return counts[0] < 0;

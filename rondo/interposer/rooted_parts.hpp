@@ -117,7 +117,8 @@ class RootedParts {
     [[nodiscard]] bool is_reported_alias() const {
         const UserCall& call = seen_.call;
         return seen_.type.predefined && call.part_type == call.datatype && call.part_count == call.count &&
-               whole_buffer_ != nullptr && part_buffer_ == static_cast<char*>(whole_buffer_) + rank() * each_;
+               whole_buffer_ != nullptr && part_buffer_ == static_cast<char*>(whole_buffer_) + rank() * each_ &&
+               library_compares_buffers();
     }
     /// The same buffer for both. MPI_BOTTOM, for both, says nothing.
     [[nodiscard]] bool is_part_of_whole() const {

@@ -14,6 +14,7 @@
 
 #include "rondo/backends/mpi/communicator.hpp"
 #include "rondo/backends/mpi/device_memory.hpp"
+#include "rondo/interposer/aliases.hpp"
 #include "rondo/interposer/serve.hpp"
 
 namespace rondo::interposer {

@@ -2,12 +2,12 @@
 #include "rondo/interposer/serve.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <limits>
 #include <memory>
 #include <new>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 
@@ -390,10 +390,13 @@ int code_of_exception() {
         throw;
     } catch (const std::bad_alloc&) {
         return MPI_ERR_NO_MEM;
-    } catch (const std::exception& fault) {
+    } catch (const std::length_error&) {
+        return MPI_ERR_NO_MEM;
+    } catch (const Error& fault) {
         warn(fault.what());
         return MPI_ERR_INTERN;
     }
+    // All others are the program's: of its error handlers, and its operators.
 }
 
 int serve(const Wrapped& function, const UserCall& call, const void* caller, LastCall& last) {

@@ -55,7 +55,7 @@ class Service {
 /// A call while Rondo has nothing to do with the process.
 int serve_without_rondo(const Wrapped& function, const UserCall& call, const void* caller);
 
-/// The MPI error code of the exception that is being handled.
+/// The MPI error code of the exception that is being handled, if it is one of Rondo; else throws it on.
 int code_of_exception();
 
 }  // namespace rondo::interposer

@@ -93,7 +93,7 @@ class WholeVector {
         if (output == Output::at_the_root && !is_root) return call.input == MPI_IN_PLACE;
         const bool has_output = rank > 0 || output != Output::after_rank_0;
         if (needs_address && has_output && call.output == nullptr) return true;
-        const bool compares = output != Output::is_the_input;
+        const bool compares = output != Output::is_the_input && library_compares_buffers();
         return call.output == MPI_IN_PLACE || (compares && call.input == call.output);
 #endif
     }

@@ -21,6 +21,14 @@ struct PlacedParts {
     [[nodiscard]] UserData operator[](Rank rank) const {
         return {buffer + displacement(rank) * type.extent, counts[rank], type};
     }
+    /// Beyond address 0 data may stand at addresses of their own (MPI_BOTTOM).
+    [[nodiscard]] bool has_data_at_null() const {
+        if (buffer != nullptr) return false;
+        for (Rank rank = 0; rank < counts.size(); ++rank) {
+            if (counts[rank] > 0 && type.size > 0 && displacement(rank) == 0) return true;
+        }
+        return false;
+    }
 };
 
 class Gathering {
