@@ -18,7 +18,6 @@ from pathlib import Path
 
 import pytest
 
-
 # Tests that run in the background ignore SIGINT, and their children would, too.
 RONDO_THAT_HEEDS = (
     sys.executable,

@@ -86,48 +86,47 @@ constexpr std::size_t functions_before = __COUNTER__ + 1;
         SHAPE(RONDO_WORD); \
         return made;       \
     }()
-#define RONDO_EXPORT(name, serve, SHAPE, Integer)                                                         \
-    static constexpr std::size_t name##_first = places_beside + places * (__COUNTER__ - functions_before);  \
-    __attribute__((noinline)) static int name##_carefully(SHAPE(RONDO_PARAMETER), const void* caller) {   \
-        using Function = int (*)(SHAPE(RONDO_PARAMETER));                                                 \
-        static const auto other = reinterpret_cast<Function>(rondo::interposer::detour(#name, caller));   \
-        if (other != nullptr) return other(SHAPE(RONDO_ARGUMENT));                                        \
-        LastCall* const own = own_last_calls(table_size());                                               \
-        if (own == nullptr) {                                                                             \
-            LastCall passing;                                                                             \
-            return rondo::interposer::serve(RONDO_WORDS(SHAPE), caller, passing);                         \
-        }                                                                                                 \
-        LastCall* const known = own + name##_first;                                                       \
-        LastCall& last = known[place_of(static_cast<HandleWord>(comm))];                                  \
-        const CallWords deciding = words_of<Integer>(RONDO_WORDS(SHAPE), last.rank);                      \
-        if (last.is_served(deciding)) {                                                                   \
-            const int error = again(last, RONDO_WORDS(SHAPE));                                            \
-            if (error != LastCall::not_again) return error;                                               \
-        } else if (LastCall* const kept = kept_beside(known, last, deciding)) {                    \
-            if (kept->is_served(deciding)) {                                                              \
-                const int error = again(*kept, RONDO_WORDS(SHAPE));                                       \
-                if (error != LastCall::not_again) return error;                                           \
-            } else if (hands_on<Integer>(*kept, RONDO_WORDS(SHAPE), deciding)) {                          \
-                kept->left->note(kept->reason);                                                           \
-                return reinterpret_cast<Function>(kept->native)(SHAPE(RONDO_ARGUMENT));                   \
-            }                                                                                             \
-        }                                                                                                 \
-        keep_beside(known, last, deciding);                                                        \
-        last.forget(deciding);                                                                            \
-        const Words words = RONDO_WORDS(SHAPE);                                                           \
-        return rondo::interposer::serve(words, caller, last);                                             \
-    }                                                                                                     \
-    extern "C" __attribute__((visibility("default"))) int name(SHAPE(RONDO_PARAMETER)) {                  \
-        using Function = int (*)(SHAPE(RONDO_PARAMETER));                                                 \
-        const Words words = RONDO_WORDS(SHAPE);                                                           \
-        const LastCall& last =                                                                            \
-            kept_in_a_register(last_calls[name##_first + place_of(static_cast<HandleWord>(comm))]);       \
-        const CallWords deciding = words_of<Integer>(words, last.rank);                                   \
-        if (hands_on<Integer>(last, words, deciding)) {                                                   \
-            last.left->note(last.reason);                                                                 \
-            return reinterpret_cast<Function>(last.native)(SHAPE(RONDO_ARGUMENT));                        \
-        }                                                                                                 \
-        return name##_carefully(SHAPE(RONDO_ARGUMENT), __builtin_return_address(0));                      \
+#define RONDO_EXPORT(name, serve, SHAPE, Integer)                                                                      \
+    static constexpr std::size_t name##_first = places_beside + places * (__COUNTER__ - functions_before);             \
+    __attribute__((noinline)) static int name##_carefully(SHAPE(RONDO_PARAMETER), const void* caller) {                \
+        using Function = int (*)(SHAPE(RONDO_PARAMETER));                                                              \
+        static const auto other = reinterpret_cast<Function>(rondo::interposer::detour(#name, caller));                \
+        if (other != nullptr) return other(SHAPE(RONDO_ARGUMENT));                                                     \
+        LastCall* const own = own_last_calls(table_size());                                                            \
+        if (own == nullptr) {                                                                                          \
+            LastCall passing;                                                                                          \
+            return rondo::interposer::serve(RONDO_WORDS(SHAPE), caller, passing);                                      \
+        }                                                                                                              \
+        LastCall* const known = own + name##_first;                                                                    \
+        LastCall& last = known[place_of(static_cast<HandleWord>(comm))];                                               \
+        const CallWords deciding = words_of<Integer>(RONDO_WORDS(SHAPE), last.rank);                                   \
+        if (last.is_served(deciding)) {                                                                                \
+            const int error = again(last, RONDO_WORDS(SHAPE));                                                         \
+            if (error != LastCall::not_again) return error;                                                            \
+        } else if (LastCall* const kept = kept_beside(known, last, deciding)) {                                        \
+            if (kept->is_served(deciding)) {                                                                           \
+                const int error = again(*kept, RONDO_WORDS(SHAPE));                                                    \
+                if (error != LastCall::not_again) return error;                                                        \
+            } else if (hands_on<Integer>(*kept, RONDO_WORDS(SHAPE), deciding)) {                                       \
+                kept->left->note(kept->reason);                                                                        \
+                return reinterpret_cast<Function>(kept->native)(SHAPE(RONDO_ARGUMENT));                                \
+            }                                                                                                          \
+        }                                                                                                              \
+        keep_beside(known, last, deciding);                                                                            \
+        last.forget(deciding);                                                                                         \
+        const Words words = RONDO_WORDS(SHAPE);                                                                        \
+        return rondo::interposer::serve(words, caller, last);                                                          \
+    }                                                                                                                  \
+    extern "C" __attribute__((visibility("default"))) int name(SHAPE(RONDO_PARAMETER)) {                               \
+        using Function = int (*)(SHAPE(RONDO_PARAMETER));                                                              \
+        const Words words = RONDO_WORDS(SHAPE);                                                                        \
+        const LastCall& last = kept_in_a_register(last_calls[name##_first + place_of(static_cast<HandleWord>(comm))]); \
+        const CallWords deciding = words_of<Integer>(words, last.rank);                                                \
+        if (hands_on<Integer>(last, words, deciding)) {                                                                \
+            last.left->note(last.reason);                                                                              \
+            return reinterpret_cast<Function>(last.native)(SHAPE(RONDO_ARGUMENT));                                     \
+        }                                                                                                              \
+        return name##_carefully(SHAPE(RONDO_ARGUMENT), __builtin_return_address(0));                                   \
     }
 
 #ifdef RONDO_HAVE_LARGE_COUNT_API

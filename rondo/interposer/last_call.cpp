@@ -9,12 +9,10 @@
 namespace rondo::interposer {
 namespace {
 
-RONDO_THREAD_LOCAL constinit LastCall* own = nullptr;  // what `last_calls` is then
-
 /// Of a thread that ends. Should it call MPI once more, it gets a table once more.
 void give_back(void* table) {
     last_calls = nobodys_last_calls;
-    own = nullptr;
+    written_last_calls = nullptr;
     delete[] static_cast<LastCall*>(table);
 }
 
@@ -31,15 +29,15 @@ LastCall& place_beside(const void* function, const CallWords& call) {
                                      std::uint64_t{call.datatype ^ call.op}, static_cast<std::uint64_t>(call.root)}) {
         hash = (std::rotl(hash, 5) ^ word) * spread;
     }
-    return own[static_cast<std::size_t>(hash >> 32) % places_beside];
+    return written_last_calls[static_cast<std::size_t>(hash >> 32) % places_beside];
 }
 
 }  // namespace
 
 RONDO_THREAD_LOCAL constinit const LastCall* last_calls = nobodys_last_calls;
+RONDO_THREAD_LOCAL constinit LastCall* written_last_calls = nullptr;
 
-LastCall* own_last_calls(std::size_t size) noexcept {
-    if (own != nullptr) return own;
+LastCall* make_last_calls(std::size_t size) noexcept {
     static const Key key;
     if (!key.exists) return nullptr;
     auto* const table = new (std::nothrow) LastCall[size];
@@ -48,7 +46,7 @@ LastCall* own_last_calls(std::size_t size) noexcept {
         delete[] table;
         return nullptr;
     }
-    last_calls = own = table;
+    last_calls = written_last_calls = table;
     return table;
 }
 

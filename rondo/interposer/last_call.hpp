@@ -90,12 +90,20 @@ inline std::size_t place_of(Word comm) { return (comm ^ comm >> 8) % places; }
 inline constexpr std::size_t places_beside = 32;
 extern RONDO_THREAD_LOCAL constinit const LastCall* last_calls;
 extern const LastCall nobodys_last_calls[];
-/// The same, to write into; nullptr if there is no memory. `size`: of the table.
-LastCall* own_last_calls(std::size_t size) noexcept;
+/// The same, to write into; nullptr before the first call that needs it.
+extern RONDO_THREAD_LOCAL constinit LastCall* written_last_calls;
+/// Makes it, of a size; nullptr if there is no memory.
+LastCall* make_last_calls(std::size_t size) noexcept;
+inline LastCall* own_last_calls(std::size_t size) noexcept {
+    if (written_last_calls != nullptr) [[likely]]
+        return written_last_calls;
+    return make_last_calls(size);
+}
 
 /// A call that was the last one of its function until another took its place, as it is kept for programs that make
 /// calls of several lengths in turn; nullptr if nothing is kept where `call` would be. One table for all functions of
-/// this thread, which has one. `function`: the places of the function's own; `last`: what stands there, by whose rank `call` was made.
+/// this thread, which has one. `function`: the places of the function's own; `last`: what stands there, by whose rank
+/// `call` was made.
 LastCall* kept_beside(const void* function, const LastCall& last, const CallWords& call);
 /// Keeps `last` there, if it goes anywhere without a second look, and forgets what is there of `call`, which is about
 /// to get its second look and the place of `last`.

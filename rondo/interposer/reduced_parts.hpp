@@ -25,7 +25,8 @@ class ReducedParts : public SeenParts {
         if (has_output && call.output == MPI_IN_PLACE) return doubtful;
 #ifndef RONDO_ABI_OPENMPI
         const bool is_null = call.input == nullptr || (has_output && call.output == nullptr);
-        if ((seen().type.predefined && is_null) || (has_output && call.input == call.output && library_compares_buffers()))
+        if ((seen().type.predefined && is_null) ||
+            (has_output && call.input == call.output && library_compares_buffers()))
             return doubtful;
 #endif
         return nullptr;

@@ -57,14 +57,17 @@ void remember_buffers(const void* input, const void* output, Served& served) {
 
 /// Runs a plan, as `run` says, and tells the error handler what went wrong.
 template <class Run>
-int run_plan(const Plan& plan, MPI_Comm comm, Run&& run) {
+int run_plan(const Plan& plan, MPI_Comm comm, Communicator& communicator, Run&& run) {
     int error = MPI_SUCCESS;
     try {
         error = run(plan);
     } catch (...) {
         error = code_of_exception();
     }
-    if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(comm, error);
+    if (error != MPI_SUCCESS) [[unlikely]] {
+        communicator.leave_messages();
+        mpi::library().Comm_call_errhandler(comm, error);
+    }
     return error;
 }
 
@@ -84,7 +87,7 @@ int serve_again(LastCall& last, const void* input, void* output) {
         mpi::notice_device_runtimes();
         remember_buffers(input, output, known);
     }
-    return run_plan(*decision->plan, known.comm, [&](const Plan& plan) {
+    return run_plan(*decision->plan, known.comm, communicator, [&](const Plan& plan) {
         const mpi::Reduction* const reduction = function.has.operation ? &known.reduction : nullptr;
         return WholeVector::run(function.output, communicator, call, *known.type, reduction, plan);
     });
@@ -115,7 +118,7 @@ int meet_again(LastCall& last, const void* /*input*/, void* /*output*/) {
     const Met known = *std::launder(reinterpret_cast<Met*>(last.served));
     const Decision* const decision = known.communicator->decision_of_number(known.collective, known.decision);
     if (decision == nullptr || !last.goes_on()) return LastCall::not_again;
-    return run_plan(*decision->plan, known.comm,
+    return run_plan(*decision->plan, known.comm, *known.communicator,
                     [&](const Plan& plan) { return Meeting::run(*known.communicator, plan); });
 }
 
@@ -233,7 +236,7 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
             communicator.skip_call();
             return service.leave_to_library(wrong != nullptr ? wrong : "unusual datatype", bytes);
         }
-        return run_plan(*decision->plan, call.comm, [&](const Plan& plan) {
+        return run_plan(*decision->plan, call.comm, communicator, [&](const Plan& plan) {
             const int error = kind.run(plan, wrong != nullptr);
             service.stop(decision->tally, bytes);
             return error;

@@ -93,8 +93,8 @@ class WholeVector {
         if (output == Output::at_the_root && !is_root) return call.input == MPI_IN_PLACE;
         const bool has_output = rank > 0 || output != Output::after_rank_0;
         if (needs_address && has_output && call.output == nullptr) return true;
-        const bool compares = output != Output::is_the_input && library_compares_buffers();
-        return call.output == MPI_IN_PLACE || (compares && call.input == call.output);
+        const bool alike = output != Output::is_the_input && call.input == call.output;
+        return call.output == MPI_IN_PLACE || (alike && library_compares_buffers());
 #endif
     }
 

@@ -132,7 +132,7 @@ TEST(Duel, comes_again_when_that_costs_little) {
     EXPECT_EQ(duel.winner(), Rival::rondo);
     EXPECT_EQ(patience(duel), first);  // it is news, and may be wrong
     fight_on(duel, [](Rival rival, int) { return rival == Rival::rondo ? 1.05F : 1.0F; });
-    EXPECT_EQ(duel.winner(), Rival::rondo);  // for a trifle nothing changes
+    EXPECT_EQ(duel.winner(), Rival::rondo);                               // for a trifle nothing changes
     EXPECT_LT(duel.fastest(Rival::rondo), duel.fastest(Rival::library));  // nor in the next run, which knows these
 }
 

@@ -119,8 +119,8 @@ def test_all_ranks_look_again_at_the_same_call(mpi: MpiLibrary, tmp_path: Path, 
     assert run.stdout == "failures 0\n"
 
 
-# What one rank of a part remembers of its calls is not what another remembers. The verdict on the world, which the part has
-# taken over, is still there when the part looks again.
+# What one rank of a part remembers of its calls is not what another remembers. The verdict on the world, which the part
+# has taken over, is still there when the part looks again.
 @BOTH
 def test_ranks_of_a_part_look_again_together(mpi: MpiLibrary, tmp_path: Path) -> None:
     rules = tmp_path / "mine.rules"

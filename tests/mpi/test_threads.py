@@ -40,6 +40,15 @@ def test_threads_call_collectives_at_the_same_time(mpi: MpiLibrary, rounds: int,
     assert served["reduce"] == rounds * THREADS * RANKS
 
 
+# Thread-local memory comes off the stacks of all threads.
+def test_threads_may_have_small_stacks(mpi: MpiLibrary) -> None:
+    program = mpi.compile("small_stacks.c")
+    native = mpi.run([program], RANKS).check()
+    if "error 0" not in native.stdout:
+        pytest.skip(f"{mpi.name} itself takes more than such a stack has")
+    assert mpi.run_under_rondo([program], RANKS, allreduce="recursive_doubling").check().stdout == native.stdout
+
+
 @pytest.fixture
 def sanitized_mpich(mpi: MpiLibrary, monkeypatch: pytest.MonkeyPatch) -> MpiLibrary:
     if mpi.name != "mpich":

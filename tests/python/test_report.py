@@ -47,7 +47,9 @@ def duel(choice: str, rondo: float, library: float, calls: int, *, collective: s
 
 def test_the_column_says_which_duels_were_won(tmp_path):
     longer = entry(line=9, smallest=1 << 20, largest=1 << 20)
-    write_rank(tmp_path, 0, [entry(line=7), longer, entry("ring", collective="allreduce"), entry("tree", collective="bcast")])
+    write_rank(
+        tmp_path, 0, [entry(line=7), longer, entry("ring", collective="allreduce"), entry("tree", collective="bcast")]
+    )
     merged = run_report.read(tmp_path)
     merged.duels = [duel("doubling_123", 1, 2, 4), duel("doubling", 1, 4, 4)]
     merged.duels += [

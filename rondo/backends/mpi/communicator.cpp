@@ -331,9 +331,7 @@ bool Communicator::library_checks_arguments() const {
 
 int Communicator::execute(const Plan& plan, const Operands& operands) {
     route_.tag = context_.tag(calls_);
-    const int error = operation_.run(plan, operands, route_);
-    if (error != MPI_SUCCESS) messages_may_be_left_ = true;
-    return error;
+    return operation_.run(plan, operands, route_);
 }
 
 }  // namespace rondo::mpi

@@ -91,16 +91,18 @@ class Communicator {
     /// Instead of running a plan that the other ranks may run.
     void skip_call() {
         count_call();
-        messages_may_be_left_ = true;
+        leave_messages();
     }
+    /// A plan has failed: what the others have sent may come, still.
+    void leave_messages() { messages_may_be_left_ = true; }
     /// True if the library takes data of this type for a message. Where Rondo has messages of its own.
     [[nodiscard]] bool can_send(const void* data, const Datatype& type) const;
     /// True if the library reports arguments that MPI forbids; it may have been told not to, and then carries calls out
     /// as well as it can. Where Rondo has messages of its own.
     [[nodiscard]] bool library_checks_arguments() const;
 
-    /// About such calls and this choice; nullptr if nobody has begun one. On a part of the world the first verdict is that
-    /// of the whole, if that comes before its own.
+    /// About such calls and this choice; nullptr if nobody has begun one. On a part of the world the first verdict is
+    /// that of the whole, if that comes before its own.
     Duel* duel(const DuelKind& kind, const void* chosen);
     /// Where there is none; nullptr if there have been too many.
     Duel* begin_duel(const Duel& duel);
