@@ -10,7 +10,6 @@
 #include <cstdlib>
 #include <limits>
 #include <span>
-#include <utility>
 
 namespace rondo::mpi {
 
@@ -177,27 +176,30 @@ class Duel {
         for (int call = 0; call < timed_; ++call) {
             (rival_in(call) == Rival::rondo ? rondo : library).add(slowest[static_cast<std::size_t>(call)]);
         }
-        const float rondo_before = std::exchange(rondo_, rondo.has_calls() ? rondo.least : 0);
-        const float library_before = std::exchange(library_, library.has_calls() ? library.least : 0);
+        const float of_rondo = rondo.has_calls() ? rondo.least : 0,
+                    of_library = library.has_calls() ? library.least : 0;
+        if (!comes_again_) set_fastest(of_rondo, of_library);
         if (!is_due()) return;
         const auto [faster, slower] = std::minmax(rondo, library);
         // Where bits depend on it, runs of a program shall not differ in which of its few calls were enough.
         const bool is_enough = kind_.rounding || faster.most * clearly_faster <= slower.least;
         if (!is_enough && timed_ != most_calls) return;
-        // What was found before is not given up for a trifle; the figures are those of the verdict.
+        // What was found before is not given up for a trifle. The figures are those of the verdict.
         const bool is_clear = faster.least * clearly_faster <= slower.least;
-        const Rival before = winner_, now = rondo_ <= library_ ? Rival::rondo : Rival::library;
-        if (!comes_again_ || is_clear) {
+        const Rival before = winner_, now = of_rondo <= of_library ? Rival::rondo : Rival::library;
+        if (!comes_again_ || is_clear || now == before) {
             winner_ = now;
-        } else if (now != before) {
-            rondo_ = rondo_before;
-            library_ = library_before;
+            set_fastest(of_rondo, of_library);
         }
         if (winner_ != before) looks_ = 0;
         close();
     }
 
   private:
+    void set_fastest(float rondo, float library) {
+        rondo_ = rondo;
+        library_ = library;
+    }
     [[nodiscard]] bool is_long() const { return bytes_ >= long_call; }
 
     struct Range {
