@@ -88,22 +88,22 @@ constexpr std::size_t functions_before = __COUNTER__ + 1;
     }()
 #define RONDO_EXPORT(name, serve, SHAPE, Integer)                                                                      \
     static constexpr std::size_t name##_first = places_beside + places * (__COUNTER__ - functions_before);             \
+    __attribute__((noinline)) static int name##_once(const Words& words, const void* caller) {                         \
+        LastCall forgotten;                                                                                            \
+        return rondo::interposer::serve(words, caller, forgotten);                                                     \
+    }                                                                                                                  \
     __attribute__((noinline)) static int name##_carefully(SHAPE(RONDO_PARAMETER), const void* caller) {                \
         using Function = int (*)(SHAPE(RONDO_PARAMETER));                                                              \
         static const auto other = reinterpret_cast<Function>(rondo::interposer::detour(#name, caller));                \
         if (other != nullptr) return other(SHAPE(RONDO_ARGUMENT));                                                     \
-        LastCall* const own = own_last_calls(table_size());                                                            \
-        if (own == nullptr) {                                                                                          \
-            LastCall passing;                                                                                          \
-            return rondo::interposer::serve(RONDO_WORDS(SHAPE), caller, passing);                                      \
-        }                                                                                                              \
-        LastCall* const known = own + name##_first;                                                                    \
-        LastCall& last = known[place_of(static_cast<HandleWord>(comm))];                                               \
-        const CallWords deciding = words_of<Integer>(RONDO_WORDS(SHAPE), last.rank);                                   \
-        if (last.is_served(deciding)) {                                                                                \
-            const int error = again(last, RONDO_WORDS(SHAPE));                                                         \
+        const std::size_t place = name##_first + place_of(static_cast<HandleWord>(comm));                              \
+        const void* const places_of_function = last_calls + name##_first;                                              \
+        const LastCall& known = last_calls[place];                                                                     \
+        const CallWords deciding = words_of<Integer>(RONDO_WORDS(SHAPE), known.rank);                                  \
+        if (known.is_served(deciding)) {                                                                               \
+            const int error = again(const_cast<LastCall&>(known), RONDO_WORDS(SHAPE));                                 \
             if (error != LastCall::not_again) return error;                                                            \
-        } else if (LastCall* const kept = kept_beside(known, last, deciding)) {                                        \
+        } else if (LastCall* const kept = kept_beside(places_of_function, known, deciding)) {                          \
             if (kept->is_served(deciding)) {                                                                           \
                 const int error = again(*kept, RONDO_WORDS(SHAPE));                                                    \
                 if (error != LastCall::not_again) return error;                                                        \
@@ -112,9 +112,12 @@ constexpr std::size_t functions_before = __COUNTER__ + 1;
                 return reinterpret_cast<Function>(kept->native)(SHAPE(RONDO_ARGUMENT));                                \
             }                                                                                                          \
         }                                                                                                              \
-        keep_beside(known, last, deciding);                                                                            \
-        last.forget(deciding);                                                                                         \
         const Words words = RONDO_WORDS(SHAPE);                                                                        \
+        LastCall* const own = own_last_calls(table_size());                                                            \
+        if (own == nullptr) return name##_once(words, caller);                                                         \
+        LastCall& last = own[place];                                                                                   \
+        keep_beside(own + name##_first, last, deciding);                                                               \
+        last.forget(deciding);                                                                                         \
         return rondo::interposer::serve(words, caller, last);                                                          \
     }                                                                                                                  \
     extern "C" __attribute__((visibility("default"))) int name(SHAPE(RONDO_PARAMETER)) {                               \

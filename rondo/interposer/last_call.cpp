@@ -22,14 +22,14 @@ struct Key {
     bool exists;
 };
 
-LastCall& place_beside(const void* function, const CallWords& call) {
+std::size_t place_beside(const void* function, const CallWords& call) {
     constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
     std::uint64_t hash = std::bit_cast<std::uintptr_t>(function);
     for (const std::uint64_t word : {std::uint64_t{call.comm}, static_cast<std::uint64_t>(call.count),
                                      std::uint64_t{call.datatype ^ call.op}, static_cast<std::uint64_t>(call.root)}) {
         hash = (std::rotl(hash, 5) ^ word) * spread;
     }
-    return written_last_calls[static_cast<std::size_t>(hash >> 32) % places_beside];
+    return static_cast<std::size_t>(hash >> 32) % places_beside;
 }
 
 }  // namespace
@@ -51,17 +51,18 @@ LastCall* make_last_calls(std::size_t size) noexcept {
 }
 
 LastCall* kept_beside(const void* function, const LastCall& last, const CallWords& call) {
-    LastCall& kept = place_beside(function, call);
+    const LastCall& kept = last_calls[place_beside(function, call)];
     // Communicators share places. Where the rank is another one, words mean something else.
-    return kept.function == function && kept.rank == last.rank ? &kept : nullptr;
+    const bool is_kept = kept.function == function && kept.rank == last.rank;
+    return is_kept ? const_cast<LastCall*>(&kept) : nullptr;  // one of this thread's own: the others have no function
 }
 
 void keep_beside(const void* function, const LastCall& last, const CallWords& call) {
-    LastCall& old = place_beside(function, call);
+    LastCall& old = written_last_calls[place_beside(function, call)];
     if (old.function == function && old.words == call) old.forget(call);
     const std::uint64_t now = mpi::era();
     if ((last.served_in != now && last.handed_on_in != now) || last.words == call) return;
-    LastCall& kept = place_beside(function, last.words);
+    LastCall& kept = written_last_calls[place_beside(function, last.words)];
     kept = last;
     kept.function = function;
 }
