@@ -68,7 +68,7 @@ int again(LastCall& last, const Words& words) {
 }
 
 /// Of all places.
-constexpr std::size_t table_size();
+constexpr std::size_t table_size() noexcept;
 constexpr std::size_t functions_before = __COUNTER__ + 1;
 
 }  // namespace
@@ -152,7 +152,7 @@ RONDO_FUNCTIONS_WITHOUT_COUNT(RONDO_EXPORTS_WITHOUT_COUNT)
 
 namespace {
 constexpr std::size_t functions = __COUNTER__ - functions_before;
-constexpr std::size_t table_size() { return places_beside + places * functions; }
+constexpr std::size_t table_size() noexcept { return places_beside + places * functions; }
 }  // namespace
 
 namespace rondo::interposer {
