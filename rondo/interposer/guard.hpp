@@ -2,10 +2,12 @@
 // What the rules have chosen is compared with the library's own collective while the program runs.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <new>
 #include <optional>
+#include <span>
 
 #include "rondo/interposer/learned.hpp"
 #include "rondo/interposer/report.hpp"
@@ -17,9 +19,13 @@ namespace rondo::interposer {
 constexpr const char* compared = "while Rondo's choice is in doubt";
 constexpr const char* faster_here = "faster here than Rondo's choice";
 constexpr const char* not_compared = "ranks do not come together to compare";
+constexpr const char* too_busy = "the machine is too busy to compare";
 
 /// Why the library has the calls of a duel that was lost.
-inline const char* reason_of(const mpi::Duel& lost) { return lost.is_uncompared() ? not_compared : faster_here; }
+inline const char* reason_of(const mpi::Duel& lost) {
+    if (lost.is_uncompared()) return not_compared;
+    return lost.is_undecided() ? too_busy : faster_here;
+}
 
 /// Of such calls, what a duel is about; nothing if nobody doubts what was chosen for them.
 inline std::optional<mpi::DuelKind> doubted_kind(const SeenCall& seen, const mpi::CallKey& key,
@@ -37,6 +43,9 @@ inline std::optional<mpi::DuelKind> doubted_kind(const SeenCall& seen, const mpi
                          .rounding = rounding};
 }
 
+/// As duels count them.
+inline float nanoseconds(double seconds) { return static_cast<float>(seconds / nanosecond); }
+
 /// The one that is known, or begun, in this run or in an earlier one; nullptr if there is none.
 inline mpi::Duel* known_duel(const mpi::Duel& fresh, mpi::Communicator& communicator) {
     if (mpi::Duel* const known = communicator.duel(fresh.kind(), fresh.chosen())) return known;
@@ -44,13 +53,18 @@ inline mpi::Duel* known_duel(const mpi::Duel& fresh, mpi::Communicator& communic
     const Verdict* const verdict = learned().verdict(fresh.kind(), choice, communicator);
     if (verdict == nullptr) return nullptr;
     mpi::Duel duel(fresh.kind(), verdict->is_begun() ? verdict->bytes : fresh.bytes(), fresh.chosen());
-    const auto rondo = static_cast<float>(verdict->rondo / nanosecond);
-    const auto library = static_cast<float>(verdict->library / nanosecond);
     if (verdict->is_begun()) {
         if (!duel.times_calls_of(fresh.bytes())) return nullptr;
-        duel.resume(verdict->begun, rondo, library);
+        mpi::Duel::Times times{};
+        const std::size_t known = std::min(verdict->begun.size(), times.size());
+        std::transform(verdict->begun.begin(), verdict->begun.begin() + static_cast<std::ptrdiff_t>(known),
+                       times.begin(), nanoseconds);
+        duel.resume(std::span(times).first(known));
     } else if (!verdict->is_compared()) duel.settle_uncompared();
-    else duel.settle(verdict->is_lost() ? mpi::Rival::library : mpi::Rival::rondo, rondo, library);
+    else {
+        duel.settle(verdict->is_lost() ? mpi::Rival::library : mpi::Rival::rondo, nanoseconds(verdict->rondo),
+                    nanoseconds(verdict->library));
+    }
     return communicator.begin_duel(duel);
 }
 
@@ -79,29 +93,6 @@ bool time_turn(mpi::Duel& duel, const mpi::Communicator& communicator, int& erro
     return true;
 }
 
-/// The ranks agree on what their calls took, if it is time to, or the next run can go on from there.
-inline void judge_if_due(mpi::Duel& duel, const mpi::Communicator& communicator, MPI_Comm comm) {
-    static const MPI_Datatype time_type = MPI_FLOAT;
-    static const MPI_Op slowest = MPI_MAX;
-    if (!duel.is_due() && !(duel.is_worth_keeping() && learned().keeps_begun(communicator))) return;
-    mpi::Duel::Times times = duel.times();
-    const int count = static_cast<int>(times.size());
-    if (mpi::library().Allreduce(MPI_IN_PLACE, times.data(), count, time_type, slowest, comm) != MPI_SUCCESS) {
-        duel.abandon();
-        return;
-    }
-    const bool had_verdict = duel.comes_again();
-    const mpi::Rival before = duel.winner();
-    duel.judge(times);
-    if (!duel.is_over()) {
-        if (!had_verdict) learned().note(duel, communicator);
-        return;
-    }
-    // Each rank remembers calls of its own that went the old way, on other communicators and of other roots, too.
-    if (had_verdict && duel.winner() != before) mpi::end_era();
-    learned().note(duel, communicator);
-}
-
 /// Ranks do not come together for such calls. The next run shall not wait for them again.
 inline void end_uncompared(mpi::Duel& duel, const mpi::Communicator& communicator) {
     const bool has_verdict = duel.comes_again();  // which stays
@@ -115,8 +106,52 @@ inline void wait_in_vain(mpi::Duel& duel, mpi::Communicator& communicator) {
     if (duel.comes_again() || !communicator.has_patience()) end_uncompared(duel, communicator);
 }
 
+/// All ranks are there, and ready. Else all know that, and the duel has noticed.
+inline bool comes_together(mpi::Duel& duel, const SeenCall& seen, bool is_ready) {
+    // Who has a part of nothing need not wait, as it may be where lengths differ.
+    const bool call_waits_for_all = seen.function.has.waiting_for_all() && !seen.call.counts.is_argument();
+    if (!call_waits_for_all && !seen.communicator.has_patience()) {
+        end_uncompared(duel, seen.communicator);
+        return false;
+    }
+    switch (roll_call(seen.call.comm, is_ready, call_waits_for_all)) {
+        case RollCall::all_ready: return true;
+        case RollCall::not_all_ready: duel.skip(); break;
+        case RollCall::not_all_here: wait_in_vain(duel, seen.communicator); break;
+    }
+    return false;
+}
+
+/// The ranks agree on what their calls took, if it is time to, or the next run can go on from there.
+inline void judge_if_due(mpi::Duel& duel, const SeenCall& seen) {
+    static const MPI_Datatype time_type = MPI_FLOAT;
+    static const MPI_Op slowest = MPI_MAX;
+    mpi::Communicator& communicator = seen.communicator;
+    const bool keeps_begun = duel.is_worth_keeping() && learned().keeps_begun(communicator);
+    if (!duel.is_due() && !keeps_begun) return;
+    const bool may_be_apart = duel.is_in_row() && !duel.kind().rounding;
+    if (may_be_apart && !comes_together(duel, seen, true)) {
+        if (!duel.is_over()) duel.forget_row();
+        return;
+    }
+    mpi::Duel::Times times = duel.times();
+    const int count = static_cast<int>(times.size());
+    if (mpi::library().Allreduce(MPI_IN_PLACE, times.data(), count, time_type, slowest, seen.call.comm) !=
+        MPI_SUCCESS) {
+        duel.abandon();
+        return;
+    }
+    const bool had_verdict = duel.comes_again();
+    const mpi::Rival before = duel.winner();
+    duel.judge(times);
+    // Each rank remembers calls of its own that went the old way, on other communicators and of other roots, too.
+    if (duel.is_over() && had_verdict && duel.winner() != before) mpi::end_era();
+    const bool is_verdict = duel.is_over() && !duel.is_undecided();
+    if (is_verdict || (keeps_begun && duel.timed_calls() > 0)) learned().note(duel, communicator);
+}
+
 /// Who carries out a call that is part of a duel and is not timed; nothing if it is timed, for which all ranks are
-/// there now and `is_ready()`.
+/// there now and `is_ready()`, or have been when the row began.
 template <class IsReady>
 std::optional<mpi::Rival> untimed(mpi::Duel& duel, const SeenCall& seen, IsReady&& is_ready) {
     if (duel.is_stuck()) {
@@ -128,19 +163,9 @@ std::optional<mpi::Rival> untimed(mpi::Duel& duel, const SeenCall& seen, IsReady
         duel.begin();
         return rival;
     }
-    // Who has a part of nothing need not wait, as it may be where lengths differ.
-    const bool call_waits_for_all = seen.function.has.waiting_for_all() && !seen.call.counts.is_argument();
-    if (!call_waits_for_all && !seen.communicator.has_patience()) {
-        end_uncompared(duel, seen.communicator);
-        return duel.winner();
-    }
     const mpi::Rival rival = duel.stand_in();
-    switch (roll_call(seen.call.comm, is_ready(), call_waits_for_all)) {
-        case RollCall::all_ready: return std::nullopt;
-        case RollCall::not_all_ready: duel.skip(); break;
-        case RollCall::not_all_here: wait_in_vain(duel, seen.communicator); break;
-    }
-    return rival;
+    if (!duel.comes_together() || comes_together(duel, seen, is_ready())) return std::nullopt;
+    return duel.is_over() ? duel.winner() : rival;
 }
 
 /// A call that is part of a duel: `carry_out` by the rival whose turn it is. Returns what that returns.
@@ -148,11 +173,11 @@ template <class CarryOut>
 int contest(mpi::Duel& duel, const SeenCall& seen, CarryOut&& carry_out) {
     if (const auto rival = untimed(duel, seen, [] { return true; })) return carry_out(*rival);
     int error = MPI_SUCCESS;
-    if (time_turn(duel, seen.communicator, error, carry_out)) judge_if_due(duel, seen.communicator, seen.call.comm);
+    if (time_turn(duel, seen.communicator, error, carry_out)) judge_if_due(duel, seen);
     return error;
 }
 
-/// The library's own collective before Rondo's: the result is Rondo's, the input stays.
+/// The library's own collective before Rondo's: the result is Rondo's, the input stays. Both may be repeated.
 class LibraryBefore {
   public:
     /// `may_be_tried`: as contest_twice has it.
@@ -165,35 +190,54 @@ class LibraryBefore {
         if (bytes <= most && !mpi::on_device(call_.output)) vector_.reset(new (std::nothrow) char[bytes]);
         is_ready_ = vector_ != nullptr;
         if (!is_ready_) return;
-        std::memcpy(vector_.get(), call_.output, bytes);
+        bytes_ = bytes;
         if (call_.input == call_.output) call_.input = vector_.get();
         call_.output = vector_.get();
     }
     [[nodiscard]] bool is_ready() const { return is_ready_; }
     [[nodiscard]] int carry_out() const { return function_.native(mpi::library(), call_); }
+    /// Before each call by the library: its input, of a call in place, is the user's. After all of them, this keeps it
+    /// for Rondo's calls.
+    void take_input(const void* users) const {
+        if (vector_ != nullptr) std::memcpy(vector_.get(), users, bytes_);
+    }
+    /// Before Rondo's call comes again.
+    void give_back_input(void* users) const {
+        if (vector_ != nullptr) std::memcpy(users, vector_.get(), bytes_);
+    }
 
   private:
     const Wrapped& function_;
     UserCall call_;
     bool is_ready_;
+    std::size_t bytes_ = 0;
     std::unique_ptr<char[]> vector_;  // of a call in place, whose input would be gone
 };
 
 /// As `contest`, where bits depend on who carries the call out: Rondo does in any case. `may_be_tried`: this rank has a
-/// call that both can carry out.
+/// call that both can carry out. `carry_out(is_last)`: only the last time counts as a call of the program.
 template <class CarryOut>
 int contest_twice(mpi::Duel& duel, const SeenCall& seen, const mpi::CallKey& key, bool may_be_tried,
                   CarryOut&& carry_out) {
     std::optional<LibraryBefore> library_before;
     const auto is_ready = [&] { return library_before.emplace(seen, key, may_be_tried).is_ready(); };
-    if (untimed(duel, seen, is_ready)) return carry_out();
+    if (untimed(duel, seen, is_ready)) return carry_out(true);
     int error = MPI_SUCCESS;
     const mpi::Communicator& communicator = seen.communicator;
-    if (!time_turn(duel, communicator, error, [&](mpi::Rival) { return library_before->carry_out(); })) return error;
-    mpi::library().Barrier(seen.call.comm);  // all ranks are in this call
-    if (time_turn(duel, communicator, error, [&](mpi::Rival) { return carry_out(); })) {
-        judge_if_due(duel, communicator, seen.call.comm);
+    const int repetitions = duel.repetitions();
+    for (int call = 0; call < repetitions; ++call) {
+        library_before->take_input(seen.call.output);
+        if (!time_turn(duel, communicator, error, [&](mpi::Rival) { return library_before->carry_out(); }))
+            return error;
     }
+    library_before->take_input(seen.call.output);
+    mpi::library().Barrier(seen.call.comm);  // all ranks are in this call
+    for (int call = 0; call < repetitions; ++call) {
+        if (call > 0) library_before->give_back_input(seen.call.output);
+        const bool is_last = call + 1 == repetitions;
+        if (!time_turn(duel, communicator, error, [&](mpi::Rival) { return carry_out(is_last); })) return error;
+    }
+    judge_if_due(duel, seen);
     return error;
 }
 

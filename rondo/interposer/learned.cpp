@@ -7,6 +7,7 @@
 #include <array>
 #include <ctime>
 #include <new>
+#include <span>
 #include <utility>
 
 #include "rondo/backends/mpi/world.hpp"
@@ -30,9 +31,17 @@ std::string day_before(int days) {
     return {text.data(), length};
 }
 
-/// Machines change, and a duel may have been misled: after so many days it is fought anew. Not where that would change
-/// the last bits of results.
+/// Machines change, and a duel may have been misled, the more easily the fewer calls were compared: it is fought anew
+/// after as many days as there were calls of each, and after a week at the latest. Not where that would change the last
+/// bits of results.
 constexpr int days_to_hold = 7;
+
+bool holds(const Verdict& verdict) {
+    if (verdict.keeps_bits()) return true;
+    const int days = verdict.is_begun() || verdict.calls == 0 ? days_to_hold : std::min(verdict.calls, days_to_hold);
+    return verdict.day >= day_before(days);
+}
+
 /// Choices that nobody makes any more are forgotten after so many. Likewise.
 constexpr int days_to_keep = 90;
 
@@ -42,8 +51,7 @@ std::string content(const std::string& path) {
     try {
         std::vector<Verdicts::Complaint> complaints;  // lines of another version, or somebody's own
         Verdicts verdicts = Verdicts::parse(read_text_file(path, "what was learned"), complaints);
-        verdicts.remove_if(
-            [limit = day_before(days_to_hold)](const Verdict& each) { return !each.keeps_bits() && each.day < limit; });
+        verdicts.remove_if([](const Verdict& each) { return !holds(each); });
         return verdicts.empty() ? "" : verdicts.text();
     } catch (const Error& error) {
         warn(error.what());
@@ -113,7 +121,8 @@ const Verdict* Learned::verdict(const mpi::DuelKind& kind, const Choice& choice,
 }
 
 void Learned::note(const mpi::Duel& duel, const mpi::Communicator& communicator) noexcept try {
-    if (mpi::world().rank() != 0 || (!duel.is_over() && !keeps_begun(communicator))) return;
+    const bool is_begun = !duel.is_over() || duel.is_undecided();
+    if (mpi::world().rank() != 0 || (is_begun && !keeps_begun(communicator))) return;
     const mpi::DuelKind& kind = duel.kind();
     Verdict verdict{.collective = &collectives()[kind.collective],
                     .bytes = duel.bytes(),
@@ -121,13 +130,18 @@ void Learned::note(const mpi::Duel& duel, const mpi::Communicator& communicator)
                     .rounding = kind.rounding,
                     .shape = shape_of(communicator),
                     .choice = *static_cast<const Choice*>(duel.chosen()),
-                    .rondo = duel.fastest(mpi::Rival::rondo) * nanosecond,
-                    .library = duel.fastest(mpi::Rival::library) * nanosecond,
+                    .rondo = duel.time_of(mpi::Rival::rondo) * nanosecond,
+                    .library = duel.time_of(mpi::Rival::library) * nanosecond,
                     .calls = duel.timed_calls() / 2,
-                    .begun = duel.is_over() ? 0 : duel.timed_calls(),
                     .day = day_before(0)};
+    if (is_begun) {
+        const auto times = std::span(duel.times()).first(static_cast<std::size_t>(duel.timed_calls()));
+        verdict.begun.resize(times.size());
+        std::ranges::transform(times, verdict.begun.begin(), [](float time) { return time * nanosecond; });
+    }
     constexpr double longest = 1e9;
-    if (verdict.rondo > longest || verdict.library > longest) return;  // nobody saw the end of any of its calls
+    const auto is_unseen = [](double time) { return time > longest; };  // nobody saw the end of such a call
+    if (is_unseen(verdict.rondo) || is_unseen(verdict.library) || std::ranges::any_of(verdict.begun, is_unseen)) return;
     const std::lock_guard lock(mutex_);
     // Of several duels about the same, one may be over.
     const auto says_more = [&](const Verdict& each) {
@@ -147,7 +161,9 @@ std::vector<Learned::Known> Learned::known() {
     const std::lock_guard lock(mutex_);
     std::vector<Known> known;
     for (std::size_t i = 0; i < used_.size(); ++i) {
-        if (used_[i]) known.push_back({before_.all()[i], false});
+        const Verdict& before = before_.all()[i];
+        const auto replaces_it = [&](const Verdict& each) { return !each.is_begun() && each.is_about(before); };
+        if (used_[i] && std::ranges::none_of(fresh_.all(), replaces_it)) known.push_back({before, false});
     }
     for (const Verdict& each : fresh_.all()) {
         if (!each.is_begun()) known.push_back({each, true});
@@ -164,8 +180,8 @@ void Learned::write() {
             for (const Verdict& each : fresh_.all()) {
                 // Another run that went on at the same time may have been the first to know, or know more. Bits stay.
                 const bool is_known = std::ranges::any_of(kept.all(), [&](const Verdict& k) {
-                    const bool holds = !k.is_begun() && (k.rounding || k.day >= day_before(days_to_hold));
-                    return holds && k.is_about(each) && (each.rounding || k.certainty() > each.certainty());
+                    return !k.is_begun() && holds(k) && k.is_about(each) &&
+                           (each.rounding || k.certainty() > each.certainty());
                 });
                 if (!is_known) kept.add(each);
             }

@@ -226,7 +226,7 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
     const char* const wrong = kind.wrong();
     const bool is_refused = (wrong != nullptr && communicator.library_checks_arguments()) || kind.refused_by_library();
-    const auto carry_out = [&] {
+    const auto carry_out = [&](bool counts = true) {
         if (decision == nullptr) {
             communicator.skip_call();  // the others run it: tags stay alike
             mpi::library().Comm_call_errhandler(call.comm, missing.error);
@@ -238,7 +238,7 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
         }
         return run_plan(*decision->plan, call.comm, communicator, [&](const Plan& plan) {
             const int error = kind.run(plan, wrong != nullptr);
-            service.stop(decision->tally, bytes);
+            if (counts) service.stop(decision->tally, bytes);
             return error;
         });
     };

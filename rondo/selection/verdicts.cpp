@@ -15,9 +15,10 @@ namespace {
 
 constexpr std::string_view heading =
     "# Who was faster in the duels of earlier runs, Rondo's choice or the library; `rondo learned` shows it.\n"
-    "# rondo, library: seconds of the fastest of so many calls of each; 0 of both: they could not be compared, and "
-    "the\n"
-    "# library has such calls. begun: no verdict yet, after so many calls of both. Lines may be removed.\n";
+    "# rondo, library: seconds of an undisturbed one of so many calls of each; 0 of both: they could not be compared, "
+    "and\n"
+    "# the library has such calls. begun: no verdict yet, after calls of both that took so long. Lines may be "
+    "removed.\n";
 
 bool same(const Choice& a, const Choice& b) noexcept {
     return a.algorithm == b.algorithm &&
@@ -40,6 +41,22 @@ double seconds_of(std::string_view text) {
         throw Error("a number of seconds is expected, not " + quoted(text));
     }
     return value;
+}
+
+std::vector<double> times_of(std::string_view text) {
+    constexpr std::size_t most = 1000;
+    std::vector<double> times;
+    while (!text.empty()) {
+        if (times.size() == most) throw Error("fewer times are expected");
+        times.push_back(seconds_of(take_until(text, ",")));
+    }
+    return times;
+}
+
+std::string times_text(const std::vector<double>& times) {
+    std::string text;
+    for (const double time : times) text += (text.empty() ? "" : ",") + seconds_text(time);
+    return text;
 }
 
 Count number_of(std::string_view text, Count most) {
@@ -107,8 +124,8 @@ constexpr std::array fields = {
           [](const Verdict& verdict) { return seconds_text(verdict.library); }},
     Field{"calls", [](Verdict& verdict, std::string_view text) { verdict.calls = static_cast<int>(ranks_of(text)); },
           [](const Verdict& verdict) { return std::to_string(verdict.calls); }, true},
-    Field{"begun", [](Verdict& verdict, std::string_view text) { verdict.begun = static_cast<int>(ranks_of(text)); },
-          [](const Verdict& verdict) { return verdict.is_begun() ? std::to_string(verdict.begun) : ""; }, true},
+    Field{"begun", [](Verdict& verdict, std::string_view text) { verdict.begun = times_of(text); },
+          [](const Verdict& verdict) { return times_text(verdict.begun); }, true},
     Field{"day", [](Verdict& verdict, std::string_view text) { verdict.day = day_of(text); },
           [](const Verdict& verdict) { return verdict.day; }},
 };

@@ -44,13 +44,15 @@ struct Verdict {
     bool commutative = false;  ///< the operator
     bool rounding = false;     ///< the result's last bits depend on who carries the call out
     Shape shape;
-    Choice choice;                  ///< as the rules have it
-    double rondo = 0, library = 0;  ///< seconds of the fastest call of each; both 0: they could not be compared
-    int calls = 0;                  ///< of each that were compared; 0: nobody knows
-    int begun = 0;                  ///< no verdict yet: so many calls of both were timed when the program ended
-    std::string day = {};           ///< "2026-11-23"
+    Choice choice;  ///< as the rules have it
+    /// Seconds of an undisturbed call of each; both 0: they could not be compared. Equal if there is no difference.
+    double rondo = 0, library = 0;
+    int calls = 0;  ///< of each that were compared; 0: nobody knows
+    /// No verdict yet: so many seconds each call took that was timed before the program ended.
+    std::vector<double> begun = {};
+    std::string day = {};  ///< "2026-11-23"
 
-    [[nodiscard]] bool is_begun() const { return begun > 0; }
+    [[nodiscard]] bool is_begun() const { return !begun.empty(); }
     /// How much it says: nothing yet, that nobody could compare, or who was faster.
     [[nodiscard]] int certainty() const { return is_begun() ? 0 : is_compared() ? 2 : 1; }
     /// Another one would change the last bits of results.

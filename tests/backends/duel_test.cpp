@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <random>
 #include <vector>
@@ -26,12 +27,13 @@ void fight_on(Duel& duel, TimeOf&& time_of) {
 /// Calls until the duel is over, on ranks that measure `time_of(rival, rank)`. How many there were; the verdict is that
 /// of all ranks.
 template <class TimeOf>
-int fight(Duel& verdict, int ranks, TimeOf&& time_of) {
-    std::vector<Duel> duels(static_cast<std::size_t>(ranks));
+int fight(Duel& verdict, int ranks, TimeOf&& time_of, const Duel& begun = {}) {
+    std::vector<Duel> duels(static_cast<std::size_t>(ranks), begun);
     int calls = 0;
     for (; !duels[0].is_over(); ++calls) {
         Duel::Times slowest{};
         const Rival rival = duels[0].next();
+        EXPECT_FALSE(duels[0].is_stuck() && duels[0].is_due()) << "call " << calls;
         for (int rank = 0; rank < ranks; ++rank) {
             Duel& duel = duels[static_cast<std::size_t>(rank)];
             EXPECT_EQ(duel.next(), rival) << "call " << calls;
@@ -48,9 +50,12 @@ int fight(Duel& verdict, int ranks, TimeOf&& time_of) {
     return calls;
 }
 
+constexpr float slow_call = 1e6F;  // as long as a disturbance lasts, in nanoseconds
+constexpr int first_round = 2 * Duel::rounds.front();
+
 TEST(Duel, gives_both_as_many_calls_and_as_many_first_ones) {
     Duel duel;
-    for (int round = 0; round < Duel::most_rounds; ++round) {
+    for (int round = 0; round < Duel::rounds.back(); ++round) {
         const Rival first = duel.next();
         EXPECT_EQ(first, round % 2 == 0 ? Rival::library : Rival::rondo);
         duel.begin();
@@ -61,50 +66,130 @@ TEST(Duel, gives_both_as_many_calls_and_as_many_first_ones) {
 
 TEST(Duel, is_over_early_if_all_calls_say_the_same) {
     Duel duel;
-    constexpr int early = 2 * Duel::early_rounds, all = Duel::most_calls;
-    EXPECT_EQ(fight(duel, 3, [](Rival rival, int) { return rival == Rival::rondo ? 3.0F : 1.0F; }), early);
+    const auto rondo_takes = [](float ratio) {
+        return [ratio](Rival rival, int) { return rival == Rival::rondo ? ratio * slow_call : slow_call; };
+    };
+    EXPECT_EQ(fight(duel, 3, rondo_takes(3)), first_round);
     EXPECT_EQ(duel.winner(), Rival::library);
-    EXPECT_EQ(fight(duel, 3, [](Rival rival, int) { return rival == Rival::rondo ? 1.0F : 3.0F; }), early);
+    EXPECT_EQ(fight(duel, 3, rondo_takes(1 / 3.0F)), first_round);
     EXPECT_EQ(duel.winner(), Rival::rondo);
-    EXPECT_EQ(fight(duel, 3, [](Rival rival, int) { return rival == Rival::rondo ? 1.05F : 1.0F; }), all);
+    EXPECT_EQ(fight(duel, 3, rondo_takes(1.08F)), 2 * Comparison::few);
+    EXPECT_EQ(duel.winner(), Rival::library);
+    EXPECT_EQ(fight(duel, 3, rondo_takes(100)), 2 * Comparison::few);  // two such calls may have been disturbed
     EXPECT_EQ(duel.winner(), Rival::library);
 }
 
+TEST(Duel, without_a_difference_leaves_the_rules_what_they_have_chosen) {
+    for (const float ratio : {0.97F, 1.0F, 1.03F}) {
+        Duel duel;
+        const int calls =
+            fight(duel, 2, [&](Rival rival, int) { return rival == Rival::rondo ? ratio * slow_call : slow_call; });
+        EXPECT_EQ(calls, 2 * Comparison::few);
+        EXPECT_EQ(duel.winner(), Rival::rondo);
+        EXPECT_FLOAT_EQ(duel.time_of(Rival::rondo), duel.time_of(Rival::library));
+        EXPECT_FALSE(duel.is_undecided());
+    }
+}
+
 TEST(Duel, a_first_call_that_takes_long_decides_nothing) {
-    Duel duel;
-    int calls = 0;
-    const int all = fight(duel, 1, [&](Rival rival, int) {
-        return ++calls == 1 ? 1000.0F : rival == Rival::rondo ? 3.0F : 1.0F;
-    });
-    EXPECT_EQ(all, Duel::most_calls);
-    EXPECT_EQ(duel.winner(), Rival::library);
+    for (const bool of_rondo : {false, true}) {
+        Duel duel;
+        int calls = 0;
+        fight(duel, 1, [&](Rival rival, int) {
+            const bool is_cold = ++calls == (of_rondo ? 2 : 1);
+            return (is_cold ? 1000 : rival == Rival::rondo ? 3 : 1) * slow_call;
+        });
+        EXPECT_EQ(duel.winner(), Rival::library);
+    }
 }
 
 TEST(Duel, the_slowest_rank_counts) {
     Duel duel;
-    fight(duel, 4, [](Rival rival, int rank) { return rival == Rival::rondo && rank == 2 ? 2.0F : 1.0F; });
+    fight(duel, 4,
+          [](Rival rival, int rank) { return rival == Rival::rondo && rank == 2 ? 2 * slow_call : slow_call; });
     EXPECT_EQ(duel.winner(), Rival::library);
 }
 
-// Every call is disturbed on some rank: it takes up to three times as long, one of eight ten times.
+// After the first call of all, in which pages are touched for the first time, each side gets faster for some calls.
+TEST(Duel, compares_short_calls_when_they_are_warm) {
+    Duel duel;
+    std::array<int, 2> calls_of{};
+    fight(duel, 1, [&](Rival rival, int) {
+        const bool is_rondo = rival == Rival::rondo;
+        const int call = calls_of[is_rondo ? 1 : 0]++;
+        const float cold = call == 0 ? 1e5F : call < 8 ? (is_rondo ? 5e3F : 2e3F) : 0;
+        return cold + (is_rondo ? 650.0F : 1300.0F);
+    });
+    EXPECT_EQ(duel.winner(), Rival::rondo);
+    EXPECT_FLOAT_EQ(duel.time_of(Rival::rondo), 650);
+    EXPECT_FLOAT_EQ(duel.time_of(Rival::library), 1300);
+}
+
+TEST(Duel, takes_short_calls_in_rows_for_which_ranks_come_together_once) {
+    Duel duel;
+    int together = 0, changes = 0;
+    Rival before = duel.next();
+    for (int call = 0; !duel.is_over(); ++call) {
+        together += duel.comes_together() ? 1 : 0;
+        EXPECT_EQ(duel.is_in_row(), call >= first_round);
+        changes += duel.next() != before ? 1 : 0;
+        before = duel.next();
+        duel.begin();
+        duel.end(duel.winner() == Rival::rondo ? 500 : 500);
+        if (duel.is_due()) duel.judge(duel.times());
+    }
+    EXPECT_EQ(together, first_round + 1);
+    EXPECT_EQ(duel.timed_calls(), Duel::most_calls);
+    EXPECT_LT(changes, 8);
+}
+
+// Calls are disturbed as on a machine whose processors others use as well: by 1 to 10 ms, one of a hundred of them, one
+// of ten, or half. tests/benchmarks/duel_benchmark.cpp shows more of it.
 TEST(Duel, rarely_takes_the_slower_one_where_that_matters) {
     std::mt19937 random(20260101);
     std::uniform_real_distribution<float> share(0, 1);
-    const auto disturbed = [&] { return share(random) < 0.125F ? 10.0F : 1 + 2 * share(random) * share(random); };
-    double most_lost = 0;
-    constexpr int trials = 2000;
-    for (const float ratio : {1.05F, 1.2F, 1.5F, 2.0F, 4.0F}) {
-        int wrong = 0;
-        for (int trial = 0; trial < trials; ++trial) {
-            Duel duel;
-            fight(duel, 2, [&](Rival rival, int) { return disturbed() * (rival == Rival::rondo ? ratio : 1); });
-            if (duel.winner() == Rival::rondo) ++wrong;
+    constexpr int trials = 1000;
+    for (const float undisturbed : {1e3F, 3e5F, 5e6F}) {
+        for (const float frequency : {0.01F, 0.1F, 0.5F}) {
+            for (const float ratio : {1.0F, 1.3F, 3.0F}) {
+                int wrong = 0, right = 0;
+                for (int trial = 0; trial < trials; ++trial) {
+                    Duel duel;
+                    fight(duel, 1, [&](Rival rival, int) {
+                        const float jitter = 1 + 0.1F * share(random);
+                        const float delay = share(random) < frequency ? 1e6F + 9e6F * share(random) : 0;
+                        return undisturbed * jitter * (rival == Rival::rondo ? ratio : 1) + delay;
+                    });
+                    const bool is_alike = duel.time_of(Rival::rondo) == duel.time_of(Rival::library);
+                    if (is_alike || duel.is_undecided()) continue;
+                    (duel.winner() == Rival::library && ratio > 1 ? right : wrong) += 1;
+                }
+                EXPECT_LT(wrong, 0.03 * trials) << undisturbed << " " << frequency << " " << ratio;
+                if (ratio > 1.2F) {
+                    EXPECT_LT(wrong, 0.02 * trials) << undisturbed << " " << frequency << " " << ratio;
+                    EXPECT_GT(right, 0.6 * trials) << undisturbed << " " << frequency << " " << ratio;
+                }
+            }
         }
-        const double lost = double(wrong) / trials * (ratio - 1);  // of native, on average
-        most_lost = std::max(most_lost, lost);
-        EXPECT_LT(lost, 0.1) << ratio;
     }
-    EXPECT_GT(most_lost, 0);  // it is noise
+}
+
+// Whatever the library does without Rondo is safe.
+TEST(Duel, leaves_calls_to_the_library_where_nobody_can_tell) {
+    std::mt19937 random(20260101);
+    std::uniform_real_distribution<float> share(0, 1);
+    int undecided = 0;
+    for (int trial = 0; trial < 200; ++trial) {
+        for (const bool rounding : {false, true}) {
+            Duel duel({.rounding = rounding}, 8, nullptr);
+            fight(duel, 1, [&](Rival, int) { return std::pow(10.0F, 3 + 5 * share(random)); }, duel);
+            if (!duel.is_undecided()) continue;
+            ++undecided;
+            EXPECT_EQ(duel.is_lost(), !rounding);
+            EXPECT_FALSE(duel.is_uncompared());
+        }
+    }
+    EXPECT_GT(undecided, 0);
 }
 
 /// Calls after the verdict until it comes again.
@@ -116,30 +201,63 @@ int patience(Duel& duel) {
 }
 
 TEST(Duel, comes_again_when_that_costs_little) {
+    const auto rondo_takes = [](float ratio) {
+        return [ratio](Rival rival, int) { return rival == Rival::rondo ? ratio * slow_call : slow_call; };
+    };
     Duel duel;
-    fight(duel, 2, [](Rival rival, int) { return rival == Rival::rondo ? 3.0F : 1.0F; });
+    fight(duel, 2, rondo_takes(3));
     EXPECT_TRUE(duel.is_lost());
     const int first = patience(duel);
     EXPECT_GT(first, 1000);
     EXPECT_FALSE(duel.is_over());
     EXPECT_TRUE(duel.is_lost());  // what is not timed stays where it was
     EXPECT_EQ(duel.stand_in(), Rival::library);
-    fight_on(duel, [](Rival rival, int) { return rival == Rival::rondo ? 3.0F : 1.0F; });
+    fight_on(duel, rondo_takes(3));
     EXPECT_TRUE(duel.is_lost());
     EXPECT_EQ(patience(duel), 2 * (first - 1) + 1);  // twice as many
-    fight_on(duel, [](Rival rival, int) { return rival == Rival::rondo ? 1.0F : 3.0F; });
+    fight_on(duel, rondo_takes(1 / 3.0F));
     EXPECT_FALSE(duel.is_lost());
     EXPECT_EQ(duel.winner(), Rival::rondo);
     EXPECT_EQ(patience(duel), first);  // it is news, and may be wrong
-    fight_on(duel, [](Rival rival, int) { return rival == Rival::rondo ? 1.05F : 1.0F; });
-    EXPECT_EQ(duel.winner(), Rival::rondo);                               // for a trifle nothing changes
-    EXPECT_LT(duel.fastest(Rival::rondo), duel.fastest(Rival::library));  // nor in the next run, which knows these
+}
+
+TEST(Duel, gives_up_what_today_s_calls_contradict) {
+    Duel duel;
+    duel.settle(Rival::library, 3525 * slow_call, slow_call);  // a call was disturbed
+    while (!duel.look_again()) continue;
+    fight_on(duel, [](Rival, int) { return slow_call; });
+    EXPECT_EQ(duel.winner(), Rival::rondo);
+    EXPECT_FLOAT_EQ(duel.time_of(Rival::rondo), duel.time_of(Rival::library));
+}
+
+TEST(Duel, keeps_what_it_knows_where_a_second_look_is_disturbed) {
+    std::mt19937 random(1);
+    std::uniform_real_distribution<float> share(0, 1);
+    Duel duel;
+    duel.settle(Rival::rondo, slow_call, 2 * slow_call);
+    while (!duel.look_again()) continue;
+    fight_on(duel, [&](Rival, int) { return slow_call * std::pow(10.0F, 3 * share(random)); });
+    EXPECT_EQ(duel.winner(), Rival::rondo);
+    EXPECT_FLOAT_EQ(duel.time_of(Rival::rondo), slow_call);
+    EXPECT_FLOAT_EQ(duel.time_of(Rival::library), 2 * slow_call);
+}
+
+TEST(Duel, looks_early_at_short_calls) {
+    Duel duel;
+    duel.settle(Rival::library, 1300, 650);
+    for (const std::int32_t calls : Duel::early_looks) {
+        EXPECT_EQ(patience(duel), calls + 1);
+        EXPECT_TRUE(duel.is_in_row());  // both are warm, and known to be short
+        fight_on(duel, [](Rival rival, int) { return rival == Rival::rondo ? 1300.0F : 650.0F; });
+        EXPECT_TRUE(duel.is_lost());
+    }
+    EXPECT_GT(patience(duel), 2000);
 }
 
 TEST(Duel, waits_the_longer_the_slower_one_is_slow) {
     const auto calls_after = [](float slower) {
         Duel duel;
-        duel.settle(Rival::library, slower, 1.0F);
+        duel.settle(Rival::library, slower * slow_call, slow_call);
         return patience(duel);
     };
     for (const float ratio : {1.0F, 2.0F, 10.0F, 1000.0F}) {
@@ -147,7 +265,8 @@ TEST(Duel, waits_the_longer_the_slower_one_is_slow) {
     }
 }
 
-/// What duels cost in so many calls, in calls of the faster rival, and what the first one does. `together`: what it
+/// What duels about calls that are not short cost in so many calls, in calls of the faster rival, and what the first
+/// one does. `together`: what it
 /// costs that all ranks come together for a call, or agree.
 struct Cost {
     double first = 0, all = 0;
@@ -161,7 +280,7 @@ Cost cost_of_duels(int calls, float slower, float together, const std::function<
         if (!duel.is_over()) {
             const Rival rival = duel.next();
             duel.begin();
-            duel.end(rival == Rival::rondo ? slower : 1);
+            duel.end((rival == Rival::rondo ? slower : 1) * slow_call);
             cost.all += together + (rival == Rival::rondo ? slower - 1 : 0);
             if (duel.is_due()) {
                 cost.all += together;
@@ -182,61 +301,64 @@ TEST(Duel, costs_no_more_than_the_first_one_and_a_hundredth) {
         const Cost cost = cost_of_duels(calls, slower, 1, [&](int call, const Cost& so_far) {
             ASSERT_LE(so_far.all, so_far.first + call / 100.0) << slower << " after " << call;
         });
-        EXPECT_LE(cost.first, Duel::most_calls * 1.25 + Duel::most_rounds * double(slower - 1)) << slower;
-        EXPECT_LT(cost.all, cost.first + calls / 400.0) << slower;        // there is less and less of it
+        EXPECT_LE(cost.first, 5 * (double(slower - 1) + 2.5)) << slower;
+        EXPECT_LT(cost.all, cost.first + calls / 200.0) << slower;        // there is less and less of it
         if (slower < 100) EXPECT_GT(cost.all, 2 * cost.first) << slower;  // it has come again
     }
 }
 
+// Whatever the run ends after, it is as if it had not ended.
 TEST(Duel, goes_on_where_an_earlier_run_has_ended) {
-    for (int before = 1; before < Duel::most_calls; ++before) {
-        Duel duel({}, 8, nullptr);
-        duel.resume(before, before > 1 ? 3.0F : 0.0F, 1.0F);
-        EXPECT_EQ(duel.timed_calls(), before);
-        int calls = before;
-        for (; !duel.is_over(); ++calls) {
-            const bool is_library = duel.next() == Rival::library;
-            duel.begin();
-            duel.end(is_library ? 1.0F : 3.0F);
-            if (duel.is_due()) duel.judge(duel.times());
-            ASSERT_LE(calls, Duel::most_calls);
+    std::mt19937 random(3);
+    std::uniform_real_distribution<float> share(0, 1);
+    for (const bool rounding : {false, true}) {
+        std::array<float, Duel::most_calls> times{};
+        for (float& time : times) time = slow_call * (1 + share(random));
+        for (int before = 0; before <= 2 * Duel::rounds.back(); ++before) {
+            Duel whole({.rounding = rounding}, Duel::long_call, nullptr);
+            Duel first = whole, next = whole;
+            const auto go_on = [&](Duel& duel, int calls) {
+                while (!duel.is_over() && duel.timed_calls() < calls) {
+                    const auto call = static_cast<std::size_t>(duel.timed_calls());
+                    duel.begin();
+                    duel.end(times[call]);
+                    if (duel.is_due() || duel.is_worth_keeping()) duel.judge(duel.times());
+                }
+            };
+            go_on(whole, Duel::most_calls);
+            go_on(first, before);
+            const int known = first.timed_calls();
+            if (first.is_over() || (rounding && known % 2 != 0)) continue;
+            next.resume(std::span(first.times()).first(static_cast<std::size_t>(known)));
+            EXPECT_EQ(next.timed_calls(), known);
+            EXPECT_FALSE(next.is_stuck());
+            go_on(next, Duel::most_calls);
+            EXPECT_EQ(next.winner(), whole.winner()) << before;
+            EXPECT_EQ(next.timed_calls(), whole.timed_calls()) << before;
+            EXPECT_EQ(next.time_of(Rival::rondo), whole.time_of(Rival::rondo)) << before;
         }
-        EXPECT_EQ(calls, before < 2 * Duel::early_rounds ? 2 * Duel::early_rounds : Duel::most_calls) << before;
-        EXPECT_EQ(duel.winner(), Rival::library);
-        EXPECT_EQ(duel.fastest(Rival::rondo), 3);
-        EXPECT_EQ(duel.fastest(Rival::library), 1);
     }
     Duel sum({.rounding = true}, 8, nullptr);
-    sum.resume(3, 3.0F, 1.0F);  // nobody writes that: both carry out each call
+    sum.resume(std::array{1.0F, 2.0F, 3.0F});  // nobody writes that: both carry out each call
     EXPECT_EQ(sum.timed_calls(), 2);
-    sum.resume(Duel::most_calls + 1, 3.0F, 1.0F);
-    EXPECT_EQ(sum.timed_calls(), Duel::most_calls - 2);  // there is room for two more
-    Duel hasty({}, 8, nullptr);
-    hasty.resume(3, 1.0F, 1.2F);  // Rondo's other call may have taken longer than the library's
-    hasty.begin();
-    hasty.end(1.2F);
-    hasty.judge(hasty.times());
-    EXPECT_FALSE(hasty.is_over());
-    Duel unknown({}, 8, nullptr);
-    unknown.resume(3, 0, 0);
-    unknown.begin();
-    unknown.end(1);
-    unknown.judge(unknown.times());
-    EXPECT_FALSE(unknown.is_over() && unknown.winner() == Rival::rondo);  // calls that took no time win nothing
+    const std::vector<float> too_many(100, 1.0F);
+    Duel full;
+    full.resume(too_many);
+    EXPECT_EQ(full.timed_calls(), 0);
+    EXPECT_FALSE(full.is_due());
 }
 
 TEST(Duel, of_long_calls_agrees_on_each) {
     Duel duel({}, Duel::long_call, nullptr);
-    for (int call = 0; call < 2 * Duel::early_rounds - 1; ++call) {
+    for (int call = 0; call < first_round; ++call) {
+        EXPECT_FALSE(duel.is_over());
         const bool is_library = duel.next() == Rival::library;
         duel.begin();
-        duel.end(is_library ? 1.0F : 3.0F);
+        duel.end(is_library ? slow_call : 3 * slow_call);
         EXPECT_TRUE(duel.is_worth_keeping()) << call;
         duel.judge(duel.times());
-        EXPECT_FALSE(duel.is_over());
-        EXPECT_EQ(duel.fastest(Rival::library), 1);
-        EXPECT_EQ(duel.fastest(Rival::rondo), call == 0 ? 0 : 3);
     }
+    EXPECT_TRUE(duel.is_over());
     Duel sum({.rounding = true}, Duel::long_call, nullptr);
     sum.begin();
     EXPECT_FALSE(sum.is_worth_keeping());  // Rondo's call follows at once
@@ -263,7 +385,7 @@ TEST(Duel, the_shortest_way_counts_for_it) {
 
 TEST(Duel, is_stuck_if_nobody_judges_it) {
     Duel duel;
-    for (int call = 0; call < Duel::most_calls; ++call) {
+    for (int call = 0; call < first_round; ++call) {
         EXPECT_FALSE(duel.is_stuck());
         duel.begin();
         duel.end(1);
@@ -272,6 +394,24 @@ TEST(Duel, is_stuck_if_nobody_judges_it) {
     duel.abandon();
     EXPECT_FALSE(duel.is_stuck());
     EXPECT_TRUE(duel.is_lost());
+}
+
+TEST(Duel, forgets_a_row_after_which_ranks_do_not_come_together) {
+    Duel duel;
+    const auto go_on = [&] {
+        while (!duel.is_due()) {
+            duel.begin();
+            duel.end(duel.next() == Rival::rondo ? 500 : 1000);
+        }
+    };
+    go_on();
+    duel.judge(duel.times());
+    go_on();
+    duel.forget_row();
+    EXPECT_FALSE(duel.is_stuck());
+    EXPECT_TRUE(duel.is_in_row());
+    EXPECT_TRUE(duel.comes_together());
+    EXPECT_EQ(duel.timed_calls(), 0);
 }
 
 // The user's error handler frees the communicator in the middle of a call.
@@ -302,20 +442,22 @@ TEST(Duel, changes_no_bits_before_the_next_run) {
     duel.wait_for(1);
     EXPECT_EQ(duel.next(), Rival::rondo);
     duel.begin();
-    for (int round = 0; round < Duel::most_rounds; ++round) {
-        EXPECT_FALSE(duel.is_over()) << round;
+    while (!duel.is_over()) {
         for (const Rival rival : {Rival::library, Rival::rondo}) {  // whose result is left
-            EXPECT_EQ(duel.next(), rival);
-            duel.begin();
-            duel.end(rival == Rival::rondo ? 3.0F : 1.0F);
+            for (int call = 0, repetitions = duel.repetitions(); call < repetitions; ++call) {
+                EXPECT_TRUE(duel.comes_together());
+                EXPECT_EQ(duel.next(), rival);
+                duel.begin();
+                duel.end(rival == Rival::rondo ? 3000.0F : 1000.0F);
+            }
         }
         if (duel.is_due()) duel.judge(duel.times());
     }
     EXPECT_TRUE(duel.is_over());
     EXPECT_EQ(duel.winner(), Rival::library);
     EXPECT_FALSE(duel.is_lost());
-    EXPECT_EQ(duel.fastest(Rival::rondo), 3);
-    EXPECT_EQ(duel.fastest(Rival::library), 1);
+    EXPECT_EQ(duel.time_of(Rival::rondo), 3000);
+    EXPECT_EQ(duel.time_of(Rival::library), 1000);
 
     Duel next_run(kind, 8, nullptr);
     next_run.settle(duel.winner(), 2.0F, 1.0F);
@@ -323,23 +465,6 @@ TEST(Duel, changes_no_bits_before_the_next_run) {
     Duel without_memory(kind, 8, nullptr);
     without_memory.abandon();
     EXPECT_FALSE(without_memory.is_lost());
-}
-
-// Nobody looks at it again: short calls are worth twice as many before that.
-TEST(Duel, takes_no_more_long_calls_than_are_enough_where_bits_depend_on_it) {
-    for (const bool is_long : {false, true}) {
-        Duel duel({.rounding = true}, Duel::long_call - (is_long ? 0 : 1), nullptr);
-        int calls = 0;
-        for (; !duel.is_over(); ++calls) {
-            duel.begin();
-            duel.end(calls == 1 ? 10.0F : 1.0F);  // Rondo's first is disturbed
-            if (duel.is_due()) duel.judge(duel.times());
-            EXPECT_EQ(duel.is_due(), duel.is_over()) << calls;  // else a run would go on where another has ended
-            ASSERT_LT(calls, Duel::most_calls);
-        }
-        EXPECT_EQ(calls, is_long ? 2 * Duel::early_rounds : Duel::most_calls);
-        EXPECT_EQ(duel.winner(), Rival::rondo);  // as fast
-    }
 }
 
 TEST(Duel, goes_to_the_library_where_an_earlier_run_could_not_compare) {

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { numbers = 64, few = 4, enough = 20, done = 1 };
+enum { numbers = 64, few = 4, enough = 100, done = 1 };
 
 static int failures;
 

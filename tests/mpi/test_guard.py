@@ -16,13 +16,14 @@ CALLS = 40
 RANKS = 2
 COMPARED = "while Rondo's choice is in doubt"
 TAKEN_BACK = "faster here than Rondo's choice"
+TOO_BUSY = "the machine is too busy to compare"
 NOT_COMPARED = "ranks do not come together to compare"
 # Thousands of messages of 8 bytes, one after the other.
 SLOW_RULES = "bcast -> linear_pipeline:segment=8\nallreduce -> ring:segment=8\n"
 # By messages of the library: ten thousand take longer than any pause of a busy processor, so noise decides nothing.
 SLOW_MESSAGES = {"RONDO_SHARED_MEMORY": "off"}
-# Of each side.
-FEW = {2, 4}
+# Of each side, before a duel is over.
+FEW = {2, 5, 8, 16}
 # Microseconds that some rank comes late, at most: far more than the rivals differ by.
 LATE = "30000"
 
@@ -79,7 +80,7 @@ def test_slow_choices_are_taken_back_where_that_keeps_all_bits(mpi: MpiLibrary, 
     assert broadcasts[TAKEN_BACK] == CALLS - broadcasts[COMPARED] - broadcasts["linear_pipeline"]
     sums = calls(run, "allreduce")
     assert sums["ring"] - CALLS in FEW  # those of integers; all of fractions
-    assert sums[TAKEN_BACK] >= CALLS - 8
+    assert sums[TAKEN_BACK] >= CALLS - 2 * max(FEW)
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
@@ -89,7 +90,7 @@ def test_where_bits_do_not_matter_all_are_taken_back(mpi: MpiLibrary, rules: str
     assert run.stdout.startswith("failures 0\n")
     sums = calls(run, "allreduce")
     assert sums["ring"] <= 2 * max(FEW)
-    assert sums[TAKEN_BACK] >= 2 * (CALLS - 8)
+    assert sums[TAKEN_BACK] >= 2 * (CALLS - 2 * max(FEW))
 
 
 # Thousands of messages, one after the other, where the rules choose one.
@@ -131,7 +132,7 @@ def test_communicators_learn_from_the_world(mpi: MpiLibrary, tmp_path: Path) -> 
     assert run.stdout == "failures 0\nchanges 0\n"
     served = calls(run, "bcast").get("linear_pipeline", 0)
     assert served in FEW
-    assert calls(run, "bcast")[TAKEN_BACK] >= 60 - 2 * 8
+    assert calls(run, "bcast")[TAKEN_BACK] >= 60 - 8 - 2 * max(FEW)
 
 
 @pytest.mark.parametrize(

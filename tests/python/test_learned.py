@@ -70,7 +70,7 @@ def test_what_could_not_be_compared_is_the_library_s(file: Path) -> None:
 
 
 def test_what_is_only_begun_is_no_verdict(file: Path) -> None:
-    begun = line("bcast", "binomial").replace("day=", "begun=3 day=")
+    begun = line("bcast", "binomial").replace("day=", "begun=0.1,0.2,0.1 day=")
     file.write_text(f"{begun}\n{WON}\n")
     (shown,) = [each for each in invoke("show").output.splitlines() if each.strip().startswith("bcast")]
     assert " ".join(shown.split()) == "bcast 4 KiB..8 KiB 4x2 binomial 2000 us 1000 us - open, 3 timed 2026-02-03"

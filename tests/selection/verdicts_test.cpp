@@ -130,12 +130,12 @@ TEST(Verdicts, may_lack_the_number_of_calls) {
 
 TEST(Verdicts, may_not_have_come_yet) {
     Verdict begun = verdict_on(100, 0, 1e-4);
-    begun.begun = 3;
-    EXPECT_THAT(to_string(begun), testing::HasSubstr(" begun=3 day="));
+    begun.begun = {1e-4, 2.5e-3, 1};
+    EXPECT_THAT(to_string(begun), testing::HasSubstr(" begun=0.0001,0.0025,1 day="));
     EXPECT_THAT(to_string(verdict_on(100)), testing::Not(testing::HasSubstr("begun")));
     Verdicts verdicts = parsed(to_string(begun));
     EXPECT_TRUE(verdicts.all()[0].is_begun());
-    EXPECT_EQ(verdicts.all()[0].begun, 3);
+    EXPECT_EQ(verdicts.all()[0].begun, begun.begun);
     verdicts.add(verdict_on(100));  // now it has
     ASSERT_EQ(verdicts.all().size(), 1);
     EXPECT_FALSE(verdicts.all()[0].is_begun());

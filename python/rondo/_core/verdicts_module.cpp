@@ -52,7 +52,7 @@ nb::dict described(const Verdict& verdict) {
     description["rondo"] = verdict.rondo;
     description["library"] = verdict.library;
     description["calls"] = verdict.calls;
-    description["begun"] = verdict.begun;
+    description["begun"] = verdict.begun.size();
     description["day"] = verdict.day;
     description["line"] = to_string(verdict);
     return description;

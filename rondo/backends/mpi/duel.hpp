@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
 #include <span>
+
+#include "rondo/backends/mpi/comparison.hpp"
 
 namespace rondo::mpi {
 
@@ -25,23 +28,28 @@ struct DuelKind {
     friend bool operator==(const DuelKind&, const DuelKind&) = default;
 };
 
-enum class Rival : std::uint8_t { rondo, library };
-
-/// A few calls, in turn by the one and the other, and after many more once again, for programs change, and a busy
-/// machine may mislead. All ranks begin to time a call together, so who comes late to it
-/// decides nothing. What counts is the slowest rank of each call, and the fastest call of each rival: whatever disturbs
-/// a call makes it longer. Who runs which call depends on the calls before it alone, and the verdict on times that the
-/// ranks have agreed on: all ranks do the same.
+/// A few calls, in turn by the one and the other, and after more calls once again, for programs change, and a busy
+/// machine may mislead. Who runs which call depends on the calls before it alone, and the verdict on times that the
+/// ranks have agreed on (each that of the slowest rank): all ranks do the same.
+///
+/// First, ranks come together before each call, so that who comes late to it decides nothing. Calls that turn out to be
+/// short are compared in rows: several by the one, several by the other, as they come. The first calls of either are
+/// cold, and a machine needs many calls of a microsecond to be sure.
 class Duel {
   public:
-    static constexpr int most_rounds = 4;   ///< in each, a call of both
-    static constexpr int early_rounds = 2;  ///< after which it is over if it is clear
-    /// It is clear when all calls of the one took so much less than all of the other.
-    static constexpr float clearly_faster = 1.1F;
-    static constexpr int most_calls = 2 * most_rounds;  ///< that are timed
-    static constexpr int most_skipped = 3;              ///< that some rank cannot carry out twice
+    static constexpr int most_calls = 32;   ///< that are timed before the ranks agree
+    static constexpr int calls_in_row = 8;  ///< by one rival
+    static constexpr int most_rows = 2;     ///< each of `most_calls`
+    static constexpr int most_skipped = 3;  ///< that some rank cannot carry out twice
+    /// So many calls of each are compared, one after the other, until that is enough.
+    static constexpr std::array<int, 4> rounds = {2, Comparison::few, 8, most_calls / 2};
+    static constexpr int last_rounds = 8;  ///< of calls for which ranks come together once more after rows
+    /// Both rivals are short if their calls take less, in nanoseconds.
+    static constexpr float short_call = 1e5F;
     /// What another look costs is so small a share of the calls before it.
     static constexpr float calls_to_one = 100;
+    /// Looks at short calls come early, after so many calls each: they cost some ten microseconds.
+    static constexpr std::array<std::int32_t, 3> early_looks = {50, 200, 1000};
     /// A program may make few calls of so many bytes: the ranks agree on each, so that the next run can go on.
     static constexpr std::int64_t long_call = std::int64_t{1} << 16;
     using Times = std::array<float, most_calls>;
@@ -50,7 +58,7 @@ class Duel {
     /// About what `chosen` stands for: equal for equal choices of this process, and never looked into.
     Duel(DuelKind kind, std::int64_t bytes, const void* chosen)
         : kind_(kind), bytes_(bytes), chosen_(chosen), takes_effect_(!kind.rounding) {
-        times_.fill(std::numeric_limits<float>::max());  // of calls that nobody has seen the end of
+        begin_look(false);
     }
 
     /// So many calls come before the first one that is timed: another duel may be over meanwhile. They are the
@@ -65,24 +73,22 @@ class Duel {
         takes_effect_ = true;
     }
 
-    /// It was fought in an earlier run, and is over. `rondo` and `library`: what the fastest call of each took.
+    /// It was fought in an earlier run, and is over. `rondo` and `library`: what a call of each took.
     void settle(Rival winner, float rondo, float library) {
         winner_ = winner;
-        rondo_ = rondo;
-        library_ = library;
+        set_times(rondo, library);
+        finding_ = Comparison::Finding::clear;
         takes_effect_ = true;
         close();
     }
 
-    /// It was begun in an earlier run, which ended after so many timed calls. `rondo` and `library`: what the fastest
-    /// of each took. What their other calls took, nobody knows: so they prove nothing.
-    void resume(int timed, float rondo, float library) {
-        timed = std::clamp(timed, 0, most_calls - 1);
-        timed_ = static_cast<std::uint8_t>(kind_.rounding ? timed - timed % 2 : timed);
-        for (int call = 0; call < std::min<int>(timed_, 2); ++call) {  // the first of each
-            const float time = rival_in(call) == Rival::rondo ? rondo : library;
-            if (time > 0) times_[static_cast<std::size_t>(call)] = time;
-        }
+    /// It was begun in an earlier run, which ended after calls that took so long. If these were enough, and nobody
+    /// could tell who is faster, it begins anew.
+    void resume(std::span<const float> times) {
+        std::size_t known = times.size() < most_calls ? times.size() : 0;
+        if (kind_.rounding) known -= known % 2;
+        std::copy_n(times.begin(), known, times_.begin());
+        timed_ = judged_ = static_cast<std::uint8_t>(known);
     }
 
     [[nodiscard]] const DuelKind& kind() const { return kind_; }
@@ -108,8 +114,7 @@ class Duel {
         }
         over_ = false;
         comes_again_ = true;
-        timed_ = skipped_ = 0;
-        times_.fill(std::numeric_limits<float>::max());
+        begin_look(is_short());
         return true;
     }
     /// For the shortest way of calls after the verdict: takes one from it, and goes on if that leaves no less than
@@ -117,23 +122,32 @@ class Duel {
     [[nodiscard]] std::int32_t& calls_left() { return calls_left_; }
     /// It has a verdict, which this is a second look at.
     [[nodiscard]] bool comes_again() const { return comes_again_; }
-    /// It is over, and nobody knows who is faster.
+    /// It is over, and ranks have not come together to compare.
     [[nodiscard]] bool is_uncompared() const { return over_ && rondo_ == 0 && library_ == 0; }
-    /// What the fastest call took, once the ranks have judged.
-    [[nodiscard]] float fastest(Rival rival) const { return rival == Rival::rondo ? rondo_ : library_; }
+    /// It is over, and the machine was too busy to tell. Nothing for the next run to know.
+    [[nodiscard]] bool is_undecided() const {
+        return over_ && !is_uncompared() && finding_ == Comparison::Finding::noise;
+    }
+    /// What a call took, once the ranks have judged. Equal where there is no difference.
+    [[nodiscard]] float time_of(Rival rival) const { return rival == Rival::rondo ? rondo_ : library_; }
 
     /// Who carries out the next call.
     [[nodiscard]] Rival next() const { return times_next() ? rival_in(timed_) : stand_in(); }
     [[nodiscard]] bool times_next() const { return calls_to_wait_ == 0; }
+    /// Ranks come together before the next call. After it, if it is not so before each, before they judge.
+    [[nodiscard]] bool comes_together() const { return !in_row_ || kind_.rounding || timed_ == 0; }
+    [[nodiscard]] bool is_in_row() const { return in_row_; }
+    /// How often one rival carries out a call that both do, one after the other.
+    [[nodiscard]] int repetitions() const { return in_row_ ? calls_in_row : 1; }
     /// Nobody has judged it when it was due, or only one rival has carried out a call that both should have.
     [[nodiscard]] bool is_stuck() const {
-        return !over_ && (timed_ == most_calls || (kind_.rounding && timed_ % 2 != 0));
+        return is_due() || (!over_ && kind_.rounding && timed_ % (2 * repetitions()) != 0);
     }
     /// It ends without a verdict, or with that from before. The library has all further calls, but where bits depend on
     /// it.
     void abandon() {
         winner_ = stand_in();
-        if (!comes_again_) rondo_ = library_ = 0;
+        if (!comes_again_) set_times(0, 0);
         over_ = true;
         comes_again_ = false;
         calls_left_ = most_calls_left;
@@ -147,6 +161,11 @@ class Duel {
     void skip() {
         if (++skipped_ == most_skipped) abandon();
     }
+    /// Ranks have not come together after a row: what it took stays unknown, and there is another one.
+    void forget_row() {
+        begin_look(true, rows_);
+        skip();
+    }
     /// Counts the next call. Before it: it may fail.
     void begin() {
         if (times_next()) ++timed_;
@@ -157,93 +176,128 @@ class Duel {
     /// What it took on this rank, if it is timed.
     void end(float time) { times_[static_cast<std::size_t>(timed_ - 1)] = time; }
 
-    /// The ranks have to agree on the times, before the next call. Where bits depend on it, the verdict stays: it takes
-    /// as many calls as there may be, unless they are long.
+    /// The ranks have to agree on the times, before the next call.
     [[nodiscard]] bool is_due() const {
-        if (timed_ == most_calls) return true;
-        if (kind_.rounding) return is_long() && timed_ >= 2 * early_rounds;
-        return timed_ == 2 * early_rounds;
+        if (over_ || judged_ == timed_) return false;
+        if (in_row_) return timed_ == most_calls;
+        if (rows_ == most_rows) return timed_ == 2 * last_rounds;
+        return std::ranges::any_of(rounds, [this](int calls) { return timed_ == 2 * calls; });
     }
     /// The program may end before the ranks have to agree, and what they would agree on now is worth it.
     [[nodiscard]] bool is_worth_keeping() const {
-        return is_long() && !comes_again_ && (!kind_.rounding || timed_ % 2 == 0);
+        return is_long() && !in_row_ && rows_ == 0 && !comes_again_ && (!kind_.rounding || timed_ % 2 == 0);
     }
-    /// Of the calls of this rank, in their order.
+    /// Of the calls, in their order: each of the rank that took longest, as far as the ranks have judged; the others
+    /// of this rank.
     [[nodiscard]] const Times& times() const { return times_; }
-    /// The same, each of the rank that took longest.
+    /// `slowest`: what each call took on the rank that took longest.
     void judge(const Times& slowest) {
-        Range rondo, library;
+        std::array<float, most_calls / 2> of_rondo{}, of_library{};
+        std::size_t calls_of_rondo = 0, calls_of_library = 0;
         for (int call = 0; call < timed_; ++call) {
-            (rival_in(call) == Rival::rondo ? rondo : library).add(slowest[static_cast<std::size_t>(call)]);
+            const float time = slowest[static_cast<std::size_t>(call)];
+            if (rival_in(call) == Rival::rondo) of_rondo[calls_of_rondo++] = time;
+            else of_library[calls_of_library++] = time;
         }
-        const float of_rondo = rondo.has_calls() ? rondo.least : 0,
-                    of_library = library.has_calls() ? library.least : 0;
-        if (!comes_again_) set_fastest(of_rondo, of_library);
-        if (!is_due()) return;
-        const auto [faster, slower] = std::minmax(rondo, library);
-        // Where bits depend on it, runs of a program shall not differ in which of its few calls were enough.
-        const bool is_enough = kind_.rounding || faster.most * clearly_faster <= slower.least;
-        if (!is_enough && timed_ != most_calls) return;
-        // What was found before is not given up for a trifle. The figures are those of the verdict.
-        const bool is_clear = faster.least * clearly_faster <= slower.least;
-        const Rival before = winner_, now = of_rondo <= of_library ? Rival::rondo : Rival::library;
-        if (!comes_again_ || is_clear || now == before) {
-            winner_ = now;
-            set_fastest(of_rondo, of_library);
+        times_ = slowest;
+        const bool is_due = this->is_due();
+        judged_ = timed_;
+        if (!is_due) return;
+        const Comparison found =
+            compare(std::span(of_rondo).first(calls_of_rondo), std::span(of_library).first(calls_of_library));
+        const bool are_short = std::max(of_rondo[0], of_library[0]) < short_call;
+        if (in_row_) {
+            ++rows_;
+            if (found.finding != Comparison::Finding::noise) decide(found);
+            else begin_look(rows_ < most_rows, rows_);
+            return;
         }
-        if (winner_ != before) looks_ = 0;
-        close();
+        const bool is_last = timed_ == 2 * (rows_ == most_rows ? last_rounds : rounds.back());
+        const bool goes_on_in_rows = are_short && rows_ < most_rows && (!is_long() || is_last);
+        if (goes_on_in_rows) begin_look(true);
+        else if (is_last || found.finding != Comparison::Finding::noise) decide(found);
     }
 
   private:
-    void set_fastest(float rondo, float library) {
+    void set_times(float rondo, float library) {
         rondo_ = rondo;
         library_ = library;
     }
     [[nodiscard]] bool is_long() const { return bytes_ >= long_call; }
-
-    struct Range {
-        float least = std::numeric_limits<float>::max(), most = 0;
-        [[nodiscard]] bool has_calls() const { return least <= most; }
-        void add(float time) {
-            least = std::min(least, time);
-            most = std::max(most, time);
-        }
-        friend bool operator<(const Range& a, const Range& b) { return a.least < b.least; }
-    };
+    /// Both were short when they were compared.
+    [[nodiscard]] bool is_short() const { return std::max(rondo_, library_) < short_call; }
     static constexpr std::int32_t most_calls_left = std::int32_t{1} << 30;
+
+    void begin_look(bool in_row, std::uint8_t rows = 0) {
+        in_row_ = in_row;
+        rows_ = rows;
+        timed_ = judged_ = skipped_ = 0;
+        times_.fill(std::numeric_limits<float>::max());  // of calls that nobody has seen the end of
+    }
+    /// What was found before stays if this look has found nothing.
+    void decide(const Comparison& found) {
+        const Rival before = winner_;
+        const bool is_alike = found.finding == Comparison::Finding::alike;
+        const bool is_noise = found.finding == Comparison::Finding::noise;
+        if (!comes_again_ || !is_noise) {
+            finding_ = found.finding;
+            // Without a difference, what the rules say stays; where nobody can tell, what would be without Rondo.
+            winner_ = is_noise ? stand_in() : is_alike ? Rival::rondo : found.faster;
+            const float both = std::sqrt(found.rondo * found.library);
+            set_times(is_alike ? both : found.rondo, is_alike ? both : found.library);
+        }
+        if (winner_ != before) doublings_ = 0;
+        cost_ = cost_of_look(timed_ / 2);
+        close();
+    }
+    /// What a look at so many calls of each costs, in calls of the faster rival: the slower one has half of them, and
+    /// ranks come together.
+    [[nodiscard]] float cost_of_look(int calls) const {
+        const float slower = std::max(rondo_, library_), faster = std::min(rondo_, library_);
+        const float ratio = faster > 0 ? slower / faster : 1;
+        constexpr float together = 5;  // for a call of each
+        return static_cast<float>(calls) * ratio + together * static_cast<float>(in_row_ ? 2 : calls);
+    }
     /// It is over, and comes again when as many calls have been made that this costs little: twice as many each time.
     void close() {
         over_ = true;
         comes_again_ = false;
-        const float slower = std::max(rondo_, library_), faster = std::min(rondo_, library_);
-        const float ratio = faster > 0 ? slower / faster : 1;
-        const float cost = 2 * ratio + 10;  // in calls: two by the slower one, and before each all ranks come together
-        const float calls = calls_to_one * cost * static_cast<float>(1U << looks_);
+        if (is_short() && early_ < early_looks.size()) {
+            calls_left_ = early_looks[early_++];
+            return;
+        }
+        const float cost = std::max(cost_, cost_of_look(rounds.front()));
+        const float calls = calls_to_one * cost * static_cast<float>(1U << doublings_);
         const bool is_bounded = calls < static_cast<float>(most_calls_left);
         calls_left_ = is_bounded ? static_cast<std::int32_t>(calls) : most_calls_left;
         constexpr std::uint8_t most_doublings = 20;
-        if (looks_ < most_doublings) ++looks_;
+        if (doublings_ < most_doublings) ++doublings_;
     }
     /// Who is second in a round is first in the next, but where it is Rondo's result that shall be left.
     [[nodiscard]] Rival rival_in(int call) const {
-        const int turn = kind_.rounding ? call : call + call / 2;
-        return turn % 2 == 0 ? Rival::library : Rival::rondo;
+        const int turn = in_row_ ? call / calls_in_row : call;
+        return (kind_.rounding ? turn : turn + turn / 2) % 2 == 0 ? Rival::library : Rival::rondo;
     }
 
     DuelKind kind_;
     std::int64_t bytes_ = 0;
     const void* chosen_ = nullptr;
     std::uint8_t calls_to_wait_ = 0;
-    std::uint8_t timed_ = 0;  // calls, so far
+    std::uint8_t timed_ = 0;   // calls, so far
+    std::uint8_t judged_ = 0;  // of these
     std::uint8_t skipped_ = 0;
-    std::uint8_t looks_ = 0;
+    std::uint8_t rows_ = 0;       // that have shown nothing
+    std::uint8_t early_ = 0;      // looks
+    std::uint8_t doublings_ = 0;  // of the calls before another look
+    bool in_row_ = false;
     bool over_ = false;
     bool comes_again_ = false;
     bool takes_effect_ = true;
+    Comparison::Finding finding_ = Comparison::Finding::noise;
     std::int32_t calls_left_ = 0;
     Rival winner_ = Rival::rondo;
     float rondo_ = 0, library_ = 0;
+    float cost_ = 0;  // of the last look
     Times times_{};
 };
 

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which of two rivals is faster, by what some calls of each took on a machine that disturbs calls. Without <mpi.h>.
+//
+// A disturbance makes a call longer, never shorter, by any amount, and may strike half of the calls. So a mean says
+// nothing, and neither does the fastest of a few calls: all of them may have been struck. What counts is whose calls
+// are the fastest ones of all: if there is no difference, each of the fastest is as likely the one's as the other's
+// (the precedence test: Nelson, "Tables for a precedence life test", Technometrics 5 (1963)).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+namespace rondo::mpi {
+
+enum class Rival : std::uint8_t { rondo, library };
+
+constexpr Rival other(Rival rival) { return rival == Rival::rondo ? Rival::library : Rival::rondo; }
+
+struct Comparison {
+    enum class Finding : std::uint8_t {
+        noise,  ///< nobody can tell
+        alike,  ///< whatever the difference is, it is small
+        clear
+    };
+    Finding finding = Finding::noise;
+    Rival faster = Rival::rondo;
+    float rondo = 0, library = 0;  ///< what an undisturbed call of each takes, by estimate
+
+    /// Both call for something to be gained, or lost.
+    static constexpr float worth_it = 1.1F;
+    /// The fastest calls of the one are faster than all of the other by so much, where the difference is clear.
+    static constexpr float margin = 1.05F;
+    /// How probable it is that a single comparison finds a difference where there is none.
+    static constexpr double error = 0.01;
+    /// Of two calls each, the gap between the rivals is so many times as wide as that between the calls of one. A
+    /// larger ratio than the second figure is not believed: two calls may have been struck by the same disturbance.
+    static constexpr float gaps = 8, plausible = 8;
+    /// Fewer calls than these say nothing about a small difference.
+    static constexpr int few = 5;
+};
+
+/// So many of the fastest of `calls` calls of each are those of one rival by mere chance in one of a hundred
+/// comparisons, or less; more than `calls` if there are too few.
+constexpr int fastest_needed(int calls) {
+    double chance = 2;
+    for (int needed = 1; needed <= calls; ++needed) {
+        chance *= double(calls - needed + 1) / (2 * calls - needed + 1);
+        if (chance <= Comparison::error) return needed;
+    }
+    return calls + 1;
+}
+
+/// What calls of both rivals took, as many of each. Sorts them.
+inline Comparison compare(std::span<float> rondo, std::span<float> library) {
+    Comparison found;
+    const auto calls = static_cast<int>(std::min(rondo.size(), library.size()));
+    if (calls == 0) return found;
+    std::ranges::sort(rondo);
+    std::ranges::sort(library);
+    // Cold calls and disturbed ones are slow, and a lucky one may be too fast.
+    const auto typical = static_cast<std::size_t>(std::max(1, calls / 4) - 1);
+    found.rondo = rondo[typical];
+    found.library = library[typical];
+    found.faster = found.rondo <= found.library ? Rival::rondo : Rival::library;
+    const auto [fast, slow] = found.faster == Rival::rondo ? std::pair(rondo, library) : std::pair(library, rondo);
+    const int needed = fastest_needed(calls);
+    if (needed <= calls) {
+        if (fast[static_cast<std::size_t>(needed - 1)] * Comparison::margin <= slow[0]) {
+            found.finding = Comparison::Finding::clear;
+        } else if (calls >= Comparison::few && slow[typical] < fast[typical] * Comparison::worth_it) {
+            found.finding = Comparison::Finding::alike;
+        }
+        return found;
+    }
+    const float gap = slow[0] - fast[fast.size() - 1];
+    const float widest = std::max(fast[fast.size() - 1] - fast[0], slow[slow.size() - 1] - slow[0]);
+    const bool is_clear = calls >= 2 && gap >= Comparison::gaps * widest &&
+                          fast[fast.size() - 1] * Comparison::worth_it <= slow[0] &&
+                          slow[0] <= fast[0] * Comparison::plausible;
+    if (is_clear) found.finding = Comparison::Finding::clear;
+    return found;
+}
+
+}  // namespace rondo::mpi

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/backends/mpi/comparison.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace rondo::mpi {
+namespace {
+
+using Finding = Comparison::Finding;
+
+Comparison compared(std::vector<float> rondo, std::vector<float> library) { return compare(rondo, library); }
+
+// Binomial coefficients: all of the fastest k of 2n are the one's in C(n, k) / C(2n, k) of all orders.
+TEST(Comparison, counts_on_no_more_chance_than_one_in_a_hundred) {
+    EXPECT_GT(fastest_needed(2), 2);
+    EXPECT_GT(fastest_needed(4), 4);
+    EXPECT_EQ(fastest_needed(5), 5);   // 2 / 252
+    EXPECT_EQ(fastest_needed(8), 6);   // 2 * 28 / 8008
+    EXPECT_EQ(fastest_needed(16), 7);  // 2 * 11440 / 3365856
+}
+
+TEST(Comparison, of_two_calls_each_needs_a_wide_gap) {
+    EXPECT_EQ(compared({1, 1.02F}, {1.5F, 1.52F}).finding, Finding::clear);
+    EXPECT_EQ(compared({1.5F, 1.52F}, {1, 1.02F}).faster, Rival::library);
+    EXPECT_EQ(compared({1, 1.2F}, {1.5F, 1.7F}).finding, Finding::noise);  // wider apart than half of the gap
+    EXPECT_EQ(compared({1, 1}, {1.05F, 1.05F}).finding, Finding::noise);   // who knows
+    EXPECT_EQ(compared({1, 1}, {1000, 1000}).finding, Finding::noise);     // one disturbance may have struck both
+    EXPECT_EQ(compared({1}, {3}).finding, Finding::noise);
+    EXPECT_EQ(compared({}, {}).finding, Finding::noise);
+}
+
+TEST(Comparison, believes_in_whatever_is_seen_often_enough) {
+    EXPECT_EQ(compared({1, 1, 1, 1, 1}, {1000, 3000, 9000, 1200, 5000}).finding, Finding::clear);
+    EXPECT_EQ(compared({1, 1, 1, 1, 1}, {1.1F, 1.1F, 1.1F, 1.1F, 1.1F}).finding, Finding::clear);
+}
+
+TEST(Comparison, knows_disturbed_calls_from_slow_ones) {
+    const std::vector<float> fast = {1, 1, 9, 1, 1, 90, 1, 1}, slow = {1.3F, 1.3F, 9, 1.3F, 70, 1.3F, 1.3F, 1.3F};
+    const Comparison found = compared(slow, fast);
+    EXPECT_EQ(found.finding, Finding::clear);
+    EXPECT_EQ(found.faster, Rival::library);
+    EXPECT_FLOAT_EQ(found.rondo, 1.3F);
+    EXPECT_FLOAT_EQ(found.library, 1);
+}
+
+TEST(Comparison, finds_no_difference_where_there_is_none_worth_speaking_of) {
+    EXPECT_EQ(compared({1, 1, 1, 1, 1}, {1.04F, 1.04F, 1.04F, 1.04F, 1.04F}).finding, Finding::alike);
+    EXPECT_EQ(compared({1, 1.3F, 1.5F, 1.1F, 5}, {1.2F, 1.04F, 7, 1.4F, 1}).finding, Finding::alike);
+    EXPECT_EQ(compared({1, 1, 900, 800, 700}, {9, 500, 600, 700, 800}).finding, Finding::noise);
+}
+
+}  // namespace
+}  // namespace rondo::mpi
