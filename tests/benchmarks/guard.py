@@ -108,6 +108,19 @@ def parsed(parser: argparse.ArgumentParser) -> argparse.Namespace:
 
 
 @contextlib.contextmanager
+def busy(processes: int) -> Iterator[None]:
+    """So many processes compete for the processors."""
+    loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for each in loops:
+            each.kill()
+        for each in loops:
+            each.wait()
+
+
+@contextlib.contextmanager
 def opened(arguments: argparse.Namespace, mpi: str, shape: str) -> Iterator[Bench]:
     """The program, compiled, and where it runs."""
     library = mpi_library.find(mpi, os.environ)
@@ -188,12 +201,13 @@ def main() -> int:
     parser.add_argument("--rules", action="append", choices=["slow", "default"], help="only these")
     parser.add_argument("--next", action="store_true", help="only native and the next run")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="add a row for each run")
+    parser.add_argument("--busy", type=int, default=0, metavar="N", help="processes that do nothing but compute")
     arguments = parsed(parser)
     for shape in arguments.cluster:
         for mpi in arguments.mpi or ["mpich"]:
             print(f"{mpi}, {shape}", file=sys.stderr, flush=True)
             facts = (mpi.rsplit("/", 1)[-1], shape, arguments.guard, arguments.kind, arguments.calls)
-            with opened(arguments, mpi, shape) as bench:
+            with opened(arguments, mpi, shape) as bench, busy(arguments.busy):
                 show(measure(bench, arguments, Records(arguments.csv, facts)), arguments)
     return 0
 

@@ -3,7 +3,8 @@
  * vector, how ranks start, and microseconds. "together": they meet in memory that they share, which takes less than any
  * collective of a library; the median over repetitions of the longest time of a rank. "row": calls follow one another,
  * and each rank starts when its last call ends; the median over rows, of a call's time on the slowest rank.
- * "by_hand" is an allreduce of one int with a line of memory for each rank and no library: the least that counts. */
+ * "by_hand" is an allreduce of one int with a line of memory for each rank and no library: the least that counts.
+ * With "calls" in place of sizes: for each <collective>:<bytes>, so many calls in a row, and microseconds of one. */
 #define _POSIX_C_SOURCE 199309L
 #include <mpi.h>
 #include <sched.h>
@@ -97,11 +98,45 @@ static int repetitions_in(double budget, double each) {
     return repetitions < 7 ? 7 : repetitions > most_repetitions ? most_repetitions : repetitions;
 }
 
+static void allocate(size_t longest) {
+    input = malloc(longest + 256);
+    output = malloc(longest + 256);
+    for (size_t i = 0; i < longest / sizeof(int); ++i) input[i] = output[i] = (int)i + rank;
+}
+
+/* Returns a count of that many bytes. */
+static int divide(size_t bytes, const char* collective) {
+    const int count = (int)(bytes / sizeof(int));
+    for (int i = 0; i < size; ++i) counts[i] = count / size + (i < count % size);
+    if (count < size && !strcmp(collective, "allgather")) counts[size - 1] = 1; /* or nothing would be sent */
+    return count;
+}
+
+static int run_of_calls(int argc, char** argv) { /* calls <how many> <collective>:<bytes>... */
+    allocate(1 << 24);
+    for (int word = 3; word < argc; ++word) {
+        char* bytes = strchr(argv[word], ':');
+        if (bytes == NULL) MPI_Abort(MPI_COMM_WORLD, 2);
+        *bytes++ = 0;
+        const size_t length = strtoul(bytes, NULL, 10);
+        const int calls = atoi(argv[2]) / (length < 1 << 18 ? 1 : 10), count = divide(length, argv[word]);
+        MPI_Barrier(MPI_COMM_WORLD);
+        const double start = now();
+        for (int i = 0; i < calls; ++i) call(argv[word], count);
+        double took = (now() - start) / calls, longest = 0;
+        MPI_Reduce(&took, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+        if (rank == 0) printf("%s %zu calls %.4f\n", argv[word], length, longest);
+    }
+    MPI_Finalize();
+    return 0;
+}
+
 int main(int argc, char** argv) { /* <shortest> <longest> <milliseconds for each> <collective>... */
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (argc < 5 || size > 64) MPI_Abort(MPI_COMM_WORLD, 2);
+    if (argc < 4 || size > 64) MPI_Abort(MPI_COMM_WORLD, 2);
+    if (!strcmp(argv[1], "calls")) return run_of_calls(argc, argv);
     void* own;
     MPI_Win window;
     MPI_Win_allocate_shared(sizeof(Line), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &own, &window);
@@ -114,16 +149,12 @@ int main(int argc, char** argv) { /* <shortest> <longest> <milliseconds for each
     }
     const size_t longest = strtoul(argv[2], NULL, 10), shortest = strtoul(argv[1], NULL, 10);
     const double budget = 1e3 * atof(argv[3]);
-    input = malloc(longest + 256);
-    output = malloc(longest + 256);
-    for (size_t i = 0; i < longest / sizeof(int); ++i) input[i] = output[i] = (int)i + rank;
+    allocate(longest);
     static double times[most_repetitions];
     for (int word = 4; word < argc; ++word) {
         const int has_data = strcmp(argv[word], "barrier") != 0, has_sizes = has_data && strcmp(argv[word], "by_hand");
         for (size_t bytes = has_sizes ? shortest : 4 * (size_t)has_data; bytes <= longest; bytes *= 4) {
-            const int count = (int)(bytes / sizeof(int));
-            for (int i = 0; i < size; ++i) counts[i] = count / size + (i < count % size);
-            if (count < size && !strcmp(argv[word], "allgather")) counts[size - 1] = 1; /* or nothing would be sent */
+            const int count = divide(bytes, argv[word]);
             double first = 1e30;
             for (int i = 0; i < 5; ++i) {
                 meet();
