@@ -191,6 +191,27 @@ def test_after_a_week_duels_are_fought_anew_but_where_bits_would_change(
     assert "binomial" not in {each.choice for each in kept_in(variables).verdicts}  # nobody asks for it any more
 
 
+# Three days ago, by two calls of each, or by sixteen.
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+@pytest.mark.parametrize(("compared", "holds"), [(2, False), (16, True)])
+def test_verdicts_hold_the_longer_the_more_calls_were_compared(
+    mpi: MpiLibrary, variables: dict[str, str], compared: int, holds: bool
+) -> None:
+    command = [mpi.compile("guarded.c"), str(CALLS)]
+    mpi.run_under_rondo(command, RANKS, environment=variables).check()
+    kept = kept_in(variables)
+    day = datetime.datetime.now(datetime.timezone.utc).date() - datetime.timedelta(days=3)
+    verdict = (
+        "bcast bytes=80000 commutative=no rounding=no processes=2 nodes=1 fewest_on_node=2 most_on_node=2 "
+        f"in_rank_order=yes shared_memory=no choice=linear_pipeline:segment=8 rondo=1 library=1000 calls={compared} "
+        f"day={day}"
+    )
+    learned.change(kept.path, add=verdict + "\n", forget=[each.line for each in kept.all])
+    run = mpi.run_under_rondo(command, RANKS, environment=variables).check()
+    assert (calls(run, "bcast") == {"linear_pipeline": CALLS}) == holds
+    assert (COMPARED in calls(run, "bcast")) != holds
+
+
 # A pair of ranks takes what was found out on the world; a world of another size does not.
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 def test_it_holds_for_parts_of_the_world_and_not_for_another(mpi: MpiLibrary, variables: dict[str, str]) -> None:
