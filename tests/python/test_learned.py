@@ -101,6 +101,31 @@ def test_a_narrow_terminal_has_room_for_the_choice(file: Path, monkeypatch: pyte
     assert lines[-1] == "*: ranks of a node share memory"
 
 
+def test_the_directory_is_named_as_to_run(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = file.parent
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "nothing"))
+    assert invoke("show", "--json").output == "[]\n"
+    assert len(json.loads(invoke("show", "--json", "--learned", own).output)) == 2
+    monkeypatch.setenv("RONDO_LEARNED", str(own))
+    assert len(json.loads(invoke("show", "--json").output)) == 2
+    assert json.loads(invoke("show", "--json", "--learned", "none").output) == []
+    monkeypatch.delenv("RONDO_LEARNED")
+    assert "exscan" in invoke("rules", "--learned", own).output
+    assert invoke("merge", file, "--learned", tmp_path / "other").exit_code == 0
+    assert [each.line for each in learned.read(tmp_path / "other" / file.name).verdicts] == [LOST, WON]
+    assert invoke("forget", "--learned", own).output == "forgotten: 2\n"
+
+
+def test_a_directory_that_is_named_is_the_only_place(file: Path, tmp_path: Path) -> None:
+    for words in (("show", file), ("forget", file), ("rules", file), ("merge", file, tmp_path / "x.verdicts")):
+        refused = invoke(*words, "--learned", file.parent)
+        assert (refused.exit_code, "name two places" in refused.output) == (2, True), words
+    assert "no such file or directory" in invoke("show", "--learned", tmp_path / "missing").output
+    assert "keeps nothing" in invoke("merge", file, "--learned", "none").output
+    assert "the file to add it to, too" in invoke("merge", file).output
+    assert len(learned.read(file).verdicts) == 2
+
+
 def test_says_when_there_is_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     assert invoke("show").output.startswith("Nothing was learned yet")

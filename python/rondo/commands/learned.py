@@ -9,15 +9,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from rondo import _core
 from rondo.commands import SuggestingGroup, suggestion
 from rondo.errors import Error
+from rondo.launching import options
 from rondo.selection import learned
 from rondo.selection.learned import Kept, Verdict
 from rondo.tune import seen_calls
 
 FILES = click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE|DIRECTORY]...")
+DIRECTORY = options.learned_directory("Work on all files of this directory, which was named to `rondo run`.")
 COLLECTIVE = click.option("--collective", metavar="NAME", help="Only what is about this collective.")
 UNBOUNDED = 1000  # columns
 WIDE = 100  # columns; narrower terminals get no times
@@ -31,7 +34,7 @@ def command() -> None:
     """What the guard of `rondo run` has found out in earlier runs: who is faster, Rondo's choice or the library.
 
     There is a file for each machine, MPI library and version of Rondo, in ~/.local/state/rondo/learned unless another
-    directory was named to `rondo run`. Without a file or directory, commands work on all of these.
+    directory was named to `rondo run` by --learned, as it is named here. Where no file is named, commands work on all.
 
     \b
         rondo learned show
@@ -43,13 +46,14 @@ def command() -> None:
 @command.command()
 @FILES
 @COLLECTIVE
+@DIRECTORY
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
-def show(*, paths: tuple[Path, ...], collective: str | None, as_json: bool) -> None:
+def show(*, paths: tuple[Path, ...], collective: str | None, learned_directory: str | None, as_json: bool) -> None:
     """What is known: a table for each file.
 
     A comparison is open if programs have ended before it was over; it goes on in the next run.
     """
-    found = _read(paths, collective)
+    found = _read(_named(paths, learned_directory), collective)
     if as_json:
         click.echo(json.dumps([row for kept in found for row in learned.as_rows(kept)], indent=2))
         return
@@ -63,17 +67,21 @@ def show(*, paths: tuple[Path, ...], collective: str | None, as_json: bool) -> N
 @command.command()
 @FILES
 @COLLECTIVE
+@DIRECTORY
 @click.option("--older-than", type=click.IntRange(1), metavar="DAYS", help="Only what was found out before.")
-def forget(*, paths: tuple[Path, ...], collective: str | None, older_than: int | None) -> None:
+def forget(
+    *, paths: tuple[Path, ...], collective: str | None, learned_directory: str | None, older_than: int | None
+) -> None:
     """Forget it, so that the next run finds out again; also which calls the rules left to the library (--learn)."""
     forgotten = 0
-    for kept in _read(paths, collective):
+    places = _named(paths, learned_directory)
+    for kept in _read(places, collective):
         lines = tuple(each.line for each in kept.all if older_than is None or learned.age(each) > older_than)
         if lines:
             learned.change(kept.path, forget=lines)
             forgotten += len(lines)
     if older_than is None:  # nobody knows how old that is
-        for verdicts in _files_beside(paths):
+        for verdicts in _files_beside(places):
             seen_calls.forget(verdicts, collective)
     click.echo(f"forgotten: {forgotten}")
 
@@ -81,14 +89,15 @@ def forget(*, paths: tuple[Path, ...], collective: str | None, older_than: int |
 @command.command()
 @FILES
 @COLLECTIVE
-def rules(*, paths: tuple[Path, ...], collective: str | None) -> None:
+@DIRECTORY
+def rules(*, paths: tuple[Path, ...], collective: str | None, learned_directory: str | None) -> None:
     """Print it as lines of a rules file, to be put above others.
 
     What was found out on one machine holds there: name the file of the machine that the rules are for.
     Rules cannot tell floating-point sums from others. Of several verdicts about the same calls, the one with the
     shortest time becomes a rule.
     """
-    found = _read(paths, collective)
+    found = _read(_named(paths, learned_directory), collective)
     if len(found) > 1:
         names = "\n".join(f"    {each.path}" for each in found)
         raise Error(f"there are files of several machines or libraries; name one of them:\n{names}")
@@ -100,12 +109,16 @@ def rules(*, paths: tuple[Path, ...], collective: str | None) -> None:
 
 @command.command()
 @click.argument("source", type=click.Path(path_type=Path, exists=True, dir_okay=False), metavar="FROM")
-@click.argument("target", type=click.Path(path_type=Path, dir_okay=False), metavar="INTO")
-def merge(*, source: Path, target: Path) -> None:
+@click.argument("named", type=click.Path(path_type=Path, dir_okay=False), metavar="[INTO]", required=False)
+@options.learned_directory("Where INTO lies if none is named: the file of FROM's name.")
+def merge(*, source: Path, named: Path | None, learned_directory: str | None) -> None:
     """Add what one file knows to another, which is made if it is not there. Of two about the same, FROM's holds.
 
     Which calls the rules left to the library (--learn) is added, too.
     """
+    target = _target(source, named, learned_directory)
+    if target.exists() and target.samefile(source):
+        raise Error(f"{source} is the file to add it to, too; name another one")
     kept = learned.read(source)
     _complain(kept)
     if not target.parent.is_dir():
@@ -118,18 +131,39 @@ def merge(*, source: Path, target: Path) -> None:
     click.echo(f"{target}: {len(kept.verdicts)} added or replaced")
 
 
-def _named(paths: Sequence[Path]) -> Sequence[Path]:
-    """Files and directories; the default directory if there are none."""
+def _named(paths: Sequence[Path], directory: str | None) -> Sequence[Path]:
+    """Files and directories; if there are none, the directory of --learned, else the default one."""
     if paths:
+        _refuse_two_places(paths[0], directory)
         return paths
-    default = learned.directory(os.environ.get(learned.VARIABLE), os.environ)
-    return [default] if default is not None and default.is_dir() else []
+    found = learned.directory(directory, os.environ)
+    return [found] if found is not None and (_is_asked_for_directory() or found.is_dir()) else []
+
+
+def _target(source: Path, named: Path | None, directory: str | None) -> Path:
+    """Where a file is merged into."""
+    if named is not None:
+        _refuse_two_places(named, directory)
+        return named
+    found = learned.directory(directory, os.environ, make=True)
+    if found is None:
+        raise Error(f"--learned {directory} keeps nothing; name the file to add it to")
+    return found / source.name
+
+
+def _is_asked_for_directory() -> bool:
+    return click.get_current_context().get_parameter_source("learned_directory") is ParameterSource.COMMANDLINE
+
+
+def _refuse_two_places(path: Path, directory: str | None) -> None:
+    if _is_asked_for_directory():
+        raise Error(f"{path} and --learned {directory} name two places; leave out one of them")
 
 
 def _files_beside(paths: Sequence[Path]) -> list[Path]:
     """Those of verdicts, there or not, beside which there may be more."""
     found: list[Path] = []
-    for each in _named(paths):
+    for each in paths:
         names = each.glob(f"*{seen_calls.SUFFIX}") if each.is_dir() else ()
         found += [seen_calls.verdicts_beside(name) for name in names] if each.is_dir() else [each]
     return found
@@ -141,7 +175,7 @@ def _read(paths: Sequence[Path], collective: str | None) -> list[Kept]:
     if collective is not None and collective not in known:
         raise Error(f"there is no collective {collective!r}; {suggestion(collective, known)}")
     found = []
-    for path in (each for given in _named(paths) for each in learned.files(given)):
+    for path in (each for given in paths for each in learned.files(given)):
         kept = learned.read(path)
         _complain(kept)
         about = kept.about(collective) if collective is not None else kept
