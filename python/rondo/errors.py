@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 REFUSED = 2
+NOT_EXECUTABLE = 126
 NOT_FOUND = 127
 
 

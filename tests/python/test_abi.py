@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -96,14 +97,43 @@ def test_an_mpi_of_unknown_abi_is_refused(stand_in_program):
 
 
 def test_a_program_that_does_not_exist_is_an_error():
-    with pytest.raises(Error, match=r"cannot find the program \./missing") as failure:
+    with pytest.raises(Error, match=r"^cannot run \./missing: there is no such file$") as failure:
         of("./missing")
     assert failure.value.exit_code == 127
 
 
+@pytest.mark.parametrize("before", [(), ("nice", "-n", "5"), ("env", "-C", "elsewhere"), ("sh", "-c")])
+def test_a_program_that_is_not_executable_is_not_missing(tmp_path, monkeypatch, before):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    program = tmp_path / ("elsewhere/app" if "elsewhere" in before else "app")
+    program.write_text("#!/bin/sh\n")
+    with pytest.raises(Error) as failure:
+        of(*before, "./app")
+    file = "elsewhere/app" if "elsewhere" in before else "app"
+    assert str(failure.value) == f"cannot run ./app: {file} is not executable (chmod +x {file})"
+    assert failure.value.exit_code == 126
+    with pytest.raises(Error, match=r"^cannot run \./elsewhere: it is a directory$"):
+        of("./elsewhere")
+
+
+def test_a_program_that_nobody_may_read_is_an_error(tmp_path, monkeypatch):
+    program = tmp_path / "app"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+
+    def refuse(*_, **__):
+        raise PermissionError(errno.EACCES, "Permission denied", str(program))
+
+    monkeypatch.setattr(Path, "open", refuse)  # root may read all files
+    with pytest.raises(Error, match=rf"^cannot read {program}: Permission denied; say which MPI that is"):
+        of(program)
+
+
 def test_python_is_asked_what_mpi4py_loads(python_with_mpi4py, tmp_path):
     library = Path(python_with_mpi4py["STAND_IN_LIBRARY"])
-    assert of(sys.executable, "script.py", **python_with_mpi4py) == abi.Mpi("mpich", "libmpi.so.12", library)
+    found = of(sys.executable, "script.py", **python_with_mpi4py)
+    assert found == abi.Mpi("mpich", "libmpi.so.12", library, guessed=True)
     other = str(tmp_path / "python_libmpi.so.40_files" / "libmpi.so.40")
     assert of(sys.executable, "-m", "module", **{**python_with_mpi4py, "STAND_IN_LIBRARY": other}).abi == "openmpi"
 

@@ -49,7 +49,7 @@ def mpiexec_on_path(stand_in_launcher, monkeypatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("texts", "rules", "uses", "words", "expected"),
+    ("texts", "rules", "options", "words", "expected"),
     [
         ([], [], [], WORDS, [NATIVELY, DEFAULT]),
         ([], ["a/my.rules"], [], WORDS, [NATIVELY, ("rondo", ("--rules", "a/my.rules"), WORDS)]),
@@ -57,7 +57,7 @@ def mpiexec_on_path(stand_in_launcher, monkeypatch) -> Path:
             [], ["a.rules", "none"], [], WORDS,
             [("a", ("--rules", "a.rules"), WORDS), ("none", ("--rules", "none"), WORDS)],
         ),
-        ([], [], ["scan=doubling"], WORDS, [NATIVELY, ("rondo", ("--use", "scan=doubling"), WORDS)]),
+        ([], [], EXACT, WORDS, [NATIVELY, ("rondo", EXACT, WORDS)]),
         (["g=--guard exact"], [], [], WORDS, [NATIVELY, ("g", EXACT, WORDS)]),
         (["g=rondo run --guard exact"], [], [], WORDS, [NATIVELY, ("g", EXACT, WORDS)]),
         (["a=", "native"], [], [], WORDS, [NATIVELY, ("a", (), WORDS)]),
@@ -76,8 +76,8 @@ def mpiexec_on_path(stand_in_launcher, monkeypatch) -> Path:
         (["plain="], ["a.rules"], [], WORDS, [("plain", (), WORDS), ("a", ("--rules", "a.rules"), WORDS)]),
     ],
 )  # fmt: skip
-def test_rivals_are_read(texts, rules, uses, words, expected):
-    found = rivals.make(texts, rules, uses, words)
+def test_rivals_are_read(texts, rules, options, words, expected):
+    found = rivals.make(texts, rules, tuple(options), words)
     assert [(each.name, each.options, each.words) for each in found] == expected
 
 
@@ -142,6 +142,47 @@ def test_an_environment_in_which_both_would_be_the_same_is_refused(rondo, monkey
     result = rondo("compare", "--", "true")
     assert result.exit_code == 2
     assert expected in result.stderr
+
+
+@pytest.mark.usefixtures("installed")
+def test_rondo_s_side_is_told_what_run_knows_and_a_rival_knows_better(
+    rondo, here, mpiexec_on_path, stand_in_program, monkeypatch
+):
+    monkeypatch.delenv("RONDO_GUARD")
+    monkeypatch.setenv("XDG_STATE_HOME", str(here))
+    app = stand_in_program("libmpi.so.12")
+
+    def said(*words: object) -> str:
+        """By the launcher, which tells what it is told, and fails."""
+        options = ["--wall-only", "--warmup", 0, "--runs", 1, "--ignore-failure", "--show-output"]
+        result = rondo("compare", *options, *words, "--", "mpiexec", app)
+        assert result.exit_code == 0, result.output
+        return " ".join(result.stderr.split())
+
+    assert f"RONDO_GUARD exact -genv RONDO_LEARNED {here}/rondo/learned" in said()
+    assert "RONDO_GUARD" not in said("--guard", "off")
+    assert "RONDO_GUARD free" in said("--guard", "free", "--learned", here / "mine")
+    assert f"RONDO_LEARNED {here}/mine" in said("--learned", here / "mine")
+    assert "RONDO_LEARNED" not in said("--learned", "none")
+    text = said("--nodes", "2x4", "--use", "scan=doubling")
+    assert "RONDO_NODES 2x4" in text
+    assert "RONDO_SCAN doubling" in text
+    text = said("--guard", "off", "--rival", "a=", "--rival", "b=--guard free")
+    assert text.count("RONDO_GUARD free") == text.count("RONDO_GUARD") == 1
+    monkeypatch.setenv("RONDO_GUARD", "free")
+    assert "RONDO_GUARD free" in said()
+    assert "RONDO_GUARD" not in said("--guard", "off")
+    result = rondo("compare", "--guard", "off", "--rival", "a=true", "--rival", "b=true")
+    assert (result.exit_code, "--guard off: none of these rivals is under Rondo" in result.stderr) == (2, True)
+
+
+def test_run_and_compare_have_the_same_options_for_rondo():
+    from rondo.commands import compare, run  # noqa: PLC0415
+
+    of_run, of_compare = ({each.name: each for each in module.command.params} for module in (run, compare))
+    of_one_run = {"rules", "report_file", "learn", "dry_run", "words"}  # compare's own rules may be several
+    for name in set(of_run) - of_one_run:
+        assert of_compare[name].to_info_dict() == of_run[name].to_info_dict()
 
 
 # ------------------------------------------------------------------------------------------ the order of the runs

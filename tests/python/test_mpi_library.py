@@ -66,3 +66,14 @@ def test_a_program_of_another_mpi_than_wanted_is_refused(places, stand_in_progra
     assert mpi_library.of_program(["true"], str(path), os.environ).launcher == path
     with pytest.raises(Error, match=r"--mpi .* is MPICH, but .* uses another MPI \(libmpi.so.40\): every rank would"):
         mpi_library.of_program([str(stand_in_program("libmpi.so.40", "other"))], str(path), os.environ)
+
+
+def test_the_abi_that_is_named_decides_which_library_starts_a_program(places, monkeypatch):
+    mpich, openmpi = places("hydra", "mpich/bin"), places("openmpi", "openmpi/bin")
+    monkeypatch.setenv("PATH", f"{openmpi.parent}:{mpich.parent}:/bin")
+    # Nobody knows what these start.
+    assert mpi_library.of_program(["./complicated"], None, os.environ, "mpich").launcher == mpich
+    assert mpi_library.of_program(["./complicated"], None, os.environ, "openmpi").launcher == openmpi
+    assert mpi_library.of_program(["./complicated"], str(mpich), os.environ, "mpiabi").launcher == mpich
+    with pytest.raises(Error, match=r"--mpi mpich is MPICH, but --abi names openmpi: every rank would run alone"):
+        mpi_library.of_program(["./complicated"], "mpich", os.environ, "openmpi")

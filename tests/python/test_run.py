@@ -124,7 +124,13 @@ def test_a_launcher_is_needed(rondo):
 def test_a_program_is_needed(rondo, mpiexec):
     assert "there is no program in this command line" in refusal(rondo("run", "--", mpiexec, "-n", "2"))
     result = rondo("run", "--", mpiexec, "-n", "2", "./missing")
-    assert (result.exit_code, result.stderr) == (127, "rondo: cannot find the program ./missing\n")
+    assert (result.exit_code, result.stderr) == (127, "rondo: cannot run ./missing: there is no such file\n")
+    Path("data").write_text("1 2 3\n")
+    result = rondo("run", "--", mpiexec, "-n", "2", "data")
+    assert (result.exit_code, result.stderr) == (
+        126,
+        "rondo: cannot run data: data is not executable (chmod +x data)\n",
+    )
 
 
 def test_the_command_line_is_shown_and_not_run(rondo, mpiexec, app, installed):
@@ -203,6 +209,28 @@ def test_a_launcher_is_not_needed_in_front_of_the_program(rondo, mpiexec, app, i
 def test_an_abi_that_contradicts_the_program_is_refused(rondo, mpiexec, app):
     message = refusal(rondo("run", "--abi", "openmpi", "--", mpiexec, app))
     assert f"--abi openmpi contradicts the program: {app} uses libmpi.so.12, which is mpich" in message
+
+
+@pytest.mark.parametrize("words", [("python",), ("nice", "python"), ("script.sh",)], ids=" ".join)
+def test_an_abi_that_is_named_stands_above_what_mpi4py_would_load(rondo, mpiexec, stand_in_program, monkeypatch, words):
+    stand_in_program("libmpi.so.40", "python")  # which ends as a Python without mpi4py does, unless it is asked
+    package = Path("packages/mpi4py")
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("class rc: initialize = True\n")
+    library = Path("python_files/libmpi.so.40").absolute()
+    (package / "MPI.py").write_text(f"import ctypes\nctypes.CDLL({str(library)!r})\n")
+    monkeypatch.setenv("PYTHONPATH", str(package.parent.absolute()))
+    Path("script.sh").write_text(f"#!/bin/sh\n{sys.executable} script.py\n")
+    Path("script.sh").chmod(0o755)
+    program = [{"python": sys.executable, "script.sh": "./script.sh"}.get(each, each) for each in words]
+    assert "start it with" in refusal(rondo("run", "--dry-run", "--", mpiexec, *program))  # by what is guessed
+    result = rondo("run", "--abi", "mpich", "--dry-run", "--", mpiexec, *program)
+    assert result.exit_code == 0, result.stderr
+    assert "librondo_mpich.so" in result.stdout
+    assert result.stderr == (
+        f"rondo: warning: --abi mpich holds, although mpi4py of {program[0]} would load libmpi.so.40, which is "
+        "openmpi\n"
+    )
 
 
 def test_an_abi_without_a_preload_library_is_refused(rondo, mpiexec, app, installed):

@@ -58,9 +58,13 @@ def make(
     nodes: str | None = None,
     processes: int | None = None,
 ) -> Place:
-    """A place from what users write: a launcher without a program, or a cluster. Error for what is wrong in it."""
+    """A place from what users write: a launcher without a program, or a cluster. Error for what is wrong in it.
+
+    Rondo must not be preloaded there: what it does would be taken for the MPI library's own.
+    """
     if processes is not None and cluster_text is None:
         raise Error("--processes without --map goes with --cluster; a launcher says itself how many there are")
+    preload.refuse_rondo(os.environ.get(preload.PRELOAD))
     if cluster_text is not None:
         if launcher_words:
             raise Error(f"--cluster starts the ranks itself; leave out the launcher: {' '.join(launcher_words)}")
@@ -75,6 +79,7 @@ def make(
             "--cluster 8x1:2ms:200Mbit"
         )
     line = launcher.read(list(launcher_words), os.environ)
+    preload.refuse_rondo_in(line, os.environ)
     program = next((words[0] for words, _ in line.programs()), line.programs_elsewhere)
     if program is not None:
         raise Error(f"{program}: expected a launcher with its options and no program; the benchmark is the program")

@@ -10,7 +10,7 @@ import shutil
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -55,13 +55,7 @@ DIFFERENT = 1
     help="The rules of Rondo's side. Given more than once, these rules are compared with each other, and with nothing "
     "else.",
 )
-@click.option(
-    "--use",
-    "uses",
-    multiple=True,
-    metavar="COLLECTIVE=ALGORITHM[:PARAMETER=VALUE,...]",
-    help="On Rondo's side, what to do with every call of this collective, as `rondo run --use`. May be repeated.",
-)
+@options.of_rondo
 @click.option(
     "--rival",
     "texts",
@@ -99,12 +93,13 @@ DIFFERENT = 1
 )
 @options.for_programs
 @click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- LAUNCHER ... PROGRAM ...]")
+@click.pass_context
 def command(
+    context: click.Context,
     *,
     runs: int,
     warmup: int,
     rules: tuple[str, ...],
-    uses: tuple[str, ...],
     texts: tuple[str, ...],
     same: tuple[str, ...],
     wall_only: bool,
@@ -117,12 +112,16 @@ def command(
     cluster_text: str | None,
     wanted_mpi: str | None,
     words: tuple[str, ...],
+    **_of_rondo: Any,
 ) -> None:
     """Compare a program without and with Rondo: the same command, natively and under Rondo, in turn.
 
     For each there is the wall time, and the time in collectives, as a median with its interval; and whether there is a
     difference at all. Wall times are of runs in which nothing is counted, natively of the untouched command. Times in
     collectives are of further runs. Natively, Rondo counts in these, and leaves every call to the library.
+
+    What else Rondo is told (--use, --machine, --nodes, --guard, --learned, as by `rondo run`), it is told on Rondo's
+    side. What a --rival says itself stands above that.
 
     \b
         rondo compare -- mpiexec -n 8 ./app input.dat
@@ -142,11 +141,10 @@ def command(
         raise Error("--mpi chooses the launcher on an emulated cluster; expected --cluster beside it")
     if os.environ.get("RONDO") == "off":
         raise Error("RONDO=off is set, so Rondo would do nothing: unset it")
-    if "librondo_" in os.environ.get(preload.PRELOAD, ""):
-        raise Error("LD_PRELOAD names a library of Rondo, which native runs would have, too: take it out")
+    preload.refuse_rondo(os.environ.get(preload.PRELOAD))
     for package in ("numpy", "scipy.stats"):
         optional.module(package)
-    found = rivals.make(texts, rules, uses, words)
+    found = rivals.make(texts, rules, options.given_of_rondo(context), words)
     needed = statistics.least_repetitions(len(found))
     if fail_if_slower is not None and runs < needed:
         raise Error(f"--fail-if-slower with --runs {runs}: it takes {needed} of each rival to prove anything")

@@ -19,7 +19,7 @@ from rondo import _core
 from rondo.bench import plans
 from rondo.bench.progress import EVERY
 from rondo.errors import Error
-from rondo.launching import instructed, mpi_library, options
+from rondo.launching import mpi_library, options
 from rondo.machine import machine, placement
 from rondo.selection import explanation, learned, rules_file, sharing
 from rondo.tune import rules_text, tuned_files
@@ -140,7 +140,7 @@ def command(
     rules_path, rules_note = _rules(rules, mpi["version"])
     figures = machine.find(machine_file, os.environ)
     machine_text = figures.read_text(encoding="utf-8") if figures is not None else machine.standard().text()
-    is_guarded = os.environ.get(instructed.GUARD) != "off"
+    is_guarded = os.environ.get(options.GUARD) != "off"
     known_in = learned.directory(learned_directory, os.environ) if is_guarded else None
     known = learned.about(known_in, mpi["version"], machine_text)
     found = explanation.explain(

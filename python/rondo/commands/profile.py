@@ -62,7 +62,7 @@ def command(
         if cluster_text is None:
             launch, shape = start.under_launcher(directory), ""
         else:
-            mpi = mpi_on_cluster(start.line, wanted_mpi)
+            mpi = mpi_on_cluster(start.line, wanted_mpi, wanted)
             running = stack.enter_context(cluster.opened(cluster_text))
             launch, shape = start.on_cluster(running, mpi, directory), str(running.shape)
             figures = running.directory / "machine"

@@ -17,7 +17,7 @@ import click
 from rondo.cluster import cluster
 from rondo.errors import Error
 from rondo.launching import options, process, shared_directory
-from rondo.launching.instructed import GUARD, REPORT, instructed, mpi_on_cluster
+from rondo.launching.instructed import REPORT, instructed, mpi_on_cluster
 from rondo.selection import learned
 from rondo.tune import tuned_files
 
@@ -30,23 +30,12 @@ REPORT_DIRECTORY = ".rondo-report-"
 
 # Unknown options are let through so that a command without `--` gets a message about that.
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option(
-    "--use",
-    "uses",
-    multiple=True,
-    metavar="COLLECTIVE=ALGORITHM[:PARAMETER=VALUE,...]",
-    help="What to do with every call of this collective; stands above the rules, which still decide about the other "
-    "collectives. `native` is the MPI library's own. May be repeated. An environment variable RONDO_<COLLECTIVE> says "
-    "the same, and gives way to this.",
-)
 @options.rules(
     "Rules that choose an algorithm for each call. Default: those that `rondo tune` has written for this machine and "
     "MPI library, else those that come with Rondo (tuning/default.rules). `none` leaves native what --use does not "
     "name."
 )
-@options.machine_file(
-    "What messages cost here, by which the segments of pipelines are chosen; `rondo calibrate` measures it."
-)
+@options.of_rondo
 @click.option(
     "--report",
     "report_file",
@@ -56,26 +45,6 @@ REPORT_DIRECTORY = ".rondo-report-"
     help="Afterwards, print what ran instead of what, how often and how long; also into FILE.json if given.",
 )
 @options.for_programs
-@click.option(
-    "--nodes",
-    metavar="NODESxRANKS|RANKS,RANKS,...",
-    envvar="RONDO_NODES",
-    help="Take the ranks to be on these nodes, whatever the MPI library says: 4x8 is four nodes of eight, 4,4,3 three "
-    "that differ; ranks fill one after the other. Environment variable: `RONDO_NODES`.",
-)
-@click.option(
-    "--guard",
-    envvar=GUARD,
-    show_envvar=True,
-    type=click.Choice(["off", "exact", "free"]),
-    default="exact",
-    show_default=True,
-    help="While the program runs, compare what the rules have chosen with the library's own collective, a few calls of "
-    "each, and take it back where the library is faster. `exact`: at once where the result has the same bits "
-    "whoever carries the call out, and from the next run on for floating-point sums. `free`: at once for all; sums "
-    "may change in the last bits. `off`: what the rules say stays.",
-)
-@options.learned_directory("Where the guard keeps what it found out for the next run; `none` keeps nothing.")
 @click.option(
     "--learn",
     is_flag=True,
@@ -151,12 +120,12 @@ def command(
     with contextlib.ExitStack() as stack:
         if directory is not None and not dry_run:
             stack.callback(shutil.rmtree, directory, ignore_errors=True)
-        mpi = mpi_on_cluster(told.line, wanted_mpi) if cluster_text is not None else None
+        mpi = mpi_on_cluster(told.line, wanted_mpi, wanted) if cluster_text is not None else None
         running = stack.enter_context(cluster.opened(cluster_text)) if cluster_text is not None else None
         lesson = None
         if learn and directory is not None:
             launcher = str(mpi.launcher) if mpi is not None else None
-            library = tuned_files.library_of(told.line, cluster_text, launcher, told.environment)
+            library = tuned_files.library_of(told.line, cluster_text, launcher, told.environment, told.abi)
             from rondo.tune import learning  # noqa: PLC0415 (most runs do without)
 
             lesson = learning.begin(told, library, running, directory)

@@ -20,7 +20,7 @@ from rondo.bench.results import NATIVE
 from rondo.cluster import cluster
 from rondo.commands import run
 from rondo.errors import Error
-from rondo.launching import instructed, launcher
+from rondo.launching import abi, instructed, launcher, preload
 from rondo.launching.mpi_library import MpiLibrary
 from rondo.selection import rules_file
 
@@ -66,13 +66,12 @@ class Contender:
     """Those of one round."""
 
 
-def make(texts: Sequence[str], rules: Sequence[str], uses: Sequence[str], words: Sequence[str]) -> list[Rival]:
-    """The rivals of --rival, --rules and --use; with a single one, there is the native one, too. Error if wrong.
+def make(texts: Sequence[str], rules: Sequence[str], options: tuple[str, ...], words: Sequence[str]) -> list[Rival]:
+    """The rivals of --rival and --rules; with a single one, there is the native one, too. Error if wrong.
 
-    The first is the one with which the others are compared: the native one, if there is any. `words` is the command
-    line of those that have none of their own.
+    The first is the one with which the others are compared: the native one, if there is any. `options` are of `rondo
+    run`, for all under Rondo, and `words` is the command line of those that have none of their own.
     """
-    options = tuple(word for use in uses for word in ("--use", use))
     found = [_of_text(text, options, tuple(words)) for text in texts]
     if words and Path(words[0]).name == RONDO:
         raise Error("leave out rondo run after --: rondo compare runs the command with it and without")
@@ -85,6 +84,8 @@ def make(texts: Sequence[str], rules: Sequence[str], uses: Sequence[str], words:
     found += [Rival(name, each, tuple(words)) for name, each in of_rules]
     if len(found) == 1 and found[0].options is not None:
         found.insert(0, Rival(NATIVE, None, found[0].words))
+    if options and not any(each.options is not None for each in found):
+        raise Error(f"{options[0]} {options[1]}: none of these rivals is under Rondo; leave it out")
     if len(found) == 1:
         raise Error(f"--rival {found[0].name} is the only one; expected another to compare it with")
     twice = next((each.name for place, each in enumerate(found) if each.name in [o.name for o in found[:place]]), None)
@@ -138,7 +139,7 @@ def prepared(
     libraries: dict[tuple[str, ...], MpiLibrary] = {}
     if cluster_text is not None:
         lines = {each.words: launcher.read(list(each.words), os.environ) for each in rivals}
-        libraries = {words: instructed.mpi_on_cluster(line, wanted_mpi) for words, line in lines.items()}
+        libraries = {words: instructed.mpi_on_cluster(line, wanted_mpi, wanted) for words, line in lines.items()}
     told = {each.name: _told(each, wanted, cluster_text, wanted_mpi) for each in rivals if each.options is not None}
     counted = dict(told)
     if reports is not None:
@@ -168,7 +169,8 @@ class Place:
         """How a rival is started: untouched if Rondo is told nothing; with reports, its collectives are counted."""
         if told is None:
             if self.running is None:
-                launcher.read(list(rival.words), os.environ)  # refuses what cannot be started
+                line = launcher.read(list(rival.words), os.environ)  # refuses what cannot be started
+                preload.refuse_rondo_in(line, os.environ)
                 return Launch(list(rival.words), dict(os.environ), is_counted=False)
             library = self.libraries[rival.words]
             words = self.running.command(library, self.running.shape.ranks, rival.words)
@@ -198,6 +200,7 @@ def _told_to_count(
         wanted=wanted,
         cluster_text=cluster_text,
         wanted_mpi=wanted_mpi,
+        natively=True,
     )
 
 
@@ -213,6 +216,6 @@ def _told(rival: Rival, wanted: str, cluster_text: str | None, wanted_mpi: str |
     for name, option in OF_ALL.items():
         if asked.pop(name) not in (None, False):
             raise Error(f"rival {rival.name}: leave out {option}, which rondo compare itself has for all")
-    if wanted != "auto":
+    if abi.named(wanted) is not None:
         asked["wanted"] = wanted
     return instructed.instructed(rival.words, os.environ, **asked, cluster_text=cluster_text, wanted_mpi=wanted_mpi)

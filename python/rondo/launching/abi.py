@@ -17,12 +17,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rondo.errors import NOT_FOUND, Error
+from rondo.errors import Error
 from rondo.launching import shell, wrappers
-from rondo.launching.launcher import find_program, is_launcher
+from rondo.launching.launcher import cannot_start, find_program, is_launcher
 from rondo.launching.wrappers import Start
 
 ABIS = ("mpich", "openmpi", "mpiabi")
+AUTO = "auto"
 NAME_IT = f"say which MPI that is, as in: rondo run --abi {ABIS[0]} -- ... (or {', '.join(ABIS[1:])})"
 DEEPEST = 8  # wrappers in front of wrappers
 
@@ -51,6 +52,10 @@ class Mpi:
     """Where the library lies, if it is on this machine."""
     takes_preload: str | None = None
     """What stands before the program and takes Rondo's LD_PRELOAD away from it, if anything does."""
+    preloaded: str = dataclasses.field(default="", compare=False)
+    """The program's LD_PRELOAD, with what stands before the program says of it."""
+    guessed: bool = False
+    """It is what mpi4py would load; whether the program imports that, nobody knows."""
 
 
 class _NoMpiError(Error):
@@ -63,14 +68,17 @@ def of_program(words: Sequence[str], directory: str | None, environment: Mapping
     Wrappers (env, taskset, a shell with plain commands) are looked through. Error if there is no such program, if it
     uses no MPI, or if it starts another program that nobody can know.
     """
-    return _of(Start(list(words), directory, dict(environment)), DEEPEST)
+    try:
+        return _of(Start(list(words), directory, dict(environment)), DEEPEST)
+    except OSError as error:
+        raise Error(f"cannot read {error.filename or words[0]}: {error.strerror}; {NAME_IT}") from None
 
 
 def _of(start: Start, depth: int) -> Mpi:
     name = start.words[0]
     program = find_program(name, start.directory, start.environment)
     if program is None:
-        raise Error(f"cannot find the program {name}", NOT_FOUND)
+        raise cannot_start(name, start.directory, start.environment)
     inner = wrappers.behind(start)
     if inner is not None and depth > 0:
         if is_launcher(inner.words[0]):
@@ -80,16 +88,22 @@ def _of(start: Start, depth: int) -> Mpi:
     interpreter = interpreter_of(program, start.environment)
     if PYTHON.match(program.name) or (interpreter is not None and PYTHON.match(interpreter.name)):
         python = interpreter if interpreter is not None and not PYTHON.match(program.name) else program
-        return dataclasses.replace(of_python(python, start.environment), takes_preload=start.takes_preload)
+        return _behind(start, of_python(python, start.environment))
     if program.name in shell.SHELLS:
         run = shell.text_of(start)
         if run is not None:
             return _of_shell(*run, start, depth)
     if interpreter is None:
-        return dataclasses.replace(of_binary(program, name, start.environment), takes_preload=start.takes_preload)
+        return _behind(start, of_binary(program, name, start.environment))
     if interpreter.name not in shell.SHELLS:
         raise Error(f"{name} is a script of {interpreter.name}, which Rondo does not read; {NAME_IT}")
     return _of_shell(program.read_text(errors="replace"), start.words[1:], start, depth)
+
+
+def _behind(start: Start, mpi: Mpi) -> Mpi:
+    """With what becomes of preloads on the way to the program."""
+    preloaded = start.environment.get(wrappers.PRELOAD, "")
+    return dataclasses.replace(mpi, takes_preload=start.takes_preload, preloaded=preloaded)
 
 
 def _of_shell(text: str, arguments: list[str], start: Start, depth: int) -> Mpi:
@@ -104,7 +118,8 @@ def _of_shell(text: str, arguments: list[str], start: Start, depth: int) -> Mpi:
                 raise shell.UnreadableError("it starts itself")
             with contextlib.suppress(_NoMpiError):
                 mpi = _of(inner, depth - 1)
-                found.setdefault(mpi.abi, mpi)
+                if mpi.abi not in found or found[mpi.abi].guessed:
+                    found[mpi.abi] = mpi
     except shell.UnreadableError as problem:
         raise Error(f"Rondo cannot tell which program {name} starts: {problem}; {NAME_IT}") from None
     if len(found) > 1:
@@ -167,7 +182,12 @@ def of_python(interpreter: Path, environment: Mapping[str, str]) -> Mpi:
         raise Error(f"{interpreter} cannot load mpi4py ({reason}); if the program uses MPI in another way, {NAME_IT}")
     paths = result.stdout.decode(errors="replace").partition(PROBE_MARK)[2].splitlines()
     missing = f"mpi4py of {interpreter} loads no MPI library that Rondo knows; {NAME_IT}"
-    return _only_one(paths, str(interpreter), missing)
+    return dataclasses.replace(_only_one(paths, str(interpreter), missing), guessed=True)
+
+
+def named(wanted: str) -> str | None:
+    """The ABI that --abi names; None if it leaves that to Rondo."""
+    return None if wanted == AUTO else wanted
 
 
 def abi_of_library(file_name: str) -> str | None:

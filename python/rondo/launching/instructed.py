@@ -8,17 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import click
-
-from rondo import _core
+from rondo import _core, saying
 from rondo.cluster import cluster
 from rondo.errors import Error
 from rondo.launching import abi, fitting, installation, launcher, mpi_library, preload
+from rondo.launching.options import GUARD
 from rondo.machine import machine, placement
 from rondo.selection import choices, inspection, learned, rules_file
 from rondo.tune import tuned_files
 
-GUARD = "RONDO_GUARD"
 REPORT = "RONDO_REPORT"
 
 
@@ -32,6 +30,8 @@ class Instructed:
     variables: dict[str, str]
     environment: dict[str, str]
     """Of the launcher, without what the variables say."""
+    abi: str
+    """Of the programs."""
     tuned: tuned_files.Found
     """The rules of this machine that are used, or why there are none."""
 
@@ -68,8 +68,12 @@ def instructed(
     cluster_text: str | None = None,
     wanted_mpi: str | None = None,
     dry_run: bool = False,
+    natively: bool = False,
 ) -> Instructed:
-    """What the options say, checked. Error for the first that is wrong. Makes the directory of what is learned."""
+    """What the options say, checked. Error for the first that is wrong. Makes the directory of what is learned.
+
+    `natively`: every call is left to the library, and nothing else of Rondo may be in the programs.
+    """
     environment = dict(inherited)
     variables = check_uses(uses, environment)
     if "RONDO" in environment:  # "off": for the ranks on all nodes alike
@@ -86,8 +90,8 @@ def instructed(
     for name in (rules_file.VARIABLE, machine.VARIABLE, GUARD, learned.VARIABLE):
         environment.pop(name, None)
     line = launcher.read(list(words), environment)
-    chosen = choose_abi(line, wanted, environment)
-    tuned = tuned_files.for_run(rules, line, cluster_text, wanted_mpi, environment)
+    chosen = choose_abi(line, wanted, environment, natively=natively)
+    tuned = tuned_files.for_run(rules, line, cluster_text, wanted_mpi, environment, chosen_abi=chosen)
     if rules is None:
         chosen_rules, tuned = rules_unasked(tuned)
     if chosen_rules is not None:
@@ -100,14 +104,11 @@ def instructed(
             if learned_directory or learn:
                 raise
             kept_in = None  # nobody has asked for it
-            click.echo(
-                f"rondo: warning: {error}; what the guard finds out is lost (--learned DIRECTORY keeps it elsewhere)",
-                err=True,
-            )
+            saying.once(f"warning: {error}; what the guard finds out is lost (--learned DIRECTORY keeps it elsewhere)")
         if kept_in is not None:
             variables[learned.VARIABLE] = str(kept_in)
     library = installation.preload_library(chosen)
-    return Instructed(line, library, variables, environment, tuned)
+    return Instructed(line, library, variables, environment, chosen, tuned)
 
 
 def rules_unasked(tuned: tuned_files.Found) -> tuple[Path | None, tuned_files.Found]:
@@ -124,13 +125,16 @@ def rules_unasked(tuned: tuned_files.Found) -> tuple[Path | None, tuned_files.Fo
         return check_rules(None), tuned_files.Found(None, note, warning=True)
 
 
-def mpi_on_cluster(line: launcher.CommandLine, wanted_mpi: str | None) -> mpi_library.MpiLibrary:
-    """The MPI library that starts a program on an emulated cluster. Error if the program is a launcher's."""
+def mpi_on_cluster(line: launcher.CommandLine, wanted_mpi: str | None, wanted: str) -> mpi_library.MpiLibrary:
+    """The MPI library that starts a program, of the ABI that is wanted, on an emulated cluster.
+
+    Error if the program is a launcher's.
+    """
     if line.kind is not launcher.Kind.NONE:
         raise Error(
             f"--cluster starts the program itself; expected the program alone after --, without {line.words[0]}"
         )
-    return mpi_library.of_program(line.words, wanted_mpi, os.environ)
+    return mpi_library.of_program(line.words, wanted_mpi, os.environ, abi.named(wanted))
 
 
 def check_uses(uses: tuple[str, ...], environment: Mapping[str, str]) -> dict[str, str]:
@@ -165,33 +169,48 @@ def check_rules(rules: str | None) -> Path | None:
     except ValueError as error:
         raise Error(str(error)) from None
     for line, above in unreachable:
-        click.echo(f"rondo: warning: {path}:{line}: {inspection.never_decides(str(path), above)}", err=True)
+        saying.once(f"warning: {path}:{line}: {inspection.never_decides(str(path), above)}")
     return path.absolute()
 
 
-def choose_abi(line: launcher.CommandLine, wanted: str, environment: dict[str, str]) -> str:
-    """The ABI of all programs of a command line. Error if it cannot be known, or is not the one that was named."""
-    named = None if wanted == "auto" else wanted
+def choose_abi(line: launcher.CommandLine, wanted: str, environment: dict[str, str], *, natively: bool = False) -> str:
+    """The ABI of all programs of a command line. Error if it cannot be known, or is not the one that was named.
+
+    Only what a program links contradicts a name. What mpi4py would load does not: the program may do without.
+    `natively`: nothing of Rondo may be in them.
+    """
+    named = abi.named(wanted)
     if line.programs_elsewhere and named is None:
         raise Error(f"with {line.programs_elsewhere}, Rondo does not see the programs; {abi.NAME_IT}")
     programs = [] if line.programs_elsewhere else list(line.programs())
     if not programs and named is None:
         raise Error(f"there is no program in this command line of {line.words[0]}")
     found: dict[str, tuple[str, abi.Mpi]] = {}
+    environment_of_programs = line.environment_of_programs(environment)
+    if natively:
+        preload.refuse_rondo_in(line, environment)
     for words, directory in programs:
         try:
-            mpi = abi.of_program(words, directory, line.environment_of_programs(environment))
+            mpi = abi.of_program(words, directory, environment_of_programs)
         except Error:
             if named is None:
                 raise
             continue
+        if natively:
+            preload.refuse_rondo(mpi.preloaded)
         if mpi.takes_preload is not None:
             raise Error(
                 f"{mpi.takes_preload} takes Rondo's LD_PRELOAD away from the program; leave it out, and give variables "
                 f"and preloads to rondo run: LD_PRELOAD=... rondo run -- ..."
             )
         if named is not None and mpi.abi != named:
-            raise Error(f"--abi {named} contradicts the program: {words[0]} uses {mpi.library}, which is {mpi.abi}")
+            if not mpi.guessed:
+                raise Error(f"--abi {named} contradicts the program: {words[0]} uses {mpi.library}, which is {mpi.abi}")
+            saying.once(
+                f"warning: --abi {named} holds, although mpi4py of {words[0]} would load {mpi.library}, which is "
+                f"{mpi.abi}"
+            )
+            continue
         found[mpi.abi] = (words[0], mpi)
     if len(found) > 1:
         raise Error("these programs use different MPIs: " + ", ".join(f"{found[each][0]} {each}" for each in found))

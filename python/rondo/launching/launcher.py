@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from rondo.errors import NOT_FOUND, Error
+from rondo.errors import NOT_EXECUTABLE, NOT_FOUND, Error
 from rondo.launching import launcher_options
 from rondo.launching.launcher_options import Options
 from rondo.launching.wrappers import ASSIGNMENT
@@ -115,8 +115,7 @@ def kind_of(launcher: str, environment: Mapping[str, str]) -> Kind:
     """The kind of launcher that a command is, by its name and its `--version`; Kind.NONE if it looks like none."""
     path = shutil.which(launcher, path=environment.get("PATH"))
     if path is None:
-        where = "no such executable file" if "/" in launcher else "there is no such program on PATH"
-        raise Error(f"cannot run {launcher}: {where}", NOT_FOUND)
+        raise cannot_start(launcher, None, environment)
     name = Path(launcher).name
     if name in BY_NAME:
         return BY_NAME[name]
@@ -278,3 +277,17 @@ def find_program(name: str, working_directory: str | None, environment: Mapping[
             return Path(found)
     path = directory / name
     return path if path.is_file() and os.access(path, os.X_OK) else None
+
+
+def cannot_start(name: str, working_directory: str | None, environment: Mapping[str, str]) -> Error:
+    """Why there is no executable file of a name, and what to do."""
+    path = Path(working_directory or ".") / name
+    if "/" in name and path.is_dir():
+        return Error(f"cannot run {name}: it is a directory", NOT_EXECUTABLE)
+    on_path = [] if "/" in name else [Path(each) / name for each in environment.get("PATH", "").split(os.pathsep)]
+    there = next((each for each in [*on_path, path] if each.is_file() and not os.access(each, os.X_OK)), None)
+    if there is not None:
+        return Error(f"cannot run {name}: {there} is not executable (chmod +x {there})", NOT_EXECUTABLE)
+    if "/" in name:
+        return Error(f"cannot run {name}: there is no such file", NOT_FOUND)
+    return Error(f"cannot run {name}: there is no such program on PATH", NOT_FOUND)

@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import click
-
+from rondo import saying
 from rondo.errors import Error
 from rondo.launching import abi, launcher
 
@@ -64,7 +63,7 @@ def find(wanted: str, environment: Mapping[str, str]) -> MpiLibrary:
     if wanted in NAMES:
         path = _launcher_of(wanted, environment)
         if path is not None:
-            click.echo(f"rondo: {_with_version(wanted, path, environment)}, {path}", err=True)
+            saying.once(f"{_with_version(wanted, path, environment)}, {path}")
             return _described(wanted, path)
         raise Error(
             f"no {NAMES[wanted]} found: none of the launchers on PATH ({', '.join(LAUNCHERS)}) is of that kind. "
@@ -91,24 +90,31 @@ def version_here(name: str, environment: Mapping[str, str]) -> str | None:
     return _version_of(path, environment) if path is not None else None
 
 
-def of_program(words: Sequence[str], wanted: str | None, environment: Mapping[str, str]) -> MpiLibrary:
+def of_program(
+    words: Sequence[str], wanted: str | None, environment: Mapping[str, str], named_abi: str | None = None
+) -> MpiLibrary:
     """The MPI library to start a program with: the one that is wanted, if any, else one that the program uses.
 
-    Error if the one that is wanted is another than the program's: every rank would run alone.
+    The program's ABI is the one that is named, else seen. Error if the library that is wanted is of another: every rank
+    would run alone.
     """
     if wanted is not None:
         library = find(wanted, environment)
-        try:
-            mpi = abi.of_program(words, None, {**environment, **library.environment})
-        except Error:  # one without MPI runs with any, and of some nobody knows
-            return library
-        if mpi.abi in ABI_OF.values() and mpi.abi != ABI_OF[library.name]:
+        if named_abi is not None:
+            program_abi, said = named_abi, f"--abi names {named_abi}"
+        else:
+            try:
+                mpi = abi.of_program(words, None, {**environment, **library.environment})
+            except Error:  # one without MPI runs with any, and of some nobody knows
+                return library
+            program_abi, said = mpi.abi, f"{words[0]} uses another MPI ({mpi.library})"
+        if program_abi in ABI_OF.values() and program_abi != ABI_OF[library.name]:
             raise Error(
-                f"--mpi {wanted} is {NAMES[library.name]}, but {words[0]} uses another MPI ({mpi.library}): every rank "
-                f"would run alone; leave --mpi out, or name that MPI"
+                f"--mpi {wanted} is {NAMES[library.name]}, but {said}: every rank would run alone; leave --mpi out, or "
+                f"name that MPI"
             )
         return library
-    name = abi.of_program(words, None, environment).abi
+    name = named_abi or abi.of_program(words, None, environment).abi
     if name == "mpiabi":
         raise Error(
             f"{words[0]} uses the standard binary interface of MPI 5, which several libraries have: name one with --mpi"

@@ -7,14 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from rondo.launching import abi
-from rondo.machine import machine
+from rondo.machine import machine, placement
 from rondo.selection import learned, rules_file
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 SHAPE = "NODESxRANKS:LATENCY:RATE[:LANES]|NAME"
 MPI = "mpich|openmpi|impi|PATH"
+GUARD = "RONDO_GUARD"
 A_CLUSTER = "an emulated cluster of this machine, a new one as 8x1:2ms:200Mbit or one of `rondo cluster up`"
 
 
@@ -48,6 +50,62 @@ def learned_directory(text: str) -> Decorator:
     )
 
 
+_OF_RONDO = {
+    "uses": click.option(
+        "--use",
+        "uses",
+        multiple=True,
+        metavar="COLLECTIVE=ALGORITHM[:PARAMETER=VALUE,...]",
+        help="What to do with every call of this collective; stands above the rules, which still decide about the "
+        "other collectives. `native` is the MPI library's own. May be repeated. An environment variable "
+        "RONDO_<COLLECTIVE> says the same, and gives way to this.",
+    ),
+    "machine_file": machine_file(
+        "What messages cost here, by which the segments of pipelines are chosen; `rondo calibrate` measures it."
+    ),
+    "nodes": click.option(
+        "--nodes",
+        metavar="NODESxRANKS|RANKS,RANKS,...",
+        envvar=placement.VARIABLE,
+        help="Take the ranks to be on these nodes, whatever the MPI library says: 4x8 is four nodes of eight, 4,4,3 "
+        "three that differ; ranks fill one after the other. Environment variable: `RONDO_NODES`.",
+    ),
+    "guard": click.option(
+        "--guard",
+        envvar=GUARD,
+        show_envvar=True,
+        type=click.Choice(["off", "exact", "free"]),
+        default="exact",
+        show_default=True,
+        help="While the program runs, compare what the rules have chosen with the library's own collective, a few "
+        "calls of each, and take it back where the library is faster. `exact`: at once where the result has the same "
+        "bits whoever carries the call out, and from the next run on for floating-point sums. `free`: at once for all; "
+        "sums may change in the last bits. `off`: what the rules say stays.",
+    ),
+    "learned_directory": learned_directory(
+        "Where the guard keeps what it found out for the next run; `none` keeps nothing."
+    ),
+}
+
+
+def of_rondo(function: Callable[..., Any]) -> Callable[..., Any]:
+    """What Rondo is told beside rules: uses, machine_file, nodes, guard, learned_directory."""
+    for option in reversed(_OF_RONDO.values()):
+        function = option(function)
+    return function
+
+
+def given_of_rondo(context: click.Context) -> tuple[str, ...]:
+    """Those of them that stand in the command line of a command that has them, as words."""
+    words: list[str] = []
+    for option in context.command.params:
+        name = str(option.name)
+        if name in _OF_RONDO and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            values = context.params[name] if option.multiple else [context.params[name]]
+            words += [word for value in values for word in (option.opts[0], str(value))]
+    return tuple(words)
+
+
 def for_programs(function: Callable[..., Any]) -> Callable[..., Any]:
     """--abi, --cluster and --mpi of commands that start the user's programs: wanted, cluster_text, wanted_mpi."""
     for option in (
@@ -61,8 +119,8 @@ def for_programs(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--abi",
             "wanted",
-            type=click.Choice(["auto", *abi.ABIS]),
-            default="auto",
+            type=click.Choice([abi.AUTO, *abi.ABIS]),
+            default=abi.AUTO,
             show_default=True,
             help="Which MPI the program uses: MPICH's family (Intel MPI and MVAPICH as well), Open MPI, or the "
             "standard binary interface of MPI 5. Needed only where Rondo cannot see it, as for a script with loops.",

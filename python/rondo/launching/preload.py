@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from rondo.errors import Error
 from rondo.launching.launcher import CommandLine, Kind, Segment
 from rondo.launching.wrappers import PRELOAD
 
@@ -24,10 +26,28 @@ class Command:
     environment: dict[str, str]
 
 
+def _entries(value: str | None) -> list[str]:
+    return [entry for entry in re.split(r"[: ]+", value or "") if entry]
+
+
 def with_library_first(library: Path, existing: str | None) -> str:
     """The value of LD_PRELOAD with the library before what was there; entries are kept in order."""
-    entries = [entry for entry in re.split(r"[: ]+", existing or "") if entry and entry != str(library)]
-    return os.pathsep.join([str(library), *entries])
+    return os.pathsep.join([str(library), *(entry for entry in _entries(existing) if entry != str(library))])
+
+
+def refuse_rondo(*values: str | None) -> None:
+    """Error if a value of LD_PRELOAD has Rondo, or its profiler, in what is measured as the MPI library's own."""
+    for entry in itertools.chain.from_iterable(map(_entries, values)):
+        if Path(entry).name.startswith("librondo_"):
+            raise Error(
+                f"LD_PRELOAD names a library of Rondo ({entry}), which native calls would have, too: take it out"
+            )
+
+
+def refuse_rondo_in(line: CommandLine, environment: Mapping[str, str]) -> None:
+    """The same for all programs of a command line: what they inherit, and what the launcher is told to give them."""
+    passed = [variable.value for variable in line.passed if variable.name == PRELOAD]
+    refuse_rondo(environment.get(PRELOAD), *passed)
 
 
 def inject(line: CommandLine, library: Path, variables: Mapping[str, str], environment: Mapping[str, str]) -> Command:

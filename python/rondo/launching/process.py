@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from rondo.errors import NOT_FOUND, Error
+from rondo.errors import NOT_EXECUTABLE, NOT_FOUND, Error
 
 FORWARDED = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2}
 ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT}
@@ -119,7 +119,8 @@ def _wait(
 
 
 def _cannot_run(words: Sequence[str], error: OSError) -> Error:
-    return Error(f"cannot run {words[0]}: {error.strerror}", NOT_FOUND)
+    code = NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
+    return Error(f"cannot run {words[0]}: {error.strerror}", code)
 
 
 @contextlib.contextmanager

@@ -36,8 +36,12 @@ class Profiled:
 
 
 def prepare(words: Sequence[str], inherited: Mapping[str, str], wanted: str) -> Profiled:
-    """What a command line is started with, checked. Error if it is none, or of no MPI that is known."""
+    """What a command line is started with, checked. Error if it is none, or of no MPI that is known.
+
+    Rondo must not be in it: what it does would be taken for the MPI library's own.
+    """
     environment = dict(inherited)
     environment.pop(VARIABLE, None)
     line = launcher.read(list(words), environment)
-    return Profiled(line, installation.profile_library(choose_abi(line, wanted, environment)), environment)
+    abi = choose_abi(line, wanted, environment, natively=True)
+    return Profiled(line, installation.profile_library(abi), environment)

@@ -121,6 +121,8 @@ def for_run(
     cluster_text: str | None,
     wanted_mpi: str | None,
     environment: Mapping[str, str],
+    *,
+    chosen_abi: str,
 ) -> Found:
     """The tuned rules for a run, if there are any for its machine and the MPI library of its program.
 
@@ -134,7 +136,7 @@ def for_run(
     if not known:
         return Found(None)
     try:
-        wanted = Head(machine_here(cluster_text), library_of(line, cluster_text, wanted_mpi, environment))
+        wanted = Head(machine_here(cluster_text), library_of(line, cluster_text, wanted_mpi, environment, chosen_abi))
     except Error as error:
         return Found(None, f"{error}, so nobody knows whether rules that were tuned are for it")
     if named is not None:
@@ -162,11 +164,15 @@ def difference(path: Path, head: Head, wanted: Head) -> str | None:
 
 
 def library_of(
-    line: launcher.CommandLine, cluster_text: str | None, wanted_mpi: str | None, environment: Mapping[str, str]
+    line: launcher.CommandLine,
+    cluster_text: str | None,
+    wanted_mpi: str | None,
+    environment: Mapping[str, str],
+    chosen_abi: str,
 ) -> str:
-    """What the MPI library of a command line's program calls itself; Error if nobody knows."""
+    """What the MPI library of a command line's program, of this ABI, calls itself; Error if nobody knows."""
     if cluster_text is not None:
-        more = mpi_library.of_program(line.words, wanted_mpi, environment).environment
+        more = mpi_library.of_program(line.words, wanted_mpi, environment, chosen_abi).environment
         where: Mapping[str, str] = {**environment, **more}
         programs = [(line.words, None)]
     else:
@@ -174,7 +180,7 @@ def library_of(
     for words, directory in programs:
         with contextlib.suppress(Error):
             mpi = abi.of_program(words, directory, where)
-            if mpi.path is not None:
+            if mpi.path is not None and mpi.abi == chosen_abi:
                 return version_of(mpi.path, where)
     raise Error("Rondo cannot see which MPI library the program uses")
 
