@@ -20,8 +20,10 @@ from rondo.bench.statistics import Change
 from rondo.comparing import outputs, results, rivals, table, trials
 from rondo.errors import Error
 from rondo.launching import installation
+from rondo.launching.rank_report import BY_GUARD
 from rondo.launching.run_report import merged
 
+ROOT = Path(__file__).resolve().parents[2]
 WORDS = ("mpiexec", "-n", "2", "./app")
 EXACT = ("--guard", "exact")
 DEFAULT = ("rondo", (), WORDS)
@@ -289,6 +291,7 @@ def test_the_time_in_collectives_is_the_mean_of_the_ranks():
     (counted,) = runs.counted
     assert (counted.seconds, counted.of_each) == (5.0, {"bcast": 4.0, "scan": 1.0})
     assert counted.calls == {"bcast": {"binomial": 2}, "scan": {"native": 2}}
+    assert counted.left == {"scan": {"no rule": 2}}
     assert runs.cautions == []
 
 
@@ -333,9 +336,38 @@ def test_the_table_has_medians_intervals_verdicts_and_what_was_served():
 def test_a_rival_whose_calls_were_all_left_to_the_library_is_named():
     found = comparison(SLOW, SLOW)
     for each in found.rivals[1].counted:
-        each.calls = {"scan": {"native": 2}}
-    assert "rondo: Rondo left every call to the library; rondo run --report says why" in printed(found)
+        each.calls, each.left = {"scan": {"native": 2}}, {"scan": {"no rule": 2}}
+    why = "rondo: Rondo left every call to the library: 2 by the rules (no rule); rondo run --report says more"
+    assert why in printed(found, 200)
     assert "no difference shown [" in printed(found)
+    for each in found.rivals[1].counted:  # in a file of an older version
+        each.left = {}
+    assert "rondo: Rondo left every call to the library; rondo run --report says more" in printed(found)
+
+
+def test_the_guard_is_named_where_it_left_calls_to_the_library():
+    found = comparison(SLOW, SLOW)
+    (last,) = found.rivals[1].counted[-1:]
+    doubt, faster, apart = BY_GUARD
+    last.calls = {"scan": {"native": 50}, "bcast": {"native": 9}}
+    last.left = {"scan": {doubt: 4, faster: 46}, "bcast": {"no rule": 5, "doubtful buffers": 1, apart: 3}}
+    assert (
+        "rondo: Rondo left every call to the library: 53 by the guard "
+        "(while Rondo's choice is in doubt; faster here than Rondo's choice; ranks do not come together to compare), "
+        "5 by the rules (no rule), 1 for another reason (doubtful buffers); rondo run --report says more"
+    ) in printed(found, 400)
+    last.calls = {"scan": {"native": 50}, "bcast": {"native": 4, "binomial": 46}}
+    last.left = {"scan": {doubt: 4, faster: 46}, "bcast": {doubt: 4}}
+    assert (
+        "rondo: scan, 50 calls: left to the library: 50 by the guard "
+        "(while Rondo's choice is in doubt; faster here than Rondo's choice)\n"
+    ) in printed(found, 400)
+    assert "rondo: bcast" not in printed(found, 400)
+
+
+def test_the_guard_s_reasons_are_those_of_reports():
+    guard = (ROOT / "rondo" / "interposer" / "guard.hpp").read_text()
+    assert set(re.findall(r'^constexpr const char\* \w+ = "(.*)";$', guard, re.MULTILINE)) == set(BY_GUARD)
 
 
 # ------------------------------------------------------------------------------------------ what programs write
@@ -455,6 +487,27 @@ def test_a_failed_run_ends_it_with_what_the_program_said(here):
     assert run.returncode == 0
     assert "rondo: a: 2 of 2 runs failed, and count; exit code 7" in run.stderr
     assert run.stderr.count("so far\nso bad\n") == 3
+
+
+def test_what_rondo_says_in_runs_is_said_once_with_their_number(here):
+    noisy = "sh -c 'for rank in 1 2; do echo rondo: warning: so it is >&2; done; echo rondo is fast >&2'"
+    words = ["--wall-only", "--warmup", 1, "--runs", 3, "--output", "out.json"]
+    run = compare(here, *words, "--rival", f"a={noisy}", "--rival", "b=true")
+    assert run.returncode == 0, run.stderr
+    assert run.stderr.count("so it is") == 1
+    assert "rondo: in 4 runs of a: warning: so it is\n" in run.stderr
+    assert "rondo is fast" not in run.stderr
+    assert json.loads((here / "out.json").read_text())["rivals"][0]["said"] == {"warning: so it is": 4}
+
+
+def test_a_long_run_is_announced_once(rondo, here, monkeypatch):
+    from rondo.commands import compare as command  # noqa: PLC0415
+
+    monkeypatch.setattr(command, "EVERY", 0.0)
+    words = ["--wall-only", "--warmup", 0, "--runs", 1, "--rival", "a=sleep 1.5", "--rival", "b=true"]
+    lines = rondo("compare", *words).stderr.splitlines()
+    assert lines.count("rondo: run 1 of 2: a") == 1
+    assert sum(each.startswith("rondo: run 2 of 2: ") for each in lines) == 1
 
 
 def test_a_run_that_hangs_is_ended(here):

@@ -192,9 +192,10 @@ def carry_out(trials: Trials, plan: Plan, number: int) -> None:
     # Without a thread of its own, which might take signals.
     with Progress(*columns, console=console, auto_refresh=False, transient=True, disable=hidden) as bar:
         task = bar.add_task("", total=len(trials.turns))
+        said = -1
 
         def look(number: int) -> None:
-            nonlocal told
+            nonlocal told, said
             # Ranks may need the processor.
             if time.monotonic() - told < (EVERY if hidden else 1.0):
                 return
@@ -203,7 +204,8 @@ def carry_out(trials: Trials, plan: Plan, number: int) -> None:
             kind = " (warm-up)" if turn.round < 0 else " (counted)" if turn.launch.is_counted else ""
             medians = table.medians_so_far(list(trials.runs.values()))
             what = f"{turn.contender.rival.name}{kind}{medians and f'; so far {medians}'}"
-            if hidden:
+            if hidden and said != number:  # of a long run, once
+                said = number
                 click.echo(f"rondo: run {number + 1} of {len(trials.turns)}: {what}", err=True)
             bar.update(task, description=what, completed=number)
             bar.refresh()

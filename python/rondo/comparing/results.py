@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import statistics as plain_statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
 from rondo import whole_file
 from rondo.bench import statistics
+from rondo.bench.results import NATIVE
 from rondo.bench.statistics import Change
 from rondo.errors import Error
 from rondo.launching.run_report import Report, warnings
@@ -23,6 +24,8 @@ OUTLYING = 10.0
 """Of a time: so many times as far from the median as half of the times are, scaled to standard deviations."""
 NOTICEABLE = 0.1
 """Relative: what is nearer to the median is no outlier, however alike the others are."""
+SAID = "rondo: "
+"""How lines begin that Rondo writes."""
 WALL, COLLECTIVES = "wall time", "in collectives"
 
 
@@ -35,6 +38,8 @@ class Counted(msgspec.Struct):
     """The same, by collective."""
     calls: dict[str, dict[str, int]]
     """By collective and by what carried them out; of the rank with the most."""
+    left: dict[str, dict[str, int]] = {}
+    """Of these, the library's: by collective and by the reason. None in files of old."""
 
 
 class Runs(msgspec.Struct):
@@ -51,6 +56,8 @@ class Runs(msgspec.Struct):
     """Other runs than those above, for counting takes time."""
     cautions: list[str] = []
     """What is missing from the reports, each once."""
+    said: dict[str, int] = {}
+    """Lines that Rondo has written in runs, warm-ups as well, and in how many."""
 
     def of(self, figure: str) -> list[float]:
         """Times by the name of a figure."""
@@ -67,10 +74,19 @@ class Runs(msgspec.Struct):
                 seconds = sum(each.seconds for each in entry.classes)
                 of_each[entry.collective] = of_each.get(entry.collective, 0.0) + seconds / len(report.ranks)
         calls: dict[str, dict[str, int]] = {}
+        left: dict[str, dict[str, int]] = {}
         for each in report.entries:
             by_algorithm = calls.setdefault(each.collective, {})
             by_algorithm[each.algorithm] = by_algorithm.get(each.algorithm, 0) + each.calls
-        self.counted.append(Counted(sum(of_each.values()), of_each, calls))
+            if each.algorithm == NATIVE:
+                by_reason = left.setdefault(each.collective, {})
+                by_reason[each.reason] = by_reason.get(each.reason, 0) + each.calls
+        self.counted.append(Counted(sum(of_each.values()), of_each, calls, left))
+
+    def take_errors(self, lines: Iterable[str]) -> None:
+        """Takes in what a run has written on standard error."""
+        for line in {each[len(SAID) :].rstrip() for each in lines if each.startswith(SAID)}:
+            self.said[line] = self.said.get(line, 0) + 1
 
     def outliers(self) -> list[float]:
         """Wall times that are far from the others, by the median of absolute deviations."""

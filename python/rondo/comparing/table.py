@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import statistics as plain_statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -18,6 +18,7 @@ from rondo.bench.statistics import LEAST_FOR_INTERVAL, Change
 from rondo.comparing import results
 from rondo.comparing.outputs import STANDARD_OUTPUT
 from rondo.comparing.results import COLLECTIVES, WALL, Difference, Results, Runs, Verdict
+from rondo.launching.rank_report import BY_GUARD, BY_RULES
 from rondo.reports import style
 
 COLOURS = {Change.FASTER: "green", Change.SLOWER: "red", Change.NONE: "", Change.UNDECIDED: "yellow"}
@@ -142,8 +143,38 @@ def remarks(found: Results) -> Iterator[str]:
         percent = f"{share:.0%}" if share >= 0.005 else "less than 1%"
         yield f"{first.name}: {percent} of the wall time is in collectives"
     for each in found.rivals:
-        if each.counted and each.is_under_rondo and not any(served(each, name) for name in collectives_of(found)):
-            yield f"{each.name}: Rondo left every call to the library; rondo run --report says why"
+        if each.counted and each.is_under_rondo:
+            yield from (f"{each.name}: {line}" for line in calls_left(each))
+
+
+def calls_left(rival: Runs) -> Iterator[str]:
+    """Who left calls to the library, and why: all of them, or most of a collective that the guard left."""
+    last = rival.counted[-1]
+    calls = {name: sum(by.values()) for name, by in last.calls.items()}
+    if calls and not any(served(rival, name) for name in calls):
+        reasons: dict[str, int] = {}
+        for by_reason in last.left.values():
+            for reason, number in by_reason.items():
+                reasons[reason] = reasons.get(reason, 0) + number
+        why = f": {', '.join(_left_by(reasons))}" if reasons else ""
+        yield f"Rondo left every call to the library{why}; rondo run --report says more"
+        return
+    for name, by_reason in last.left.items():
+        by_guard = {reason: number for reason, number in by_reason.items() if reason in BY_GUARD}
+        if 2 * sum(by_guard.values()) > calls[name]:
+            yield f"{name}, {style.counted(calls[name], 'call')}: left to the library: {', '.join(_left_by(by_guard))}"
+
+
+def _left_by(reasons: Mapping[str, int]) -> Iterator[str]:
+    """How many calls were left by whom, with the reasons: 40 by the guard (faster here than Rondo's choice)."""
+    known = {"the guard": BY_GUARD, "the rules": BY_RULES}
+    for who, theirs in known.items():
+        found = {reason: number for reason, number in reasons.items() if reason in theirs}
+        if found:
+            yield f"{sum(found.values())} by {who} ({'; '.join(found)})"
+    for reason, number in reasons.items():
+        if not any(reason in theirs for theirs in known.values()):
+            yield f"{number} for another reason ({reason})"
 
 
 def verdict_on_outputs(found: Results) -> Iterator[str]:
@@ -186,6 +217,7 @@ def cautions(found: Results) -> Iterator[str]:
             )
             yield f"of {each.name}: {style.counted(len(outliers), 'outlier')} ({shown}; median {middle}); {hint}"
         yield from (f"{each.name}: {line}" for line in each.cautions)
+        yield from (f"in {style.counted(runs, 'run')} of {each.name}: {line}" for line, runs in each.said.items())
 
 
 def _file(name: str) -> str:

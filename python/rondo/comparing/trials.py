@@ -152,6 +152,8 @@ class Trials:
             except Error as error:
                 raise FailedRunError(str(error)) from None
         runs = self.runs[name]
+        with self._errors.open(errors="replace") as lines:
+            runs.take_errors(lines)
         if turn.launch.is_counted:
             report = self._report()
             runs.take_report(report)

@@ -5,6 +5,15 @@ from __future__ import annotations
 
 import msgspec
 
+BY_GUARD = (
+    "while Rondo's choice is in doubt",
+    "faster here than Rondo's choice",
+    "ranks do not come together to compare",
+)
+"""Reasons why the guard has left calls to the library, as rondo/interposer/guard.hpp has them."""
+BY_RULES = ("no rule", "chosen")
+"""Reasons why the rules, or the user, have: nothing else kept Rondo from serving these calls."""
+
 
 class RankClass(msgspec.Struct):
     """Calls of one class of size."""

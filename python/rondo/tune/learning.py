@@ -25,7 +25,7 @@ from rondo.cluster import cluster
 from rondo.errors import Error
 from rondo.launching import run_report
 from rondo.launching.instructed import Instructed
-from rondo.launching.rank_report import RankEntry
+from rondo.launching.rank_report import BY_RULES, RankEntry
 from rondo.launching.run_report import Report
 from rondo.machine import machine
 from rondo.reports.style import counted
@@ -37,8 +37,6 @@ from rondo.tune.seen_calls import Calls, Seen
 
 MOST_TRIED = 4
 """Choices for a kind of calls, the one of the rules among them: the first by prediction."""
-LEFT_BY_RULES = ("no rule", "chosen")
-"""Reasons in reports: nothing else kept Rondo from serving these calls."""
 
 
 @dataclass(frozen=True)
@@ -213,7 +211,7 @@ def _first_tries(calls: Iterable[Calls], shape: Shape, where: cells.Circumstance
 
 def _left_by_rules(report: Report) -> Iterator[Calls]:
     for entry in report.entries:
-        if entry.algorithm == NATIVE and entry.reason in LEFT_BY_RULES and entry.collective in plans.COLLECTIVES:
+        if entry.algorithm == NATIVE and entry.reason in BY_RULES and entry.collective in plans.COLLECTIVES:
             for each in entry.classes:
                 yield Calls(entry.collective, each.smallest, each.largest)
 
