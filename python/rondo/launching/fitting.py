@@ -28,9 +28,13 @@ def check(line: CommandLine, abi: str, program: str | None, mpi: Mpi | None, env
     if wanted == MPI_OF[line.kind]:
         return
     uses = f"{program} uses {NAMES[abi]} ({mpi.library})" if mpi is not None else f"--abi names {NAMES[abi]}"
+    if mpi is not None and mpi.guessed:
+        uses = f"mpi4py of {program} loads {NAMES[abi]} ({mpi.library})"
     on_path = [(path, kind) for name in LAUNCHERS for path, kind in _launcher(name, environment)]
     fitting = next((path for path, kind in [*beside, *on_path] if MPI_OF.get(kind) == wanted), None)
     advice = f"start it with {_shortest(fitting, environment)}" if fitting else "start it with the mpiexec of that MPI"
+    if mpi is not None and mpi.guessed:
+        advice += f", or say that the program uses another MPI: --abi {MPI_OF[line.kind]}"
     raise Error(
         f"{line.words[0]} is the launcher of {line.kind.value}, but {uses}: every rank would run alone; {advice}"
     )
