@@ -16,8 +16,10 @@ from pathlib import Path
 
 import pytest
 from rondo.comparing import results as comparisons
+from rondo.launching import run_report
 from rondo.profiling.profile import write
 from test_profile_report import comparison, example
+from test_report import entry, write_rank
 
 CHROMIUM = shutil.which("chromium")
 DATA = Path(__file__).resolve().parents[2] / "docs" / "benchmarks" / "data" / "bandwidth-exscan-8x1-mpich.json"
@@ -107,6 +109,12 @@ def files(kind: str, directory: Path) -> list[Path]:
     if kind == "comparison":
         comparisons.write(comparison(), first)
         return [first]
+    if kind == "run":
+        (directory / "ranks").mkdir()
+        for rank in range(3):
+            write_rank(directory / "ranks", rank, [entry(), entry("native", "no rule", collective="bcast")])
+        run_report.write(run_report.read(directory / "ranks"), first)
+        return [first]
     long = "/".join(["a_directory_with_a_long_name"] * 8)
     write(example(command=["mpiexec", "-n", "8", f"{long}/app", "--input", long]), first)
     if kind == "profile":
@@ -115,7 +123,9 @@ def files(kind: str, directory: Path) -> list[Path]:
     return [first, second]
 
 
-@pytest.mark.parametrize(("kind", "charts"), [("results", 2), ("profile", 7), ("profiles", 16), ("comparison", 2)])
+@pytest.mark.parametrize(
+    ("kind", "charts"), [("results", 2), ("profile", 7), ("profiles", 16), ("comparison", 2), ("run", 1)]
+)
 def test_a_page_is_drawn_whole_without_a_word_on_the_console(rondo, opened, tmp_path, kind, charts):
     page = tmp_path / "page.html"
     result = rondo("report", *files(kind, tmp_path), "--output", page)

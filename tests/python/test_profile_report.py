@@ -220,10 +220,13 @@ def test_a_comparison_of_one_run_can_be_read(tmp_path):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"", "{path} is empty; expected a file that rondo bench, rondo profile or rondo compare has written"),
+        (
+            b"",
+            "{path} is empty; expected a file of rondo bench, profile, compare or run --report",
+        ),
         (b"hello", "{path} holds no JSON ("),
-        (b"[1, 2]", "{path} holds other JSON; expected a file that rondo bench, rondo profile or rondo compare"),
-        (b'{"a": 1}', "{path} holds other JSON; expected a file that rondo bench, rondo profile or rondo compare"),
+        (b"[1, 2]", "{path} holds other JSON; expected a file of rondo bench,"),
+        (b'{"a": 1}', "{path} holds other JSON; expected a file of rondo bench,"),
         (b"HALF", "{path} is cut off after 3000 bytes: its end is missing"),
         (b"VERSION", "{path} has format 7 of profiles; this version of Rondo reads format 1"),
         (b"TYPE", "{path} holds no profile of rondo profile: Expected `str`, got `int`"),

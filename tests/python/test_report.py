@@ -7,9 +7,10 @@ import json
 from pathlib import Path
 
 import pytest
+from html_page import Page
 from rich.console import Console
 from rondo.launching import run_report, run_table
-from rondo.launching.rank_report import Duel
+from rondo.launching.rank_report import Duel, Traffic
 
 
 def size_class(up_to, calls=10, *, smallest=8, largest=80, seconds=0.5):
@@ -221,6 +222,46 @@ def test_the_merged_report_is_written_as_json(tmp_path):
     content = json.loads(path.read_text())
     assert content["entries"][0]["algorithm"] == "doubling_123"
     assert content["ranks"][0]["host"] == "n0"
+
+
+def test_a_page_shows_what_the_report_says(rondo, tmp_path):
+    many = [entry(seconds=0.25 * (1 + rank)) for rank in range(40)]
+    for rank, each in enumerate(many):
+        left = entry("native", "<no rule>", 4, collective="bcast", seconds=2.0)
+        write_rank(tmp_path, rank, [each, left], size=41, ended=rank != 7)
+    merged = run_report.read(tmp_path)
+    merged.duels = [duel("doubling_123", 1, 2, 4)]
+    merged.shared_memory = Traffic(5, 2048)
+    file, output = tmp_path / "report-of-a-run.json", tmp_path / "page.html"
+    run_report.write(merged, file)
+    assert run_report.opened(file) == merged
+    result = rondo("report", file, "--output", output)
+    assert result.exit_code == 0, result.output
+    assert result.stdout == f"wrote {output}\n"
+    page = Page(output)
+    assert page.fetched == []
+    for said in (
+        "MPICH 5.0.2, 41 ranks",
+        "1 of 41 ranks left no report: 40",
+        "did not come to an end by itself: 7",
+        "Through memory that ranks share 5 messages, 2 KiB, of all ranks",
+        "exscan doubling_123 (won a duel, 0.50, n 4) 8..80 10 400 40 800 B 31.2 KiB 10 s",
+        "bcast native (<no rule>) 8..80 4 160 40",
+        "exscan of about 8 B on 3 ranks: doubling_123 took 0.50 of the library's time (n 4): kept, from then on",
+        "10 more",
+    ):
+        assert said in page.text, said
+    bars = {each["name"]: each["y"] for each in page.figures["ranks1"]["data"]}
+    assert bars == {"bcast: native": [2.0] * 40, "exscan: doubling_123": [0.25 * (1 + rank) for rank in range(40)]}
+
+
+def test_a_page_of_nothing_says_so(rondo, tmp_path):
+    run_report.write(run_report.read(tmp_path), tmp_path / "empty.json")
+    assert rondo("report", tmp_path / "empty.json", "--output", tmp_path / "page.html").exit_code == 0
+    assert "no rank left a report" in Page(tmp_path / "page.html").text
+    (tmp_path / "odd.json").write_text('{"ranks": 3, "entries": [], "cut_short": []}')
+    result = rondo("report", tmp_path / "odd.json")
+    assert (result.exit_code, "odd.json holds no report of rondo run: " in result.stderr) == (2, True)
 
 
 def test_lines_of_the_rules_that_chose_are_named(tmp_path):

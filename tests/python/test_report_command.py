@@ -322,7 +322,7 @@ def test_errors_say_what_was_wrong(rondo, results_file, tmp_path):
         ([tmp_path / "missing.json"], f"cannot read {tmp_path}/missing.json: No such file or directory"),
         (
             [tmp_path / "other.json"],
-            f"{tmp_path}/other.json holds other JSON; expected a file that rondo bench, rondo profile or ",
+            f"{tmp_path}/other.json holds other JSON; expected a file of rondo bench, profile, compare or run --report",
         ),
         ([path, "--output", tmp_path / "no/page.html"], f"cannot write {tmp_path}/no/page.html: No such file"),
         ([path, "--csv", tmp_path / "no/table.csv"], f"cannot write {tmp_path}/no/table.csv: No such file"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`rondo report`: what `rondo bench`, `rondo profile` and `rondo compare` have written, to look at."""
+"""`rondo report`: what `rondo bench`, `profile`, `compare` and `run` have written, to look at."""
 
 from __future__ import annotations
 
@@ -98,7 +98,8 @@ def command(
     For each collective of each file: time over bytes, ratios to the MPI library's own with intervals, the statistically
     justified winner at each length, and how far the numbers can be trusted.
 
-    Files of `rondo profile` and of `rondo compare --output` become pages, too. Several profiles stand side by side.
+    Files of `rondo profile`, `rondo compare --output` and `rondo run --report` become pages, too. Several profiles
+    stand side by side.
 
     \b
         rondo report results.json
@@ -120,6 +121,9 @@ def command(
         return
     if kind is Kind.COMPARISON:
         click.echo(f"wrote {_write(output or DEFAULT_PAGE, _page_of_comparisons(paths))}")
+        return
+    if kind is Kind.RUN:
+        click.echo(f"wrote {_write(output or DEFAULT_PAGE, _page_of_runs(paths))}")
         return
     # Plotly, matplotlib and SciPy take a second to import.
     from rondo.reports import figures, page, rows  # noqa: PLC0415
@@ -166,6 +170,12 @@ def _page_of_comparisons(paths: list[Path]) -> str:
         if not any(one.seconds for one in each.results.rivals):
             raise Error(f"{each.path} holds no run: it was interrupted before the first one had ended")
     return page.text(sources)
+
+
+def _page_of_runs(paths: list[Path]) -> str:
+    from rondo.launching import run_page, run_report  # noqa: PLC0415
+
+    return run_page.text([run_page.Source(path, run_report.opened(path)) for path in paths])
 
 
 def _warn(sources: list[Any]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from rondo import whole_file
+from rondo.errors import Error
 from rondo.launching import kept_counts
 from rondo.launching.rank_report import Duel, RankClass, RankEntry, RankReport, Traffic
 
@@ -171,6 +172,16 @@ def _figures(group: Sequence[RankClass]) -> dict[str, Any]:
 def write(report: Report, path: Path) -> None:
     """Writes the report as a JSON object, one line an attribute. Error if it cannot be written."""
     whole_file.write(path, msgspec.json.format(msgspec.json.encode(report), indent=2) + b"\n")
+
+
+def opened(path: Path) -> Report:
+    """A report that `write` has written; Error if it is none."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Report)
+    except OSError as error:
+        raise Error(f"cannot read {path}: {error.strerror}") from None
+    except msgspec.DecodeError as error:
+        raise Error(f"{path} holds no report of rondo run: {error}") from None
 
 
 def warnings(report: Report) -> list[str]:

@@ -12,11 +12,13 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from rondo.launching.rank_report import Duel
-from rondo.launching.run_report import Entry, Report, SizeClass, warnings
+from rondo.launching.rank_report import Duel, Traffic
+from rondo.launching.run_report import Entry, Figures, Report, warnings
 from rondo.reports.style import bytes_text, counted
 from rondo.selection import learned
 
+COMPARED = "The guard compared a few calls of each kind"
+SHARED = "through memory that ranks share"
 CHOSEN = "chosen"  # the reason why rules, or the user, left a call to the library
 WIDE = 1000  # columns; for measuring
 
@@ -31,18 +33,21 @@ def show(report: Report, console: Console) -> None:
             _show_lines(report, console)
         console.print("calls, bytes and seconds: of the rank with the most", style="dim", soft_wrap=True)
         if report.shared_memory is not None:
-            sent = report.shared_memory
-            text = f"{counted(sent.messages, 'message')}, {bytes_text(sent.bytes)}, of all ranks"
-            console.print(f"through memory that ranks share: {text}", style="dim", soft_wrap=True)
+            console.print(f"{SHARED}: {traffic_text(report.shared_memory)}", style="dim", soft_wrap=True)
     if report.duels:
         _show_duels(report.duels, console)
     for line in warnings(report):
         console.print(Text(f"rondo: {line}"), style="yellow", soft_wrap=True)
 
 
+def traffic_text(sent: Traffic) -> str:
+    """How much it was."""
+    return f"{counted(sent.messages, 'message')}, {bytes_text(sent.bytes)}, of all ranks"
+
+
 def _least_width(report: Report, console: Console) -> int:
     """Of a table that cuts no word."""
-    longest = max(len(word) for entry in report.entries for word in _chosen(entry, report.duels).plain.split())
+    longest = max(len(word) for entry in report.entries for word in chosen(entry, report.duels).plain.split())
     options = console.options.update(width=WIDE)
     return Measurement.get(console, options, _table(report, longest)).maximum
 
@@ -56,13 +61,13 @@ def _table(report: Report, most_of_algorithm: int | None = None) -> Table:
     for heading in ("calls", *([] if all_ranks else ["ranks"]), "bytes a call", "bytes", "seconds"):
         table.add_column(heading, justify="right", no_wrap=True)
     for entry in report.entries:
-        names: tuple[str, str | Text] = (entry.collective, _chosen(entry, report.duels))
+        names: tuple[str, str | Text] = (entry.collective, chosen(entry, report.duels))
         for each in entry.classes:
             table.add_row(
                 *names,
                 str(each.calls),
                 *([] if all_ranks else [str(each.ranks)]),
-                _range_text(each),
+                range_text(each),
                 bytes_text(each.bytes),
                 f"{each.seconds:.3g}",
             )
@@ -72,10 +77,10 @@ def _table(report: Report, most_of_algorithm: int | None = None) -> Table:
 
 def _show_lines(report: Report, console: Console) -> None:
     for entry in report.entries:
-        console.print(Text.assemble(f"{entry.collective}: ", _chosen(entry, report.duels)), soft_wrap=True)
+        console.print(Text.assemble(f"{entry.collective}: ", chosen(entry, report.duels)), soft_wrap=True)
         for each in entry.classes:
             console.print(
-                f"  {counted(each.calls, 'call')} on {counted(each.ranks, 'rank')}, {_range_text(each)} bytes a call, "
+                f"  {counted(each.calls, 'call')} on {counted(each.ranks, 'rank')}, {range_text(each)} bytes a call, "
                 f"{bytes_text(each.bytes)}, {each.seconds:.3g} s",
                 soft_wrap=True,
             )
@@ -83,34 +88,37 @@ def _show_lines(report: Report, console: Console) -> None:
 
 def _show_duels(duels: Sequence[Duel], console: Console) -> None:
     """What the guard found out: a line each, Rondo's time relative to the library's."""
-    console.print("The guard compared a few calls of each kind:", soft_wrap=True)
+    console.print(f"{COMPARED}:", soft_wrap=True)
     for each in duels:
-        ratio = _ratio(each)
-        rounds = " (rounding)" if each.rounding else ""
-        where = f"{each.collective}{rounds} of about {bytes_text(each.bytes)} on {counted(each.processes, 'rank')}"
-        calls = f" (n {each.calls})" if each.calls and math.isfinite(ratio) else ""
-        kept = "taken back" if ratio > 1 else "kept"
-        if each.day:
-            source = f"as found out on {each.day}"
-        elif each.effective or ratio <= 1:
-            source = "from then on"
-        else:
-            source = "from the next run on: the last bits of its results may change"
-        took = learned.took_text(each.choice, ratio)
-        line = f"  {where}: {took}{calls}: {kept}, {source}"
-        console.print(Text(line, style="dim"), soft_wrap=True)
+        console.print(Text(f"  {duel_text(each)}", style="dim"), soft_wrap=True)
 
 
-def _chosen(entry: Entry, duels: Sequence[Duel]) -> Text:
+def duel_text(duel: Duel) -> str:
+    """What the guard found out, and what follows."""
+    ratio = _ratio(duel)
+    rounds = " (rounding)" if duel.rounding else ""
+    where = f"{duel.collective}{rounds} of about {bytes_text(duel.bytes)} on {counted(duel.processes, 'rank')}"
+    calls = f" (n {duel.calls})" if duel.calls and math.isfinite(ratio) else ""
+    kept = "taken back" if ratio > 1 else "kept"
+    if duel.day:
+        source = f"as found out on {duel.day}"
+    elif duel.effective or ratio <= 1:
+        source = "from then on"
+    else:
+        source = "from the next run on: the last bits of its results may change"
+    return f"{where}: {learned.took_text(duel.choice, ratio)}{calls}: {kept}, {source}"
+
+
+def chosen(entry: Entry, duels: Sequence[Duel]) -> Text:
     """What carried calls out, and why: by a rule or by learning, and by duels that it has won."""
-    chosen = Text(entry.algorithm, style="" if entry.algorithm == "native" else "green")
+    text = Text(entry.algorithm, style="" if entry.algorithm == "native" else "green")
     why = [f"learning: {entry.learned}"] if entry.learned else [f"line {entry.line}"] if entry.line else []
     why += [entry.reason] if entry.reason and not (entry.reason == CHOSEN and why) else []
     fought = [each for each in duels if _is_about(each, entry)]
     why += [_won(fought)] if any(_ratio(each) <= 1 for each in fought) else []
     if why:
-        chosen.append(f" ({': '.join(why)})", style="dim")
-    return chosen
+        text.append(f" ({': '.join(why)})", style="dim")
+    return text
 
 
 def _is_about(duel: Duel, entry: Entry) -> bool:
@@ -147,5 +155,6 @@ def _ratio(duel: Duel) -> float:
     return duel.rondo / duel.library if duel.library > 0 else 1.0
 
 
-def _range_text(each: SizeClass) -> str:
+def range_text(each: Figures) -> str:
+    """Bytes of the shortest and the longest call."""
     return str(each.smallest) if each.smallest == each.largest else f"{each.smallest}..{each.largest}"

@@ -27,8 +27,6 @@ Times are means over all ranks of the run unless it says otherwise. <em>rondo ru
 messages cost on the machine, or from what rondo tune measured. What is <em>saved</em> is what the critical path of the
 run no longer moves: a rank that leaves a call early waits in the next one, so that faster calls shorten waiting, too.
 """
-WHOLE_TABLE = 30
-"""Rows that are shown at once; the others unfold."""
 
 
 @dataclass(frozen=True)
@@ -237,7 +235,7 @@ def _sites_table(found: Outlook) -> str:
             ]
         )
     headings = ["Called at", "Function", "Bytes a call", "Calls", "Time", "Of the run", "Waiting", "Moving"]
-    return _long_table(
+    return document.long_table(
         "Those that take the longest first", [*headings, "With rondo run", "At best"], {"Called at", "Function"}, rows
     )
 
@@ -265,7 +263,7 @@ def _predictions_table(found: Outlook) -> str:
         )
     headings = ["Call", "Bytes", "Communicator", "Calls", "Native", "rondo run", "At best", "Saved at best", "Remark"]
     caption = "One call, of the rank that moves data the longest; in brackets what it may be. Saved: by all calls"
-    return _long_table(caption, headings, {"Call", "Communicator", "rondo run", "At best", "Remark"}, rows)
+    return document.long_table(caption, headings, {"Call", "Communicator", "rondo run", "At best", "Remark"}, rows)
 
 
 def _remark(each: Prediction) -> str:
@@ -304,7 +302,9 @@ def _ranks_table(found: Outlook) -> str:
         for rank in order
     ]
     headings = ["Rank", "Node", "Run", "Computing", "Other MPI", "Waiting", "Moving", "Remark"]
-    return _long_table("Those that wait the least first: others wait for them", headings, {"Node", "Remark"}, rows)
+    return document.long_table(
+        "Those that wait the least first: others wait for them", headings, {"Node", "Remark"}, rows
+    )
 
 
 def _end(ended: str) -> str:
@@ -326,7 +326,7 @@ def _functions_table(found: Outlook) -> str:
         for each in ordered
     ]
     headings = ["Function", "Calls", "Bytes sent", "Time, mean", "Of the run", "Time, longest"]
-    return _long_table("Calls and bytes: of all ranks", headings, {"Function"}, rows)
+    return document.long_table("Calls and bytes: of all ranks", headings, {"Function"}, rows)
 
 
 def _communicators_table(found: Outlook) -> str:
@@ -346,7 +346,7 @@ def _communicators_table(found: Outlook) -> str:
         for each in (found.profile.communicators[number],)
     ]
     headings = ["Name", "Made by", "Ranks", "Nodes", "How many", "Calls", "Time", "Of the run"]
-    return _long_table("Those alike are one", headings, {"Name", "Made by"}, rows)
+    return document.long_table("Those alike are one", headings, {"Name", "Made by"}, rows)
 
 
 def _communicator(each: Communicator) -> str:
@@ -374,7 +374,7 @@ def _beside(sources: Sequence[Source], names: Sequence[str], marks: Mapping[str,
     table = _beside_table("Mean of the ranks", names, rows, least)
     table += _beside_table(
         "Time in collectives, by place in the program", names,
-        [(each, [one.get(each, 0.0) for one in sites]) for each in places[:WHOLE_TABLE]], least,
+        [(each, [one.get(each, 0.0) for one in sites]) for each in places[: document.WHOLE_TABLE]], least,
     )  # fmt: skip
     shapes = {(len(each.profile.ranks), len(each.profile.hosts), each.profile.library) for each in sources}
     differ = document.box("caution", "To be known before reading", [
@@ -405,15 +405,6 @@ def _beside_table(caption: str, names: Sequence[str], rows: Sequence[tuple[str, 
         if any(seconds)
     ]
     return document.table(caption, ["", *map(escape, names), *map(escape, ratio)], {""}, body)
-
-
-def _long_table(caption: str, headings: Sequence[str], texts: set[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table of which many rows unfold."""
-    first = document.table(caption, headings, texts, rows[:WHOLE_TABLE])
-    if len(rows) <= WHOLE_TABLE:
-        return first
-    rest = document.table("The others", headings, texts, rows[WHOLE_TABLE:])
-    return f"{first}<details><summary>{len(rows) - WHOLE_TABLE} more</summary>{rest}</details>"
 
 
 def _time(seconds: float) -> str:

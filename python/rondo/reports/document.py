@@ -12,6 +12,9 @@ from typing import Any
 
 from rondo import optional
 
+WHOLE_TABLE = 30
+"""Rows of a long table that are in sight."""
+
 
 def text(title: str, parts: Iterable[str]) -> str:
     """The whole page, of parts that are HTML already."""
@@ -75,6 +78,15 @@ def table(
         f"<div class=scroll><table><caption>{escape(caption)}</caption>"
         f"<thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table></div>\n"
     )
+
+
+def long_table(caption: str, headings: Sequence[str], texts: Collection[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of which the rows beyond the first WHOLE_TABLE unfold."""
+    first = table(caption, headings, texts, rows[:WHOLE_TABLE])
+    if len(rows) <= WHOLE_TABLE:
+        return first
+    rest = table("The others", headings, texts, rows[WHOLE_TABLE:])
+    return f"{first}<details><summary>{len(rows) - WHOLE_TABLE} more</summary>{rest}</details>"
 
 
 def with_code(words: str) -> str:

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `rondo report` is given: results of `rondo bench`, profiles, comparisons. Files say by their content which."""
+"""What `rondo report` is given: results of `rondo bench`, profiles, comparisons, reports of `rondo run`.
+
+Files say by their content which.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import msgspec
 
 from rondo.errors import Error
 
-EXPECTED = "expected a file that rondo bench, rondo profile or rondo compare has written"
+EXPECTED = "expected a file of rondo bench, profile, compare or run --report"
 
 
 class Kind(enum.Enum):
@@ -19,12 +22,14 @@ class Kind(enum.Enum):
     RESULTS = "results of rondo bench"
     PROFILE = "a profile of rondo profile"
     COMPARISON = "a comparison of rondo compare"
+    RUN = "a report of rondo run"
 
 
 SIGNS = {
     Kind.RESULTS: {"environment", "configurations"},
     Kind.PROFILE: {"ranks", "communicators", "lines"},
     Kind.COMPARISON: {"rivals", "verdicts"},
+    Kind.RUN: {"ranks", "entries", "cut_short"},
 }
 """Members of the JSON object that only files of this kind have."""
 
