@@ -150,11 +150,11 @@ def command(
         raise Error(f"--fail-if-slower with --runs {runs}: it takes {needed} of each rival to prove anything")
     file = run.check_json_file("--output", output)
     plan = Plan(runs, warmup, ignore_failure, show_output, timeout)
-    directory = shared_directory.new(DIRECTORY, "what runs leave")
+    directory = shared_directory.new(DIRECTORY, "what runs leave", file)
     try:
         reports = directory / "reports"
         reports.mkdir()
-        outputs = Outputs(same, directory)
+        outputs = Outputs(same, directory, file)
         where = {"cluster_text": cluster_text, "wanted_mpi": wanted_mpi, "reports": None if wall_only else reports}
         with rivals.prepared(found, wanted=wanted, **where) as (contenders, running):
             trials = Trials(contenders, plan, outputs, directory)

@@ -56,7 +56,7 @@ def command(
         raise Error("--mpi chooses the launcher on an emulated cluster; expected --cluster beside it")
     start = profiled.prepare(words, os.environ, wanted)
     figures = machine.find(None, os.environ) if cluster_text is None else None
-    directory = shared_directory.new(DIRECTORY, "the ranks' files")
+    directory = shared_directory.new(DIRECTORY, "the ranks' files", path)
     with contextlib.ExitStack() as stack:
         stack.callback(shutil.rmtree, directory, ignore_errors=True)
         if cluster_text is None:

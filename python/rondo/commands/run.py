@@ -114,7 +114,7 @@ def command(
         raise Error("--learn lets the guard compare, and keeps what it finds: leave out --guard off and --learned none")
     if learn and dry_run:
         raise Error("--learn says what is tried when the program runs: leave out --dry-run")
-    directory = make_report_directory(dry_run) if report_file is not None or learn else None
+    directory = make_report_directory(dry_run, merged_file) if report_file is not None or learn else None
     if directory is not None:
         told.variables[REPORT] = str(directory)
     with contextlib.ExitStack() as stack:
@@ -172,11 +172,12 @@ def check_json_file(option: str, name: str | None, hint: str = "") -> Path | Non
     return path
 
 
-def make_report_directory(dry_run: bool) -> Path:
+def make_report_directory(dry_run: bool, merged_file: Path | None) -> Path:
     """A new directory for the ranks' reports."""
     if dry_run:
-        return Path.cwd() / f"{REPORT_DIRECTORY}XXXXXXXX"
-    return shared_directory.new(REPORT_DIRECTORY, "the ranks' reports")
+        place = next(each for each in shared_directory.places(merged_file) if os.access(each, os.W_OK))
+        return place / f"{REPORT_DIRECTORY}XXXXXXXX"
+    return shared_directory.new(REPORT_DIRECTORY, "the ranks' reports", merged_file)
 
 
 def read_report(directory: Path) -> Report:

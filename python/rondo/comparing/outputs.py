@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rondo.errors import Error
+from rondo.launching import shared_directory
 
 STANDARD_OUTPUT = "-"
 CHUNK = 1 << 20
@@ -40,14 +41,18 @@ class Outputs:
     A file that was there before is put back; each run begins without it.
     """
 
-    def __init__(self, names: Sequence[str], directory: Path) -> None:
-        """Of these names; the directory is for what is kept until the end."""
+    def __init__(self, names: Sequence[str], directory: Path, beside: Path | None = None) -> None:
+        """Of these names; the directory is for what is kept until the end.
+
+        What differs is kept in the working directory; beside a file, if that cannot be written.
+        """
         self.names = list(dict.fromkeys(names))
         self.differences: list[Difference] = []
         """The first of each file and rival."""
         self.compared = 0
         """Runs."""
         self._directory = directory
+        self._beside = beside
         self._before: dict[str, Path] = {}
         self._first: dict[str, tuple[str, Path]] = {}
         self._kept_in: Path | None = None
@@ -110,13 +115,18 @@ class Outputs:
     def _keep(self, name: str, reference: str, rival: str, path: Path) -> tuple[Path, Path]:
         """Copies of both, where they stay."""
         if self._kept_in is None:
-            self._kept_in = Path.cwd() / f"compare-{datetime.datetime.now():%Y%m%d-%H%M%S}"
-            self._kept_in.mkdir(exist_ok=True)
+            self._kept_in = shared_directory.made("outputs that differ", _new_directory, self._beside)
         other = rival if rival != reference else f"{rival}-again"
         kept = self._kept_in / f"{_flat(name)}.{reference}", self._kept_in / f"{_flat(name)}.{other}"
         shutil.copyfile(self._first[name][1], kept[0])
         shutil.copyfile(path, kept[1])
         return kept
+
+
+def _new_directory(place: Path) -> Path:
+    path = place / f"compare-{datetime.datetime.now():%Y%m%d-%H%M%S}"
+    path.mkdir(exist_ok=True)
+    return path
 
 
 def _flat(name: str) -> str:
