@@ -14,7 +14,7 @@ namespace rondo {
 
 inline constexpr Parameter segment_parameter = {
     .name = "segment",
-    .summary = "bytes of a pipeline's block (rounded down to whole elements, at least one)",
+    .summary = "bytes of a pipeline's block (rounded down to whole elements, at least one; of a shorter vector, all)",
     .minimum = 1,
     .maximum = Count{1} << 40,
     .standard = Count{32} << 10,
@@ -30,25 +30,20 @@ inline constexpr Count most_segments = Count{1} << 17;  // a plan of some 20 MiB
     return facts.count == 0 ? 0 : (facts.count - 1) / per_segment + 1;
 }
 
-/// Refuses segments so short that the plan would take more memory than the pipeline saves time, and segments that are
-/// longer than the vector, which whoever set them did not mean. What is still automatic is not refused.
+/// Refuses segments so short that the plan would take more memory than the pipeline saves time. One that is longer than
+/// the vector is the whole vector. What is still automatic is not refused.
 inline std::optional<std::string> unfit_segment(const SharedFacts& facts, std::span<const Setting> settings) {
     for (const Setting& setting : settings) {
         if (setting.name != segment_parameter.name || setting.value == automatic || facts.count == 0) continue;
-        const std::string segment = "segment=" + quantity_text(setting.value);
-        if (setting.value > facts.bytes()) {
-            return segment + " is larger than the vector of " + std::to_string(facts.bytes()) + " bytes";
-        }
         if (segments_of(facts, setting.value) > most_segments) {
-            return segment + " cuts " + std::to_string(facts.bytes()) + " bytes into more than " +
-                   std::to_string(most_segments) + " segments";
+            return "segment=" + quantity_text(setting.value) + " cuts " + std::to_string(facts.bytes()) +
+                   " bytes into more than " + std::to_string(most_segments) + " segments";
         }
     }
     return std::nullopt;
 }
 
-inline constexpr Requirement segment_requirement = {"at most 131072 segments, none longer than the vector",
-                                                    unfit_segment};
+inline constexpr Requirement segment_requirement = {"at most 131072 segments", unfit_segment};
 
 /// Scratch for a stream of segments: room for a few, used in turn. A slot is free again when the transfer from eight
 /// segments ago is over; executors keep no more under way, so little waits for it, and the slots stay in cache.

@@ -299,8 +299,8 @@ def test_without_a_count_there_are_eight_segments(rondo):
 def test_the_module_counts_rounds_and_refuses_with_the_reason():
     told = _core.trace("exscan", "doubling_123", 8, 100)
     assert told["time"] == 4
-    with pytest.raises(ValueError, match="linear_pipeline refuses: segment=1Ki is larger than the vector of 8 bytes"):
-        _core.trace("scan", "linear_pipeline:segment=1Ki", 8, 1)
+    with pytest.raises(ValueError, match=r"linear_pipeline refuses: segment=1 cuts .* into more than 131072 segments"):
+        _core.trace("scan", "linear_pipeline:segment=1", 8, 1 << 20)
     with pytest.raises(ValueError, match="more than 7 messages"):
         _core.trace("exscan", "doubling_123", 5, 1, most_messages=7)
     with pytest.raises(ValueError, match="expected lockstep or overlapped"):
@@ -352,7 +352,10 @@ def test_costs_of_nodes_reach_the_core():
             ["allreduce/circulant"],
             "circulant refuses: the operator does not commute; --commutative draws it for one that does",
         ),
-        (["scan/linear_pipeline", "--count", 1, "--set", "segment=9"], "linear_pipeline refuses: segment=9 is larger"),
+        (
+            ["scan/linear_pipeline", "--count", "1Mi", "--set", "segment=1"],
+            "linear_pipeline refuses: segment=1 cuts 8388608",
+        ),
         (["exscan/doubling_123", "--output", "a.gif"], "--output a.gif: expected a name that ends in .png, .svg, .pdf"),
         (["exscan/doubling_123", "--output", "no/a.svg"], "cannot write no/a.svg: No such file or directory"),
         (

@@ -11,7 +11,7 @@ from rondo.launching import installation
 from rondo import _core
 
 BAD = """\
-exscan bytes < 64Ki -> linear_pipeline:segment=64Ki
+exscan bytes >= 1Mi -> linear_pipeline:segment=1
 exscn -> native
 
 allreduce -> ring
@@ -39,8 +39,8 @@ def test_all_that_is_wrong_is_said_line_by_line(check):
     code, output = check(BAD)
     assert code == 1
     assert output.splitlines()[:6] == [
-        "mine.rules:1: never serves a call: linear_pipeline:segment=64Ki needs at most 131072 segments, none longer "
-        "than the vector, which no call that was tried has",
+        "mine.rules:1: never serves a call: linear_pipeline:segment=1 needs at most 131072 segments, which no call "
+        "that was tried has",
         "mine.rules:2: Rondo has no collective 'exscn'; did you mean 'exscan'?",
         "mine.rules:4: note: leaves some of its calls to the library: ring needs a commutative operator",
         "mine.rules:5: this rule never decides: mine.rules:4 matches all its calls",

@@ -387,15 +387,18 @@ def test_a_real_launcher_s_exit_code_is_kept(mpi, printing_program, tmp_path):
         assert run_for_real(mpi, tmp_path, "-n", "1", printing_program, "3", options=options).returncode == 3
 
 
-def test_a_report_says_which_algorithm_ran(mpi, printing_program, tmp_path):
-    options = ("--use", "exscan=doubling_123", "--report", "merged.json")
+@pytest.mark.parametrize("choice", ["doubling_123", "linear_pipeline:segment=4Ki"])  # longer than the vector
+def test_a_report_says_which_algorithm_ran(mpi, printing_program, tmp_path, choice):
+    options = ("--use", f"exscan={choice}", "--report", "merged.json")
     result = run_for_real(mpi, tmp_path, "-n", "3", printing_program, options=options)
     assert result.returncode == 0, result.stderr
     (entry,) = [
         each for each in json.loads((tmp_path / "merged.json").read_text())["entries"] if each["collective"] == "exscan"
     ]
-    assert (entry["algorithm"], entry["ranks"], entry["total_calls"]) == ("doubling_123", 3, 3)
-    assert "doubling_123" in result.stderr
+    name = choice.partition(":")[0]
+    assert (entry["algorithm"], entry["ranks"], entry["total_calls"]) == (name, 3, 3)
+    assert name in result.stderr
+    assert "refuses" not in result.stderr
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".rondo")] == []
 
 
