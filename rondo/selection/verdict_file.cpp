@@ -1,71 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/selection/verdict_file.hpp"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <memory>
-#include <thread>
+#include <vector>
 
 #include "rondo/core/error.hpp"
+#include "rondo/selection/shared_file.hpp"
 #include "rondo/selection/text_file.hpp"
 
 namespace rondo {
-namespace {
-
-/// Held while it lives, if it could be had: the kernel takes it from processes that die.
-class Lock {
-  public:
-    explicit Lock(const std::string& path) : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)) {
-        constexpr int attempts = 100;
-        constexpr std::chrono::milliseconds pause(10);
-        if (file_ < 0) error_ = errno;
-        for (int attempt = 0; file_ >= 0; ++attempt) {
-            error_ = flock(file_, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
-            const bool is_taken = error_ == EWOULDBLOCK || error_ == EINTR;
-            // Some network file systems have no locks: of two that write at once, one is then lost, but nothing is
-            // torn.
-            if (error_ == ENOSYS || error_ == EOPNOTSUPP || error_ == ENOLCK || error_ == EINVAL) error_ = 0;
-            if (!is_taken || attempt == attempts) return;
-            std::this_thread::sleep_for(pause);
-        }
-    }
-    Lock(const Lock&) = delete;
-    Lock& operator=(const Lock&) = delete;
-    ~Lock() {
-        if (file_ >= 0) close(file_);
-    }
-    [[nodiscard]] int error() const { return error_; }
-
-  private:
-    int file_;
-    int error_ = 0;
-};
-
-/// 0, or why not.
-int write_whole(const std::string& path, const std::string& text) {
-    rlimit limit{};  // beyond it, a signal would end the program
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < text.size()) return EFBIG;
-    const std::string unfinished = path + "." + host_name() + "." + std::to_string(getpid()) + ".part";
-    std::FILE* const file = std::fopen(unfinished.c_str(), "we");
-    if (file == nullptr) return errno;
-    int error = std::fwrite(text.data(), 1, text.size(), file) == text.size() ? 0 : errno;
-    if (std::fclose(file) != 0 && error == 0) error = errno;
-    if (error == 0 && std::rename(unfinished.c_str(), path.c_str()) != 0) error = errno;
-    if (error != 0) unlink(unfinished.c_str());
-    return error;
-}
-
-}  // namespace
 
 std::string name_of_hosts(std::string_view host) {
     const std::string_view name = host.substr(0, host.find('.'));
@@ -96,7 +45,7 @@ std::string update_verdicts(const std::string& path, const std::function<void(Ve
     for (std::size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
         mkdir(path.substr(0, end).c_str(), 0777);
     }
-    const Lock lock(path + ".lock");
+    const FileLock lock(path + ".lock");
     if (lock.error() != 0) return path + ".lock: " + std::strerror(lock.error());
     std::string text;
     if (access(path.c_str(), F_OK) != 0) {
@@ -111,7 +60,7 @@ std::string update_verdicts(const std::string& path, const std::function<void(Ve
     std::vector<Verdicts::Complaint> complaints;
     Verdicts verdicts = Verdicts::parse(text, complaints);
     change(verdicts);
-    const int error = write_whole(path, verdicts.text());
+    const int error = write_shared(path, verdicts.text());
     return error != 0 ? path + ": " + std::strerror(error) : "";
 }
 

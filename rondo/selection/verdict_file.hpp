@@ -21,7 +21,7 @@ std::string verdict_file_name(std::string_view host, std::string_view library_ve
                               std::uint64_t machine);
 
 /// Reads a file of verdicts, which may not be there yet, with malformed lines left out, lets `change` change it, and
-/// writes it: whole or not at all. Processes that do so at once take turns, and wait a second at most. Empty if that
+/// writes it as write_shared does. Processes that do so at once take turns, and wait a second at most. Empty if that
 /// worked; else why not, and the file is as it was. Throws std::bad_alloc, and what `change` throws.
 std::string update_verdicts(const std::string& path, const std::function<void(Verdicts&)>& change);
 

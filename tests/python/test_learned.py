@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import json
+import os
+import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -28,6 +31,8 @@ def line(collective: str, choice: str, *, length: int = 5000, rondo: str = "0.00
     return LINE.format(collective=collective, bytes=length, rounding="no", choice=choice, rondo=rondo, day=day)
 
 
+USERS = (54321, 54322, 54323)
+"""Two of them, and their group."""
 LOST = line("bcast", "binomial")
 WON = line("exscan", "doubling_123", rondo="0.0005", day="2020-01-01")
 
@@ -186,6 +191,55 @@ def test_nobody_waits_for_a_lock_for_ever(file: Path) -> None:
         pass
     with learned.locked(file), pytest.raises(Error):  # the verdicts' own is the same
         learned.change(file, add=WON)
+
+
+def as_user(user: int, act: Callable[[], object]) -> str:
+    """What goes wrong when another user does it; empty if nothing does."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        said = ""
+        try:
+            os.umask(0o022)
+            os.setgroups([USERS[-1]])
+            os.setgid(user)
+            os.setuid(user)
+            act()
+        except BaseException as error:  # a child must not go on as the test
+            said = f"{type(error).__name__}: {error}"
+        os.write(writing, said.encode())
+        os._exit(0)
+    os.close(writing)
+    with open(reading) as stream:  # noqa: PTH123 (a descriptor)
+        said = stream.read()
+    os.waitpid(child, 0)
+    return said
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be several users")
+@pytest.mark.parametrize(
+    ("mode", "group"), [(0o777, 0), (0o1777, 0), (0o2775, USERS[-1]), (0o775, USERS[-1]), (0o3770, USERS[-1])]
+)
+def test_users_share_a_directory_as_far_as_it_lets_them(mode: int, group: int) -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:  # whose own may be closed to others
+        os.chmod(place, 0o755)  # noqa: PTH101
+        shared = Path(place) / "shared"
+        shared.mkdir()
+        os.chown(shared, 0, group)
+        shared.chmod(mode)
+        file = shared / "node.verdicts"
+
+        def seen(name: str) -> None:
+            seen_calls.change(file, lambda before: Seen([2], [*before.calls, Calls(name, 8, 8)]))
+
+        for user, added, name in ((USERS[0], LOST, "bcast"), (USERS[1], WON, "scan"), (USERS[0], LOST, "exscan")):
+            assert as_user(user, lambda added=added: learned.change(file, add=f"{added}\n")) == ""
+            assert as_user(user, lambda name=name: seen(name)) == ""
+        assert [each.line for each in learned.read(file).verdicts] == [LOST, WON]
+        assert [each.collective for each in seen_calls.read(file).calls] == ["bcast", "scan", "exscan"]
+        shared.chmod(0o755)
+        assert "Permission denied" in as_user(USERS[1], lambda: learned.change(file, forget=[LOST]))
+        assert [each.line for each in learned.read(file).verdicts] == [LOST, WON]
 
 
 def test_merges_into_no_other_file(file: Path, tmp_path: Path) -> None:

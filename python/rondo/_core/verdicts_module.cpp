@@ -15,6 +15,7 @@
 #include "rondo/selection/eager_limit.hpp"
 #include "rondo/selection/machine.hpp"
 #include "rondo/selection/rules.hpp"
+#include "rondo/selection/shared_file.hpp"
 #include "rondo/selection/verdict_file.hpp"
 #include "rondo/selection/verdicts.hpp"
 
@@ -84,6 +85,19 @@ std::string change_verdicts(const std::string& path, std::string_view added, con
     });
 }
 
+nb::tuple take_lock(const std::string& path) {
+    const nb::gil_scoped_release others_may_run;
+    FileLock lock(path);
+    const int error = lock.error();
+    const int file = error == 0 ? lock.release() : -1;
+    const nb::gil_scoped_acquire once_more;
+    return nb::make_tuple(file, error);
+}
+
+int write_file(const std::string& path, const nb::bytes& content) {
+    return write_shared(path, std::string_view(content.c_str(), content.size()));
+}
+
 }  // namespace
 
 void bind_verdicts(nb::module_& module) {
@@ -98,6 +112,11 @@ void bind_verdicts(nb::module_& module) {
     module.def("change_verdicts", &change_verdicts, "path"_a, "added"_a, "removed"_a,
                "Removes lines from a file of verdicts and adds those of a text, while no other process does the same. "
                "Returns why that failed, or nothing.");
+    module.def("take_lock", &take_lock, "path"_a,
+               "The descriptor of a lock, which whoever closes it gives back, and 0; or -1 and why it could not be had "
+               "(errno). Waits a second at most.");
+    module.def("write_shared", &write_file, "path"_a, "content"_a,
+               "Writes a file that users share whose directory lets them. Returns 0, or why that failed (errno).");
 }
 
 }  // namespace rondo

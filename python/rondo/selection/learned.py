@@ -6,11 +6,9 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
-import fcntl
 import math
 import os
 import socket
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,8 +22,6 @@ from rondo.errors import Error
 VARIABLE = "RONDO_LEARNED"
 NONE = "none"
 SUFFIX = ".verdicts"
-PATIENCE = 1.0  # seconds, as rondo/selection/verdict_file.cpp has it
-PAUSE = 0.01
 NOT_COMPARED = "could not be compared, for ranks did not come together"
 
 
@@ -186,31 +182,15 @@ def change(path: Path, *, add: str = "", forget: Sequence[str] = ()) -> None:
 def locked(path: Path) -> Iterator[None]:
     """While nobody else changes a file of verdicts, or what is beside it. Error after a second."""
     lock = path.with_name(f"{path.name}.lock")
-    try:
+    with contextlib.suppress(OSError):  # noticed below
         lock.parent.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    except OSError as error:
-        raise Error(f"{lock}: {error.strerror}") from None
+    descriptor, error = _core.take_lock(str(lock))
+    if error:
+        raise Error(f"{lock}: {os.strerror(error)}")
     try:
-        _take(descriptor, lock)
         yield
     finally:
         os.close(descriptor)
-
-
-def _take(descriptor: int, lock: Path) -> None:
-    end = time.monotonic() + PATIENCE
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            if time.monotonic() > end:
-                raise Error(f"{lock}: {error.strerror}") from None
-            time.sleep(PAUSE)
-        except OSError:  # some network file systems have no locks
-            return
-        else:
-            return
 
 
 def age(verdict: Verdict) -> float:

@@ -8,12 +8,14 @@ end at once lose nothing.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
-from rondo import whole_file
+from rondo import _core
+from rondo.errors import Error
 from rondo.selection import learned
 
 SUFFIX = ".calls.json"
@@ -59,8 +61,10 @@ def read(verdicts: Path) -> Seen:
 def change(verdicts: Path, changed: Callable[[Seen], Seen]) -> None:
     """Reads it, and writes what becomes of it; Error if that is lost."""
     with learned.locked(verdicts):
-        content = msgspec.json.encode(changed(read(verdicts))) + b"\n"
-        whole_file.write(path_beside(verdicts), content, "; what was learned is lost")
+        path, content = path_beside(verdicts), msgspec.json.encode(changed(read(verdicts))) + b"\n"
+        error = _core.write_shared(str(path), content)
+        if error:
+            raise Error(f"cannot write {path}: {os.strerror(error)}; what was learned is lost")
 
 
 def forget(verdicts: Path, collective: str | None) -> int:
