@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <mutex>
 
+#include "rondo/backends/mpi/lone_world.hpp"
 #include "rondo/backends/mpi/plan_store.hpp"
 #include "rondo/interposer/learned.hpp"
 #include "rondo/interposer/report.hpp"
@@ -85,6 +86,8 @@ Runtime* runtime_to_instruct(const void* caller) {
 
 void agree(const void* caller) {
     if (const Runtime* here = runtime(caller)) {
+        const std::string complaint = mpi::complaint_of_lone_world(here->library_version);
+        if (!complaint.empty()) warn(("warning: " + complaint).c_str());
         mpi::World& world = mpi::world();
         world.agree(here->instructions.fingerprint(), here->instructions.ask_nodes(),
                     here->instructions.memory_sharing());

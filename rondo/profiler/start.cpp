@@ -12,6 +12,7 @@
 #include "rondo/backends/mpi/era.hpp"
 #include "rondo/backends/mpi/json_text.hpp"
 #include "rondo/backends/mpi/library.hpp"
+#include "rondo/backends/mpi/lone_world.hpp"
 #include "rondo/profiler/communicators.hpp"
 #include "rondo/profiler/file.hpp"
 #include "rondo/profiler/machines.hpp"
@@ -43,6 +44,8 @@ void begin() {
     library.Comm_rank(library.comm_world, &rank);
     library.Comm_size(library.comm_world, &size);
     library.Query_thread(&threads);
+    const std::string complaint = mpi::complaint_of_lone_world(library_version());
+    if (!complaint.empty()) std::fprintf(stderr, "rondo: warning: %s\n", complaint.c_str());
     choose_clock();
     const Moment first = moment();
     const Place place = meet();

@@ -209,6 +209,15 @@ def test_ranks_without_calls_are_said(tmp_path):
     ]
 
 
+def test_processes_that_were_each_alone_are_said_to_be(tmp_path):
+    write_rank(tmp_path, 0, [entry()], size=1)
+    assert run_report.warnings(run_report.read(tmp_path)) == []
+    path = write_rank(tmp_path, 0, [entry()], size=1)
+    path.with_name("0-n0-77.json").write_text(path.read_text())
+    (line,) = run_report.warnings(run_report.read(tmp_path))
+    assert line.startswith("2 processes were each alone in MPI_COMM_WORLD: if they belong together, the launcher is ")
+
+
 def test_many_missing_ranks_are_counted_not_listed(tmp_path):
     write_rank(tmp_path, 0, [entry()], size=1000)
     (line,) = run_report.warnings(run_report.read(tmp_path))

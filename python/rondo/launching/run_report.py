@@ -201,6 +201,12 @@ def warnings(report: Report) -> list[str]:
             "(killed, aborted, or without MPI_Finalize); the calls that "
             f"{they} had finished are counted"
         )
+    alone = sum(rank.size == 1 for rank in report.ranks)
+    if alone > 1:
+        lines.append(
+            f"{alone} processes were each alone in MPI_COMM_WORLD: if they belong together, the launcher is that of "
+            "another MPI library"
+        )
     if report.missing:
         lines.append(
             f"{_some(report.missing, report)} left no report: {_listed(report.missing)} (Rondo not loaded, no "

@@ -94,7 +94,12 @@ def _gaps(ranks: Sequence[Image], others: Sequence[Image]) -> list[str]:
                 f"{_ranks([each.owner.rank for each in those])} {text}, {longest:.3g} s after MPI_Init at the last "
                 "call that is here"
             )
-    if others:
+    if others and all(each.owner.size == 1 for each in [*ranks, *others]):
+        found.append(
+            f"{len(others) + 1} processes were each alone in MPI_COMM_WORLD: if they belong together, the launcher is "
+            "that of another MPI library; this profile has one of them"
+        )
+    elif others:
         processes = "1 process" if len(others) == 1 else f"{len(others)} processes"
         worlds = len({each.owner.world for each in others})
         which = "another MPI_COMM_WORLD" if worlds == 1 else f"{worlds} other MPI_COMM_WORLDs"

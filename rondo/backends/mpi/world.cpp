@@ -61,13 +61,12 @@ long long hash_of_host() {
     return static_cast<long long>(name.value() >> 1);
 }
 
-/// Who has started it computes on the same processors.
+}  // namespace
+
 bool was_spawned() {
     MPI_Comm parent = library().comm_null;
     return library().Comm_get_parent(&parent) != MPI_SUCCESS || parent != library().comm_null;
 }
-
-}  // namespace
 
 World& world() {
     static World& the_world = *new World;

@@ -137,4 +137,7 @@ class World {
 /// Of this process. Never destroyed.
 World& world();
 
+/// Did MPI_Comm_spawn start this process? Who has started it computes on the same processors.
+bool was_spawned();
+
 }  // namespace rondo::mpi
