@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "testbed/failure.hpp"
 #include "testbed/files.hpp"
 
 namespace rondo::testbed {
@@ -16,11 +17,16 @@ struct NodeNamespace {
 /// What each node has of its own.
 extern const std::array<NodeNamespace, 4> node_namespaces;
 
-/// Leaves all namespaces that a cluster has of its own. With the privileges for it as they are, else as root of a user
-/// namespace. Children will be in a new PID namespace, of which the first is the init; the caller itself stays outside.
+/// The failure of a system call on namespaces that has just set errno, with what to do about it where that is known.
+Failure refused(const std::string& what);
+
+/// Leaves all namespaces that a cluster has of its own, but for that of mounts. With the privileges for it as they are,
+/// else as root of a user namespace. Children will be in a new PID namespace, of which the first is the init; the
+/// caller itself stays outside.
 void leave_namespaces();
 
-/// As the init: no mount reaches the outside, and /proc shows the new PID namespace, where the kernel allows that.
+/// As the init, leaves the namespace of mounts: no mount reaches the outside, and /proc shows the new PID namespace,
+/// where the kernel allows that. A changed root directory (chroot) stays the root of all that enter the new one.
 void separate_mounts();
 
 /// The namespaces of the calling process, to come back to.

@@ -106,7 +106,7 @@ NodeNamespaces make_node(unsigned node, const Shape& shape, const std::string& c
     const unsigned nodes = shape.nodes;
     int flags = 0;
     for (const NodeNamespace& each : node_namespaces) flags |= each.flag;
-    if (::unshare(flags) != 0) throw system_failure("cannot make the namespaces of node " + std::to_string(node));
+    if (::unshare(flags) != 0) throw refused("cannot make the namespaces of node " + std::to_string(node));
     NodeNamespaces own;
     own.hold_for(node);
 

@@ -299,6 +299,35 @@ def test_a_kernel_that_forbids_user_namespaces_gets_one_line() -> None:
     assert run.stderr.count("\n") == 1
 
 
+@pytest.fixture
+def changed_root(tmp_path: Path) -> tuple[str, ...]:
+    """The words that run a command in a root directory of its own, which has what this machine's has."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can change the root directory")
+    fill = """
+        for each in /*; do
+            if [ -L "$each" ]; then cp -P "$each" "$0$each"
+            elif [ -d "$each" ]; then mkdir "$0$each" && mount --rbind "$each" "$0$each"; fi
+        done
+        exec chroot "$0" "$@"
+    """
+    return ("unshare", "--mount", "--propagation", "private", "sh", "-ec", fill, str(tmp_path))
+
+
+def test_root_has_a_cluster_in_a_changed_root_directory(changed_root: tuple[str, ...]) -> None:
+    program = library("mpich").compile("placement.c")
+    words = ["cluster", "run", "--nodes", 2, "--mpi", TOOLCHAIN / "mpich", "--", program]
+    check_placed(rondo(*words, command=(*changed_root, str(RONDO))), 2, 1)
+
+
+def test_others_are_told_what_a_changed_root_directory_refuses(changed_root: tuple[str, ...]) -> None:
+    command = (*changed_root, "setpriv", "--bounding-set=-all", "--inh-caps=-all", str(RONDO))
+    run = rondo("cluster", "run", "--nodes", 2, "--mpi", TOOLCHAIN / "mpich", "--", "true", command=command)
+    assert run.returncode == 2
+    assert "Operation not permitted; in a changed root directory (chroot)" in run.stderr
+    assert run.stderr.count("\n") == 1
+
+
 def test_rondos_collectives_serve_on_the_cluster(tmp_path: Path) -> None:
     program = library("mpich").compile("placement.c")
     report = tmp_path / "report.json"

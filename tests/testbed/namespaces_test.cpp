@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "testbed/namespaces.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstring>
+#include <filesystem>
 #include <functional>
 
 #include "testbed/failure.hpp"
@@ -61,6 +66,18 @@ int exit_code_of(const std::function<int()>& act) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+std::string text_of(int error, const std::string& what) {
+    errno = error;
+    return refused(what).what();
+}
+
+// Looking for a remedy reads files, and most are not there.
+TEST(refused, names_the_error_of_the_call) {
+    for (const int error : {EPERM, ENOSPC, EINVAL, ENOSYS}) {
+        EXPECT_TRUE(text_of(error, "no nodes").starts_with(std::string("no nodes: ") + std::strerror(error)));
+    }
+}
+
 constexpr int passed = 0, failed = 1, impossible = 77;
 
 /// Runs `act` as the first process of a new PID namespace: what goes wrong there reaches nobody else.
@@ -111,6 +128,41 @@ TEST(kill_all_others, empties_a_namespace_of_its_own) {
         return bystander.lives(5000) ? failed : passed;
     });
     if (code == impossible) GTEST_SKIP() << "this machine lets nobody make PID namespaces";
+    EXPECT_EQ(code, passed);
+}
+
+/// A directory with nothing but /proc and the file /mark.
+class SmallRoot {
+  public:
+    SmallRoot() {
+        for (const char* folder : {"", "/proc"}) std::filesystem::create_directory(path_ + folder);
+        write_file(path_ + "/mark", "");
+    }
+    SmallRoot(const SmallRoot&) = delete;
+    SmallRoot& operator=(const SmallRoot&) = delete;
+    ~SmallRoot() {
+        for (const char* entry : {"/mark", "/proc", ""}) std::filesystem::remove(path_ + entry);
+    }
+    /// In a namespace of mounts of our own.
+    [[nodiscard]] bool enter() const {
+        return ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+               ::mount("/proc", (path_ + "/proc").c_str(), nullptr, MS_BIND | MS_REC, nullptr) == 0 &&
+               ::chroot(path_.c_str()) == 0 && ::chdir("/") == 0;
+    }
+
+  private:
+    std::string path_ = std::filesystem::temp_directory_path() / ("rondo-root-" + std::to_string(::getpid()));
+};
+
+TEST(separate_mounts, keeps_a_changed_root_directory_for_those_who_enter) {
+    const SmallRoot root;
+    const int code = as_first_process([&] {
+        if (!root.enter()) return impossible;
+        separate_mounts();
+        enter_namespace(open_file("/proc/self/ns/mnt", O_RDONLY), "mnt");
+        return ::access("/mark", F_OK) == 0 ? passed : failed;
+    });
+    if (code == impossible) GTEST_SKIP() << "this machine lets nobody change the root directory in namespaces";
     EXPECT_EQ(code, passed);
 }
 
