@@ -4,6 +4,7 @@
 
 # Not of `all`: installing needs no tests. Build presets name it, `cmake --build --preset release` builds both.
 add_custom_target(rondo_tests)
+add_custom_target(rondo_thread_tests)  # those of the preset `threads`
 find_package(GTest QUIET)
 if(NOT TARGET GTest::gmock)  # Debian has GoogleTest and GoogleMock in packages of their own
     message(STATUS "C++ tests skipped: no GoogleTest with GoogleMock; install libgtest-dev and libgmock-dev")
@@ -30,6 +31,9 @@ foreach(room IN LISTS rooms)
     set(target ${room}_test)
     add_executable(${target} EXCLUDE_FROM_ALL ${sources_of_${room}})
     add_dependencies(rondo_tests ${target})
+    if(room STREQUAL "backends")
+        add_dependencies(rondo_thread_tests ${target})
+    endif()
     rondo_configure(${target})
     # GoogleTest's macros hold an if and an else of their own.
     target_compile_options(${target} PRIVATE -Wno-dangling-else)

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Programs of others that link with the installed package: by CMake, by pkg-config, in C, C++ and Fortran."""
+"""Programs of others that link with the installed package: by CMake, by pkg-config, in C, C++ and Fortran. And what
+`make test` builds without the packages that only tests need.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from mpi_libraries import PROGRAMS, MpiLibrary
+from mpi_libraries import PROGRAMS, ROOT, MpiLibrary
 
 import rondo
 
@@ -51,3 +54,11 @@ def test_fortran_arrays_have_prefix_sums(mpi: MpiLibrary, tmp_path: Path) -> Non
     library = [f"-L{PACKAGE / 'lib'}", f"-lrondo-prefix-{mpi.abi}", f"-Wl,-rpath,{PACKAGE / 'lib'}"]
     run(mpi.prefix / mpi.compilers[".f90"], "-J", tmp_path, *sources, *library, "-o", tmp_path / "arrays")
     assert mpi.run([tmp_path / "arrays"], 3).check().stdout == "arrays right\n"
+
+
+@pytest.mark.parametrize("preset", ["release", "sanitize", "threads"])
+def test_the_targets_of_a_preset_are_there_without_googletest(preset: str, tmp_path: Path) -> None:
+    presets = json.loads((ROOT / "CMakePresets.json").read_text())["buildPresets"]
+    targets = next(each["targets"] for each in presets if each["name"] == preset)
+    run("cmake", "-S", ROOT, "--preset", preset, "-B", tmp_path, "-DCMAKE_DISABLE_FIND_PACKAGE_GTest=ON")
+    run("cmake", "--build", tmp_path, "--", "-t", "query", *targets)
