@@ -24,6 +24,7 @@ sources := $(shell find CMakeLists.txt pyproject.toml cmake include rondo apps t
        -o -name '*.py' -o -name '*.f90' -o -name '*.in' -o -name '*.rules' -o -name '*.css' -o -name '*.js' \) -print 2>/dev/null)
 
 .DEFAULT_GOAL := help
+.NOTPARALLEL:  # each step has its own processes
 .PHONY: help demo install test soak lint bench docs clean distclean environment debian
 
 help:  ## print this list
@@ -44,7 +45,7 @@ define build
 	cmake --build --preset $(or $(2),$(1))
 endef
 
-test: install debian  ## C++ tests, the same under sanitizers, Python and MPI tests
+test: debian install  ## C++ tests, the same under sanitizers, Python and MPI tests
 	$(call build,release)
 	ctest --preset release --parallel $$(nproc)
 	$(call build,sanitize)
@@ -53,7 +54,7 @@ test: install debian  ## C++ tests, the same under sanitizers, Python and MPI te
 	ctest --preset threads --parallel $$(nproc)
 	python -m pytest tests
 
-soak: install debian  ## the same at full width, before a release: every number of ranks up to 256, every library; hours
+soak: debian install  ## the same at full width, before a release: every number of ranks up to 256, every library; hours
 	$(call build,release)
 	ctest --preset soak --parallel $$(nproc)
 	$(call build,sanitize)

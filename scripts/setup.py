@@ -4,22 +4,23 @@
     python3 scripts/setup.py environment      .venv with the build tools and the Python packages of build, run and test
     python3 scripts/setup.py lint             clang-format, clang-tidy and ruff into .venv
     python3 scripts/setup.py mpi [name...]    MPI libraries, each in a prefix of its own: .toolchain/<name>
-    python3 scripts/setup.py debian [name...] Debian packages, by apt when possible
+    python3 scripts/setup.py debian [name...] Debian packages, by apt for root
     python3 scripts/setup.py install          the package itself into .venv, with a preload library for every MPI ABI
     python3 scripts/setup.py demo             all that `make demo` runs, and no more: one MPI library
 
-Every step leaves a stamp with the requirements that it satisfied, so that repeating it costs nothing.
+Every step leaves a stamp with the requirements that it satisfied, so that repeating it costs nothing. Root gets every
+Debian package that nothing works without; others are told in one line what is missing, before anything else happens.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import os
 import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -47,6 +48,12 @@ OPTIONAL_LIBRARIES = {"RONDO_BUILD_PREFIX": "librondo-prefix-", "RONDO_BUILD_PRO
 DEMO_LIBRARY = "mpich"
 DEMO_PACKAGES = ["iproute2"]
 
+# Debian package -> a path or program that proves it is there. Nothing works without these.
+NEEDED_PACKAGES = {
+    "g++": os.environ.get("CXX") or "c++",
+    "python3-dev": f"{sysconfig.get_path('include')}/Python.h",
+    "python3-venv": f"{sysconfig.get_path('stdlib')}/ensurepip/__init__.py",
+}
 # Debian package -> (a path or program that proves it is there, what is skipped without it)
 DEBIAN_PACKAGES = {
     "libgtest-dev": ("/usr/include/gtest/gtest.h", "the C++ tests"),
@@ -115,23 +122,25 @@ def pip(*arguments: object, **options: object) -> None:
     run(VENV / "bin" / "python", "-m", "pip", "--quiet", "--disable-pip-version-check", *arguments, **options)
 
 
-def is_root() -> bool:
-    return os.geteuid() == 0
+def can_install() -> bool:
+    return os.geteuid() == 0 and shutil.which("apt-get") is not None
 
 
-def apt_install(packages: list[str]) -> bool:
-    """Whether apt could install the packages."""
-    if not is_root() or shutil.which("apt-get") is None:
-        return False
+def apt_get(*words: str) -> bool:
+    command = ["apt-get", "-qq", *words]
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", *packages]):
-        result = subprocess.run(
-            command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False
-        )
-        if result.returncode != 0:
-            sys.stderr.write(result.stderr.decode(errors="replace")[-2000:])
-            return False
-    return True
+    result = subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    if result.returncode != 0:
+        sys.stderr.write(result.stderr.decode(errors="replace")[-2000:])
+    return result.returncode == 0
+
+
+def apt_install(packages: list[str]) -> None:
+    """As many of the packages as apt can install: a release of Debian may lack one."""
+    apt_get("update")
+    if not apt_get("install", "-y", *packages) and len(packages) > 1:
+        for package in packages:
+            apt_get("install", "-y", package)
 
 
 # ------------------------------------------------------------------------------------------------ steps
@@ -140,13 +149,11 @@ def apt_install(packages: list[str]) -> bool:
 def create_virtual_environment() -> None:
     if (VENV / "bin" / "pip").exists():
         return
-    if importlib.util.find_spec("ensurepip") is None or importlib.util.find_spec("venv") is None:
-        say("installing python3-venv")
-        if not apt_install(["python3-venv"]):
-            raise SetupError("Python's venv module is missing; install the package python3-venv")
+    debian_step([])
     say("creating .venv")
-    # The base interpreter: this one may be a remnant of an interrupted .venv.
-    run(getattr(sys, "_base_executable", sys.executable), "-m", "venv", "--clear", VENV)
+    # The base interpreter: this one may be a remnant of an interrupted .venv, of which nothing stays.
+    remnant = ["--clear"] if (VENV / "bin").exists() else []
+    run(getattr(sys, "_base_executable", sys.executable), "-m", "venv", *remnant, VENV)
 
 
 def check_interpreter_and_compiler() -> None:
@@ -154,13 +161,19 @@ def check_interpreter_and_compiler() -> None:
         raise SetupError(
             f"Python {'.'.join(map(str, MINIMUM_PYTHON))} or newer is needed; name one with make PYTHON=..."
         )
-    compiler = os.environ.get("CXX", "c++")
-    if shutil.which(compiler) is None:
-        raise SetupError("no C++ compiler; install g++ (11 or newer) or set CXX")
+    parts = [NEEDED_PACKAGES[package] for package in ("python3-dev", "python3-venv")]
+    lacking = [part for part in parts if not Path(part).exists()]
+    if lacking and sys.base_prefix != "/usr":  # apt has nothing for another Python than Debian's
+        raise SetupError(
+            f"the Python in {sys.base_prefix} lacks {' and '.join(lacking)}; take another: make PYTHON=..."
+        )
+    compiler = os.environ.get("CXX")
+    if compiler and shutil.which(compiler) is None:
+        raise SetupError(f"there is no C++ compiler {compiler}, which CXX names; for g++, unset CXX")
 
 
 def environment_step(packages: list[str]) -> None:
-    check_interpreter_and_compiler()
+    debian_step([])
     requirements = BUILD_TOOLS + packages
     if program_version("cmake") < MINIMUM_CMAKE:
         requirements = [*requirements, "cmake>=3.26"]
@@ -201,24 +214,32 @@ def mpi_step(names: list[str]) -> None:
 
 
 def missing_debian_packages(packages: list[str]) -> list[str]:
+    """Those that are needed anyway, and the named ones."""
+    proofs = {**NEEDED_PACKAGES, **{package: KNOWN_DEBIAN_PACKAGES[package][0] for package in packages}}
+
     def is_there(proof: str) -> bool:
         return Path(proof).exists() if proof.startswith("/") else shutil.which(proof) is not None
 
-    return [package for package in packages if not is_there(KNOWN_DEBIAN_PACKAGES[package][0])]
+    return [package for package, proof in proofs.items() if not is_there(proof)]
 
 
 def debian_step(packages: list[str]) -> None:
+    check_interpreter_and_compiler()
     for package in packages:
         if package not in KNOWN_DEBIAN_PACKAGES:
             raise SetupError(f"no Debian package {package} is needed; known: {', '.join(KNOWN_DEBIAN_PACKAGES)}")
     missing = missing_debian_packages(packages)
-    # What failed once is not tried again by every make.
+    # What can be done without, and failed once, is not tried again by every make.
     stamp = VENV / ".stamps" / "debian"
-    if not set(missing) <= lines(stamp):
+    if can_install() and not set(missing) <= lines(stamp):
         say(f"installing Debian packages: {' '.join(missing)}")
         apt_install(missing)
         missing = missing_debian_packages(packages)
-        mark_done(stamp, "\n".join(sorted({*missing, *lines(stamp)})))
+        mark_done(stamp, "\n".join(sorted({*missing, *lines(stamp)} - set(NEEDED_PACKAGES))))
+    needed = [package for package in missing if package in NEEDED_PACKAGES]
+    if needed:
+        but = f" (nothing works without {' '.join(needed)})" if len(needed) < len(missing) else ""
+        raise SetupError(f"Debian packages are missing; as root, apt install {' '.join(missing)}{but}")
     if missing:
         skipped = sorted({KNOWN_DEBIAN_PACKAGES[package][1] for package in missing})
         say(f"skipping {', '.join(skipped)}; they need: apt-get install {' '.join(missing)}")
@@ -241,8 +262,8 @@ def abi_of(mpicc: str) -> str:
 
 def demo_step(mpicc: str | None, jobs: int) -> None:
     """The preload library for the MPI that is named or on PATH; where there is none, MPICH and the library for it."""
-    environment_step(DEMO)
     debian_step(DEMO_PACKAGES)
+    environment_step(DEMO)
     own = mpicc or shutil.which("mpicc")
     if own is None:
         mpi_step([DEMO_LIBRARY])
