@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Which compiler and launcher scripts/demo.py takes. What it runs with them is `rondo compare`, tested elsewhere."""
+"""Which compiler and launcher scripts/demo.py takes, and what it shows without an emulated cluster."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from mpi_libraries import ROOT, MpiLibrary
 from script_loader import script
 
 pytest.importorskip("rondo._core", reason="the package rondo is not installed: make install")
@@ -45,3 +49,18 @@ def test_the_launcher_is_that_of_the_compiler(
 def test_a_compiler_that_is_not_there_is_named(demo: ModuleType, programs: Path) -> None:
     with pytest.raises(demo.DemoError, match="there is no /nowhere/mpicc"):
         demo.compiler("/nowhere/mpicc")
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="there is one processor")
+@pytest.mark.parametrize("mpi", ["mpich", pytest.param("openmpi", marks=pytest.mark.soak)], indirect=True)
+def test_one_node_shows_what_rondo_serves(mpi: MpiLibrary) -> None:
+    words = ["--cluster", "none", "--runs", "1", "--mpicc", mpi.prefix / "mpicc"]
+    result = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "demo.py", *words], capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "on 2 ranks of this machine" in result.stdout
+    for collective, algorithm in (("exscan", "cyclic_doubling"), ("bcast", "binomial")):
+        assert f"400 of 400 by {algorithm}" in next(
+            line for line in result.stdout.splitlines() if line.split()[:1] == [collective]
+        )
