@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 
 venv := $(CURDIR)/.venv
 setup := $(PYTHON) scripts/setup.py
-applications := hpcc lammps chromium
+applications := hpcc lammps chromium mmdebstrap
 export PATH := $(venv)/bin:$(PATH)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 export CTEST_PARALLEL_LEVEL := $(JOBS)
@@ -45,14 +45,18 @@ define build
 	cmake --build --preset $(or $(2),$(1))
 endef
 
+# The whole way, and few tests: make test CTEST='-R topology' PYTEST=tests/python/test_list.py
+CTEST ?=
+PYTEST ?= tests
+
 test: debian install  ## C++ tests, the same under sanitizers, Python and MPI tests
 	$(call build,release)
-	ctest --preset release --parallel $$(nproc)
+	ctest --preset release --parallel $$(nproc) $(CTEST)
 	$(call build,sanitize)
-	ctest --preset sanitize --parallel $$(nproc)
+	ctest --preset sanitize --parallel $$(nproc) $(CTEST)
 	$(call build,threads)
-	ctest --preset threads --parallel $$(nproc)
-	python -m pytest tests
+	ctest --preset threads --parallel $$(nproc) $(CTEST)
+	python -m pytest $(PYTEST)
 
 soak: debian install  ## the same at full width, before a release: every number of ranks up to 256, every library; hours
 	$(call build,release)

@@ -73,6 +73,7 @@ DEBIAN_APPLICATIONS = {
     "hpcc": ("hpcc", "the HPC Challenge under Rondo"),
     "lammps": ("lmp", "LAMMPS under Rondo"),
     "chromium": ("chromium", "the pages of reports in a browser"),
+    "mmdebstrap": ("mmdebstrap", "the README's commands on a fresh Debian"),
 }
 KNOWN_DEBIAN_PACKAGES = {**DEBIAN_PACKAGES, **DEBIAN_APPLICATIONS}
 
