@@ -8,6 +8,7 @@ import msgspec
 BY_GUARD = (
     "while Rondo's choice is in doubt",
     "faster here than Rondo's choice",
+    "the machine is too busy to compare",
     "ranks do not come together to compare",
 )
 """Reasons why the guard has left calls to the library, as rondo/interposer/guard.hpp has them."""
