@@ -348,7 +348,7 @@ def test_a_rival_whose_calls_were_all_left_to_the_library_is_named():
 def test_the_guard_is_named_where_it_left_calls_to_the_library():
     found = comparison(SLOW, SLOW)
     (last,) = found.rivals[1].counted[-1:]
-    doubt, faster, apart = BY_GUARD
+    doubt, faster, _, apart = BY_GUARD
     last.calls = {"scan": {"native": 50}, "bcast": {"native": 9}}
     last.left = {"scan": {doubt: 4, faster: 46}, "bcast": {"no rule": 5, "doubtful buffers": 1, apart: 3}}
     assert (
