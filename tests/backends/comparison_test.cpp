@@ -25,8 +25,11 @@ TEST(Comparison, of_two_calls_each_needs_a_wide_gap) {
     EXPECT_EQ(compared({1, 1.02F}, {1.5F, 1.52F}).finding, Finding::clear);
     EXPECT_EQ(compared({1.5F, 1.52F}, {1, 1.02F}).faster, Rival::library);
     EXPECT_EQ(compared({1, 1.2F}, {1.5F, 1.7F}).finding, Finding::noise);  // wider apart than half of the gap
-    EXPECT_EQ(compared({1, 1}, {1.05F, 1.05F}).finding, Finding::noise);   // who knows
-    EXPECT_EQ(compared({1, 1}, {1000, 1000}).finding, Finding::noise);     // one disturbance may have struck both
+    EXPECT_EQ(compared({1, 1}, {1.08F, 1.08F}).finding, Finding::noise);   // who knows
+    EXPECT_EQ(compared({1, 1, 1.1F}, {1.5F, 1.5F, 1.55F}).finding, Finding::clear);
+    EXPECT_EQ(compared({1, 1, 1, 1.2F}, {1.5F, 1.5F, 1.5F, 1.7F}).finding, Finding::clear);
+    EXPECT_EQ(compared({1, 1, 1, 1.3F}, {1.5F, 1.5F, 1.5F, 1.7F}).finding, Finding::noise);
+    EXPECT_EQ(compared({1, 1}, {1000, 1000}).finding, Finding::noise);  // one disturbance may have struck both
     EXPECT_EQ(compared({1}, {3}).finding, Finding::noise);
     EXPECT_EQ(compared({}, {}).finding, Finding::noise);
 }
@@ -47,6 +50,7 @@ TEST(Comparison, knows_disturbed_calls_from_slow_ones) {
 
 TEST(Comparison, finds_no_difference_where_there_is_none_worth_speaking_of) {
     EXPECT_EQ(compared({1, 1, 1, 1, 1}, {1.04F, 1.04F, 1.04F, 1.04F, 1.04F}).finding, Finding::alike);
+    EXPECT_EQ(compared({1, 1.01F}, {1.04F, 1.02F}).finding, Finding::alike);
     EXPECT_EQ(compared({1, 1.3F, 1.5F, 1.1F, 5}, {1.2F, 1.04F, 7, 1.4F, 1}).finding, Finding::alike);
     EXPECT_EQ(compared({1, 1, 900, 800, 700}, {9, 500, 600, 700, 800}).finding, Finding::noise);
 }

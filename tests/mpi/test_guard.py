@@ -23,7 +23,7 @@ SLOW_RULES = "bcast -> linear_pipeline:segment=8\nallreduce -> ring:segment=8\n"
 # By messages of the library: ten thousand take longer than any pause of a busy processor, so noise decides nothing.
 SLOW_MESSAGES = {"RONDO_SHARED_MEMORY": "off"}
 # Of each side, before a duel is over.
-FEW = {2, 5, 8, 16}
+FEW = {2, 3, 4, 5, 8, 16}
 # Microseconds that some rank comes late, at most: far more than the rivals differ by.
 LATE = "30000"
 

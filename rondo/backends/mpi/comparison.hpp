@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -30,14 +31,17 @@ struct Comparison {
 
     /// Both call for something to be gained, or lost.
     static constexpr float worth_it = 1.1F;
-    /// The fastest calls of the one are faster than all of the other by so much, where the difference is clear.
+    /// The fastest calls of the one are faster than all of the other by so much, where the difference is clear. Calls
+    /// that differ by less are alike.
     static constexpr float margin = 1.05F;
     /// How probable it is that a single comparison finds a difference where there is none.
     static constexpr double error = 0.01;
-    /// Of two calls each, the gap between the rivals is so many times as wide as that between the calls of one. A
-    /// larger ratio than the second figure is not believed: two calls may have been struck by the same disturbance.
-    static constexpr float gaps = 8, plausible = 8;
-    /// Fewer calls than these say nothing about a small difference.
+    /// Fewer calls than `few` cannot be so certain by their order alone: of two, three or four calls each, the gap
+    /// between the rivals is also so many times as wide as that between the calls of one.
+    static constexpr std::array<float, 3> gaps = {8, 3, 1};
+    /// A larger ratio than this is not believed then: all calls of one may have been struck by the same disturbance.
+    static constexpr float plausible = 8;
+    /// Fewer disturbed calls than these say nothing about a small difference.
     static constexpr int few = 5;
 };
 
@@ -65,6 +69,11 @@ inline Comparison compare(std::span<float> rondo, std::span<float> library) {
     found.library = library[typical];
     found.faster = found.rondo <= found.library ? Rival::rondo : Rival::library;
     const auto [fast, slow] = found.faster == Rival::rondo ? std::pair(rondo, library) : std::pair(library, rondo);
+    const std::size_t last = fast.size() - 1;
+    if (calls >= 2 && std::max(fast[last], slow[last]) <= std::min(fast[0], slow[0]) * Comparison::margin) {
+        found.finding = Comparison::Finding::alike;
+        return found;
+    }
     const int needed = fastest_needed(calls);
     if (needed <= calls) {
         if (fast[static_cast<std::size_t>(needed - 1)] * Comparison::margin <= slow[0]) {
@@ -74,12 +83,13 @@ inline Comparison compare(std::span<float> rondo, std::span<float> library) {
         }
         return found;
     }
-    const float gap = slow[0] - fast[fast.size() - 1];
-    const float widest = std::max(fast[fast.size() - 1] - fast[0], slow[slow.size() - 1] - slow[0]);
-    const bool is_clear = calls >= 2 && gap >= Comparison::gaps * widest &&
-                          fast[fast.size() - 1] * Comparison::worth_it <= slow[0] &&
-                          slow[0] <= fast[0] * Comparison::plausible;
-    if (is_clear) found.finding = Comparison::Finding::clear;
+    if (calls < 2) return found;
+    const float gap = slow[0] - fast[last], widest = std::max(fast[last] - fast[0], slow[last] - slow[0]);
+    const bool is_wide = gap >= Comparison::gaps[static_cast<std::size_t>(calls - 2)] * widest;
+    const bool is_plausible = slow[0] <= fast[0] * Comparison::plausible;
+    if (is_wide && is_plausible && fast[last] * Comparison::worth_it <= slow[0]) {
+        found.finding = Comparison::Finding::clear;
+    }
     return found;
 }
 

@@ -42,7 +42,7 @@ class Duel {
     static constexpr int most_rows = 2;     ///< each of `most_calls`
     static constexpr int most_skipped = 3;  ///< that some rank cannot carry out twice
     /// So many calls of each are compared, one after the other, until that is enough.
-    static constexpr std::array<int, 4> rounds = {2, Comparison::few, 8, most_calls / 2};
+    static constexpr std::array<int, 6> rounds = {2, 3, 4, Comparison::few, 8, most_calls / 2};
     static constexpr int last_rounds = 8;  ///< of calls for which ranks come together once more after rows
     /// Both rivals are short if their calls take less, in nanoseconds.
     static constexpr float short_call = 1e5F;
