@@ -51,6 +51,19 @@ MAKING = {
 ENDING = {"Comm_free", "Comm_disconnect"}
 RENAMING = {"Comm_set_name"}
 CHANGING = {"Op_free", "Type_free"}
+# What is done about requests: one, or so many as the first argument says.
+COMPLETING = {
+    "Request_free": "frees",
+    "Request_get_status": "asks",
+    "Test": "completes_one",
+    "Testall": "completes_all",
+    "Testany": "completes_some",
+    "Testsome": "completes_some",
+    "Wait": "completes_one",
+    "Waitall": "completes_all",
+    "Waitany": "completes_some",
+    "Waitsome": "completes_some",
+}
 
 
 @dataclass(frozen=True)
@@ -98,6 +111,8 @@ def role(name: str) -> str:
         return "renames"
     if name in CHANGING:
         return "changes"
+    if name in COMPLETING:
+        return COMPLETING[name]
     if SENDING.match(name):
         return "sends_many" if name.endswith("_c") else "sends"
     return "nothing"

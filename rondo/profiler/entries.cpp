@@ -9,6 +9,7 @@
 #include "rondo/backends/mpi/wrapped_functions.hpp"
 #include "rondo/profiler/other_collectives.hpp"
 #include "rondo/profiler/recorder.hpp"
+#include "rondo/profiler/requests.hpp"
 
 namespace rondo::profiler {
 namespace {
@@ -85,9 +86,56 @@ template <class Integer>
 // NOLINTBEGIN(readability-identifier-naming): names that macros are given
 namespace role {
 struct nothing {
+    static constexpr bool is_of_requests = false;  ///< and then nothing as long as none of a collective is open
     explicit nothing(const Word* /*arguments*/, std::uint32_t /*count*/) {}
     static void after(const Word* /*arguments*/, std::uint32_t /*count*/, std::uint32_t /*function*/) {}
     static std::uint64_t bytes(const Word* /*arguments*/) { return 0; }
+    static Ticks own_part(Ticks elapsed) { return elapsed; }
+};
+/// Of one request: the first argument says where it is.
+struct completes_one : nothing {
+    static constexpr bool is_of_requests = true;
+    explicit completes_one(const Word* arguments, std::uint32_t count)
+        : nothing(arguments, count),
+          completion_({std::bit_cast<const HandleWord*>(arguments[0]), 1}, Completion::Of::all) {}
+    Ticks own_part(Ticks elapsed) { return completion_.share_out(elapsed); }
+
+  private:
+    Completion completion_;
+};
+/// The first argument says how many requests there are, the second where.
+template <Completion::Of of>
+struct completes_several : nothing {
+    static constexpr bool is_of_requests = true;
+    explicit completes_several(const Word* arguments, std::uint32_t count)
+        : nothing(arguments, count),
+          completion_({std::bit_cast<const HandleWord*>(arguments[1]),
+                       static_cast<std::size_t>(std::max(static_cast<int>(arguments[0]), 0))},
+                      of) {}
+    Ticks own_part(Ticks elapsed) { return completion_.share_out(elapsed); }
+
+  private:
+    Completion completion_;
+};
+using completes_all = completes_several<Completion::Of::all>;
+using completes_some = completes_several<Completion::Of::some>;
+/// The first argument is a request.
+struct asks : nothing {
+    static constexpr bool is_of_requests = true;
+    explicit asks(const Word* arguments, std::uint32_t count)
+        : nothing(arguments, count), request_(static_cast<HandleWord>(arguments[0])),
+          completion_({&request_, 1}, Completion::Of::all) {}
+    Ticks own_part(Ticks elapsed) { return completion_.share_out(elapsed); }
+
+  private:
+    HandleWord request_;
+    Completion completion_;
+};
+struct frees : nothing {
+    static constexpr bool is_of_requests = true;
+    explicit frees(const Word* arguments, std::uint32_t count) : nothing(arguments, count) {
+        forget_request(*std::bit_cast<const HandleWord*>(arguments[0]));
+    }
 };
 struct sends : nothing {
     using nothing::nothing;
@@ -142,13 +190,17 @@ struct changes : nothing {
 /// Times a call. Roles have their part in calls of MPI functions by MPI functions, too.
 template <class Role, class... Arguments>
 [[gnu::always_inline]] inline int timed(int (*function)(Arguments...), std::uint32_t number, Arguments... arguments) {
+    if constexpr (Role::is_of_requests) {
+        if (open_requests.load(std::memory_order_relaxed) == 0) [[likely]]
+            return timed<role::nothing>(function, number, arguments...);
+    }
     if (!recorder.on) return function(arguments...);
     const Word words[] = {arguments..., 0};
     constexpr auto count = static_cast<std::uint32_t>(sizeof...(arguments));
     if constexpr (std::is_same_v<Role, role::nothing>) {
         if (thread.inside) return function(arguments...);
     }
-    const Role here(words, count);
+    Role here(words, count);
     if (thread.inside) {
         const int error = function(arguments...);
         if (error == 0) here.after(words, count, number);
@@ -156,7 +208,7 @@ template <class Role, class... Arguments>
     }
     const Inside inside;
     const int error = function(arguments...);
-    count_call(number, inside.entry(), here.bytes(words));
+    count_call(number, inside.entry(), here.bytes(words), [&](Ticks elapsed) { return here.own_part(elapsed); });
     if (error == 0) here.after(words, count, number);
     return error;
 }
@@ -241,6 +293,9 @@ template <class Function>
 #define RONDO_WORD(argument) words.argument = argument
 #define RONDO_blocking(what)
 #define RONDO_nonblocking(what) , what request
+#define RONDO_REMEMBER_blocking(slot, error)
+#define RONDO_REMEMBER_nonblocking(slot, error) \
+    if ((error) == 0) remember_request(*std::bit_cast<const HandleWord*>(request), (slot).line);
 
 #define RONDO_CALL(name, base, SHAPE, Integer, kind, caller, frames)                                              \
     [&] {                                                                                                         \
@@ -264,7 +319,7 @@ template <class Function>
         const Inside inside;                                                                                          \
         const int error = function(RONDO_##SHAPE(RONDO_ARGUMENT) RONDO_##kind());                                     \
         count_carefully(slot, bytes, inside.entry());                                                                 \
-        return error;                                                                                                 \
+        RONDO_REMEMBER_##kind(slot, error) return error;                                                              \
     }                                                                                                                 \
     extern "C" __attribute__((visibility("default"))) int symbol(RONDO_##SHAPE(RONDO_PARAMETER) RONDO_##kind(Word)) { \
         const auto function = symbol##_known.load(std::memory_order_relaxed);                                         \
@@ -276,7 +331,7 @@ template <class Function>
         const Inside inside(processor_ticks());                                                                       \
         const int error = function(RONDO_##SHAPE(RONDO_ARGUMENT) RONDO_##kind());                                     \
         count_directly(slot, bytes, inside.entry());                                                                  \
-        return error;                                                                                                 \
+        RONDO_REMEMBER_##kind(slot, error) return error;                                                              \
     }
 #define RONDO_COLLECTIVE(name, base, SHAPE, Integer, kind)               \
     RONDO_COLLECTIVE_ENTRY(MPI_##name, name, base, SHAPE, Integer, kind) \

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a rank leaves in its file, as python/rondo/profiling/image.py reads it: hence fixed sizes, and no pointers.
 //
-// Header, functions, lines, sites, communicators, instances, texts; then samples, as many as there was need of. What is
-// referred to by number or text is written before what refers to it, so that the file means something at any moment.
-// Times are ticks of the rank's clock. A text is its distance from the begin of the texts; 0 is the empty one.
+// Header, functions, lines, sites, communicators, instances, completing, texts; then samples, as many as there was need
+// of. What is referred to by number or text is written before what refers to it, so that the file means something at
+// any moment. Times are ticks of the rank's clock. A text is its distance from the begin of the texts; 0 is the empty
+// one.
 #pragma once
 
 #include <array>
@@ -108,7 +109,7 @@ struct Sample {
 static_assert(sizeof(Sample) == 32);
 
 struct Image {
-    static constexpr std::array<char, 16> kind = {"rondo profile 1"};
+    static constexpr std::array<char, 16> kind = {"rondo profile 2"};
 
     Header header;
     std::array<Function, 768> functions;
@@ -116,6 +117,7 @@ struct Image {
     std::array<Site, 1024> sites;
     std::array<CommunicatorKind, 512> communicators;
     std::array<Instance, 2048> instances;
+    std::array<Ticks, 1024> completing;  ///< by line: in MPI_Wait and its like, for calls that do not block
     std::array<char, 128UL * 1024> texts;
 };
 

@@ -147,12 +147,14 @@ inline std::int64_t size_of_type(Word handle) {
     return type.size;
 }
 
-/// Counts a call of a function that is only timed.
-inline void count_call(std::uint32_t function, Ticks entry, std::uint64_t bytes) {
+/// Counts a call of a function that is only timed. `own_part` says what of its time is its own.
+template <class OwnPart>
+[[gnu::always_inline]] inline void count_call(std::uint32_t function, Ticks entry, std::uint64_t bytes,
+                                              OwnPart&& own_part) {
     const Ticks exit = ticks();
     Function& counts = recorder.image->functions[function];
     add(counts.calls, 1);
-    add(counts.ticks, exit - entry);
+    add(counts.ticks, own_part(exit - entry));
     if (bytes != 0) add(counts.bytes, bytes);
     recorder.image->header.last = exit;
 }

@@ -74,6 +74,33 @@ def test_known_sleeps_are_split_into_waiting_and_moving(mpi: MpiLibrary, tmp_pat
     assert all(rank.in_mpi <= rank.run and rank.ended == "finalized" for rank in profile.ranks)
 
 
+def test_time_in_wait_is_that_of_collectives_or_of_messages(mpi: MpiLibrary, tmp_path: Path) -> None:
+    run, profile = profiled(mpi, [mpi.compile("profile_requests.c")], tmp_path, ranks=2)
+    said = {name: float(seconds) for name, seconds in map(str.split, run.check().stdout.splitlines())}
+    rest = said.pop("rest")
+    assert min(said.values()) > 0.05
+    half = said.pop("MPI_Ibarrier+MPI_Waitall") / 2
+    said |= {"MPI_Ibarrier": half, "MPI_Waitall": half + rest}
+    functions = {each.name: each.seconds[0] for each in profile.functions}
+    for name in ("MPI_Wait", "MPI_Waitall", "MPI_Waitsome"):
+        assert functions[name] == pytest.approx(said.pop(name), abs=0.02), name
+    for name in ("MPI_Waitany", "MPI_Test", "MPI_Testall", "MPI_Testsome", "MPI_Request_get_status"):
+        assert functions[name] < 0.02, name
+    for name, seconds in said.items():
+        share = line(profile, name).shares[0]
+        # The program's clock sees what lies between two calls of MPI_Test as well.
+        polled = name in ("MPI_Igather", "MPI_Ireduce", "MPI_Iallgather", "MPI_Ialltoall")
+        assert (0.2 * seconds if polled else seconds - 0.02) < share.completing < seconds + 0.005, name
+        assert share.completing <= share.seconds
+        assert (share.waiting, share.moving, share.sampled) == (None, None, 0)
+    assert not [each for each in profile.lines if each.function not in {*said, "MPI_Barrier"}]
+    of_all = [sum(each.seconds[rank] for each in profile.functions) for rank in range(2)]
+    for each in profile.lines:
+        for share in each.shares:
+            of_all[share.rank] += share.seconds
+    assert of_all == pytest.approx([rank.in_mpi for rank in profile.ranks])
+
+
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi", "impi"], indirect=True)
 def test_calls_of_all_sorts_are_counted(mpi: MpiLibrary, tmp_path: Path) -> None:
     run, profile = profiled(mpi, [mpi.compile("profile_kinds.c")], tmp_path)

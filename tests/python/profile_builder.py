@@ -32,10 +32,14 @@ def line(
     """Calls that all take the same: `moving` and `waiting` are of one call, `waiting` of each rank if they differ."""
     name = function.removeprefix("MPI_").lower() if collective is None else collective
     waits = [waiting] * len(ranks) if isinstance(waiting, float) else list(waiting)
+    known = sampled != 0
     shares = [
-        Share(rank, calls, calls * (moving + each), calls * each, calls * moving, calls if sampled is None else sampled)
+        Share(
+            rank, calls, calls * (moving + each), calls * each if known else None, calls * moving if known else None,
+            calls if sampled is None else sampled,
+        )
         for rank, each in zip(ranks, waits, strict=True)
-    ]
+    ]  # fmt: skip
     operator = "MPI_SUM" if name in ("allreduce", "reduce", "scan", "exscan", "reduce_scatter") else ""
     if root is None and name in ("bcast", "reduce", "gather", "scatter"):
         root = 0

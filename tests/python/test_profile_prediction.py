@@ -11,7 +11,7 @@ import pytest
 from profile_builder import ALPHA, BETA, RUN, line, profile
 from rondo.launching import installation
 from rondo.machine.machine import Machine
-from rondo.profiling import advice, bounds, calls, prediction, summary
+from rondo.profiling import advice, bounds, calls, prediction, summary, terminal
 from rondo.profiling.profile import Communicator, Site
 from rondo.tune import tuned_files
 
@@ -19,6 +19,8 @@ from rondo import _core
 
 START = prediction.START_LATENCIES * ALPHA
 ROOT = Path(__file__).resolve().parents[2]
+ALONE = Communicator("MPI_COMM_SELF", "MPI_COMM_SELF", 1, 1, 1, 1)
+UNKNOWN = Communicator("", "", 0, 0, 0, 1)
 
 
 @pytest.fixture
@@ -134,14 +136,14 @@ def test_nobody_gains_more_than_the_least_possible_time_allows(predicted):
     assert found.predictions[0].best.seconds.low >= bounds.least_seconds(call, figures)
     # Who is faster than that shows that the figures are wrong: nothing follows from them.
     found = predicted(profile(line("MPI_Allreduce", bytes=1 << 20, moving=0.1)))
-    assert (found.predictions[0].judged, found.at_best) == (False, prediction.NOTHING)
+    assert (found.predictions[0].judged, found.at_best) == (False, None)
     assert found.predictions[0].reason == prediction.TOO_FAST
 
 
 def test_a_call_that_takes_longer_than_any_algorithm_had_to_wait_for_other_messages(predicted):
     """In turn from each of seven ranks and to each: 14 messages."""
     found = predicted(profile(line(moving=14 * 1.1e-3)))
-    assert (found.predictions[0].judged, found.at_best) == (False, prediction.NOTHING)
+    assert (found.predictions[0].judged, found.at_best) == (False, None)
     assert found.predictions[0].reason == prediction.TOO_SLOW
     assert predicted(profile(line(moving=14e-3))).predictions[0].judged
     assert predicted(profile(line(moving=14 * 1.1e-3), machine=None)).predictions[0].judged
@@ -153,21 +155,64 @@ def test_a_call_that_takes_longer_than_any_algorithm_had_to_wait_for_other_messa
         (line(sampled=0), "no call was compared with the other ranks'"),
         (line(calls=1), "only 1 of its calls was compared with the other ranks'"),
         (line(sampled=2), "only 2 of its calls were compared with the other ranks'"),
-        (line("MPI_Ibcast", collective="bcast"), "Rondo has no algorithm for it"),
-        (line("MPI_Bcast_init", collective="bcast"), "Rondo has no algorithm for it"),
-        (line("MPI_Alltoallw", collective=""), "Rondo has no algorithm for it"),
-        (line(communicator=1, ranks=range(1)), "a communicator of one rank"),
         (line("MPI_Alltoall", communicator=2), "nothing is known of its communicator"),
     ],
 )
 def test_what_cannot_be_judged_promises_nothing_and_says_why(predicted, one, reason):
-    alone = Communicator("MPI_COMM_SELF", "MPI_COMM_SELF", 1, 1, 1, 1)
-    unknown = Communicator("", "", 0, 0, 0, 1)
-    found = predicted(profile(one, communicators=[alone, unknown]))
-    assert [(each.judged, each.reason) for each in found.predictions] == [(False, reason)]
-    assert found.at_best == prediction.NOTHING
-    assert found.by_rules == prediction.Range(-START, -START, 0.0)
-    assert found.not_judged == pytest.approx(sum(each.moving for each in one.shares) / 8)
+    found = predicted(profile(one, communicators=[ALONE, UNKNOWN]))
+    assert [(each.judged, each.rules_judged, each.reason) for each in found.predictions] == [(False, False, reason)]
+    assert (found.at_best, found.by_rules, found.collectives) == (None, None, None)
+    in_question = one.shares[0].moving if one.shares[0].moving is not None else one.shares[0].seconds
+    assert found.open_at_best == found.open_by_rules == pytest.approx(in_question)
+    assert "nobody knows what of it could be saved" in advice.sentence(found)
+    ((by_rules, best),) = [terminal.moving_with_rondo(found, found.predictions)]
+    assert (by_rules.text(str), best.text(str), by_rules.known) == ("?", "?", None)
+
+
+@pytest.mark.parametrize(
+    ("one", "reason"),
+    [
+        (line("MPI_Ibcast", collective="bcast", sampled=0), "Rondo has no algorithm for it"),
+        (line("MPI_Bcast_init", collective="bcast", sampled=0), "Rondo has no algorithm for it"),
+        (line("MPI_Alltoallw", collective=""), "Rondo has no algorithm for it"),
+        (line(communicator=1, ranks=range(1)), "a communicator of one rank"),
+    ],
+)
+def test_what_stays_as_it_is_whoever_chooses_is_known_to(predicted, one, reason):
+    found = predicted(profile(one, communicators=[ALONE, UNKNOWN]))
+    assert [(each.judged, each.rules_judged, each.reason) for each in found.predictions] == [(True, True, reason)]
+    assert (found.at_best, found.by_rules) == (prediction.NOTHING, prediction.Range(-START, -START, 0.0))
+    assert (found.open_at_best, found.open_by_rules) == (0, 0)
+    for each in terminal.moving_with_rondo(found, found.predictions):
+        moving = one.shares[0].moving
+        if moving is None:
+            assert each.text(str) == "\N{EN DASH}"
+        else:
+            assert each.known == pytest.approx(moving * len(one.shares) / 8)
+
+
+def test_what_is_known_and_what_is_not_are_told_apart(predicted):
+    unknown = line("MPI_Allreduce", sampled=2, moving=10e-3)
+    found = predicted(profile(line(moving=5e-3), unknown, line("MPI_Allreduce", bytes=1 << 20, moving=0.5, calls=10)))
+    assert found.by_rules.value > 0
+    assert found.open_by_rules == found.open_at_best == pytest.approx(1.0)
+    assert advice.sentence(found).endswith(" of the run could be saved; of another 10.0%, nobody knows")
+    known = [each for each in found.predictions if each.line.function == "MPI_Allreduce"]
+    for each in terminal.moving_with_rondo(found, known):
+        assert each.open == pytest.approx(1.0)
+        assert 0 < each.known <= 5.0
+        assert re.fullmatch(r"[\d.]+ \+ \?", each.text(str))
+    saved = sum(each.saved(each.rules).high for each in found.predictions)
+    assert found.collectives.low == pytest.approx(max(found.times.collectives - saved - 1.0, 0.0))
+
+
+def test_rules_that_leave_it_to_the_library_are_known_where_nothing_else_is(predicted):
+    found = predicted(profile(line(moving=50e-3), nodes=1, each=8), "bcast -> native\n")
+    (each,) = found.predictions
+    assert (each.judged, each.rules_judged, each.reason) == (False, True, prediction.ON_ONE_NODE)
+    assert (found.at_best, found.by_rules.high, found.open_by_rules) == (None, 0.0, 0)
+    by_rules, best = terminal.moving_with_rondo(found, found.predictions)
+    assert (by_rules.known, best.known) == (pytest.approx(5.0), None)
 
 
 def test_of_few_calls_nothing_is_certain(predicted):
@@ -202,7 +247,7 @@ def test_a_call_that_came_once_is_judged_by_calls_like_it_elsewhere(predicted):
     assert single.rules.choice == often.rules.choice
     per_call = often.saved(often.rules).value / 100
     assert single.saved(single.rules).value == pytest.approx(per_call)  # what it takes longer remains
-    assert found.not_judged == 0
+    assert found.open_at_best == found.open_by_rules == 0
     short = predicted(profile(line(moving=5e-3), line(moving=0.1e-3, calls=1, sampled=1, site=1))).predictions[1]
     assert (short.judged, short.best, short.saved(short.rules).value) == (True, None, 0)
     unlike = line(moving=8e-3, calls=1, sampled=1, bytes=1 << 20)
@@ -238,13 +283,48 @@ def test_on_an_emulated_cluster_leaders_have_the_processors_for_themselves(predi
 def test_inside_one_node_virtual_time_promises_nothing(predicted):
     found = predicted(profile(line(moving=50e-3), nodes=1, each=8))
     assert not found.predictions[0].judged
-    assert found.at_best == prediction.NOTHING
+    assert (found.at_best, found.by_rules, found.collectives) == (None, None, None)
     assert advice.what_to_do(found) == [
         "Nothing that is certain to gain by other algorithms.",
-        "Calls inside one node move data for 50.0% of the run. Nothing is predicted of them: `rondo tune` measures "
-        "whether other algorithms are faster.",
+        "Calls inside one node move data for 50.0% of the run. Nothing is predicted of them: `rondo compare` says what "
+        "`rondo run` gains, `rondo tune` measures whether other algorithms are faster.",
     ]
-    assert "nothing of the run could be saved" in advice.sentence(found)
+    assert advice.sentence(found) == (
+        "50.0% of the run in collectives; 50.0% moving data; nobody knows what of it could be saved"
+    )
+
+
+def test_on_one_node_nobody_knows_whether_ranks_share_memory(predicted):
+    one = line("MPI_Allreduce", ranks=range(2), moving=50e-3)
+    found = predicted(profile(one, nodes=1, each=2), "allreduce shared_memory = yes -> ring\nallreduce -> native\n")
+    (each,) = found.predictions
+    assert (each.judged, each.rules_judged, each.reason) == (False, False, prediction.BY_SHARED_MEMORY)
+    assert (found.by_rules, found.at_best) == (None, None)
+    both = "allreduce shared_memory = yes -> native\nallreduce -> native\n"
+    assert predicted(profile(one, nodes=1, each=2), both).predictions[0].rules_judged
+    apart = predicted(profile(one, nodes=2, each=1), "allreduce shared_memory = yes -> ring\nallreduce -> native\n")
+    assert apart.predictions[0].rules_judged
+
+
+def test_the_default_rules_of_two_ranks_of_a_node_are_not_said_to_leave_calls_alone(predicted):
+    """They choose by shared memory, and `rondo run` halves such calls."""
+    found = predicted(profile(line("MPI_Allreduce", ranks=range(2), moving=50e-3), nodes=1, each=2), None)
+    assert (found.predictions[0].rules, found.predictions[0].rules_judged, found.by_rules) == (None, False, None)
+
+
+def test_a_barrier_is_a_call_without_data_that_rondo_serves(predicted):
+    barrier = line("MPI_Barrier", bytes=0, element=0, moving=13e-3)
+    (each,) = predicted(profile(barrier), "barrier -> dissemination\n").predictions
+    assert (each.rules.choice, each.judged) == ("dissemination:radix=2", True)
+    assert each.rules.seconds.value == pytest.approx(3 * ALPHA, rel=0.01)
+
+
+def test_little_of_which_nothing_is_known_is_said_to_be_little(predicted):
+    found = predicted(profile(line(moving=0.5e-3), nodes=1, each=8))
+    assert advice.sentence(found).endswith("nobody knows what of it could be saved")
+    assert advice.what_to_do(found) == [
+        "Little to gain by other algorithms: calls of which nothing is predicted are 0.5% of the run."
+    ]
 
 
 TUNED = f"""{tuned_files.FIRST_LINE}

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -13,7 +14,7 @@ from html_page import Page
 from profile_builder import RUN, SITES, line, profile
 from rich.console import Console
 from rondo.comparing import results as comparisons
-from rondo.profiling import terminal
+from rondo.profiling import prediction, terminal
 from rondo.profiling.profile import CUT_OFF, Communicator, Function, Profile, Site, read, write
 
 from rondo import optional
@@ -55,9 +56,9 @@ def profile_file(tmp_path):
     return save
 
 
-def shown(found: Profile, width: int = 80) -> str:
+def shown(found: Profile, width: int = 80, outlook: prediction.Outlook | None = None) -> str:
     console = Console(width=width, record=True, file=Path(os.devnull).open("w"), highlight=False)  # noqa: SIM115
-    terminal.show(found, console)
+    terminal.show(found, console, outlook)
     return console.export_text()
 
 
@@ -85,6 +86,80 @@ def test_a_program_without_collectives_has_a_profile_too():
     )
 
 
+def on_one_node_and_not_blocking() -> Profile:
+    """Of an MPI_Allreduce of which nothing is predicted, and collectives of which nobody knows what they wait for."""
+    rest = line("MPI_Iallreduce", collective="allreduce", sampled=0, moving=1e-3)
+    for share in rest.shares:
+        share.completing, share.seconds = 0.5, share.seconds + 0.5
+    graph = line("MPI_Neighbor_alltoall", collective="", sampled=0, moving=2e-3)
+    return profile(line("MPI_Allreduce", moving=20e-3, waiting=1e-3), rest, graph, nodes=1, each=8)
+
+
+def test_the_terminal_says_of_nothing_that_it_is_known_when_it_is_not(tmp_path):
+    (tmp_path / "mine.rules").write_text("allreduce -> ring\n")
+    found = on_one_node_and_not_blocking()
+    where = prediction.circumstances(found, {}, str(tmp_path / "mine.rules"))
+    text = shown(found, outlook=prediction.outlook(found, where))
+    rows = {each.split()[0]: each.split()[1:] for each in text.splitlines() if re.match(r" [A-Z]\w+ +100 ", each)}
+    assert rows == {
+        "Allreduce": ["100", "21.0%", "0.000", "0.100", "2.000", "?", "?"],
+        "Iallreduce": ["100", "6.0%", "0.500", "\N{EN DASH}", "\N{EN DASH}", "\N{EN DASH}", "\N{EN DASH}"],
+        "Neighbor_alltoall": ["100", "2.0%", "0.000", "\N{EN DASH}", "\N{EN DASH}", "\N{EN DASH}", "\N{EN DASH}"],
+    }
+    assert re.search(r"collectives: in MPI_Wait +0\.50 +5\.0%", text)
+    assert re.search(r"collectives: not compared +0\.30 +3\.0%", text)
+    flat = " ".join(text.split())
+    assert "5.0% in MPI_Wait for those that do not block; nobody knows what of it could be saved." in flat
+    assert "could be saved (" not in flat
+    assert "nothing of the run" not in flat
+    assert all(len(each) <= 80 for each in text.splitlines()[1:])
+
+
+def test_what_nobody_compared_is_no_zero_in_the_first_table():
+    text = shown(profile(line("MPI_Allreduce", sampled=0, moving=20e-3)))
+    assert re.search(r"collectives: waiting +\N{EN DASH} +\N{EN DASH}\s", text)
+    assert re.search(r"collectives: moving data +\N{EN DASH} +\N{EN DASH}\s", text)
+    assert re.search(r"collectives: not compared +2\.00 +20\.0%", text)
+    assert "moving data; " not in text
+
+
+def test_the_page_says_unknown_in_tables_and_bars(rondo, profile_file, tmp_path):
+    (tmp_path / "mine.rules").write_text("allreduce -> ring\n")
+    file = profile_file(found=on_one_node_and_not_blocking())
+    rondo("report", file, "--rules", tmp_path / "mine.rules", "--output", tmp_path / "page.html")
+    page = Page(tmp_path / "page.html")
+    for said in (
+        "saved by rondo run nobody knows",
+        "saved at best nobody knows",
+        "collectives, with rondo run nobody knows",
+        "calls of which nobody knows what they take with rondo run 2 s 20.0%",
+        "MPI_Allreduce 100 800 B 2.1 s 21.0% 0 100 ms 2 s ? ?",
+        "MPI_Iallreduce 100 800 B 600 ms 6.0% 500 ms \N{EN DASH} \N{EN DASH} \N{EN DASH} \N{EN DASH}",
+    ):
+        assert said in page.text, said
+    bars = {each["name"]: each["y"] for each in page.figures["benefit1"]["data"]}
+    assert bars == {"MPI_Allreduce": [2.0, None, None], "not predicted": [None, 2.0, 2.0]}
+    waiting = {each["name"]: each["x"] for each in page.figures["waiting1"]["data"]}
+    assert waiting["waiting"] == [pytest.approx(0.1), None, None]
+    assert waiting["in MPI_Wait"] == [0, 0.5, 0]
+    glance = {each["name"]: each["x"][0] for each in page.figures["glance1"]["data"]}
+    assert glance["collectives: in MPI_Wait"] == pytest.approx(0.5)
+    assert sum(glance.values()) == pytest.approx(RUN, rel=1e-3)
+
+
+def test_the_file_says_null_for_what_nobody_knows_and_0_of_older_files_is_no_figure(profile_file):
+    path = profile_file(found=on_one_node_and_not_blocking())
+    content = json.loads(path.read_text())
+    known, *unknown = ([share[3:5] for share in each["shares"]] for each in content["lines"])
+    assert all(None not in each for each in known)
+    assert unknown == [[[None, None]] * 8] * 2
+    for each in content["lines"][1:]:
+        for share in each["shares"]:
+            share[3:5] = [0.0, 0.0]
+    path.write_text(json.dumps(content))
+    assert read(path) == on_one_node_and_not_blocking()
+
+
 def test_what_is_written_is_read_again(profile_file):
     assert read(profile_file()) == example()
 
@@ -107,13 +182,18 @@ def test_the_page_has_the_same_figures_as_the_profile(rondo, profile_file, tmp_p
     page = Page(tmp_path / "page.html")
     glance = {each["name"]: each["x"][0] for each in page.figures["glance1"]["data"]}
     assert sum(glance.values()) == pytest.approx(RUN, rel=1e-4)
-    moving = {each["name"]: each["y"][0] for each in page.figures["benefit1"]["data"]}
+    *functions, unknown = page.figures["benefit1"]["data"]
+    assert unknown["name"] == "not predicted"
+    moving = {each["name"]: each["y"][0] for each in functions}
     assert moving["MPI_Allreduce"] == pytest.approx(10 * 0.4 + 200 * 5e-3)
     assert moving["MPI_Allgather"] == pytest.approx(0.3 * 2 / 8)
     assert sum(moving.values()) == pytest.approx(glance["collectives: moving data"], rel=1e-4)
-    for each in page.figures["benefit1"]["data"]:
+    for each in functions:
         measured, by_rules, best = each["y"]
-        assert 0 <= best <= by_rules <= measured
+        assert best is None or (0 <= best <= measured)
+        assert by_rules is None or (best or 0) <= by_rules <= measured
+    for column in (1, 2):
+        assert sum(each["y"][column] or 0 for each in [*functions, unknown]) <= sum(moving.values()) * 1.0001
     calls = {each["name"]: dict(zip(each["x"], each["y"], strict=True)) for each in page.figures["counts1"]["data"]}
     assert (calls["MPI_Allreduce"]["8 B"], calls["MPI_Allreduce"]["1 MiB"]) == (200, 10)
     assert calls["MPI_Barrier"]["none"] == 100
@@ -149,7 +229,7 @@ def test_profiles_before_and_after_stand_side_by_side(rondo, profile_file, tmp_p
     assert "before after after / before" in page.text
     assert re.search(r"MPI_Allreduce: moving 5 s 2\.5 s 0\.5 ", page.text)
     assert re.search(r"MPI_Allreduce: waiting (\d+ ms) \1 1 ", page.text)
-    assert [each["x"][0] for each in page.figures["benefit0"]["data"]] == ["before: measured"] * 5
+    assert [each["x"][0] for each in page.figures["benefit0"]["data"]] == ["before: measured"] * 6
     assert {"glance1", "glance2"} <= set(page.figures)
 
 

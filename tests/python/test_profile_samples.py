@@ -15,7 +15,7 @@ FUNCTIONS = ["MPI_Allreduce", "MPI_Bcast", "MPI_Scan"]
 def rank(number, *calls, size=2):
     """Its calls: entry, exit, number of the function, of the call; and communicator, if it is another."""
     owner = Owner(number, size, "host", 0, 0, 1, "MPICH", "mpich")
-    lines = [Line(each, 0, 0, 4, 0 if each == 1 else -1, True, "", "", 8, 1, 8, 1, 8, 8) for each in range(3)]
+    lines = [Line(each, 0, 0, 4, 0 if each == 1 else -1, True, "", "", 8, 1, 8, 1, 8, 8, 0) for each in range(3)]
     samples = [
         Sample(entry, exit_, more[0] if more else 0, function, count, function)
         for entry, exit_, function, count, *more in calls

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rondo.launching import installation
 from rondo.machine import machine
-from rondo.profiling import calls, prediction, summary
+from rondo.profiling import prediction, summary
 from rondo.profiling.prediction import Outlook, Range
 from rondo.profiling.profile import Profile
 
@@ -19,14 +19,27 @@ def sentence(found: Outlook) -> str:
     """The whole in one: what collectives take, and what of it could be saved."""
     times = found.times
     words = f"{percent(times.share(times.collectives))} of the run in collectives; "
-    words += f"{percent(times.share(times.moving))} moving data; "
-    return f"{words}{_range_text(found.share(found.at_best))} of the run could be saved"
+    if times.waiting + times.moving > 0 or times.collectives == 0:
+        words += f"{percent(times.share(times.moving))} moving data; "
+    if times.share(times.completing) >= prediction.VISIBLE:
+        words += f"{percent(times.share(times.completing))} in MPI_Wait for those that do not block; "
+    if found.at_best is None:
+        return f"{words}nobody knows what of it could be saved"
+    words += f"{_range_text(found.share(found.at_best))} of the run could be saved"
+    more = found.times.share(found.open_at_best)
+    return f"{words}; of another {percent(more)}, nobody knows" if more >= WORTH else words
 
 
 def what_to_do(found: Outlook) -> list[str]:
     """What to do, the most important first."""
-    by_rules, best = found.share(found.by_rules), found.share(found.at_best)
+    start = found.times.share(found.start)
+    by_rules = found.share(found.by_rules) if found.by_rules is not None else prediction.NOTHING
+    best = found.share(found.at_best) if found.at_best is not None else prediction.NOTHING
     lines = []
+    if found.by_rules is None and start >= WORTH:
+        lines.append(
+            f"The start of `rondo run` takes {percent(start)} of so short a run. Nobody knows whether it saves more."
+        )
     if by_rules.value >= WORTH:
         name = "its tuned rules" if found.circumstances.is_tuned else "the rules that come with Rondo"
         if found.circumstances.rules not in (None, installation.DEFAULT_RULES) and not found.circumstances.is_tuned:
@@ -37,8 +50,7 @@ def what_to_do(found: Outlook) -> list[str]:
         )
     elif by_rules.value <= -WORTH:
         lines.append(
-            f"`rondo run` would not pay: its start takes {percent(found.times.share(found.start))} of so short a run, "
-            "more than it saves."
+            f"`rondo run` would not pay: its start takes {percent(start)} of so short a run, more than it saves."
         )
     more = best.value - max(by_rules.value, 0.0)
     if more >= WORTH and not found.circumstances.is_tuned:
@@ -55,7 +67,10 @@ def what_to_do(found: Outlook) -> list[str]:
             "nothing of it is certain."
         )
     imbalance, is_open = _imbalance(found), _what_is_open(found)
-    if not lines and not is_open:
+    if not lines and not is_open and found.at_best is None:
+        share = percent(found.times.share(found.open_at_best))
+        lines.append(f"Little to gain by other algorithms: calls of which nothing is predicted are {share} of the run.")
+    elif not lines and not is_open:
         lines.append("Nothing to gain by other algorithms" + ("." if imbalance else ": collectives take too little."))
     elif not lines:
         lines.append("Nothing that is certain to gain by other algorithms.")
@@ -79,20 +94,22 @@ def _imbalance(found: Outlook) -> list[str]:
 
 def _what_is_open(found: Outlook) -> list[str]:
     """Calls that nothing was said of, if they are worth a word."""
-    share = found.times.share(found.not_judged)
+    share = found.times.share(found.open_at_best)
     if share < WORTH:
         return []
     reasons: dict[str, float] = {}
     for each in found.predictions:
         if not each.judged:
-            reasons[each.reason] = reasons.get(each.reason, 0.0) + calls.mean_moving(each.line)
+            reasons[each.reason] = reasons.get(each.reason, 0.0) + found.in_question(each)
     most = max(reasons, key=lambda each: reasons[each])
-    if most == prediction.ON_ONE_NODE:
+    if most in (prediction.ON_ONE_NODE, prediction.BY_SHARED_MEMORY):
         return [
             f"Calls inside one node move data for {percent(share)} of the run. Nothing is predicted of them: "
-            "`rondo tune` measures whether other algorithms are faster."
+            "`rondo compare` says what `rondo run` gains, `rondo tune` measures whether other algorithms are faster."
         ]
-    return [f"Nothing is predicted of calls that move data for {percent(share)} of the run; most of them: {most}."]
+    compared = all(any(one.sampled for one in each.line.shares) for each in found.predictions if not each.judged)
+    what = "move data for" if compared else "take up to"
+    return [f"Nothing is predicted of calls that {what} {percent(share)} of the run; most of them: {most}."]
 
 
 def ranks_text(profile: Profile, ranks: Sequence[int]) -> str:

@@ -23,6 +23,8 @@ def call_of(profile: Profile, line: Line) -> explanation.Call:
     element = max(line.element, 1)
     elements = round(line.bytes / max(line.calls, 1) / element)
     traits = next(each for each in _core.collectives() if each["name"] == line.collective)
+    if not traits["has_data"]:
+        elements = 1  # none would be a call that Rondo leaves alone
     if traits["all_to_all"] and elements:
         elements = max(round(elements / communicator.size), 1) * communicator.size
     return explanation.Call(
@@ -70,7 +72,7 @@ def moving_per_call(line: Line, communicator: Communicator) -> float:
     shares = [each for each in line.shares if each.sampled > 0 and each.calls > 0]
     if line.collective in TO_ROOT and communicator.made_by == "MPI_COMM_WORLD":
         shares = [each for each in shares if each.rank == line.root]
-    found = sorted(each.moving / each.calls for each in shares)
+    found = sorted((each.moving or 0.0) / each.calls for each in shares)
     if line.collective in TO_ROOT and len(found) > 1:  # nobody knows which rank of all is the root
         return statistics.median(found)
     groups = max(1, min(communicator.number, len(found) // max(communicator.size, 1)))
@@ -79,8 +81,8 @@ def moving_per_call(line: Line, communicator: Communicator) -> float:
 
 
 def mean_moving(line: Line) -> float:
-    """Seconds of the mean rank of those that call."""
-    return sum(each.moving for each in line.shares) / len(line.shares) if line.shares else 0.0
+    """Seconds of the mean rank of those that call; 0 where nobody knows."""
+    return sum(each.moving or 0.0 for each in line.shares) / len(line.shares) if line.shares else 0.0
 
 
 def critical_moving(line: Line) -> float:

@@ -7,16 +7,16 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rondo.profiling import summary
+from rondo.profiling import summary, terminal
 from rondo.profiling.prediction import Outlook, Prediction
 from rondo.profiling.profile import Line
-from rondo.profiling.terminal import at_a_glance, moving_with_rondo
 from rondo.reports import style
 from rondo.reports.charts import FRAME, GRID, rounded, ticks
 
 COMPUTING, OTHER, WAITING, MOVING, UNSPLIT = "#d9d9d9", style.COLOURS[5], style.COLOURS[4], style.COLOURS[0], "#7f7f7f"
-COLOURS = (COMPUTING, OTHER, WAITING, MOVING, UNSPLIT)
-"""In the order of `at_a_glance`."""
+COMPLETING = style.COLOURS[2]
+COLOURS = dict(zip(terminal.PARTS, (COMPUTING, OTHER, WAITING, MOVING, COMPLETING, UNSPLIT), strict=True))
+NOT_PREDICTED = "not predicted"
 REST = "others"
 MOST_NAMES = 9
 """Of functions in a figure; the rest are one."""
@@ -50,14 +50,16 @@ def shown_name(name: str, marks: Mapping[str, Any]) -> str:
 def glance(outlooks: Sequence[tuple[str, Outlook]]) -> dict[str, Any]:
     """Where the time of the mean rank goes: a bar for each profile."""
     size, unit = style.unit_of(max(each.times.run for _, each in outlooks))
-    names = [name for name, _ in max((at_a_glance(each) for _, each in outlooks), key=len)]
+    parts = [dict(terminal.at_a_glance(each)) for _, each in outlooks]
     titles = [title for title, _ in outlooks]
     traces = []
-    for name, colour in zip(names, COLOURS, strict=False):
-        seconds = [dict(at_a_glance(each)).get(name, 0.0) for _, each in outlooks]
-        shares = [each.times.share(one) for (_, each), one in zip(outlooks, seconds, strict=True)]
+    for name, colour in COLOURS.items():
+        if not any(name in each for each in parts):
+            continue
+        seconds = [each.get(name, 0.0) for each in parts]
+        shares = [each.times.share(one or 0.0) for (_, each), one in zip(outlooks, seconds, strict=True)]
         traces.append(
-            _bars(name, [one / size for one in seconds], titles, {"color": colour}, across=True)
+            _bars(name, _in(size, seconds), titles, {"color": colour}, across=True)
             | {
                 "text": [f"{100 * each:.1f}%" if each > 0.03 else "" for each in shares],
                 "textposition": "inside",
@@ -77,26 +79,39 @@ def glance(outlooks: Sequence[tuple[str, Outlook]]) -> dict[str, Any]:
 
 
 def benefit(outlooks: Sequence[tuple[str, Outlook]], marks: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Time in which data move, by function: as measured, and as predicted (Rabenseifner and Adamidis, figure 1)."""
-    columns: dict[str, dict[str, float]] = {}
+    """Time in which data move, by function: as measured, and as predicted (Rabenseifner and Adamidis, figure 1).
+
+    Of what nobody knows, nothing stands in the columns of Rondo but how long it takes now, in grey.
+    """
+    columns: dict[str, dict[str, float | None]] = {}
+    left: dict[str, float] = {}
     for title, found in outlooks:
         before = f"{title}: " if len(outlooks) > 1 else ""
         names = summary.grouped(found.profile, lambda line: line.function)
         for name, group in names.items():
             own = [each for each in found.predictions if each.line.function == name]
-            by_rules, best = moving_with_rondo(found, own)
-            for column, seconds in (("measured", group.moving), ("rondo run", by_rules), ("at best", best)):
-                columns.setdefault(f"{before}{column}", {})[name] = seconds
-    largest = max((sum(each.values()) for each in columns.values()), default=0.0)
+            by_rules, best = terminal.moving_with_rondo(found, own)
+            columns.setdefault(f"{before}measured", {})[name] = group.moving
+            for column, moving in ((f"{before}rondo run", by_rules), (f"{before}at best", best)):
+                columns.setdefault(column, {})[name] = moving.known
+                left[column] = left.get(column, 0.0) + moving.open
+    largest = max((sum(filter(None, each.values())) for each in columns.values()), default=0.0)
     if largest <= 0:
         return None
     size, unit = style.unit_of(largest)
     traces = [
-        _bars(shown_name(name, marks), [each.get(name, 0.0) / size for each in columns.values()], list(columns), mark)
-        | {"hovertext": [_hover(name, each.get(name, 0.0)) for each in columns.values()]}
+        _bars(shown_name(name, marks), _in(size, (each.get(name) for each in columns.values())), list(columns), mark)
+        | {"hovertext": [_hover(name, each.get(name)) for each in columns.values()]}
         for name, mark in marks.items()
-        if any(each.get(name, 0.0) > 0 for each in columns.values())
+        if any(each.get(name) for each in columns.values())
     ]
+    if any(left.values()):
+        seconds = [left.get(each) or None for each in columns]
+        mark = {"color": UNSPLIT, "pattern": {"shape": "/", "fgcolor": "#ffffff", "fillmode": "overlay"}}
+        traces.append(
+            _bars(NOT_PREDICTED, _in(size, seconds), list(columns), mark)
+            | {"hovertext": [f"{_hover(NOT_PREDICTED, each)} now" for each in seconds]}
+        )
     return {"data": _one_entry_each(traces), "layout": _stacked({}, {"title": {"text": f"moving data ({unit})"}})}
 
 
@@ -109,14 +124,15 @@ def waiting(found: Outlook) -> dict[str, Any] | None:
     parts = {
         "waiting": ([each.waiting for each in groups.values()], WAITING),
         "moving data": ([each.moving for each in groups.values()], MOVING),
-        "not compared": ([max(each.seconds - each.waiting - each.moving, 0.0) for each in groups.values()], UNSPLIT),
+        "in MPI_Wait": ([each.completing for each in groups.values()], COMPLETING),
+        "not compared": ([each.unsplit for each in groups.values()], UNSPLIT),
     }
     names = [each.removeprefix("MPI_") for each in groups]
     traces = [
-        _bars(part, [each / size for each in seconds], names, {"color": colour}, across=True)
-        | {"hovertext": [_hover(part, each, found.times.share(each)) for each in seconds]}
+        _bars(part, _in(size, seconds), names, {"color": colour}, across=True)
+        | {"hovertext": [_hover(part, each, found.times.share(each or 0.0)) for each in seconds]}
         for part, (seconds, colour) in parts.items()
-        if any(found.times.share(each) > 1e-6 for each in seconds)
+        if any(found.times.share(each or 0.0) > 1e-6 for each in seconds)
     ]
     layout = _stacked({"title": {"text": f"mean of the ranks ({unit})"}}, {"autorange": "reversed", "automargin": True})
     return {"data": traces, "layout": layout}
@@ -131,12 +147,14 @@ def sizes(found: Outlook, marks: Mapping[str, Any], *, by_calls: bool) -> dict[s
     everywhere = list(range(classes[0], classes[-1] + 1))
     heights: dict[str, dict[int, float]] = {}
     for each in lines:
-        value = float(each.calls) if by_calls else summary.total(found.profile, [each]).moving
+        value = float(each.calls) if by_calls else summary.total(found.profile, [each]).moving or 0.0
         of_name = heights.setdefault(each.function, {})
         of_name[class_of(each)] = of_name.get(class_of(each), 0.0) + value
     size, title = 1.0, "calls"
     if not by_calls:
         largest = max(sum(each.get(one, 0.0) for each in heights.values()) for one in classes)
+        if largest <= 0:  # no call was compared
+            return None
         size, unit = style.unit_of(largest)
         title = f"moving data ({unit})"
     labels = [class_text(each) for each in everywhere]
@@ -177,6 +195,7 @@ def ranks(found: Outlook) -> dict[str, Any]:
         "other MPI": ([each.other for each in times], OTHER),
         "waiting": ([each.waiting for each in times], WAITING),
         "moving data": ([each.moving for each in times], MOVING),
+        "in MPI_Wait": ([each.completing for each in times], COMPLETING),
         "not compared": ([each.unsplit for each in times], UNSPLIT),
     }
     numbers = list(range(len(times)))
@@ -275,7 +294,14 @@ def _hover_of_prediction(found: Outlook, each: Prediction, choice: str) -> str:
     )
 
 
-def _hover(name: str, seconds: float, share: float | None = None) -> str:
+def _in(size: float, seconds: Iterable[float | None]) -> list[float | None]:
+    """Times in a unit of so many seconds."""
+    return [each / size if each is not None else None for each in seconds]
+
+
+def _hover(name: str, seconds: float | None, share: float | None = None) -> str:
+    if seconds is None:
+        return f"<b>{name}</b><br>nobody knows"
     return f"<b>{name}</b><br>{style.time_text(seconds)}" + (f", {100 * share:.1f}%" if share is not None else "")
 
 
@@ -285,10 +311,10 @@ def _host(found: Outlook, rank: int) -> str:
 
 
 def _bars(
-    name: str, values: Sequence[float], places: Sequence[Any], mark: Mapping[str, Any], *, across: bool = False
+    name: str, values: Sequence[float | None], places: Sequence[Any], mark: Mapping[str, Any], *, across: bool = False
 ) -> dict[str, Any]:
     """One part of stacked bars."""
-    numbers = [rounded(each) for each in values]
+    numbers = [rounded(each) if each is not None else None for each in values]
     return {
         "type": "bar",
         "name": name,

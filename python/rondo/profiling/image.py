@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 SUFFIX = ".profile"
-MAGIC = b"rondo profile 1\0"
+MAGIC = b"rondo profile 2\0"
 KIND = b"rondo profile "
 NONE = 0xFFFFFFFF
 RUNNING, FINALIZED, ABORTED = range(3)
@@ -25,6 +25,7 @@ LINE = struct.Struct("=IIIIiI32s24sqQQQQQ")
 SITE = struct.Struct("=QIIII8x")
 COMMUNICATOR = struct.Struct("=IIiiiI8x")
 INSTANCE = struct.Struct("=QIii12x")
+COMPLETING = struct.Struct("=Q")
 SAMPLE = struct.Struct("=QQIIII")
 FUNCTIONS, LINES, SITES, COMMUNICATORS, INSTANCES, TEXTS = 768, 1024, 1024, 512, 2048, 128 * 1024
 
@@ -85,6 +86,8 @@ class Line(NamedTuple):
     ticks: int
     smallest: int
     largest: int
+    completing: int
+    """Ticks in MPI_Wait and its like, of calls that do not block."""
 
 
 class Site(NamedTuple):
@@ -173,6 +176,7 @@ def decode(data: bytes) -> Image:
         (SITE, SITES),
         (COMMUNICATOR, COMMUNICATORS),
         (INSTANCE, INSTANCES),
+        (COMPLETING, LINES),
     ):
         starts.append(starts[-1] + record.size * number)
     texts = starts[-1]
@@ -199,7 +203,12 @@ def decode(data: bytes) -> Image:
         functions=[
             Function(_text(name), *numbers) for name, *numbers in _records(FUNCTION, data, starts[0], functions)
         ],
-        lines=[_line(record) for record in _records(LINE, data, starts[1], lines)],
+        lines=[
+            _line(record, ticks)
+            for record, (ticks,) in zip(
+                _records(LINE, data, starts[1], lines), _records(COMPLETING, data, starts[5], lines), strict=True
+            )
+        ],
         sites=[
             Site(offset, text(module), text(build_id), tuple(text(frames).splitlines()), text(symbol))
             for offset, module, build_id, frames, symbol in _records(SITE, data, starts[2], sites)
@@ -217,9 +226,10 @@ def _records(record: struct.Struct, data: bytes, start: int, number: int) -> Ite
     return record.iter_unpack(data[start : start + record.size * number])
 
 
-def _line(record: tuple) -> Line:
+def _line(record: tuple, completing: int) -> Line:
     function, site, communicator, size_class, root, commutative, datatype, op, *numbers = record
-    return Line(function, site, communicator, size_class, root, bool(commutative), _text(datatype), _text(op), *numbers)
+    kind = (function, site, communicator, size_class, root, bool(commutative), _text(datatype), _text(op))
+    return Line(*kind, *numbers, completing)
 
 
 def _until_zero(data: bytes) -> bytes:

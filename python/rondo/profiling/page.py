@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from rondo.profiling import advice, bounds, charts, summary, terminal
-from rondo.profiling.prediction import PREDICTED, Estimate, Outlook, Prediction
+from rondo.profiling.prediction import PREDICTED, VISIBLE, Estimate, Outlook, Prediction
 from rondo.profiling.profile import Communicator, Profile
 from rondo.reports import document, style
 from rondo.selection import rules_file
@@ -175,8 +175,11 @@ def _facts(source: Source) -> list[tuple[str, str]]:
 
 
 def _glance_table(found: Outlook) -> str:
+    times = found.times
     rows = [
-        [escape(name), style.time_text(seconds), advice.percent(found.times.share(seconds)), ""]
+        [escape(name), style.time_text(seconds), advice.percent(times.share(seconds)), ""]
+        if seconds is not None
+        else [escape(name), style.NOTHING, style.NOTHING, ""]
         for name, seconds in terminal.at_a_glance(found)
     ]
     for name, seconds in (
@@ -184,13 +187,25 @@ def _glance_table(found: Outlook) -> str:
         ("saved at best", found.at_best),
         ("collectives, with rondo run", found.collectives),
     ):
+        if seconds is None:
+            rows.append([name, "nobody knows", "", ""])
+            continue
         between = f"{style.time_text(seconds.low)} and {style.time_text(seconds.high)}"
-        rows.append([name, style.time_text(seconds.value), advice.percent(found.times.share(seconds.value)), between])
+        rows.append([name, style.time_text(seconds.value), advice.percent(times.share(seconds.value)), between])
+    for name, seconds in (("with rondo run", found.open_by_rules), ("at best", found.open_at_best)):
+        if times.share(seconds) >= VISIBLE:
+            what = f"calls of which nobody knows what they take {name}"
+            rows.append([what, style.time_text(seconds), advice.percent(times.share(seconds)), ""])
     return document.table("Mean of the ranks", ["", "Time", "Of the run", "Between"], {""}, rows)
 
 
+def _in_wait(found: Outlook) -> list[str]:
+    """A heading, if there is anything below it."""
+    return ["In MPI_Wait"] if found.times.completing > 0 else []
+
+
 def _collectives_table(found: Outlook) -> str:
-    rows = []
+    rows, in_wait = [], _in_wait(found)
     for name, group in summary.grouped(found.profile, lambda line: line.function).items():
         own = [each for each in found.predictions if each.line.function == name]
         by_rules, best = terminal.moving_with_rondo(found, own)
@@ -201,19 +216,21 @@ def _collectives_table(found: Outlook) -> str:
                 style.bytes_text(group.bytes),
                 style.time_text(group.seconds),
                 advice.percent(found.times.share(group.seconds)),
+                *(_time(group.completing) for _ in in_wait),
                 _time(group.waiting),
                 _time(group.moving),
-                _time(by_rules),
-                _time(best),
+                by_rules.text(_time),
+                best.text(_time),
             ]
         )
-    headings = ["Function", "Calls", "Bytes", "Time", "Of the run", "Waiting", "Moving", "With rondo run", "At best"]
+    headings = ["Function", "Calls", "Bytes", "Time", "Of the run", *in_wait, "Waiting", "Moving"]
+    headings += ["With rondo run", "At best"]
     return document.table("Calls and bytes: of the rank with the most", headings, {"Function"}, rows)
 
 
 def _sites_table(found: Outlook) -> str:
     profile = found.profile
-    rows = []
+    rows, in_wait = [], _in_wait(found)
     for (site, name), group in summary.grouped(profile, lambda line: (line.site, line.function)).items():
         place = profile.sites[site]
         own = [each for each in found.predictions if each.line.site == site and each.line.function == name]
@@ -228,13 +245,14 @@ def _sites_table(found: Outlook) -> str:
                 str(group.calls),
                 style.time_text(group.seconds),
                 advice.percent(found.times.share(group.seconds)),
+                *(_time(group.completing) for _ in in_wait),
                 _time(group.waiting),
                 _time(group.moving),
-                _time(by_rules),
-                _time(best),
+                by_rules.text(_time),
+                best.text(_time),
             ]
         )
-    headings = ["Called at", "Function", "Bytes a call", "Calls", "Time", "Of the run", "Waiting", "Moving"]
+    headings = ["Called at", "Function", "Bytes a call", "Calls", "Time", "Of the run", *in_wait, "Waiting", "Moving"]
     return document.long_table(
         "Those that take the longest first", [*headings, "With rondo run", "At best"], {"Called at", "Function"}, rows
     )
@@ -255,9 +273,9 @@ def _predictions_table(found: Outlook) -> str:
                 _communicator(profile.communicators[line.communicator]),
                 str(line.calls),
                 style.time_text(each.native),
-                _estimate(each.rules),
-                "the same" if each.best is not None and each.best == each.rules else _estimate(each.best),
-                _time(saved.value),
+                _estimate(each.rules, each.rules_judged),
+                "the same" if each.best is not None and each.best == each.rules else _estimate(each.best, each.judged),
+                _time(saved.value) if each.judged else terminal.UNKNOWN,
                 escape(_remark(each)),
             ]
         )
@@ -271,9 +289,9 @@ def _remark(each: Prediction) -> str:
     return "; ".join(filter(None, [*sorted(bases), each.reason]))
 
 
-def _estimate(estimate: Estimate | None) -> str:
+def _estimate(estimate: Estimate | None, is_known: bool) -> str:
     if estimate is None:
-        return style.NOTHING
+        return terminal.estimate_text(None, is_known)
     takes = estimate.seconds
     size, _ = style.unit_of(takes.value)
     high = style.digits(takes.high / size) if math.isfinite(takes.high) else "?"
@@ -288,6 +306,7 @@ def _ranks_table(found: Outlook) -> str:
     profile, times = found.profile, summary.of_ranks(found.profile)
     named = set(summary.waited_for(profile))
     order = sorted(range(len(times)), key=lambda each: times[each].waiting)
+    in_wait = _in_wait(found)
     rows = [
         [
             str(rank),
@@ -295,13 +314,14 @@ def _ranks_table(found: Outlook) -> str:
             style.time_text(times[rank].run),
             _time(times[rank].computing),
             _time(times[rank].other),
+            *(_time(times[rank].completing) for _ in in_wait),
             _time(times[rank].waiting),
             _time(times[rank].moving),
             ("others wait for it" if rank in named else "") + _end(profile.ranks[rank].ended),
         ]
         for rank in order
     ]
-    headings = ["Rank", "Node", "Run", "Computing", "Other MPI", "Waiting", "Moving", "Remark"]
+    headings = ["Rank", "Node", "Run", "Computing", "Other MPI", *in_wait, "Waiting", "Moving", "Remark"]
     return document.long_table(
         "Those that wait the least first: others wait for them", headings, {"Node", "Remark"}, rows
     )
@@ -360,9 +380,10 @@ def _beside(sources: Sequence[Source], names: Sequence[str], marks: Mapping[str,
     figures = _wide(charts.glance(outlooks), "glance0", "Where the time of the mean rank goes")
     figures += _wide(charts.benefit(outlooks, marks), "benefit0", "Moving data: measured, and with Rondo")
     functions = [summary.grouped(each.profile, lambda line: line.function) for each in sources]
-    rows: list[tuple[str, list[float]]] = [("run", [each.outlook.times.run for each in sources])]
+    rows: list[tuple[str, Sequence[float | None]]] = [("run", [each.outlook.times.run for each in sources])]
     glances = [dict(terminal.at_a_glance(each.outlook)) for each in sources]
-    rows += [(name, [each.get(name, 0.0) for each in glances]) for name in max(glances, key=len)]
+    names_of_parts = [name for name in terminal.PARTS if any(name in each for each in glances)]
+    rows += [(name, [each.get(name, 0.0) for each in glances]) for name in names_of_parts]
     for name in marks:
         rows.append((f"{name}: waiting", [each[name].waiting if name in each else 0.0 for each in functions]))
         rows.append((f"{name}: moving", [each[name].moving if name in each else 0.0 for each in functions]))
@@ -370,7 +391,7 @@ def _beside(sources: Sequence[Source], names: Sequence[str], marks: Mapping[str,
     places = sorted(
         {each for one in sites for each in one}, key=lambda place: -max(one.get(place, 0.0) for one in sites)
     )
-    least = terminal.VISIBLE * max(each.outlook.times.run for each in sources)
+    least = VISIBLE * max(each.outlook.times.run for each in sources)
     table = _beside_table("Mean of the ranks", names, rows, least)
     table += _beside_table(
         "Time in collectives, by place in the program", names,
@@ -392,14 +413,16 @@ def _by_place(profile: Profile) -> dict[str, float]:
     return found
 
 
-def _beside_table(caption: str, names: Sequence[str], rows: Sequence[tuple[str, Sequence[float]]], least: float) -> str:
+def _beside_table(
+    caption: str, names: Sequence[str], rows: Sequence[tuple[str, Sequence[float | None]]], least: float
+) -> str:
     """Times with a column for each profile; of two profiles also their ratio, if the first is at least so long."""
     ratio = [f"{names[1]} / {names[0]}"] if len(names) == 2 else []
     body = [
         [
             escape(title),
             *(_time(each) for each in seconds),
-            *([style.digits(seconds[1] / seconds[0]) if seconds[0] >= least else style.NOTHING] if ratio else []),
+            *([_ratio(seconds[1], seconds[0], least)] if ratio else []),
         ]
         for title, seconds in rows
         if any(seconds)
@@ -407,5 +430,13 @@ def _beside_table(caption: str, names: Sequence[str], rows: Sequence[tuple[str, 
     return document.table(caption, ["", *map(escape, names), *map(escape, ratio)], {""}, body)
 
 
-def _time(seconds: float) -> str:
+def _ratio(second: float | None, first: float | None, least: float) -> str:
+    known = second is not None and first is not None and first >= least
+    return style.digits(second / first) if known else style.NOTHING  # type: ignore[operator]
+
+
+def _time(seconds: float | None) -> str:
+    """NOTHING for what nobody knows."""
+    if seconds is None:
+        return style.NOTHING
     return style.time_text(seconds) if seconds > 0 else "0"

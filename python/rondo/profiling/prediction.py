@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +30,8 @@ from rondo.selection import explanation, rules_file
 from rondo.selection.explanation import Candidate, Explanation
 from rondo.tune import rules_text, tuned_files
 
+VISIBLE = 0.0005
+"""Of the run: less is not worth a word."""
 FEWEST_SAMPLES = 3
 """Of a line: the first call of a kind makes connections, under Rondo as well."""
 CALLS_OF_A_DUEL = 4
@@ -49,7 +51,10 @@ ERROR_OF_TUNED = 0.1
 MISFIT = 0.8
 """Who moves data in less than so many times the least possible time has begun before the last rank came, as the root of
 a broadcast may; or the machine's figures are wrong. Nothing follows for algorithms that begin with all ranks."""
+NO_ALGORITHM = "Rondo has no algorithm for it"
+ONE_RANK = "a communicator of one rank"
 ON_ONE_NODE = "on one node; there, virtual time has not been compared with measurements"
+BY_SHARED_MEMORY = "on one node; the rules choose by whether ranks share memory there, which nobody knows"
 TOO_SLOW = "other messages were under way, or the machine's figures are wrong: it takes too long"
 TOO_FAST = "data were under way before the last rank came, or the machine's figures are wrong: it takes too little"
 PREDICTED, TUNED = "predicted", "measured by rondo tune"
@@ -109,13 +114,15 @@ class Prediction:
     native: float
     """Seconds that a call moved data for, on the rank with the most; NaN if no call was compared."""
     rules: Estimate | None
-    """By the choice of the rules; None: they leave the calls to the library."""
+    """By the choice of the rules; None: they leave the calls to the library, or nobody knows."""
     best: Estimate | None
-    """Of all algorithms, if one is faster than native."""
+    """Of all algorithms, if one is faster than native; None: none is, or nobody knows."""
     reason: str
     """Why there is no estimate, or why the rules leave the calls to the library; empty if there is nothing to say."""
     judged: bool
-    """Is there anything to go by?"""
+    """Is it known what the best algorithm would gain?"""
+    rules_judged: bool
+    """Is it known what the rules would?"""
 
     def ratio(self, estimate: Estimate | None) -> float:
         """Of what a call would take to what it takes; not above 1, for the guard takes back what does not pay."""
@@ -151,23 +158,43 @@ class Outlook:
         return summary.mean(self.profile)
 
     @cached_property
-    def by_rules(self) -> Range:
-        """Seconds of the run that `rondo run` saves, less what its start takes: negative if that is more."""
+    def by_rules(self) -> Range | None:
+        """Seconds of the run that `rondo run` saves, less what its start takes: negative if that is more.
+
+        Calls of which nothing can be said are left out; None if there are no others.
+        """
+        if self._is_open(self.open_by_rules, [each.rules for each in self.predictions]):
+            return None
         whole = sum((each.saved(each.rules) for each in self.predictions), NOTHING)
         return Range(whole.value - self.start, whole.low - self.start, whole.high)
 
     @cached_property
-    def at_best(self) -> Range:
-        """Seconds of the run that could be saved with the best algorithms, less what the start takes."""
+    def at_best(self) -> Range | None:
+        """Seconds of the run that could be saved with the best algorithms, less what the start takes.
+
+        As for `by_rules`, None if nobody knows.
+        """
+        if self._is_open(self.open_at_best, [each.best for each in self.predictions]):
+            return None
         whole = sum((each.saved(each.best) for each in self.predictions), NOTHING)
         return Range(max(whole.value - self.start, 0.0), max(whole.low - self.start, 0.0), whole.high)
 
     @cached_property
-    def collectives(self) -> Range:
-        """Seconds of the mean rank in collectives with `rondo run`, which starts in MPI_Init, before them."""
+    def collectives(self) -> Range | None:
+        """Seconds of the mean rank in collectives with `rondo run`, which starts in MPI_Init, before them.
+
+        What the guard takes back takes as long as now, so that calls of which nothing can be said take no longer. None
+        if there are no others.
+        """
+        if self.by_rules is None:
+            return None
         whole = sum((each.saved(each.rules) for each in self.predictions), NOTHING)
         now = self.times.collectives
-        return Range(now - whole.value, max(now - whole.high, 0.0), now - whole.low)
+        return Range(now - whole.value, max(now - whole.high - self.open_by_rules, 0.0), now - whole.low)
+
+    def _is_open(self, seconds: float, estimates: Iterable[Estimate | None]) -> bool:
+        """Is there nothing but calls of which nothing can be said, and are they worth a word?"""
+        return self.times.share(seconds) >= VISIBLE and not any(estimates)
 
     @cached_property
     def start(self) -> float:
@@ -177,10 +204,19 @@ class Outlook:
         return START_LATENCIES * (latency or 0.0)
 
     @cached_property
-    def not_judged(self) -> float:
-        """Seconds of the mean rank in which data move in calls of which nothing can be said."""
-        lines = [each.line for each in self.predictions if not each.judged]
-        return summary.total(self.profile, lines).moving
+    def open_by_rules(self) -> float:
+        """Seconds of the mean rank in calls of which nobody knows what they would take with `rondo run`."""
+        return sum(self.in_question(each) for each in self.predictions if not each.rules_judged)
+
+    @cached_property
+    def open_at_best(self) -> float:
+        """The same with the best algorithms."""
+        return sum(self.in_question(each) for each in self.predictions if not each.judged)
+
+    def in_question(self, each: Prediction) -> float:
+        """Seconds of the mean rank that another algorithm could change: moving, as far as that is known."""
+        total = summary.total(self.profile, [each.line])
+        return total.moving if total.moving is not None else total.unsplit
 
     def share(self, seconds: Range) -> Range:
         """Of the run."""
@@ -263,7 +299,9 @@ def _like_others(profile: Profile, found: dict[int, Prediction]) -> None:
         )
         if best is not None and best.seconds.value >= each.native:
             best = None
-        found[number] = dataclasses.replace(each, rules=rules, best=best, reason=other.reason, judged=True)
+        found[number] = dataclasses.replace(
+            each, rules=rules, best=best, reason=other.reason, judged=True, rules_judged=other.rules_judged
+        )
 
 
 def predicted(
@@ -285,6 +323,8 @@ def predicted(
     found = explained[call]
     if isinstance(found, str):
         return _not_judged(line, found, native)
+    if len(profile.hosts) == 1 and found.runs != _runs_if_ranks_share_memory(call, where):
+        return _not_judged(line, BY_SHARED_MEMORY, native)
     tuned = _tuned(found, call, where)
     if tuned is not None:
         estimate = None
@@ -294,36 +334,39 @@ def predicted(
             estimate = Estimate(choice, ratio * native, TUNED)
         by_rules = estimate if found.runs != NATIVE else None
         best = estimate if estimate is not None and estimate.seconds.value < native else None
-        return Prediction(line, native, by_rules, best, "" if by_rules else found.reason, judged=True)
+        reason = "" if by_rules else found.reason
+        return Prediction(line, native, by_rules, best, reason, judged=True, rules_judged=True)
+    stays = found.runs == NATIVE
     if communicator.nodes == 1:
-        return _not_judged(line, ON_ONE_NODE, native)
+        return _not_judged(line, ON_ONE_NODE, native, rules_judged=stays)
     least = bounds.least_seconds(call, figures)
     if native < MISFIT * least:
-        return _not_judged(line, TOO_FAST, native)
+        return _not_judged(line, TOO_FAST, native, rules_judged=stays)
     if not where.is_standard and native > bounds.most_seconds(call, figures):
-        return _not_judged(line, TOO_SLOW, native)
+        return _not_judged(line, TOO_SLOW, native, rules_judged=stays)
     estimates = [_estimate(each, found, least, where) for each in found.candidates if each.seconds is not None]
     fastest = min(estimates, key=lambda each: each.seconds.value, default=None)
     by_rules, reason = None, found.reason
-    if found.runs != NATIVE:
+    if not stays:
         chosen = next((each for each in found.candidates if each.chosen), None)
         if chosen is None or chosen.seconds is None:
             reason = f"no time for {found.runs}: {chosen.untimed if chosen is not None else 'it is not known'}"
         else:
             by_rules, reason = _estimate(chosen, found, least, where), ""
     best = fastest if fastest is not None and fastest.seconds.value < native else None
-    return Prediction(line, native, by_rules, best, reason, judged=bool(estimates))
+    rules_judged = stays or by_rules is not None
+    return Prediction(line, native, by_rules, best, reason, judged=bool(estimates), rules_judged=rules_judged)
 
 
 def _why_not(line: Line, communicator: Communicator, native: float, fewest: int = FEWEST_SAMPLES) -> str:
     """What stands against a prediction; empty if nothing does."""
     sampled = max((each.sampled for each in line.shares), default=0)
     if not line.collective or not calls.is_blocking(line):
-        return "Rondo has no algorithm for it"
+        return NO_ALGORITHM
     if communicator.size == 0:  # the place of all kinds for which there was none
         return "nothing is known of its communicator"
     if communicator.size == 1:
-        return "a communicator of one rank"
+        return ONE_RANK
     if sampled == 0 or math.isnan(native):
         return "no call was compared with the other ranks'"
     if sampled < fewest:
@@ -331,8 +374,16 @@ def _why_not(line: Line, communicator: Communicator, native: float, fewest: int 
     return ""
 
 
-def _not_judged(line: Line, reason: str, native: float = math.nan) -> Prediction:
-    return Prediction(line, native, None, None, reason, judged=False)
+def _runs_if_ranks_share_memory(call: explanation.Call, where: Circumstances) -> str:
+    """What the rules choose then. Ranks of a single node share memory if each has a processor, which nobody knows."""
+    shared = dataclasses.replace(call, shared_memory=True)
+    return explanation.by_texts(shared, where.text, where.rules, where.machine, {}, most_messages=0).runs
+
+
+def _not_judged(line: Line, reason: str, native: float, *, rules_judged: bool = False) -> Prediction:
+    """Without an estimate. Some calls stay as they are, whoever chooses."""
+    stay = reason in (NO_ALGORITHM, ONE_RANK)
+    return Prediction(line, native, None, None, reason, judged=stay, rules_judged=stay or rules_judged)
 
 
 def _tuned(found: Explanation, call: explanation.Call, where: Circumstances) -> rules_text.Measured | None:

@@ -83,15 +83,18 @@ class Share(msgspec.Struct, array_like=True):
     """In MPI_COMM_WORLD."""
     calls: int
     seconds: float
-    """In the calls, altogether."""
-    waiting: float
-    """Of these, before the last rank of the call came: extrapolated from the calls that were sampled."""
-    moving: float
+    """In the calls, altogether; in `completing` as well."""
+    waiting: float | None
+    """Of these, before the last rank of the call came: extrapolated from the calls that were sampled. None: nobody
+    knows, for no call was compared with the other ranks'."""
+    moving: float | None
     """After it had come."""
     sampled: int
     """Calls that were compared with the other ranks'."""
     critical: float | None = None
-    """Of `moving`: on the critical path of the run (profiling/sampled.py). None: nobody knows, in files of old."""
+    """Of `moving`: on the critical path of the run (profiling/sampled.py). None: nobody knows."""
+    completing: float = 0.0
+    """Of `seconds`: in MPI_Wait and its like, for calls that do not block."""
 
 
 class Line(msgspec.Struct):
@@ -177,6 +180,9 @@ def decoded(content: bytes, path: Path) -> Profile:
     except msgspec.DecodeError as error:
         raise Error(f"{path} holds no profile of rondo profile: {error}") from None
     for number, line in enumerate(profile.lines):
+        for share in line.shares:
+            if share.sampled == 0:  # older versions say 0
+                share.waiting = share.moving = share.critical = None
         if not (0 <= line.communicator < len(profile.communicators) and 0 <= line.site < len(profile.sites)):
             raise Error(f"{path} holds no whole profile: line {number} speaks of what is not there")
     return profile

@@ -260,7 +260,8 @@ class _Merger:
         """Of all ranks, also those without a file: others speak of them by their numbers."""
         found = [profile.Rank(0, 0.0, 0.0, profile.CUT_OFF) for _ in range(self.size)]
         for each in self.images:
-            ticks = sum(some.ticks for some in each.functions) + sum(some.ticks for some in each.lines)
+            ticks = sum(some.ticks for some in each.functions)
+            ticks += sum(some.ticks + some.completing for some in each.lines)
             found[each.owner.rank] = profile.Rank(
                 node=self.nodes[each.owner.node],
                 run=_seconds_between(each, each.begin, each.last),
@@ -298,10 +299,8 @@ class _Merger:
                 some.bytes[each.owner.rank] += line.bytes
                 low, high = some.ranges.get(each.owner.rank, (line.smallest, line.largest))
                 some.ranges[each.owner.rank] = min(low, line.smallest), max(high, line.largest)
-                share = some.shares.setdefault(
-                    each.owner.rank, profile.Share(each.owner.rank, 0, 0.0, 0.0, 0.0, 0, 0.0)
-                )
-                _add(share, line.calls, line.ticks * rate, sampled.get((each.owner.rank, number)))
+                share = some.shares.setdefault(each.owner.rank, profile.Share(each.owner.rank, 0, 0.0, None, None, 0))
+                _add(share, line, rate, sampled.get((each.owner.rank, number)))
         found = [self._line(key[0], some) for key, some in together.items()]
         return sorted(found, key=lambda line: -sum(share.seconds for share in line.shares))
 
@@ -326,14 +325,16 @@ class _Merger:
         )
 
 
-def _add(share: profile.Share, calls: int, seconds: float, sampled: Sampled | None) -> None:
+def _add(share: profile.Share, line: image.Line, rate: float, sampled: Sampled | None) -> None:
     """Adds a rank's line, split as its sampled calls are."""
-    share.calls += calls
-    share.seconds += seconds
+    seconds = line.ticks * rate
+    share.calls += line.calls
+    share.seconds += seconds + line.completing * rate
+    share.completing += line.completing * rate
     if sampled is not None and sampled.seconds > 0:
         part = sampled.waiting / sampled.seconds
-        share.waiting += part * seconds
-        share.moving += (1 - part) * seconds
+        share.waiting = (share.waiting or 0.0) + part * seconds
+        share.moving = (share.moving or 0.0) + (1 - part) * seconds
         share.critical = (share.critical or 0.0) + sampled.critical / sampled.seconds * seconds
         share.sampled += sampled.calls
 

@@ -31,11 +31,13 @@ class Times:
     """In collectives, after that."""
     unsplit: float
     """In collectives that were not compared with the other ranks'."""
+    completing: float
+    """In MPI_Wait and its like, for collectives that do not block."""
 
     @property
     def collectives(self) -> float:
         """In collectives, altogether."""
-        return self.waiting + self.moving + self.unsplit
+        return self.waiting + self.moving + self.unsplit + self.completing
 
     @property
     def other(self) -> float:
@@ -62,8 +64,15 @@ class Total:
     bytes: int
     """Likewise."""
     seconds: float
-    waiting: float
-    moving: float
+    waiting: float | None
+    """None: nobody knows."""
+    moving: float | None
+    completing: float
+
+    @property
+    def unsplit(self) -> float:
+        """Of the seconds: neither waiting nor moving, as far as anybody knows, nor completing."""
+        return max(self.seconds - (self.waiting or 0.0) - (self.moving or 0.0) - self.completing, 0.0)
 
     @property
     def smallest(self) -> int:
@@ -91,9 +100,15 @@ def total(profile: Profile, lines: Iterable[Line]) -> Total:
         calls=sum(each.calls for each in kept),
         bytes=sum(each.bytes for each in kept),
         seconds=sum(each.seconds for each in shares) / ranks,
-        waiting=sum(each.waiting for each in shares) / ranks,
-        moving=sum(each.moving for each in shares) / ranks,
+        waiting=_sum_of_known((each.waiting for each in shares), ranks),
+        moving=_sum_of_known((each.moving for each in shares), ranks),
+        completing=sum(each.completing for each in shares) / ranks,
     )
+
+
+def _sum_of_known(seconds: Iterable[float | None], ranks: int) -> float | None:
+    known = [each for each in seconds if each is not None]
+    return sum(known) / ranks if known else None
 
 
 def grouped(profile: Profile, key: Callable[[Line], Key]) -> dict[Key, Total]:
@@ -112,25 +127,29 @@ def mean(profile: Profile) -> Times:
     return Times(
         run=sum(each.run for each in profile.ranks) / ranks,
         in_mpi=sum(each.in_mpi for each in profile.ranks) / ranks,
-        waiting=whole.waiting,
-        moving=whole.moving,
-        unsplit=max(whole.seconds - whole.waiting - whole.moving, 0.0),
+        waiting=whole.waiting or 0.0,
+        moving=whole.moving or 0.0,
+        unsplit=whole.unsplit,
+        completing=whole.completing,
     )
 
 
 def of_ranks(profile: Profile) -> list[Times]:
     """Of each rank."""
-    seconds, waiting, moving = ([0.0] * len(profile.ranks) for _ in range(3))
+    seconds, waiting, moving, completing = ([0.0] * len(profile.ranks) for _ in range(4))
     for line in profile.lines:
         for share in line.shares:
             if share.rank >= len(profile.ranks):  # of a rank that left nothing else
                 continue
             seconds[share.rank] += share.seconds
-            waiting[share.rank] += share.waiting
-            moving[share.rank] += share.moving
+            waiting[share.rank] += share.waiting or 0.0
+            moving[share.rank] += share.moving or 0.0
+            completing[share.rank] += share.completing
     return [
-        Times(rank.run, rank.in_mpi, waits, moves, max(whole - waits - moves, 0.0))
-        for rank, whole, waits, moves in zip(profile.ranks, seconds, waiting, moving, strict=True)
+        Times(rank.run, rank.in_mpi, waits, moves, max(whole - waits - moves - completes, 0.0), completes)
+        for rank, whole, waits, moves, completes in zip(
+            profile.ranks, seconds, waiting, moving, completing, strict=True
+        )
     ]
 
 
@@ -138,7 +157,7 @@ def left_early(profile: Profile) -> float:
     """Seconds that the mean rank waits because others left a call later: what the critical path moves more than it."""
     known = [share for line in profile.lines for share in line.shares if share.critical is not None]
     critical = sum(each.critical or 0.0 for each in known)
-    return max(critical - sum(each.moving for each in known) / recorded(profile), 0.0)
+    return max(critical - sum(each.moving or 0.0 for each in known) / recorded(profile), 0.0)
 
 
 def waited_for(profile: Profile) -> list[int]:

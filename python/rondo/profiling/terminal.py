@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import os
 import shlex
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rich.box import SIMPLE_HEAD
@@ -22,8 +22,16 @@ from rondo.selection import rules_file
 
 MOST_LINES = 10
 """Of the most important calls."""
-VISIBLE = 0.0005
-"""Of the run: less is not a line of its own."""
+COMPUTING, OTHER, WAITING, MOVING, COMPLETING, UNSPLIT = PARTS = (
+    "computing, outside of MPI",
+    "other MPI: messages, files",
+    "collectives: waiting",
+    "collectives: moving data",
+    "collectives: in MPI_Wait",
+    "collectives: not compared",
+)
+"""Of a run, as people read them."""
+UNKNOWN = "?"
 
 
 @dataclass(frozen=True)
@@ -41,9 +49,9 @@ class Scale:
         size, unit = style.unit_of(largest)
         return cls(size, unit, max(3 - math.floor(math.log10(largest / size)), 0) if largest > 0 else 0)
 
-    def text(self, seconds: float) -> str:
-        """Without the unit."""
-        return f"{seconds / self.size:.{self.decimals}f}"
+    def text(self, seconds: float | None) -> str:
+        """Without the unit; NOTHING for what nobody knows."""
+        return f"{seconds / self.size:.{self.decimals}f}" if seconds is not None else style.NOTHING
 
 
 def show(profile: Profile, console: Console, found: Outlook | None = None) -> None:
@@ -78,16 +86,18 @@ def title(profile: Profile) -> str:
     return ", ".join(filter(None, parts))
 
 
-def at_a_glance(found: Outlook) -> list[tuple[str, float]]:
-    """Where the time of the mean rank goes: names and seconds."""
-    times = found.times
+def at_a_glance(found: Outlook) -> list[tuple[str, float | None]]:
+    """Where the time of the mean rank goes: names and seconds, None for what nobody knows."""
+    times, whole = found.times, summary.total(found.profile, found.profile.lines)
+    nothing = None if whole.lines else 0.0
     rows = [
-        ("computing, outside of MPI", times.computing),
-        ("other MPI: messages, files", times.other),
-        ("collectives: waiting", times.waiting),
-        ("collectives: moving data", times.moving),
+        (COMPUTING, times.computing),
+        (OTHER, times.other),
+        (WAITING, whole.waiting if whole.waiting is not None else nothing),
+        (MOVING, whole.moving if whole.moving is not None else nothing),
     ]
-    return rows + ([("collectives: not compared", times.unsplit)] if times.share(times.unsplit) > VISIBLE else [])
+    more = ((COMPLETING, times.completing), (UNSPLIT, times.unsplit))
+    return rows + [each for each in more if times.share(each[1]) > prediction.VISIBLE]
 
 
 def _times(found: Outlook) -> Table:
@@ -98,7 +108,8 @@ def _times(found: Outlook) -> Table:
     table.add_column(scale.unit, justify="right", no_wrap=True)
     table.add_column("of the run", justify="right", no_wrap=True)
     for name, seconds in at_a_glance(found):
-        table.add_row(name, scale.text(seconds), advice.percent(times.share(seconds)))
+        share = advice.percent(times.share(seconds)) if seconds is not None else style.NOTHING
+        table.add_row(name, scale.text(seconds), share)
     table.add_section()
     table.add_row("the run, from MPI_Init to MPI_Finalize", scale.text(times.run), "")
     return table
@@ -112,7 +123,8 @@ def _collectives(found: Outlook) -> Table:
     scale = Scale.of(largest)
     table = _table()
     table.add_column(f"collectives, {scale.unit}", no_wrap=True)
-    for name in ("calls", "of the run", "waiting", "moving", "rondo run", "at best"):
+    in_wait = ["Wait"] if any(each.completing > 0 for each in groups.values()) else []
+    for name in ("calls", "of run" if in_wait else "of the run", *in_wait, "waiting", "moving", "rondo run", "at best"):
         table.add_column(name, justify="right", no_wrap=True)
     for name, group in groups.items():
         own = [each for each in found.predictions if each.line.function == name]
@@ -120,21 +132,54 @@ def _collectives(found: Outlook) -> Table:
             name.removeprefix("MPI_"),
             str(group.calls),
             advice.percent(times.share(group.seconds)),
+            *(scale.text(group.completing) for _ in in_wait),
             scale.text(group.waiting),
             scale.text(group.moving),
-            *map(scale.text, moving_with_rondo(found, own)),
+            *(each.text(scale.text) for each in moving_with_rondo(found, own)),
         )
     return table
 
 
-def moving_with_rondo(found: Outlook, own: Iterable[Prediction]) -> tuple[float, float]:
-    """Seconds of the mean rank in which data would move: by the rules, and by the best algorithms."""
-    by_rules = best = 0.0
-    for each in own:
-        moving = summary.total(found.profile, [each.line]).moving
-        by_rules += moving * each.ratio(each.rules)
-        best += moving * each.ratio(each.best)
-    return by_rules, best
+@dataclass(frozen=True)
+class Moving:
+    """Seconds of the mean rank in which data would move with Rondo."""
+
+    known: float | None
+    """In calls of which that is known; None: there are none."""
+    open: float
+    """In which data move now, in calls of which it is not."""
+    is_open: bool
+    """There are such calls, and they are worth a word."""
+
+    def text(self, text_of: Callable[[float], str]) -> str:
+        """A question mark stands for what nobody knows."""
+        if self.known is None:
+            return UNKNOWN if self.is_open else style.NOTHING
+        return f"{text_of(self.known)} + {UNKNOWN}" if self.is_open else text_of(self.known)
+
+
+def moving_with_rondo(found: Outlook, own: Sequence[Prediction]) -> tuple[Moving, Moving]:
+    """By the rules, and by the best algorithms."""
+    moving = [summary.total(found.profile, [each.line]).moving for each in own]
+
+    def with_choice(estimates: list[Estimate | None], judged: list[bool]) -> Moving:
+        known = [
+            seconds * each.ratio(estimate)
+            for each, seconds, estimate, is_known in zip(own, moving, estimates, judged, strict=True)
+            if is_known and seconds is not None
+        ]
+        open_ones = [each for each, is_known in zip(own, judged, strict=True) if not is_known]
+        return Moving(
+            known=sum(known) if known else None,
+            open=sum(seconds or 0.0 for seconds, is_known in zip(moving, judged, strict=True) if not is_known),
+            is_open=found.times.share(sum(map(found.in_question, open_ones))) >= prediction.VISIBLE
+            or (bool(open_ones) and not known),
+        )
+
+    return (
+        with_choice([each.rules for each in own], [each.rules_judged for each in own]),
+        with_choice([each.best for each in own], [each.judged for each in own]),
+    )
 
 
 def _calls(found: Outlook) -> Table:
@@ -156,8 +201,8 @@ def _calls(found: Outlook) -> Table:
             bytes_text(each.line.smallest, each.line.largest),
             str(each.line.calls),
             style.time_text(each.native),
-            estimate_text(each.rules, each),
-            estimate_text(each.best, each),
+            estimate_text(each.rules, each.rules_judged),
+            estimate_text(each.best, each.judged),
         )
     if len(ordered) > MOST_LINES:
         table.caption = f"and {len(ordered) - MOST_LINES} more; the page has them all"
@@ -175,11 +220,11 @@ def bytes_text(smallest: int, largest: int) -> str:
     return style.bytes_text(largest) if smallest == largest else f"≤ {style.bytes_text(largest)}"
 
 
-def estimate_text(estimate: Estimate | None, each: Prediction) -> str:
+def estimate_text(estimate: Estimate | None, is_known: bool) -> str:
     """What a call would take; NOTHING where it stays as it is, a question mark where nobody knows."""
     if estimate is not None:
         return style.time_text(estimate.seconds.value)
-    return style.NOTHING if each.judged else "?"
+    return style.NOTHING if is_known else UNKNOWN
 
 
 def remarks(found: Outlook) -> list[str]:
@@ -188,8 +233,12 @@ def remarks(found: Outlook) -> list[str]:
     name = "none" if where.rules is None else rules_file.shown(where.rules)
     lines = [
         "moves: of one call, from the moment when the last rank has come, on the slowest rank; rondo run, best: what "
-        f"it would take; {style.NOTHING}: stays native; ?: not predicted"
+        f"it would take; {style.NOTHING}: stays native; {UNKNOWN}: not predicted"
     ]
+    if found.times.completing > 0:
+        lines.append(
+            "Wait: in MPI_Wait and its like, for calls that do not block; what they wait and move is not known"
+        )
     lines.append(f"rules of rondo run: {name if not where.is_tuned else f'{name} (tuned)'}")
     if any(not math.isnan(each.native) for each in found.predictions) and found.profile.clock_error > 0:
         lines.append(f"clocks of the ranks differ by at most {style.time_text(found.profile.clock_error)}")
