@@ -107,6 +107,7 @@ def test_a_rival_shows_the_command_that_repeats_it():
             "rival a: Invalid value for '--guard' (env var: 'RONDO_GUARD'): 'dog'",
         ),
         (["--rival", "a=--gard exact", "--", "true"], "rival a: No such option '--gard'"),
+        (["--rival", "a=--learn", "--", "true"], "rival a: leave out --learn, which would try something else in each"),
         (["--rival", "a=--report", "--", "true"], "rival a: leave out --report, which rondo compare itself has"),
         (["--rival", "a=--cluster 2x1:1ms:1Gbit", "--", "true"], "rival a: leave out --cluster"),
         (["--rival", "a=--use exscn=ring", "--", "true"], "--use exscn=ring: Rondo has no collective 'exscn'"),

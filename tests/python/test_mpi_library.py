@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from rondo.errors import Error
-from rondo.launching import mpi_library
+from rondo.launching import abi, mpi_library
 
 
 @pytest.fixture
@@ -66,6 +66,17 @@ def test_a_program_of_another_mpi_than_wanted_is_refused(places, stand_in_progra
     assert mpi_library.of_program(["true"], str(path), os.environ).launcher == path
     with pytest.raises(Error, match=r"--mpi .* is MPICH, but .* uses another MPI \(libmpi.so.40\): every rank would"):
         mpi_library.of_program([str(stand_in_program("libmpi.so.40", "other"))], str(path), os.environ)
+
+
+def test_a_guess_that_contradicts_the_wanted_mpi_can_be_overruled(places, monkeypatch):
+    path = places("hydra", "opt/bin")
+    guess = abi.Mpi("openmpi", "libmpi.so.40", guessed=True)
+    monkeypatch.setattr(abi, "of_program", lambda *_: guess)
+    with pytest.raises(
+        Error, match=r"but mpi4py of python3 loads another MPI .*, or say .* uses this one: --abi mpich$"
+    ):
+        mpi_library.of_program(["python3", "script.py"], str(path), os.environ)
+    assert mpi_library.of_program(["python3", "script.py"], str(path), os.environ, "mpich").launcher == path
 
 
 def test_the_abi_that_is_named_decides_which_library_starts_a_program(places, monkeypatch):

@@ -18,7 +18,7 @@ from rondo.bench.results import Network
 from rondo.cluster import cluster, shapes
 from rondo.commands import SuggestingGroup
 from rondo.errors import Error
-from rondo.launching import mpi_library, process
+from rondo.launching import abi, mpi_library, options, process
 
 if TYPE_CHECKING:
     from rondo.cluster import check
@@ -95,20 +95,23 @@ def command() -> None:
 @shaped
 @click.option(
     "--mpi",
-    "wanted",
+    "wanted_mpi",
     metavar="mpich|openmpi|impi|PATH",
     help="MPI library to start it with. Default: the program's own.",
 )
+@options.of_abi
 @click.option("--ranks", "-n", type=int, help="Ranks. Default: all that the nodes take.")
 @click.option("--name", help="Use this running cluster (of `rondo cluster up`) instead of a new one.")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGUMENT]...")
-def run(wanted: str | None, ranks: int | None, name: str | None, words: tuple[str, ...], **shape: Any) -> None:
+def run(
+    wanted_mpi: str | None, wanted: str, ranks: int | None, name: str | None, words: tuple[str, ...], **shape: Any
+) -> None:
     """Run an MPI program on a cluster of its own.
 
     It ends with the launcher's exit code. `rondo run --cluster` does the same with Rondo's collectives.
     """
     where = name or str(shape_of(shape))
-    library = mpi_library.of_program(words, wanted, os.environ)
+    library = mpi_library.of_program(words, wanted_mpi, os.environ, abi.named(wanted))
     with cluster.opened(where) as running:
         line = running.command(library, ranks or running.shape.ranks, words)
         code = running.run(line, running.environment(library))

@@ -213,6 +213,8 @@ def _told(rival: Rival, wanted: str, cluster_text: str | None, wanted_mpi: str |
         run.refuse_unknown_option(asked.pop("words"), run.command)
     except click.UsageError as error:
         raise Error(f"rival {rival.name}: {error.format_message()}") from None
+    if asked["learn"]:
+        raise Error(f"rival {rival.name}: leave out --learn, which would try something else in each run")
     for name, option in OF_ALL.items():
         if asked.pop(name) not in (None, False):
             raise Error(f"rival {rival.name}: leave out {option}, which rondo compare itself has for all")

@@ -100,6 +100,7 @@ def of_program(
     """
     if wanted is not None:
         library = find(wanted, environment)
+        advice = "leave --mpi out, or name that MPI"
         if named_abi is not None:
             program_abi, said = named_abi, f"--abi names {named_abi}"
         else:
@@ -108,11 +109,11 @@ def of_program(
             except Error:  # one without MPI runs with any, and of some nobody knows
                 return library
             program_abi, said = mpi.abi, f"{words[0]} uses another MPI ({mpi.library})"
+            if mpi.guessed:
+                said = f"mpi4py of {words[0]} loads another MPI ({mpi.library})"
+                advice += f", or say that the program uses this one: --abi {ABI_OF[library.name]}"
         if program_abi in ABI_OF.values() and program_abi != ABI_OF[library.name]:
-            raise Error(
-                f"--mpi {wanted} is {NAMES[library.name]}, but {said}: every rank would run alone; leave --mpi out, or "
-                f"name that MPI"
-            )
+            raise Error(f"--mpi {wanted} is {NAMES[library.name]}, but {said}: every rank would run alone; {advice}")
         return library
     name = named_abi or abi.of_program(words, None, environment).abi
     if name == "mpiabi":

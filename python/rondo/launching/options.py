@@ -106,6 +106,20 @@ def given_of_rondo(context: click.Context) -> tuple[str, ...]:
     return tuple(words)
 
 
+def of_abi(function: Callable[..., Any]) -> Callable[..., Any]:
+    """--abi of commands that start the user's programs: wanted."""
+    return click.option(
+        "--abi",
+        "wanted",
+        type=click.Choice([abi.AUTO, *abi.ABIS]),
+        default=abi.AUTO,
+        show_default=True,
+        help="Which MPI the program uses: MPICH's family (Intel MPI and MVAPICH as well), Open MPI, or the standard "
+        "binary interface of MPI 5. Needed only where Rondo cannot see it, as for a script with loops, or where a "
+        "Python program loads another one than mpi4py does.",
+    )(function)
+
+
 def for_programs(function: Callable[..., Any]) -> Callable[..., Any]:
     """--abi, --cluster and --mpi of commands that start the user's programs: wanted, cluster_text, wanted_mpi."""
     for option in (
@@ -116,15 +130,7 @@ def for_programs(function: Callable[..., Any]) -> Callable[..., Any]:
             metavar=SHAPE,
             help=f"Run on {A_CLUSTER}: what follows is the program alone, which runs on all nodes.",
         ),
-        click.option(
-            "--abi",
-            "wanted",
-            type=click.Choice([abi.AUTO, *abi.ABIS]),
-            default=abi.AUTO,
-            show_default=True,
-            help="Which MPI the program uses: MPICH's family (Intel MPI and MVAPICH as well), Open MPI, or the "
-            "standard binary interface of MPI 5. Needed only where Rondo cannot see it, as for a script with loops.",
-        ),
+        of_abi,
     ):
         function = option(function)
     return function
