@@ -22,10 +22,15 @@ NOT_COMPARED = "ranks do not come together to compare"
 SLOW_RULES = "bcast -> linear_pipeline:segment=8\nallreduce -> ring:segment=8\n"
 # By messages of the library: ten thousand take longer than any pause of a busy processor, so noise decides nothing.
 SLOW_MESSAGES = {"RONDO_SHARED_MEMORY": "off"}
-# Of each side, before a duel is over.
-FEW = {2, 3, 4, 5, 8, 16}
+# Calls of each side before a duel is over: on a busy machine, 16 for which ranks come together, two rows, and 8 more.
+FEW = range(2, 16 + 2 * 16 + 8 + 1)
 # Microseconds that some rank comes late, at most: far more than the rivals differ by.
 LATE = "30000"
+
+
+def given_back(counted: dict[str, int]) -> int:
+    """Calls that the library has after a duel: Rondo's choice has lost, or nobody could tell on a busy machine."""
+    return counted.get(TAKEN_BACK, 0) + counted.get(TOO_BUSY, 0)
 
 
 def calls(run, collective: str) -> dict[str, int]:
@@ -77,10 +82,10 @@ def test_slow_choices_are_taken_back_where_that_keeps_all_bits(mpi: MpiLibrary, 
     broadcasts = calls(run, "bcast")
     assert broadcasts["linear_pipeline"] in FEW
     assert broadcasts[COMPARED] == broadcasts["linear_pipeline"]
-    assert broadcasts[TAKEN_BACK] == CALLS - broadcasts[COMPARED] - broadcasts["linear_pipeline"]
+    assert given_back(broadcasts) == CALLS - broadcasts[COMPARED] - broadcasts["linear_pipeline"]
     sums = calls(run, "allreduce")
     assert sums["ring"] - CALLS in FEW  # those of integers; all of fractions
-    assert sums[TAKEN_BACK] >= CALLS - 2 * max(FEW)
+    assert given_back(sums) >= CALLS - 32
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
@@ -90,7 +95,7 @@ def test_where_bits_do_not_matter_all_are_taken_back(mpi: MpiLibrary, rules: str
     assert run.stdout.startswith("failures 0\n")
     sums = calls(run, "allreduce")
     assert sums["ring"] <= 2 * max(FEW)
-    assert sums[TAKEN_BACK] >= 2 * (CALLS - 2 * max(FEW))
+    assert given_back(sums) >= 2 * (CALLS - 32)
 
 
 # Thousands of messages, one after the other, where the rules choose one.
@@ -116,7 +121,7 @@ def test_what_wins_is_kept_however_late_ranks_come(mpi: MpiLibrary, tmp_path: Pa
     assert run.stdout == "failures 0\nchanges 0\n"
     broadcasts = calls(run, "bcast")
     assert broadcasts.pop(COMPARED) in FEW
-    assert set(broadcasts) == {"binomial"}
+    assert set(broadcasts) <= {"binomial", TOO_BUSY}
 
 
 # What was found out on the world holds on its copy, and for pairs of ranks, who wait for it.
@@ -132,7 +137,7 @@ def test_communicators_learn_from_the_world(mpi: MpiLibrary, tmp_path: Path) -> 
     assert run.stdout == "failures 0\nchanges 0\n"
     served = calls(run, "bcast").get("linear_pipeline", 0)
     assert served in FEW
-    assert calls(run, "bcast")[TAKEN_BACK] >= 60 - 8 - 2 * max(FEW)
+    assert given_back(calls(run, "bcast")) >= 60 - 8 - 32
 
 
 @pytest.mark.parametrize(
@@ -167,13 +172,13 @@ def test_results_are_the_native_ones_during_duels_and_after(
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 def test_what_somebody_has_named_stays(mpi: MpiLibrary, rules: str) -> None:
     run = mpi.run_under_rondo(
-        [mpi.compile("guarded.c"), "20"],
+        [mpi.compile("guarded.c"), str(CALLS)],
         RANKS,
         environment={"RONDO_RULES": rules, "RONDO_GUARD": "free", **SLOW_MESSAGES},
         bcast="linear_pipeline:segment=8",
     ).check()
-    assert calls(run, "bcast") == {"linear_pipeline": 20}
-    assert TAKEN_BACK in calls(run, "allreduce")
+    assert calls(run, "bcast") == {"linear_pipeline": CALLS}
+    assert given_back(calls(run, "allreduce")) > 0
 
 
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)

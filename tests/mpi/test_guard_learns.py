@@ -13,7 +13,17 @@ from pathlib import Path
 import pytest
 from launching import Run
 from mpi_libraries import MpiLibrary
-from test_guard import COMPARED, FEW, NOT_COMPARED, SLOW_MESSAGES, SLOW_RULES, TAKEN_BACK, TOO_BUSY, calls
+from test_guard import (
+    COMPARED,
+    FEW,
+    NOT_COMPARED,
+    SLOW_MESSAGES,
+    SLOW_RULES,
+    TAKEN_BACK,
+    TOO_BUSY,
+    calls,
+    given_back,
+)
 
 from rondo.selection import learned
 
@@ -65,7 +75,7 @@ def test_sums_of_fractions_are_taken_back_in_the_next_run(mpi: MpiLibrary, varia
     assert first.stdout == "failures 0\nchanges 0\n"
     sums = calls(first, "allreduce")
     assert sums["ring"] - CALLS in FEW  # all of fractions, and those of integers that were compared
-    assert calls(first, "bcast")[TAKEN_BACK] >= CALLS - 2 * max(FEW)
+    assert given_back(calls(first, "bcast")) >= CALLS - 32
     duels = first.report.ranks[0]["duels"]
     assert sorted((each["rounding"], each["effective"]) for each in duels) == [
         (False, True),
@@ -75,7 +85,7 @@ def test_sums_of_fractions_are_taken_back_in_the_next_run(mpi: MpiLibrary, varia
 
     kept = kept_in(variables)
     assert not kept.complaints
-    assert {each.calls for each in kept.verdicts} <= FEW
+    assert all(each.calls in FEW for each in kept.verdicts)
     assert sorted((each.collective, each.rounding, each.lost) for each in kept.verdicts) == [
         ("allreduce", False, True),
         ("allreduce", True, True),
@@ -118,7 +128,7 @@ def test_a_duel_goes_on_in_the_next_run(mpi: MpiLibrary, variables: dict[str, st
         assert is_decided == (("allreduce", True) not in begun)
     in_turn = [COMPARED, "linear_pipeline", "linear_pipeline", COMPARED]
     timed = [each for each in carried_out if each != TAKEN_BACK]
-    assert len(timed) in {2 * each for each in FEW}
+    assert len(timed) // 2 in FEW
     assert carried_out == (8 * in_turn)[: len(timed)] + (len(carried_out) - len(timed)) * [TAKEN_BACK]
     last = mpi.run_under_rondo(command, RANKS, environment=variables).check()
     assert calls(last, "bcast") == {TAKEN_BACK: 1}
