@@ -90,7 +90,6 @@ struct nothing {
     explicit nothing(const Word* /*arguments*/, std::uint32_t /*count*/) {}
     static void after(const Word* /*arguments*/, std::uint32_t /*count*/, std::uint32_t /*function*/) {}
     static std::uint64_t bytes(const Word* /*arguments*/) { return 0; }
-    static Ticks own_part(Ticks elapsed) { return elapsed; }
 };
 /// Of one request: the first argument says where it is.
 struct completes_one : nothing {
@@ -208,7 +207,10 @@ template <class Role, class... Arguments>
     }
     const Inside inside;
     const int error = function(arguments...);
-    count_call(number, inside.entry(), here.bytes(words), [&](Ticks elapsed) { return here.own_part(elapsed); });
+    count_call(number, inside.entry(), here.bytes(words), [&](Ticks elapsed) {
+        if constexpr (requires { here.own_part(elapsed); }) return here.own_part(elapsed);  // not a message's
+        else return elapsed;
+    });
     if (error == 0) here.after(words, count, number);
     return error;
 }

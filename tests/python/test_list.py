@@ -102,8 +102,8 @@ def test_json_holds_what_the_registry_knows(rondo):
     assert algorithms["linear_pipeline"]["parameters"] == [
         {
             "name": "segment",
-            "summary": "bytes of a pipeline's block (rounded down to whole elements, at least one; "
-            "of a shorter vector, all)",
+            "summary": "bytes of a pipeline's block (rounded down to whole elements, at least one; of a shorter "
+            "vector, all)",
             "minimum": 1,
             "maximum": 1 << 40,
             "standard": 32768,
