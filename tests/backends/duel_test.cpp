@@ -79,6 +79,22 @@ TEST(Duel, is_over_early_if_all_calls_say_the_same) {
     EXPECT_EQ(duel.winner(), Rival::library);
 }
 
+// Two calls of each were struck by one or two turns of the scheduler.
+TEST(Duel, on_one_node_believes_in_no_milliseconds) {
+    Duel begun;
+    begun.distrust_few_calls();
+    Duel duel;
+    int calls = 0;
+    fight(
+        duel, 2,
+        [&](Rival rival, int) {
+            const bool is_rondo = rival == Rival::rondo;
+            return ++calls <= 2 * first_round ? (is_rondo ? 8e6F : 4e6F) : is_rondo ? 500.0F : 1000.0F;
+        },
+        begun);
+    EXPECT_EQ(duel.winner(), Rival::rondo);
+}
+
 TEST(Duel, without_a_difference_leaves_the_rules_what_they_have_chosen) {
     for (const float ratio : {0.97F, 1.0F, 1.03F}) {
         Duel duel;

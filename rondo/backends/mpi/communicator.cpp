@@ -218,6 +218,7 @@ Duel* Communicator::begin_duel(const Duel& duel) {
     if (added == nullptr) return nullptr;
     constexpr std::uint8_t calls_to_wait = 8;
     if (waits_for_world()) added->wait_for(calls_to_wait);
+    if (spread_.nodes.most == 1) added->distrust_few_calls();
     return this->duel(duel.kind(), duel.chosen());
 }
 

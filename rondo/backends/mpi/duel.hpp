@@ -65,6 +65,10 @@ class Duel {
     /// library's, unless bits depend on it.
     void wait_for(std::uint8_t calls) { calls_to_wait_ = calls; }
 
+    /// Where nothing but the scheduler makes a call take milliseconds, it strikes several calls alike: its turns are
+    /// all of a length. A few calls prove nothing then.
+    void distrust_few_calls() { first_round_ = Comparison::few; }
+
     /// In an earlier run nobody could say who is faster: the library has all further calls, even where bits depend on
     /// it, so that nothing is slower and bits stay.
     void settle_uncompared() {
@@ -181,7 +185,7 @@ class Duel {
         if (over_ || judged_ == timed_) return false;
         if (in_row_) return timed_ == most_calls;
         if (rows_ == most_rows) return timed_ == 2 * last_rounds;
-        return std::ranges::any_of(rounds, [this](int calls) { return timed_ == 2 * calls; });
+        return std::ranges::any_of(rounds, [this](int calls) { return calls >= first_round_ && timed_ == 2 * calls; });
     }
     /// The program may end before the ranks have to agree, and what they would agree on now is worth it.
     [[nodiscard]] bool is_worth_keeping() const {
@@ -286,6 +290,7 @@ class Duel {
     std::uint8_t timed_ = 0;   // calls, so far
     std::uint8_t judged_ = 0;  // of these
     std::uint8_t skipped_ = 0;
+    std::uint8_t first_round_ = rounds.front();
     std::uint8_t rows_ = 0;       // that have shown nothing
     std::uint8_t early_ = 0;      // looks
     std::uint8_t doublings_ = 0;  // of the calls before another look

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <memory>
 #include <utility>
 
@@ -36,8 +37,8 @@ class Reduction {
     [[nodiscard]] bool predefined() const { return predefined_; }
     /// Which of them, as kernels name it; means nothing for others.
     [[nodiscard]] kernels::Operation operation() const { return operation_; }
-    /// The result has the same bits in whatever order the operator is applied (minima and maxima: without NaN, and
-    /// zeros of one sign).
+    /// The result has the same bits whoever applies the operator, Rondo or the library, in whatever order. Not a sum of
+    /// floating-point numbers, nor a minimum or maximum: there may be NaN, and zeros of both signs.
     [[nodiscard]] bool keeps_bits() const { return keeps_bits_; }
 
     /// Rondo's own code does it, on elements that lie one behind the other.
@@ -65,6 +66,16 @@ class Reduction {
 
 /// Fills the table of predefined operators. Once, after `connect`.
 void learn_operators();
+
+/// For which operators on integers, truth values and bytes results depend on who applies them: a bit for each pair of
+/// operator and element. Libraries may saturate where Rondo's kernels wrap around.
+using Differences = std::array<long long, 2>;
+constexpr Differences all_differ = {(1LL << 50) - 1, (1LL << 50) - 1};
+/// Asks the library for reductions of extreme values, on this processor. After `learn_operators`; takes some ten
+/// microseconds.
+Differences ask_for_differences();
+/// What all ranks have agreed on. Before that, all differ.
+void know_differences(const Differences& differences);
 
 template <class CopyElements>
 int Reduction::apply(const void* left, const void* right, void* into, Count count, CopyElements&& copy) const {

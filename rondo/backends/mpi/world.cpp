@@ -73,7 +73,7 @@ World& world() {
     return the_world;
 }
 
-void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing sharing) {
+void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing sharing, Differences& differences) {
     const MPI_Comm all = library().comm_world;
     messages_ = library().comm_null;
     const ErrorsReturned errors_returned(all);
@@ -90,8 +90,12 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing 
     // One on which it failed must not part from the others. SimGrid aborts who asks.
     const bool may_share =
         sharing == MemorySharing::automatic && !shared_memory::addresses_are_limited() && !was_spawned();
-    long long votes[7] = {hash, -hash, tags, threads < MPI_THREAD_MULTIPLE ? 1 : 0, host, -host, may_share ? 1 : 0};
+    const auto [first, second] = std::exchange(differences, all_differ);
+    long long votes[11] = {
+        hash,   -hash,  tags,   threads < MPI_THREAD_MULTIPLE ? 1 : 0, host, -host, may_share ? 1 : 0, first,
+        -first, second, -second};
     if (!all_minimum(all, votes)) return;
+    if (votes[7] == -votes[8] && votes[9] == -votes[10]) differences = {first, second};
     agreed_ = true;
     tags_ = static_cast<int>(votes[2]);
     is_serial_ = votes[3] != 0;

@@ -17,6 +17,7 @@
 #include "rondo/backends/mpi/duel.hpp"
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/backends/mpi/node.hpp"
+#include "rondo/backends/mpi/reduction.hpp"
 #include "rondo/core/block.hpp"
 #include "rondo/core/placement.hpp"
 
@@ -48,7 +49,8 @@ class World {
 
     /// Once, in MPI_Init, on all ranks: it communicates. `instructions`: a hash of what decides on this rank, the other
     /// arguments included.
-    void agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing sharing);
+    /// `differences`: of this rank before, of all ranks after; all, where ranks have different processors.
+    void agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing sharing, Differences& differences);
 
     /// Once, behind `agree`, on all ranks: the node of each rank, whatever the library says. Empty: as that says.
     /// Memory is shared by those who can, all the same.
