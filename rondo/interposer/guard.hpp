@@ -114,7 +114,7 @@ inline bool comes_together(mpi::Duel& duel, const SeenCall& seen, bool is_ready)
         end_uncompared(duel, seen.communicator);
         return false;
     }
-    switch (roll_call(seen.call.comm, is_ready, call_waits_for_all)) {
+    switch (roll_call(seen.communicator, seen.call.comm, is_ready, call_waits_for_all)) {
         case RollCall::all_ready: return true;
         case RollCall::not_all_ready: duel.skip(); break;
         case RollCall::not_all_here: wait_in_vain(duel, seen.communicator); break;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <mutex>
 
@@ -20,29 +21,95 @@ constexpr int polls_at_once = 64;
 constexpr int most_waits_in_vain = 3;
 std::atomic<int> waits_in_vain{0};
 
-/// What a rank says. When it goes on, that is left for those who come later.
+/// A rank says as many words as it hears, whatever happens: to the rank 1 further on and from that 1 before, then 2, 4
+/// and so on, around the circle. Who has heard them all has heard of everybody. That is done twice. The first words say
+/// that a rank is here, and in front of the last of them it may go on without the others: it says so in all words that
+/// it has not said yet, and who hears that does the same at once. Who has heard all of the first words knows that
+/// everybody will say the second ones, which are the answers, soon.
+class Words {
+  public:
+    Words() = default;
+    explicit Words(const mpi::Communicator& communicator)
+        : route_(&communicator.route()), size_(communicator.size()), tag_(communicator.context().meeting_tag()),
+          half_(static_cast<int>(std::bit_width(static_cast<std::uint32_t>(size_ - 1)))) {}
+
+    [[nodiscard]] int count() const { return 2 * half_; }
+    /// The first one that is an answer.
+    [[nodiscard]] int answers() const { return half_; }
+    void say(int word, RollCall what, MPI_Request& request) const {
+        static const int words[] = {0, 1, 2};
+        const Rank beyond = route_->rank - (size_ - distance(word));
+        const Rank to = beyond >= 0 ? beyond : beyond + size_;
+        mpi::library().Isend(&words[static_cast<std::size_t>(what)], 1, type(), route_->number(to), tag_,
+                             route_->communicator, &request);
+    }
+    void hear(int word, int& what, MPI_Request& request) const {
+        const Rank before = route_->rank - distance(word);
+        const Rank from = before >= 0 ? before : before + size_;
+        mpi::library().Irecv(&what, 1, type(), route_->number(from), tag_, route_->communicator, &request);
+    }
+
+  private:
+    static MPI_Datatype type() {
+        static const MPI_Datatype of_words = MPI_INT;
+        return of_words;
+    }
+    [[nodiscard]] Rank distance(int word) const { return Rank{1} << (word % half_); }
+
+    const mpi::Route* route_;
+    Rank size_;
+    int tag_;
+    int half_;
+};
+
+/// Of a rank, in one roll call. What it has not heard when it goes on is left for those who come later.
 struct Answer {
+    static constexpr int most_words = 2 * 31;  // ranks are ints
     enum class State : std::uint8_t { unused, given, left };
+
     State state = State::unused;
-    MPI_Request here{}, vote{};
-    int answer = 0;  // a RollCall
+    int words = 0;
+    std::array<int, most_words> heard{};  // a RollCall each
+    std::array<MPI_Request, most_words> hearing{}, saying{};
+    mpi::Context context;
+
+    [[nodiscard]] RollCall word(int number) const { return static_cast<RollCall>(heard[std::size_t(number)]); }
 };
 
 std::mutex mutex;  // of all states
-std::array<Answer, 128> answers;
+std::array<Answer, 64> answers;
 
 bool is_done(MPI_Request& request) {
     int done = 0;
     return mpi::library().Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
 }
 
-/// One that is not used, or not any more; nullptr if there is none.
+bool is_over(Answer& answer) {
+    const auto all_done = [&](auto& requests) {
+        return std::all_of(requests.begin(), requests.begin() + answer.words, is_done);
+    };
+    return all_done(answer.saying) && all_done(answer.hearing);
+}
+
+/// True if none is left. With the mutex held.
+bool forget_those_that_are_over() {
+    bool is_any_left = false;
+    for (Answer& each : answers) {
+        if (each.state != Answer::State::left) continue;
+        if (is_over(each)) {
+            each.state = Answer::State::unused;
+            mpi::world().give_back(each.context);
+        } else {
+            is_any_left = true;
+        }
+    }
+    return !is_any_left;
+}
+
+/// nullptr if too many are left.
 Answer* take_answer() {
     const std::lock_guard lock(mutex);
-    for (Answer& each : answers) {
-        const bool is_left = each.state == Answer::State::left;
-        if (is_left && is_done(each.here) && is_done(each.vote)) each.state = Answer::State::unused;
-    }
+    forget_those_that_are_over();
     auto* const found =
         std::ranges::find_if(answers, [](const Answer& each) { return each.state == Answer::State::unused; });
     if (found == answers.end()) return nullptr;
@@ -50,60 +117,119 @@ Answer* take_answer() {
     return found;
 }
 
-void become(Answer& answer, Answer::State state) {
+/// Mostly there is nothing to leave. Else nobody gets its context, whoever has it now, before all has been heard.
+void leave(Answer& answer, const mpi::Communicator& communicator) {
+    const bool over = is_over(answer);
     const std::lock_guard lock(mutex);
-    answer.state = state;
+    answer.state = over ? Answer::State::unused : Answer::State::left;
+    if (over) return;
+    answer.context = communicator.context();
+    mpi::world().share(answer.context);
 }
 
-bool ends_in_time(MPI_Request& request) {
-    const std::uint64_t start = now();
-    do {
-        for (int poll = 0; poll < polls_at_once; ++poll) {
-            if (is_done(request)) return true;
-        }
-        sched_yield();
-    } while (waits_in_vain < most_waits_in_vain && now() - start < patience);
-    ++waits_in_vain;
+/// Somebody goes on, or has gone on, without the others.
+bool is_given_up(Answer& answer) {
+    for (int word = 0; word < answer.words; ++word) {
+        if (is_done(answer.hearing[std::size_t(word)]) && answer.word(word) == RollCall::not_all_here) return true;
+    }
     return false;
 }
 
-/// Of a rank that has too many answers under way to keep one more: it is not here. What the others say to that is of no
-/// matter to it.
-RollCall be_absent(MPI_Comm comm, MPI_Datatype type, MPI_Op least) {
-    static const int absent = static_cast<int>(RollCall::not_all_here);
+/// Nobody waits longer than until then; 0: as long as it takes.
+RollCall wait_for(Answer& answer, int word, std::uint64_t until) {
+    for (;;) {
+        for (int poll = 0; poll < polls_at_once; ++poll) {
+            if (is_done(answer.hearing[std::size_t(word)])) return answer.word(word);
+        }
+        if (is_given_up(answer)) return RollCall::not_all_here;
+        sched_yield();
+        if (until != 0 && (waits_in_vain >= most_waits_in_vain || now() >= until)) {
+            ++waits_in_vain;
+            return RollCall::not_all_here;
+        }
+    }
+}
+
+RollCall speak(Answer& answer, const Words& words, RollCall own) {
+    const std::uint64_t until = now() + patience;
+    answer.words = words.count();
+    answer.heard.fill(static_cast<int>(RollCall::not_all_here));  // of a word that never comes
+    answer.hearing.fill(mpi::library().request_null);
+    answer.saying.fill(mpi::library().request_null);
+    for (int word = 0; word < words.count(); ++word) {
+        words.hear(word, answer.heard[std::size_t(word)], answer.hearing[std::size_t(word)]);
+    }
+    RollCall said = RollCall::all_ready;
+    int word = 0;
+    for (; word < words.count() && said != RollCall::not_all_here; ++word) {
+        const bool is_answer = word >= words.answers();
+        if (word == words.answers()) said = own;
+        words.say(word, said, answer.saying[std::size_t(word)]);
+        said = std::min(said, wait_for(answer, word, is_answer ? 0 : until));
+    }
+    for (; word < words.count(); ++word) words.say(word, said, answer.saying[std::size_t(word)]);
+    return said;
+}
+
+/// Of a rank that has left too many answers to keep one more: it goes on. What the others say is of no matter to it.
+RollCall go_on(const Words& words, const mpi::Communicator& communicator) {
     static int of_no_matter = 0;
-    MPI_Request here{}, vote{};  // never asked for: the library ends them by itself
-    mpi::library().Ibarrier(comm, &here);
-    mpi::library().Iallreduce(&absent, &of_no_matter, 1, type, least, comm, &vote);
+    for (int word = 0; word < words.count(); ++word) {
+        MPI_Request hearing = mpi::library().request_null, saying = hearing;
+        words.hear(word, of_no_matter, hearing);
+        words.say(word, RollCall::not_all_here, saying);
+        for (MPI_Request* const each : {&hearing, &saying}) {
+            if (*each != mpi::library().request_null) mpi::library().Request_free(each);
+        }
+    }
+    mpi::world().share(communicator.context());  // for ever
     return RollCall::not_all_here;
+}
+
+/// The library ends sends by itself.
+void take_back(Answer& answer) {
+    for (int word = 0; word < answer.words; ++word) {
+        MPI_Request& hearing = answer.hearing[std::size_t(word)];
+        if (is_done(hearing)) continue;
+        mpi::library().Cancel(&hearing);
+        mpi::library().Wait(&hearing, MPI_STATUS_IGNORE);
+    }
+    for (MPI_Request& saying : answer.saying) {
+        if (!is_done(saying)) mpi::library().Request_free(&saying);
+    }
 }
 
 }  // namespace
 
-RollCall roll_call(MPI_Comm comm, bool ready, bool call_waits_for_all) {
-    static const MPI_Datatype type = MPI_INT;
-    static const MPI_Op least = MPI_MIN;
-    const mpi::Library& library = mpi::library();
-    const RollCall if_all_are_here = ready ? RollCall::all_ready : RollCall::not_all_ready;
+RollCall roll_call(const mpi::Communicator& communicator, MPI_Comm comm, bool ready, bool call_waits_for_all) {
+    const RollCall own = ready ? RollCall::all_ready : RollCall::not_all_ready;
     if (call_waits_for_all) {
-        int answer = static_cast<int>(if_all_are_here);
-        const bool agreed = library.Allreduce(MPI_IN_PLACE, &answer, 1, type, least, comm) == MPI_SUCCESS;
+        static const MPI_Datatype type = MPI_INT;
+        static const MPI_Op least = MPI_MIN;
+        int answer = static_cast<int>(own);
+        const bool agreed = mpi::library().Allreduce(MPI_IN_PLACE, &answer, 1, type, least, comm) == MPI_SUCCESS;
         return agreed ? static_cast<RollCall>(answer) : RollCall::not_all_ready;
     }
-    Answer* const own = take_answer();
-    if (own == nullptr) return be_absent(comm, type, least);
-    const bool all_here = library.Ibarrier(comm, &own->here) == MPI_SUCCESS && ends_in_time(own->here);
-    own->answer = static_cast<int>(all_here ? if_all_are_here : RollCall::not_all_here);
-    const int asked = library.Iallreduce(MPI_IN_PLACE, &own->answer, 1, type, least, comm, &own->vote);
-    // Whoever has waited in vain knows what comes out. The others know that everybody is about to answer.
-    if (!all_here || asked != MPI_SUCCESS) {
-        become(*own, Answer::State::left);
-        return RollCall::not_all_here;
-    }
-    const bool voted = library.Wait(&own->vote, MPI_STATUS_IGNORE) == MPI_SUCCESS;
-    const RollCall outcome = voted ? static_cast<RollCall>(own->answer) : RollCall::not_all_here;
-    become(*own, Answer::State::unused);
+    const Words words(communicator);
+    Answer* const answer = take_answer();
+    if (answer == nullptr) return go_on(words, communicator);
+    const RollCall outcome = speak(*answer, words, own);
+    leave(*answer, communicator);
     return outcome;
+}
+
+void end_roll_calls() {
+    const std::lock_guard lock(mutex);
+    const std::uint64_t until = now() + patience;
+    while (!forget_those_that_are_over()) {
+        if (now() >= until) {
+            for (Answer& each : answers) {
+                if (each.state == Answer::State::left) take_back(each);
+            }
+            return;
+        }
+        sched_yield();
+    }
 }
 
 }  // namespace rondo::interposer

@@ -5,10 +5,12 @@
 #include <cstdio>
 #include <mutex>
 
+#include "rondo/backends/mpi/ending.hpp"
 #include "rondo/backends/mpi/lone_world.hpp"
 #include "rondo/backends/mpi/plan_store.hpp"
 #include "rondo/interposer/learned.hpp"
 #include "rondo/interposer/report.hpp"
+#include "rondo/interposer/roll_call.hpp"
 
 namespace rondo::interposer {
 namespace {
@@ -17,6 +19,15 @@ std::mutex set_up_mutex;
 std::atomic<Runtime*> ready{nullptr};
 std::atomic<bool> off{false};
 std::atomic<const mpi::Library*> connected{nullptr};
+
+/// In MPI_Finalize. What comes later, in callbacks of the program, is left to the library.
+void end() {
+    end_roll_calls();
+    off = true;
+    ready = nullptr;
+    mpi::end_communicators();
+    mpi::world().end();
+}
 
 std::string library_version() {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -36,6 +47,7 @@ Runtime* set_up() {
         delete fresh;
         return nullptr;
     }
+    mpi::at_end(end);
     mpi::limit_plan_memory(static_cast<std::size_t>(instructions.plan_memory()));
     mpi::learn_datatypes();
     mpi::learn_operators();

@@ -53,6 +53,17 @@ bool prepare_exchanges() {
     return library().Comm_create_keyval(copy_nothing, delete_exchange, &exchange_key, nullptr) == MPI_SUCCESS;
 }
 
+void end_exchanges() {
+    void* kept = nullptr;
+    int is_there = 0;
+    const MPI_Comm world = library().comm_world;
+    if (library().Comm_get_attr(world, exchange_key, static_cast<void*>(&kept), &is_there) == MPI_SUCCESS &&
+        is_there != 0) {
+        library().Comm_delete_attr(world, exchange_key);
+    }
+    library().Comm_free_keyval(&exchange_key);
+}
+
 Failure Exchange::of(MPI_Comm comm, const Guidance& guidance, Exchange*& found, bool& told) {
     void* kept = nullptr;
     int is_there = 0;

@@ -81,5 +81,8 @@ class Exchange {
 
 /// Makes the attribute key, once. False if the library refuses.
 bool prepare_exchanges();
+/// In MPI_Finalize: gives it back, and what is kept with MPI_COMM_WORLD, which not every library deletes in time. No
+/// exchange is asked for from now on.
+void end_exchanges();
 
 }  // namespace rondo::prefix

@@ -2,6 +2,7 @@
 // The functions of include/rondo_prefix.h.
 #include "rondo_prefix.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
@@ -11,6 +12,7 @@
 #include <string>
 
 #include "rondo/backends/mpi/device_memory.hpp"
+#include "rondo/backends/mpi/ending.hpp"
 #include "rondo/core/error.hpp"
 #include "rondo/core/fingerprint.hpp"
 #include "rondo/core/version.hpp"
@@ -54,6 +56,13 @@ Guidance read_guidance() {
     return guidance;
 }
 
+std::atomic<bool> has_ended{false};  // MPI, or it is about to
+
+void end() {
+    has_ended = true;
+    end_exchanges();
+}
+
 /// nullptr if MPI cannot be used, which has been said.
 const Guidance* guidance_for(const void* caller) {
     static std::mutex& mutex = *new std::mutex;
@@ -69,12 +78,13 @@ const Guidance* guidance_for(const void* caller) {
     int initialised = 0, finalized = 0;
     mpi::library().Initialized(&initialised);
     mpi::library().Finalized(&finalized);
-    if (initialised == 0 || finalized != 0) {
+    if (initialised == 0 || finalized != 0 || has_ended) {
         warn(initialised == 0 ? "a prefix sum before MPI_Init" : "a prefix sum after MPI_Finalize");
         return nullptr;
     }
     if (ready == nullptr) {
         if (!prepare_exchanges()) return nullptr;
+        mpi::at_end(end);
         mpi::learn_datatypes();
         mpi::learn_operators();
         ready = new Guidance(read_guidance());

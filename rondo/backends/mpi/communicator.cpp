@@ -49,6 +49,11 @@ bool prepare_communicators() {
     return library().Comm_create_keyval(copy_nothing, delete_state, &state_key, nullptr) == MPI_SUCCESS;
 }
 
+void end_communicators() {
+    end_era();
+    library().Comm_free_keyval(&state_key);
+}
+
 /// The library takes over a hundred instructions to find an attribute; this thread's last one holds until some state is
 /// deleted, when a handle may come to mean another communicator.
 std::optional<Communicator*> Communicator::of(MPI_Comm comm) {

@@ -53,6 +53,9 @@ class Communicator {
     /// True if Rondo can have messages of its own here. Finds out at the first call, which is collective over `comm`,
     /// the communicator of this state, whose ranks have been found in the world.
     bool can_communicate(MPI_Comm comm);
+    /// Where messages go, and the context of their tags. Where Rondo has messages of its own.
+    [[nodiscard]] const Route& route() const { return route_; }
+    [[nodiscard]] const Context& context() const { return context_; }
     /// Why every call on it goes to the library, a literal; nullptr if it need not.
     [[nodiscard]] const char* native_reason() const { return native_reason_; }
     /// The reason is that ranks were given different instructions.
@@ -167,5 +170,7 @@ const Communicator* watch(const Communicator* communicator);
 
 /// Makes the attribute key. Once, after MPI_Init and `connect`. False if the library refuses.
 bool prepare_communicators();
+/// In MPI_Finalize: gives it back. No state is asked for from now on.
+void end_communicators();
 
 }  // namespace rondo::mpi

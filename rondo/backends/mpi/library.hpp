@@ -14,7 +14,9 @@ namespace rondo::mpi {
     FUNCTION(Comm_call_errhandler)    \
     FUNCTION(Comm_create)             \
     FUNCTION(Comm_create_keyval)      \
+    FUNCTION(Comm_delete_attr)        \
     FUNCTION(Comm_free)               \
+    FUNCTION(Comm_free_keyval)        \
     FUNCTION(Comm_get_attr)           \
     FUNCTION(Comm_get_errhandler)     \
     FUNCTION(Comm_get_name)           \
@@ -36,8 +38,6 @@ namespace rondo::mpi {
     FUNCTION(Group_translate_ranks)   \
     FUNCTION(Initialized)             \
     FUNCTION(Query_thread)            \
-    FUNCTION(Iallreduce)              \
-    FUNCTION(Ibarrier)                \
     FUNCTION(Iprobe)                  \
     FUNCTION(Irecv)                   \
     FUNCTION(Isend)                   \

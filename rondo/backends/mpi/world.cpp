@@ -83,7 +83,8 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing 
     ranks_.resize(static_cast<std::size_t>(size_));
     std::iota(ranks_.begin(), ranks_.end(), 0);
     const auto hash = static_cast<long long>(instructions >> 1);
-    const int tags = std::min<int>(most_tags, static_cast<int>(std::bit_floor((largest_tag() + 1U) / contexts)));
+    // One more for each context: of meetings.
+    const int tags = std::min<int>(most_tags, static_cast<int>(std::bit_floor((largest_tag() + 1U) / contexts - 1)));
     int threads = MPI_THREAD_MULTIPLE;
     library().Query_thread(&threads);
     const long long host = hash_of_host();
@@ -113,6 +114,7 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing 
     messages_ = made;
     std::fill(std::begin(free_), std::end(free_), ~std::uint64_t{0});
     free_[0] &= ~std::uint64_t{1};  // the first one is that of MPI_COMM_WORLD
+    owners_[0] = 1;
     const bool on_one_host = votes[4] == -votes[5];
     const bool may_share_by_itself = on_one_host && size_ <= most_sharing_ranks && votes[6] != 0;
     if (sharing == MemorySharing::automatic && !may_share_by_itself) sharing = MemorySharing::off;
@@ -282,14 +284,31 @@ Context World::settle(const std::uint64_t* common, bool offered, bool success) {
     const auto index = static_cast<int>(word - common);
     const int bit = std::countr_zero(*word);
     free_[index] &= ~(std::uint64_t{1} << bit);
-    return context(index * 64 + bit);
+    const Context taken = context(index * 64 + bit);
+    owners_[static_cast<std::size_t>(taken.number())] = 1;
+    return taken;
+}
+
+void World::share(Context context) {
+    const std::lock_guard lock(mutex_);
+    ++owners_[static_cast<std::size_t>(context.number())];
 }
 
 void World::give_back(Context context) {
-    if (!context.exists() || context.first_tag() == 0) return;
-    const int number = context.first_tag() / tags_;
+    if (!context.exists()) return;
+    const int number = context.number();
     const std::lock_guard lock(mutex_);
-    free_[number / 64] |= std::uint64_t{1} << (number % 64);
+    if (--owners_[static_cast<std::size_t>(number)] == 0) free_[number / 64] |= std::uint64_t{1} << (number % 64);
+}
+
+/// Freeing the communicator is as collective as the end of MPI is: all do it. MPICH calls it an error where a call that
+/// has failed on this rank has left messages, and then leaves it at that.
+void World::end() {
+    const ErrorsReturned errors_of_world(library().comm_world), errors_of_self(library().comm_self);
+    if (messages_ != MPI_Comm{} && messages_ != library().comm_null) library().Comm_free(&messages_);
+    if (group_ != MPI_Group{}) library().Group_free(&group_);
+    messages_ = library().comm_null;
+    group_ = {};
 }
 
 }  // namespace rondo::mpi

@@ -23,22 +23,26 @@
 
 namespace rondo::mpi {
 
-/// Tells the messages of one user communicator from those of others: a range of tags on the world's communicator.
+/// Tells the messages of one user communicator from those of others: tags on the world's communicator.
 class Context {
   public:
     Context() = default;
-    Context(int first_tag, int tags) : first_tag_(first_tag), tags_(tags) {}
+    Context(int number, int tags, int meeting_tag) : number_(number), tags_(tags), meeting_tag_(meeting_tag) {}
 
     [[nodiscard]] bool exists() const { return tags_ > 0; }
+    [[nodiscard]] int number() const { return number_; }
     /// Of the call with this number. Calls that follow one another have different tags.
     [[nodiscard]] int tag(std::uint32_t call) const {
-        return first_tag_ + static_cast<int>(call & (static_cast<std::uint32_t>(tags_) - 1));
+        return number_ * tags_ + static_cast<int>(call & (static_cast<std::uint32_t>(tags_) - 1));
     }
-    [[nodiscard]] int first_tag() const { return first_tag_; }
+    /// Of what ranks say to each other before a call. From one rank to another it arrives in the order in which it was
+    /// said, and as much is said as is heard: a single tag will do.
+    [[nodiscard]] int meeting_tag() const { return meeting_tag_; }
 
   private:
-    int first_tag_ = 0;
+    int number_ = 0;
     int tags_ = 0;  // a power of two; 0: there is no context
+    int meeting_tag_ = 0;
 };
 
 class World {
@@ -98,14 +102,19 @@ class World {
     /// A context that no communicator with a rank in common has; none if all are taken. Collective over `comm`, where
     /// ranks wait for each other unless it is MPI_COMM_WORLD.
     Context meet(MPI_Comm comm);
+    /// Who has messages under way there has it, too. Nobody else gets it before all have given it back.
+    void share(Context context);
     void give_back(Context context);
+
+    /// In MPI_Finalize: gives back what the library has made for it. Nothing else is asked for from now on.
+    void end();
 
   private:
     static constexpr int words = 8;
     static constexpr int contexts = words * 64;
     using Free = std::uint64_t[words];
 
-    [[nodiscard]] Context context(int number) const { return {number * tags_, tags_}; }
+    [[nodiscard]] Context context(int number) const { return {number, tags_, contexts * tags_ + number}; }
     void find_nodes(MemorySharing sharing);
     void take_nodes(std::vector<Rank> node_of);
     /// The contexts that are free here; none while another thread takes one, so that two cannot take the same.
@@ -133,6 +142,7 @@ class World {
     int tags_ = 0;      // of a context
     std::mutex mutex_;  // of what follows
     Free free_{};
+    std::array<std::uint16_t, contexts> owners_{};  // of each context, on this rank
     bool offering_ = false;
 };
 
