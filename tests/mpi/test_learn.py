@@ -16,7 +16,11 @@ from rondo.selection import learned
 
 RONDO = Path(sys.executable).with_name("rondo")
 TIMEOUT = 120
-MOST_RUNS = 8
+MOST_RUNS = 12
+CALLS = 120
+"""Enough for a duel of short calls."""
+FEW_CALLS = 16
+"""Fewer than before a second look."""
 RULES = "bcast -> linear_pipeline:segment=64\nallreduce -> native\n"
 
 
@@ -29,7 +33,7 @@ def test_runs_try_one_choice_after_the_other_until_nothing_is_left(mpi: MpiLibra
     environment = {**os.environ, **mpi.environment, **mpi.patience, "XDG_CONFIG_HOME": str(tmp_path), "COLUMNS": "200"}
     said = []
     for _ in range(MOST_RUNS):
-        run = launch([*words, *launcher, mpi.compile("guarded.c"), 16], environment, TIMEOUT).check()
+        run = launch([*words, *launcher, mpi.compile("guarded.c"), CALLS], environment, TIMEOUT).check()
         assert run.stdout == "failures 0\nchanges 0\n"
         said.append(re.findall(r"rondo: learned: (.*)", run.stderr))
         if said[-1][0].endswith("nothing is left to try"):
@@ -47,7 +51,7 @@ def test_runs_try_one_choice_after_the_other_until_nothing_is_left(mpi: MpiLibra
     assert len(tried["allreduce"]) > 1  # which the rules leave to the library
     # What is the best now is what the last run ran, from its first call on.
     best = {condition.split()[0]: learned.best(each) for condition, each in kinds.items()}
-    run = launch([*words, *launcher, mpi.compile("guarded.c"), 16], environment, TIMEOUT).check()
+    run = launch([*words, *launcher, mpi.compile("guarded.c"), FEW_CALLS], environment, TIMEOUT).check()
     for collective, choice in best.items():
         assert re.search(rf"{collective} +{choice.partition(':')[0]}", run.stderr), (best, run.stderr)
     assert "learning: best" in run.stderr
