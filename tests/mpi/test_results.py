@@ -71,12 +71,9 @@ def native_results(name: str, ranks: int, arguments: tuple[str, ...]) -> dict[st
     return results(mpi.run([program(mpi, arguments[0]), *arguments], ranks, timeout=200).check().stdout)
 
 
-def refused_calls(collective: str, choice: str, native: dict[str, str]) -> int:
+def refused_calls(collective: str, algorithm: str, native: dict[str, str]) -> int:
     """How many calls the algorithm refuses, by its requirements."""
-    algorithm, _, setting = choice.partition(":")
     refused = [REFUSED[text] for text in description(collective, algorithm)["requirements"] if text in REFUSED]
-    if setting:
-        refused.append({"short"})
     return sum(calls for kind, calls in calls_by_kind(native).items() if any(each <= kind for each in refused))
 
 
@@ -103,7 +100,7 @@ def check(
     algorithm = choice.partition(":")[0]
     reasons = run.report.native_reasons(collective)
     refused = sum(calls for reason, calls in reasons.items() if reason.startswith(f"{algorithm} needs "))
-    assert refused == refused_calls(collective, choice, native), reasons
+    assert refused == refused_calls(collective, algorithm, native), reasons
     assert run.report.calls(collective)[algorithm] + refused >= sum(calls_by_kind(native).values()), reasons
 
 
