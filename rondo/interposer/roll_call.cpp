@@ -135,19 +135,23 @@ bool is_given_up(Answer& answer) {
     return false;
 }
 
-/// Nobody waits longer than until then; 0: as long as it takes.
-RollCall wait_for(Answer& answer, int word, std::uint64_t until) {
-    for (;;) {
+/// Of a rank that may be late. Nobody waits longer than until then.
+RollCall await(Answer& answer, int word, std::uint64_t until) {
+    do {
         for (int poll = 0; poll < polls_at_once; ++poll) {
             if (is_done(answer.hearing[std::size_t(word)])) return answer.word(word);
         }
         if (is_given_up(answer)) return RollCall::not_all_here;
         sched_yield();
-        if (until != 0 && (waits_in_vain >= most_waits_in_vain || now() >= until)) {
-            ++waits_in_vain;
-            return RollCall::not_all_here;
-        }
-    }
+    } while (waits_in_vain < most_waits_in_vain && now() < until);
+    ++waits_in_vain;
+    return RollCall::not_all_here;
+}
+
+/// Of a rank that is here: the library knows best how to wait.
+RollCall await(Answer& answer, int word) {
+    mpi::library().Wait(&answer.hearing[std::size_t(word)], MPI_STATUS_IGNORE);
+    return answer.word(word);
 }
 
 RollCall speak(Answer& answer, const Words& words, RollCall own) {
@@ -165,7 +169,7 @@ RollCall speak(Answer& answer, const Words& words, RollCall own) {
         const bool is_answer = word >= words.answers();
         if (word == words.answers()) said = own;
         words.say(word, said, answer.saying[std::size_t(word)]);
-        said = std::min(said, wait_for(answer, word, is_answer ? 0 : until));
+        said = std::min(said, is_answer ? await(answer, word) : await(answer, word, until));
     }
     for (; word < words.count(); ++word) words.say(word, said, answer.saying[std::size_t(word)]);
     return said;
