@@ -101,10 +101,8 @@ void agree(const void* caller) {
         const std::string complaint = mpi::complaint_of_lone_world(here->library_version);
         if (!complaint.empty()) warn(("warning: " + complaint).c_str());
         mpi::World& world = mpi::world();
-        mpi::Differences differences = mpi::ask_for_differences();
         world.agree(here->instructions.fingerprint(), here->instructions.ask_nodes(),
-                    here->instructions.memory_sharing(), differences);
-        mpi::know_differences(differences);
+                    here->instructions.memory_sharing());
         world.impose_nodes(here->instructions.imposed_nodes());
         const std::string& directory = here->instructions.learned_directory();
         if (!directory.empty())

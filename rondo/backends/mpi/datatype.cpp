@@ -12,6 +12,7 @@ using kernels::Element;
 enum class Kind {
     signed_integer,
     unsigned_integer,
+    fortran_integer,
     floating,
     complex,
     boolean,
@@ -35,7 +36,8 @@ std::optional<Element> element_of(Kind kind, Count size) {
         }
     };
     switch (kind) {
-        case Kind::signed_integer: return by_size(Element::int8, Element::int16, Element::int32, Element::int64);
+        case Kind::signed_integer:
+        case Kind::fortran_integer: return by_size(Element::int8, Element::int16, Element::int32, Element::int64);
         case Kind::unsigned_integer: return by_size(Element::uint8, Element::uint16, Element::uint32, Element::uint64);
         case Kind::floating:
             if (size == 4) return Element::float32;
@@ -76,6 +78,7 @@ void learn(MPI_Datatype handle, Kind kind, std::optional<Element> fixed = std::n
     type.element = kind == Kind::fixed ? fixed : element_of(kind, static_cast<int>(type.size));
     // A library built with other sizes than ours (compiler flags for Fortran) must not meet our kernels.
     if (type.element && static_cast<Count>(kernels::extent(*type.element)) != type.extent) type.element.reset();
+    type.fortran_integer = kind == Kind::fortran_integer;
     if (kind == Kind::library_logical) type.library_reductions = LibraryReductions::logical;
     if (kind == Kind::library_floating) type.library_reductions = LibraryReductions::floating;
     predefined.add(handle, type);
@@ -123,7 +126,7 @@ void learn_other_languages() {
 #endif
 #ifdef MPI_INTEGER
     for (const MPI_Datatype type : {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8}) {
-        learn(type, Kind::signed_integer);
+        learn(type, Kind::fortran_integer);
     }
     for (const MPI_Datatype type : {MPI_REAL, MPI_DOUBLE_PRECISION, MPI_REAL4, MPI_REAL8}) learn(type, Kind::floating);
     learn(MPI_COMPLEX, Kind::complex);
@@ -149,6 +152,10 @@ void learn_datatypes() {
     learn_c_types();
     learn_pair_types();
     learn_other_languages();
+}
+
+void for_each_predefined(const std::function<void(Datatype&)>& visit) {
+    predefined.for_each([&](MPI_Datatype, Datatype& type) { visit(type); });
 }
 
 const Datatype* describe(MPI_Datatype handle, Datatype& derived) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "rondo/backends/mpi/library.hpp"
@@ -22,6 +24,10 @@ struct Datatype {
     bool contiguous = false;                                 ///< elements may be copied as extent bytes each
     std::optional<kernels::Element> element = std::nullopt;  ///< for our own kernels
     LibraryReductions library_reductions = LibraryReductions::none;
+    bool fortran_integer = false;  ///< on which MPI defines no logical operators
+    /// A bit for each kernels::Operation: MPI's operator whose results are the same whoever computes them, in whatever
+    /// order. Equal on all ranks.
+    std::uint16_t keeps_bits = 0;
 
     /// Elements lie in the gaps of others: blocks of scratch, one after the other, would meet.
     [[nodiscard]] bool interlocks() const { return extent < true_extent; }
@@ -33,6 +39,9 @@ struct Datatype {
 
 /// Fills the table of predefined datatypes. Once, after `connect` and MPI_Init.
 void learn_datatypes();
+
+/// Each of that table, in the same order on all ranks. Nobody may read it meanwhile.
+void for_each_predefined(const std::function<void(Datatype&)>& visit);
 
 /// The facts of a datatype: from the table, or asked of the library and put into `derived`. nullptr for a null or an
 /// empty one, with which the library must deal.

@@ -8,8 +8,8 @@
 
 namespace rondo::mpi {
 
-/// What is known about predefined handles: filled once, then only read. Handles are integers in one ABI and pointers in
-/// the others.
+/// What is known about predefined handles: filled before anybody else can read it. Handles are integers in one ABI and
+/// pointers in the others.
 template <class Handle, class Facts, std::size_t slots>
 class HandleTable {
   public:
@@ -23,6 +23,13 @@ class HandleTable {
         used_[slot] = true;
         handles_[slot] = handle;
         facts_[slot] = facts;
+        added_[count_++] = slot;
+    }
+
+    /// Each entry, in the order in which they were added.
+    template <class Visit>
+    void for_each(Visit&& visit) {
+        for (std::size_t i = 0; i < count_; ++i) visit(handles_[added_[i]], facts_[added_[i]]);
     }
 
     [[nodiscard]] const Facts* find(Handle handle) const {
@@ -43,6 +50,8 @@ class HandleTable {
     std::array<Handle, slots> handles_{};
     std::array<Facts, slots> facts_{};
     std::array<bool, slots> used_{};
+    std::array<std::size_t, slots> added_{};
+    std::size_t count_ = 0;
 };
 
 }  // namespace rondo::mpi

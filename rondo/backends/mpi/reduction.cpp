@@ -6,15 +6,16 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <span>
-#include <tuple>
+#include <optional>
 #include <utility>
 
 #include "rondo/backends/mpi/handle_table.hpp"
+#include "rondo/core/fingerprint.hpp"
 
 namespace rondo::mpi {
 namespace {
 
+using kernels::Element;
 using kernels::Operation;
 
 struct PredefinedOperator {
@@ -40,106 +41,101 @@ bool library_reduces(Operation operation, LibraryReductions kind) {
     return false;
 }
 
-/// Of elements about which the library is asked: integers are first.
-struct Asked {
-    kernels::Element element;
-    MPI_Datatype type;
+#ifdef RONDO_ABI_SIMGRID
+constexpr bool may_ask = false;  // it aborts who asks about a type that is not served
+#else
+constexpr bool may_ask = true;
+#endif
+
+/// Of an element, in bytes: its value, and perhaps an index.
+struct Parts {
+    std::size_t value = 0, index = 0, index_at = 0;
 };
-constexpr std::size_t most_asked = 10;
-constexpr std::size_t operations_asked = 10;  // all but MPI_MAXLOC and MPI_MINLOC
-using Places = std::array<Asked, most_asked>;
 
-const Places& asked() {
-    using kernels::Element;
-    static const Places elements = {{{Element::int8, MPI_INT8_T},
-                                     {Element::int16, MPI_INT16_T},
-                                     {Element::int32, MPI_INT32_T},
-                                     {Element::int64, MPI_INT64_T},
-                                     {Element::uint8, MPI_UINT8_T},
-                                     {Element::uint16, MPI_UINT16_T},
-                                     {Element::uint32, MPI_UINT32_T},
-                                     {Element::uint64, MPI_UINT64_T},
-                                     {Element::boolean, MPI_C_BOOL},
-                                     {Element::byte, MPI_BYTE}}};
-    return elements;
-}
-
-Differences differences = all_differ;
-
-struct Bit {
-    std::size_t word;
-    long long value;
-};
-constexpr Bit bit_of(Operation operation, std::size_t place) {
-    constexpr std::size_t in_a_word = most_asked * operations_asked / std::tuple_size_v<Differences>;
-    const std::size_t index = static_cast<std::size_t>(operation) * most_asked + place;
-    return {index / in_a_word, 1LL << (index % in_a_word)};
-}
-
-bool same_for_all(Operation operation, const Datatype& type) {
-    if (!type.element) return is_logical(operation);  // of a type that only the library knows
-    switch (*type.element) {
-        case kernels::Element::long_int:
-        case kernels::Element::int_int:
-        case kernels::Element::short_int: return true;
-        default: break;
+/// Nothing where no reduction keeps bits: a floating-point sum depends on the order, and so does a maximum of NaN, or
+/// of zeros of both signs.
+std::optional<Parts> exact_parts(Element element) {
+    switch (element) {
+        case Element::int8:
+        case Element::uint8:
+        case Element::boolean:
+        case Element::byte: return Parts{1};
+        case Element::int16:
+        case Element::uint16: return Parts{2};
+        case Element::int32:
+        case Element::uint32: return Parts{4};
+        case Element::int64:
+        case Element::uint64: return Parts{8};
+        case Element::long_int: return Parts{sizeof(long), sizeof(int), sizeof(long)};
+        case Element::int_int: return Parts{sizeof(int), sizeof(int), sizeof(int)};
+        case Element::short_int: return Parts{sizeof(short), sizeof(int), sizeof(int)};
+        default: return std::nullopt;
     }
-    const auto* const found = std::ranges::find(asked(), *type.element, &Asked::element);
-    if (found == asked().end()) return false;
-    const Bit bit = bit_of(operation, static_cast<std::size_t>(found - asked().begin()));
-    return (differences[bit.word] & bit.value) == 0;
 }
 
-/// Every combination of extremes, in all positions of the longest vector registers, and behind them.
-constexpr std::size_t bytes_asked = 2 * 64 + 2 * 25;
-struct Vector {
-    alignas(64) std::array<unsigned char, bytes_asked> bytes{};
+/// Operands with every combination of 0, 1, -1, the least and the greatest integer of their size, signed or not, in
+/// turn: whole vectors of 64 bytes, and behind these whatever ends one, for which vector kernels have code of their
+/// own.
+class Extremes {
+  public:
+    explicit Extremes(Element element, const Parts& parts)
+        : extent_(kernels::extent(element)),
+          count_(std::max(vectors_bytes / extent_, combinations) + vector_bytes / extent_ - 1) {
+        const std::uint64_t mask = element == Element::boolean ? 1 : ~std::uint64_t{0};
+        for (std::size_t i = 0; i < count_; ++i) {
+            char *const left = left_.data() + i * extent_, *const right = right_.data() + i * extent_;
+            store(left, extreme(i, parts.value) & mask, parts.value);
+            store(right, extreme(i / extremes, parts.value) & mask, parts.value);
+            if (parts.index == 0) continue;
+            store(left + parts.index_at, extreme(2 * i, parts.index), parts.index);
+            store(right + parts.index_at, extreme(3 * i + 1, parts.index), parts.index);
+        }
+    }
+
+    /// True if the library's reduction gives what the kernel gives.
+    [[nodiscard]] bool reduces_alike(MPI_Op op, MPI_Datatype type, kernels::Kernel kernel) const {
+        Bytes ours = right_, theirs = right_;
+        kernel(left_.data(), right_.data(), ours.data(), count_);
+        const auto count = static_cast<int>(count_);
+        return library().Reduce_local(left_.data(), theirs.data(), count, type, op) == MPI_SUCCESS && ours == theirs;
+    }
+
+  private:
+    static constexpr std::size_t extremes = 5, combinations = extremes * extremes;
+    static constexpr std::size_t vector_bytes = 64, vectors_bytes = 4 * vector_bytes;
+    using Bytes = std::array<char, 512>;
+
+    static std::uint64_t extreme(std::size_t number, std::size_t bytes) {
+        const std::uint64_t sign = std::uint64_t{1} << (8 * bytes - 1);
+        const std::uint64_t all[extremes] = {0, sign, 1, sign - 1, ~std::uint64_t{0}};
+        return all[number % extremes];
+    }
+    static void store(char* into, std::uint64_t bits, std::size_t bytes) {
+        const auto narrow = [into](auto number) { std::memcpy(into, &number, sizeof number); };
+        if (bytes == 1) narrow(static_cast<std::uint8_t>(bits));
+        if (bytes == 2) narrow(static_cast<std::uint16_t>(bits));
+        if (bytes == 4) narrow(static_cast<std::uint32_t>(bits));
+        if (bytes == 8) narrow(bits);
+    }
+
+    std::size_t extent_, count_;
+    Bytes left_{}, right_{};
 };
 
-/// As an element of so many bytes has it, of the least one on.
-std::uint64_t extreme(std::size_t which, std::size_t size, bool is_boolean) {
-    const std::uint64_t sign = std::uint64_t{1} << (8 * size - 1);
-    const std::array<std::uint64_t, 5> extremes = {0, 1, sign - 1, sign, ~std::uint64_t{0}};
-    return is_boolean ? which % 2 : extremes[which];
-}
-
-bool differs(kernels::Kernel kernel, MPI_Op op, const Asked& asked, std::size_t size) {
-    Vector left, right, of_rondo;
-    const bool is_boolean = asked.element == kernels::Element::boolean;
-    const std::size_t count = bytes_asked / size;
-    for (std::size_t i = 0; i < count; ++i) {
-        const std::uint64_t one = extreme(i % 5, size, is_boolean), another = extreme(i / 5 % 5, size, is_boolean);
-        std::memcpy(left.bytes.data() + i * size, &one, size);
-        std::memcpy(right.bytes.data() + i * size, &another, size);
-    }
-    kernel(left.bytes.data(), right.bytes.data(), of_rondo.bytes.data(), count);
-    const int error =
-        library().Reduce_local(left.bytes.data(), right.bytes.data(), static_cast<int>(count), asked.type, op);
-    return error != MPI_SUCCESS || std::memcmp(right.bytes.data(), of_rondo.bytes.data(), count * size) != 0;
-}
-
-/// The last two are those about which the library is not asked.
-const std::array<std::pair<MPI_Op, Operation>, kernels::operations>& operators() {
-    static const std::array<std::pair<MPI_Op, Operation>, kernels::operations> all = {
-        {{MPI_MAX, Operation::max},
-         {MPI_MIN, Operation::min},
-         {MPI_SUM, Operation::sum},
-         {MPI_PROD, Operation::prod},
-         {MPI_LAND, Operation::land},
-         {MPI_BAND, Operation::band},
-         {MPI_LOR, Operation::lor},
-         {MPI_BOR, Operation::bor},
-         {MPI_LXOR, Operation::lxor},
-         {MPI_BXOR, Operation::bxor},
-         {MPI_MAXLOC, Operation::maxloc},
-         {MPI_MINLOC, Operation::minloc}}};
-    return all;
+constexpr std::uint16_t bit_of(Operation operation) {
+    return static_cast<std::uint16_t>(1U << static_cast<unsigned>(operation));
 }
 
 }  // namespace
 
 void learn_operators() {
-    for (const auto& [handle, operation] : operators()) {
+    const std::pair<MPI_Op, Operation> operators[] = {
+        {MPI_MAX, Operation::max},   {MPI_MIN, Operation::min},       {MPI_SUM, Operation::sum},
+        {MPI_PROD, Operation::prod}, {MPI_LAND, Operation::land},     {MPI_BAND, Operation::band},
+        {MPI_LOR, Operation::lor},   {MPI_BOR, Operation::bor},       {MPI_LXOR, Operation::lxor},
+        {MPI_BXOR, Operation::bxor}, {MPI_MAXLOC, Operation::maxloc}, {MPI_MINLOC, Operation::minloc},
+    };
+    for (const auto& [handle, operation] : operators) {
         PredefinedOperator facts{true, operation};
         for (std::size_t i = 0; i < kernels::elements; ++i) {
             facts.kernel_of[i] = kernels::find(operation, static_cast<kernels::Element>(i));
@@ -149,21 +145,31 @@ void learn_operators() {
     for (const MPI_Op op : {MPI_REPLACE, MPI_NO_OP}) predefined_operators.add(op, {});
 }
 
-Differences ask_for_differences() {
-    Differences found{};
-    for (const auto& [op, operation] : std::span(operators()).first<operations_asked>()) {
-        for (std::size_t place = 0; place < most_asked; ++place) {
-            const Asked& each = asked()[place];
-            const kernels::Kernel kernel = kernels::find(operation, each.element);
-            if (kernel == nullptr || !differs(kernel, op, each, kernels::extent(each.element))) continue;
-            const Bit bit = bit_of(operation, place);
-            found[bit.word] |= bit.value;
+std::uint64_t compare_reductions() {
+    Fingerprint answers;
+    for_each_predefined([&](Datatype& type) {
+        // Rondo has the library reduce these, too.
+        if (type.library_reductions == LibraryReductions::logical) {
+            type.keeps_bits = bit_of(Operation::land) | bit_of(Operation::lor) | bit_of(Operation::lxor);
         }
-    }
-    return found;
+        const auto parts = type.element ? exact_parts(*type.element) : std::nullopt;
+        if (!parts || !may_ask) return;
+        const Extremes operands(*type.element, *parts);
+        predefined_operators.for_each([&](MPI_Op op, const PredefinedOperator& known) {
+            const kernels::Kernel kernel = known.kernel_of[static_cast<std::size_t>(*type.element)];
+            const bool is_defined = kernel != nullptr && !(type.fortran_integer && is_logical(known.operation));
+            if (is_defined && operands.reduces_alike(op, type.handle, kernel)) {
+                type.keeps_bits = static_cast<std::uint16_t>(type.keeps_bits | bit_of(known.operation));
+            }
+        });
+        answers.add(type.keeps_bits);
+    });
+    return answers.value();
 }
 
-void know_differences(const Differences& agreed) { differences = agreed; }
+void distrust_reductions() {
+    for_each_predefined([](Datatype& type) { type.keeps_bits = 0; });
+}
 
 Reduction::Reduction(MPI_Op op, const Datatype& type) : op_(op), subject_(&type) {
     if (type.interlocks()) {
@@ -173,7 +179,7 @@ Reduction::Reduction(MPI_Op op, const Datatype& type) : op_(op), subject_(&type)
     if (const PredefinedOperator* known = predefined_operators.find(op)) {
         commutative_ = predefined_ = true;
         operation_ = known->operation;
-        keeps_bits_ = same_for_all(known->operation, type);
+        keeps_bits_ = (type.keeps_bits & bit_of(known->operation)) != 0;
         if (type.element) kernel_ = known->kernel_of[static_cast<std::size_t>(*type.element)];
         // Neither: MPI does not define the operator on the type, and the library shall say so.
         if (kernel_ == nullptr && !(known->reduces && library_reduces(known->operation, type.library_reductions))) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -67,15 +67,12 @@ class Reduction {
 /// Fills the table of predefined operators. Once, after `connect`.
 void learn_operators();
 
-/// For which operators on integers, truth values and bytes results depend on who applies them: a bit for each pair of
-/// operator and element. Libraries may saturate where Rondo's kernels wrap around.
-using Differences = std::array<long long, 2>;
-constexpr Differences all_differ = {(1LL << 50) - 1, (1LL << 50) - 1};
-/// Asks the library for reductions of extreme values, on this processor. After `learn_operators`; takes some ten
-/// microseconds.
-Differences ask_for_differences();
-/// What all ranks have agreed on. Before that, all differ.
-void know_differences(const Differences& differences);
+/// Asks the library what its own reductions of integers, truth values and bytes give at the extremes, and remembers
+/// where that is what Rondo's kernels give: no other operator keeps bits. Once, in MPI_Init, after the tables are
+/// filled. Libraries may saturate where kernels wrap around, or compare without signs. Returns a hash of the answers.
+std::uint64_t compare_reductions();
+/// The hashes of ranks differ, because their processors do: no operator keeps bits.
+void distrust_reductions();
 
 template <class CopyElements>
 int Reduction::apply(const void* left, const void* right, void* into, Count count, CopyElements&& copy) const {

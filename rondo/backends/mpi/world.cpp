@@ -10,6 +10,7 @@
 #include <string_view>
 #include <thread>
 
+#include "rondo/backends/mpi/reduction.hpp"
 #include "rondo/backends/shared_memory/region.hpp"
 #include "rondo/core/fingerprint.hpp"
 
@@ -73,10 +74,10 @@ World& world() {
     return the_world;
 }
 
-void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing sharing, Differences& differences) {
+void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing sharing) {
     const MPI_Comm all = library().comm_world;
     messages_ = library().comm_null;
-    const ErrorsReturned errors_returned(all);
+    const ErrorsReturned errors_returned(all), errors_of_self(library().comm_self);
     library().Comm_rank(all, &rank_);
     library().Comm_size(all, &size_);
     if (size_ == 1 || library().Comm_group(all, &group_) != MPI_SUCCESS) return;
@@ -91,12 +92,12 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing 
     // One on which it failed must not part from the others. SimGrid aborts who asks.
     const bool may_share =
         sharing == MemorySharing::automatic && !shared_memory::addresses_are_limited() && !was_spawned();
-    const auto [first, second] = std::exchange(differences, all_differ);
-    long long votes[11] = {
-        hash,   -hash,  tags,   threads < MPI_THREAD_MULTIPLE ? 1 : 0, host, -host, may_share ? 1 : 0, first,
-        -first, second, -second};
+    const auto reductions = static_cast<long long>(compare_reductions() >> 1);
+    long long votes[9] = {
+        hash,       -hash,      tags, threads < MPI_THREAD_MULTIPLE ? 1 : 0, host, -host, may_share ? 1 : 0,
+        reductions, -reductions};
     if (!all_minimum(all, votes)) return;
-    if (votes[7] == -votes[8] && votes[9] == -votes[10]) differences = {first, second};
+    if (votes[7] != -votes[8]) distrust_reductions();
     agreed_ = true;
     tags_ = static_cast<int>(votes[2]);
     is_serial_ = votes[3] != 0;

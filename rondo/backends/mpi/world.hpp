@@ -17,7 +17,6 @@
 #include "rondo/backends/mpi/duel.hpp"
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/backends/mpi/node.hpp"
-#include "rondo/backends/mpi/reduction.hpp"
 #include "rondo/core/block.hpp"
 #include "rondo/core/placement.hpp"
 
@@ -53,8 +52,7 @@ class World {
 
     /// Once, in MPI_Init, on all ranks: it communicates. `instructions`: a hash of what decides on this rank, the other
     /// arguments included.
-    /// `differences`: of this rank before, of all ranks after; all, where ranks have different processors.
-    void agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing sharing, Differences& differences);
+    void agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing sharing);
 
     /// Once, behind `agree`, on all ranks: the node of each rank, whatever the library says. Empty: as that says.
     /// Memory is shared by those who can, all the same.
