@@ -263,9 +263,9 @@ def _library(text: str) -> dict[str, Any]:
 
 def _rounds(traits: Mapping[str, Any], type_name: str, operator: str) -> bool | None:
     """Whether the last bits of a result depend on who carries the call out; None for elements of an unknown type."""
-    if not traits["has_operation"] or operator != "sum":
+    if not traits["has_operation"] or operator == USER_OPERATOR:
         return False
-    return type_name in ("float", "double") if type_name in plans.TYPES else None
+    return type_name.startswith(("float", "double")) if type_name in plans.TYPES else None
 
 
 def _rules(named: str | None, library: str) -> tuple[Path | None, list[str]]:
