@@ -68,7 +68,7 @@ inline mpi::Duel* known_duel(const mpi::Duel& fresh, mpi::Communicator& communic
     return communicator.begin_duel(duel);
 }
 
-/// The same, or a new one; nullptr if there are too many.
+/// The duel that is known, or a new one; nullptr if there are too many.
 inline mpi::Duel* duel_about(const mpi::Duel& fresh, mpi::Communicator& communicator) {
     mpi::Duel* const known = known_duel(fresh, communicator);
     return known != nullptr ? known : communicator.begin_duel(fresh);
@@ -106,8 +106,8 @@ inline void wait_in_vain(mpi::Duel& duel, mpi::Communicator& communicator) {
     if (duel.comes_again() || !communicator.has_patience()) end_uncompared(duel, communicator);
 }
 
-/// All ranks are there, and ready. Else all know that, and the duel has noticed.
-inline bool comes_together(mpi::Duel& duel, const SeenCall& seen, bool is_ready) {
+/// Waits for all ranks. True if they are here, and ready. Else all of them know that, and the duel has noticed it.
+inline bool bring_together(mpi::Duel& duel, const SeenCall& seen, bool is_ready) {
     // Who has a part of nothing need not wait, as it may be where lengths differ.
     const bool call_waits_for_all = seen.function.has.waiting_for_all() && !seen.call.counts.is_argument();
     if (!call_waits_for_all && !seen.communicator.has_patience()) {
@@ -130,7 +130,7 @@ inline void judge_if_due(mpi::Duel& duel, const SeenCall& seen) {
     const bool keeps_begun = duel.is_worth_keeping() && learned().keeps_begun(communicator);
     if (!duel.is_due() && !keeps_begun) return;
     const bool may_be_apart = duel.is_in_row() && !duel.kind().rounding;
-    if (may_be_apart && !comes_together(duel, seen, true)) {
+    if (may_be_apart && !bring_together(duel, seen, true)) {
         if (!duel.is_over()) duel.forget_row();
         return;
     }
@@ -164,7 +164,7 @@ std::optional<mpi::Rival> untimed(mpi::Duel& duel, const SeenCall& seen, IsReady
         return rival;
     }
     const mpi::Rival rival = duel.stand_in();
-    if (!duel.comes_together() || comes_together(duel, seen, is_ready())) return std::nullopt;
+    if (!duel.needs_all_ranks() || bring_together(duel, seen, is_ready())) return std::nullopt;
     return duel.is_over() ? duel.winner() : rival;
 }
 

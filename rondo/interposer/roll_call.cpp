@@ -62,7 +62,7 @@ class Words {
     int half_;
 };
 
-/// Of a rank, in one roll call. What it has not heard when it goes on is left for those who come later.
+/// What a rank says and hears in one roll call. What it has not heard when it goes on is left for those who come later.
 struct Answer {
     static constexpr int most_words = 2 * 31;  // ranks are ints
     enum class State : std::uint8_t { unused, given, left };
@@ -135,7 +135,7 @@ bool is_given_up(Answer& answer) {
     return false;
 }
 
-/// Of a rank that may be late. Nobody waits longer than until then.
+/// The word of a rank that may be late. Nobody waits for it longer than until then.
 RollCall await(Answer& answer, int word, std::uint64_t until) {
     do {
         for (int poll = 0; poll < polls_at_once; ++poll) {
@@ -148,7 +148,7 @@ RollCall await(Answer& answer, int word, std::uint64_t until) {
     return RollCall::not_all_here;
 }
 
-/// Of a rank that is here: the library knows best how to wait.
+/// The word of a rank that is here: the library knows best how to wait for it.
 RollCall await(Answer& answer, int word) {
     mpi::library().Wait(&answer.hearing[std::size_t(word)], MPI_STATUS_IGNORE);
     return answer.word(word);
@@ -175,7 +175,8 @@ RollCall speak(Answer& answer, const Words& words, RollCall own) {
     return said;
 }
 
-/// Of a rank that has left too many answers to keep one more: it goes on. What the others say is of no matter to it.
+/// The roll call of a rank that has left too many answers to keep one more: it goes on. What the others say is of no
+/// matter to it.
 RollCall go_on(const Words& words, const mpi::Communicator& communicator) {
     static int of_no_matter = 0;
     for (int word = 0; word < words.count(); ++word) {

@@ -146,7 +146,7 @@ TEST(Duel, takes_short_calls_in_rows_for_which_ranks_come_together_once) {
     int together = 0, changes = 0;
     Rival before = duel.next();
     for (int call = 0; !duel.is_over(); ++call) {
-        together += duel.comes_together() ? 1 : 0;
+        together += duel.needs_all_ranks() ? 1 : 0;
         EXPECT_EQ(duel.is_in_row(), call >= first_round);
         changes += duel.next() != before ? 1 : 0;
         before = duel.next();
@@ -426,7 +426,7 @@ TEST(Duel, forgets_a_row_after_which_ranks_do_not_come_together) {
     duel.forget_row();
     EXPECT_FALSE(duel.is_stuck());
     EXPECT_TRUE(duel.is_in_row());
-    EXPECT_TRUE(duel.comes_together());
+    EXPECT_TRUE(duel.needs_all_ranks());
     EXPECT_EQ(duel.timed_calls(), 0);
 }
 
@@ -461,7 +461,7 @@ TEST(Duel, changes_no_bits_before_the_next_run) {
     while (!duel.is_over()) {
         for (const Rival rival : {Rival::library, Rival::rondo}) {  // whose result is left
             for (int call = 0, repetitions = duel.repetitions(); call < repetitions; ++call) {
-                EXPECT_TRUE(duel.comes_together());
+                EXPECT_TRUE(duel.needs_all_ranks());
                 EXPECT_EQ(duel.next(), rival);
                 duel.begin();
                 duel.end(rival == Rival::rondo ? 3000.0F : 1000.0F);

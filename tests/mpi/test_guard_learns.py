@@ -29,6 +29,7 @@ from rondo.selection import learned
 
 CALLS = 40
 RANKS = 2
+DAY = "9999-01-01"  # never too old
 
 
 ROOM = 2.5
@@ -60,6 +61,24 @@ def kept_in(variables: dict[str, str]) -> learned.Kept:
     """The one file."""
     (path,) = learned.files(Path(variables["RONDO_LEARNED"]))
     return learned.read(path)
+
+
+def make_up(
+    variables: dict[str, str], mpi: MpiLibrary, ranks: int, *, library: float, calls: int = 5, day: str = DAY
+) -> None:
+    """Verdicts about the calls of guarded.c, and nothing else: Rondo's choices took a second, the library `library`."""
+    mpi.run_under_rondo([mpi.compile("guarded.c"), "1"], ranks, environment=variables).check()  # makes the file
+    kept = kept_in(variables)
+    lines = [
+        f"{about} processes={ranks} nodes=1 fewest_on_node={ranks} most_on_node={ranks} in_rank_order=yes "
+        f"shared_memory=no choice={choice}:segment=8 rondo=1 library={library} calls={calls} day={day}\n"
+        for about, choice in (
+            ("bcast bytes=80000 commutative=no rounding=no", "linear_pipeline"),
+            ("allreduce bytes=80000 commutative=yes rounding=no", "ring"),
+            ("allreduce bytes=160000 commutative=yes rounding=yes", "ring"),
+        )
+    ]
+    learned.change(kept.path, add="".join(lines), forget=[each.line for each in kept.all])
 
 
 def let_library_take(seconds: str, kept: learned.Kept) -> None:
@@ -154,8 +173,7 @@ def test_an_old_verdict_does_not_keep_a_duel_from_going_on(mpi: MpiLibrary, vari
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 def test_what_was_begun_is_not_for_a_part_of_the_world(mpi: MpiLibrary, variables: dict[str, str]) -> None:
     command = [mpi.compile("guarded.c"), "60", "0", "3"]
-    mpi.run_under_rondo(command, 4, environment=variables).check()
-    let_library_take("1e-06", kept_in(variables))
+    make_up(variables, mpi, 4, library=1e-06)
     mpi.run_under_rondo([mpi.compile("guarded.c"), "1"], 2, environment=variables).check()
     begun = kept_in(variables).begun
     assert {(each.collective, each.processes) for each in begun} == {("bcast", 2), ("allreduce", 2)}
@@ -208,15 +226,8 @@ def test_verdicts_hold_the_longer_the_more_calls_were_compared(
     mpi: MpiLibrary, variables: dict[str, str], compared: int, holds: bool
 ) -> None:
     command = [mpi.compile("guarded.c"), str(CALLS)]
-    mpi.run_under_rondo(command, RANKS, environment=variables).check()
-    kept = kept_in(variables)
     day = datetime.datetime.now(datetime.timezone.utc).date() - datetime.timedelta(days=3)
-    verdict = (
-        "bcast bytes=80000 commutative=no rounding=no processes=2 nodes=1 fewest_on_node=2 most_on_node=2 "
-        f"in_rank_order=yes shared_memory=no choice=linear_pipeline:segment=8 rondo=1 library=1000 calls={compared} "
-        f"day={day}"
-    )
-    learned.change(kept.path, add=verdict + "\n", forget=[each.line for each in kept.all])
+    make_up(variables, mpi, RANKS, library=1000, calls=compared, day=str(day))
     run = mpi.run_under_rondo(command, RANKS, environment=variables).check()
     assert (calls(run, "bcast") == {"linear_pipeline": CALLS}) == holds
     assert (COMPARED in calls(run, "bcast")) != holds
@@ -226,8 +237,7 @@ def test_verdicts_hold_the_longer_the_more_calls_were_compared(
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 def test_it_holds_for_parts_of_the_world_and_not_for_another(mpi: MpiLibrary, variables: dict[str, str]) -> None:
     command = [mpi.compile("guarded.c"), "60", "0", "3"]
-    mpi.run_under_rondo(command, 4, environment=variables).check()
-    let_library_take("1e-06", kept_in(variables))
+    make_up(variables, mpi, 4, library=1e-06)
     second = mpi.run_under_rondo(command, 4, environment=variables).check()
     assert calls(second, "bcast") == {TAKEN_BACK: 60}
     other = mpi.run_under_rondo([*command[:2], "0"], 3, environment=variables).check()
@@ -240,14 +250,7 @@ def test_what_is_known_of_a_part_comes_before_what_the_world_finds_out(
     mpi: MpiLibrary, variables: dict[str, str]
 ) -> None:
     command = [mpi.compile("guarded.c"), "60", "0", "3"]
-    mpi.run_under_rondo(command, 4, environment=variables).check()
-    kept = kept_in(variables)
-    of_pairs = (
-        "bcast bytes=80000 commutative=no rounding=no processes=2 nodes=1 fewest_on_node=2 most_on_node=2 "
-        "in_rank_order=yes shared_memory=no choice=linear_pipeline:segment=8 rondo=1 library=1000 calls=2 "
-        "day=9999-01-01"
-    )
-    learned.change(kept.path, add=of_pairs + "\n", forget=[each.line for each in kept.all])
+    make_up(variables, mpi, 2, library=1000)
     run = mpi.run_under_rondo(command, 4, environment=variables).check()
     broadcasts = calls(run, "bcast")
     assert {TAKEN_BACK, TOO_BUSY} & set(broadcasts)  # on the world and its copy

@@ -56,7 +56,7 @@ constexpr int fastest_needed(int calls) {
     return calls + 1;
 }
 
-/// What calls of both rivals took, as many of each. Sorts them.
+/// Compares the times of calls, as many of one rival as of the other. Sorts them.
 inline Comparison compare(std::span<float> rondo, std::span<float> library) {
     Comparison found;
     const auto calls = static_cast<int>(std::min(rondo.size(), library.size()));

@@ -132,14 +132,15 @@ class Duel {
     [[nodiscard]] bool is_undecided() const {
         return over_ && !is_uncompared() && finding_ == Comparison::Finding::noise;
     }
-    /// What a call took, once the ranks have judged. Equal where there is no difference.
+    /// The time of an undisturbed call, once the ranks have judged. Both rivals have the same if there is no
+    /// difference.
     [[nodiscard]] float time_of(Rival rival) const { return rival == Rival::rondo ? rondo_ : library_; }
 
     /// Who carries out the next call.
     [[nodiscard]] Rival next() const { return times_next() ? rival_in(timed_) : stand_in(); }
     [[nodiscard]] bool times_next() const { return calls_to_wait_ == 0; }
     /// Ranks come together before the next call. After it, if it is not so before each, before they judge.
-    [[nodiscard]] bool comes_together() const { return !in_row_ || kind_.rounding || timed_ == 0; }
+    [[nodiscard]] bool needs_all_ranks() const { return !in_row_ || kind_.rounding || timed_ == 0; }
     [[nodiscard]] bool is_in_row() const { return in_row_; }
     /// How often one rival carries out a call that both do, one after the other.
     [[nodiscard]] int repetitions() const { return in_row_ ? calls_in_row : 1; }
@@ -191,8 +192,8 @@ class Duel {
     [[nodiscard]] bool is_worth_keeping() const {
         return is_long() && !in_row_ && rows_ == 0 && !comes_again_ && (!kind_.rounding || timed_ % 2 == 0);
     }
-    /// Of the calls, in their order: each of the rank that took longest, as far as the ranks have judged; the others
-    /// of this rank.
+    /// The time of each call that was timed, in their order. Ranks have agreed on those that they have judged; the
+    /// others are those of this rank.
     [[nodiscard]] const Times& times() const { return times_; }
     /// `slowest`: what each call took on the rank that took longest.
     void judge(const Times& slowest) {
@@ -238,7 +239,7 @@ class Duel {
         timed_ = judged_ = skipped_ = 0;
         times_.fill(std::numeric_limits<float>::max());  // of calls that nobody has seen the end of
     }
-    /// What was found before stays if this look has found nothing.
+    /// Ends a look. If it has found nothing, the verdict from before stays.
     void decide(const Comparison& found) {
         const Rival before = winner_;
         const bool is_alike = found.finding == Comparison::Finding::alike;
@@ -254,7 +255,7 @@ class Duel {
         cost_ = cost_of_look(timed_ / 2);
         close();
     }
-    /// What a look at so many calls of each costs, in calls of the faster rival: the slower one has half of them, and
+    /// The cost of a look at so many calls of each, in calls of the faster rival: the slower one has half of them, and
     /// ranks come together.
     [[nodiscard]] float cost_of_look(int calls) const {
         const float slower = std::max(rondo_, library_), faster = std::min(rondo_, library_);

@@ -9,7 +9,8 @@
 namespace rondo::mpi {
 namespace {
 
-/// What a launcher tells each process. A batch job has SLURM_NTASKS, too: that of a step is srun's alone.
+/// The variables by which a launcher tells each process how many there are, and which one it is. SLURM_NTASKS is not
+/// among them: a batch job has it, too, where srun has started nothing.
 struct Told {
     const char *size, *rank;
 };

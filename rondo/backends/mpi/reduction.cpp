@@ -47,7 +47,7 @@ constexpr bool may_ask = false;  // it aborts who asks about a type that is not 
 constexpr bool may_ask = true;
 #endif
 
-/// Of an element, in bytes: its value, and perhaps an index.
+/// The bytes of an element: those of its value, and perhaps of an index.
 struct Parts {
     std::size_t value = 0, index = 0, index_at = 0;
 };

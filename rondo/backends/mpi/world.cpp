@@ -77,7 +77,12 @@ World& world() {
 void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing sharing) {
     const MPI_Comm all = library().comm_world;
     messages_ = library().comm_null;
-    const ErrorsReturned errors_returned(all), errors_of_self(library().comm_self);
+    const ErrorsReturned errors_returned(all);
+#ifdef RONDO_ABI_OPENMPI
+    // Errors of MPI_Reduce_local end up there. MPICH, too, asks MPI_COMM_SELF first, but only once somebody has set its
+    // handler, which cannot be unset: until then it asks MPI_COMM_WORLD.
+    const ErrorsReturned errors_of_self(library().comm_self);
+#endif
     library().Comm_rank(all, &rank_);
     library().Comm_size(all, &size_);
     if (size_ == 1 || library().Comm_group(all, &group_) != MPI_SUCCESS) return;
