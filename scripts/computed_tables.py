@@ -96,6 +96,53 @@ def one_node(page: Page, file: str, start: str = "together", names: dict[str, st
     return markdown(shown)
 
 
+Ratios = dict[tuple[str, str], dict[tuple[int, int, str], float]]  # (library, collective): (ranks, bytes, start)
+
+
+def _of_native_by_rules(file: str) -> Ratios:
+    """What the rules take as a part of native's time, as whole_node.py measured it."""
+    times: dict[tuple[str, str], dict[tuple[int, int, str], dict[str, float]]] = {}
+    for each in records(file):
+        cell = int(each["ranks"]), int(each["bytes"]), each["start"]
+        cells = times.setdefault((each["library"], each["collective"]), {})
+        cells.setdefault(cell, {})[each["choice"]] = float(each["microseconds"])
+    return {
+        subject: {cell: found["rules"] / found[NATIVE] for cell, found in cells.items()}
+        for subject, cells in times.items()
+    }
+
+
+def whole_node(page: Page, file: str, libraries: list[str], ranks: list[int], sizes: list[int]) -> str:
+    """Ranks of one node that start together: under the default rules, as parts of native's time."""
+    del page
+    ratios = _of_native_by_rules(file)
+    heads = [f"{NAMES[library]}, {number}" for library in libraries for number in ranks]
+    rows = [["collective", "bytes", *heads]]
+    for collective in dict.fromkeys(collective for _, collective in ratios):
+        for size in sizes if collective != "barrier" else [0]:
+            cells = [ratios[library, collective][number, size, "together"] for library in libraries for number in ranks]
+            rows.append([collective, bytes_text(size) if size else "", *(f"{each:.2f}" for each in cells)])
+    return markdown(rows)
+
+
+def whole_node_means(page: Page, file: str, names: dict[str, str]) -> str:
+    """Geometric means over all lengths and numbers of ranks from three on, of each library."""
+    del page
+    ratios = _of_native_by_rules(file)
+    starts = {"together": "", "row": ", in a row"}
+    rows = [["collective", *(f"{name}{how}" for name in names.values() for how in starts.values())]]
+    for collective in dict.fromkeys(collective for _, collective in ratios):
+        means = [
+            statistics.geometric_mean(
+                ratio for (ranks, _, how), ratio in ratios[library, collective].items() if how == start and ranks > 2
+            )
+            for library in names
+            for start in starts
+        ]
+        rows.append([collective, *(f"{each:.2f}" for each in means)])
+    return markdown(rows)
+
+
 def guarded(page: Page, files: list[str], rules: str, names: dict[str, str] | None = None) -> str:
     """A program under rules with and without the guard, on each cluster with each library: runs of guard.py.
 
@@ -215,6 +262,8 @@ KINDS: dict[str, Callable[..., str]] = {
     for each in (
         literature,
         one_node,
+        whole_node,
+        whole_node_means,
         guarded,
         tuned,
         badly_tuned,

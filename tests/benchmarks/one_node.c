@@ -45,7 +45,7 @@ static void meet(void) {
     }
 }
 
-static int *input, *output, counts[64];
+static int *input, *output, counts[64], parts[64], offsets[64]; /* equal parts */
 
 static void by_hand(void) {
     static long call;
@@ -73,6 +73,18 @@ static void call(const char* collective, int count) {
     else if (!strcmp(collective, "allgather"))
         MPI_Allgather(input, counts[size - 1], MPI_INT, output, counts[size - 1], MPI_INT, world);
     else if (!strcmp(collective, "reduce_scatter")) MPI_Reduce_scatter(input, output, counts, MPI_INT, MPI_SUM, world);
+    else if (!strcmp(collective, "alltoall"))
+        MPI_Alltoall(input, counts[size - 1], MPI_INT, output, counts[size - 1], MPI_INT, world);
+    else if (!strcmp(collective, "gather"))
+        MPI_Gather(input, counts[size - 1], MPI_INT, output, counts[size - 1], MPI_INT, 0, world);
+    else if (!strcmp(collective, "scatter"))
+        MPI_Scatter(input, counts[size - 1], MPI_INT, output, counts[size - 1], MPI_INT, 0, world);
+    else if (!strcmp(collective, "alltoallv"))
+        MPI_Alltoallv(input, parts, offsets, MPI_INT, output, parts, offsets, MPI_INT, world);
+    else if (!strcmp(collective, "gatherv"))
+        MPI_Gatherv(input, parts[rank], MPI_INT, output, parts, offsets, MPI_INT, 0, world);
+    else if (!strcmp(collective, "scatterv"))
+        MPI_Scatterv(input, parts, offsets, MPI_INT, output, parts[rank], MPI_INT, 0, world);
     else if (!strcmp(collective, "barrier")) MPI_Barrier(world);
     else if (!strcmp(collective, "by_hand")) by_hand();
     else MPI_Abort(world, 2);
@@ -104,11 +116,15 @@ static void allocate(size_t longest) {
     for (size_t i = 0; i < longest / sizeof(int); ++i) input[i] = output[i] = (int)i + rank;
 }
 
-/* Returns a count of that many bytes. */
+/* Returns a count of that many bytes. Where parts are equal, the last one's length is theirs. */
 static int divide(size_t bytes, const char* collective) {
-    const int count = (int)(bytes / sizeof(int));
+    const int count = (int)(bytes / sizeof(int)), may_be_empty = !strcmp(collective, "reduce_scatter");
     for (int i = 0; i < size; ++i) counts[i] = count / size + (i < count % size);
-    if (count < size && !strcmp(collective, "allgather")) counts[size - 1] = 1; /* or nothing would be sent */
+    if (count < size && !may_be_empty) counts[size - 1] = 1; /* or nothing would be sent */
+    for (int i = 0; i < size; ++i) {
+        parts[i] = counts[size - 1];
+        offsets[i] = i * counts[size - 1];
+    }
     return count;
 }
 

@@ -82,6 +82,7 @@ def test_all_pages_with_data_are_among_these() -> None:
         "modelled-",
         "real-prefix",
         "one-node-",
+        "whole-node-",
         "guard-",
         "tuned-",
     )

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,11 +17,14 @@ from rondo.bench.plans import DIVIDED, TYPES
 from rondo.bench.results import NATIVE
 from rondo.bench.statistics import SIGNIFICANCE, Change, differences
 
+from rondo import _core
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs" / "benchmarks").glob("*.toml"))
 LANES = ROOT / "docs" / "benchmarks" / "lanes.toml"
 DEFAULT_RULES = ROOT / "tuning" / "default.rules"
 LARGEST_RATIO = 1 / 0.95
+WITHOUT_BYTES = {"alltoallv", "gatherv", "scatterv", "barrier"}  # rules see none
 
 
 def compared(page: Path, rules: Path) -> Iterator[tuple[str, bool]]:
@@ -65,6 +69,40 @@ def test_default_rules_never_lose_what_the_data_can_tell(page: Path) -> None:
 def test_the_data_decide_about_many_choices() -> None:
     """So that the promise is not kept by comparing nothing."""
     assert len(list(compared(LANES, DEFAULT_RULES))) > 30
+
+
+def on_one_node(rules: str) -> Iterator[tuple[str, float]]:
+    """Each call of whole_node.py that the rules do not leave to the library, and its time as a part of native's."""
+    times: dict[tuple[str, ...], dict[str, float]] = {}
+    for each in script("computed_tables").records("whole-node-choices.csv"):
+        call = tuple(each[name] for name in ("collective", "library", "ranks", "bytes", "start"))
+        times.setdefault(call, {})[each["choice"]] = float(each["microseconds"])
+    for (collective, library, ranks, size, start), found in times.items():
+        processes = int(ranks)
+        elements = int(size) // 4
+        if collective in DIVIDED and collective != "reduce_scatter":  # equal parts, and none empty
+            elements = max(elements // processes, 1) * processes
+        asked = 0 if collective in WITHOUT_BYTES else 4 * elements
+        choice = _core.choice_by_rules(
+            rules, "rules", collective, asked, processes, processes, True, library, nodes=1, shared_memory=True
+        )  # fmt: skip
+        ours = [each for each in found if choice and choice.split(",")[0].removesuffix(":radix=2") == each]
+        if ours and ours != [NATIVE]:
+            yield f"{collective} of {size} bytes on {ranks} ranks, {library}, {start}", found[ours[0]] / found[NATIVE]
+
+
+def test_default_rules_gain_on_whole_nodes_and_never_lose() -> None:
+    """Medians of three rounds: a few cells of thousands may be slower by chance, and none by much."""
+    found = dict(on_one_node(DEFAULT_RULES.read_text()))
+    assert len(found) > 1500
+    assert statistics.geometric_mean(found.values()) < 0.5
+    assert {call: ratio for call, ratio in found.items() if ratio > 1.1} == {}
+    assert sum(ratio > LARGEST_RATIO for ratio in found.values()) < len(found) / 100
+
+
+def test_a_rule_that_loses_on_a_whole_node_is_found_out() -> None:
+    rule = "bcast nodes = 1, library = mpich, bytes >= 4Ki -> binomial\n"
+    assert max(dict(on_one_node(rule)).values()) > 2
 
 
 @pytest.mark.parametrize("rule", ["bcast bytes <= 4Ki -> full_lane", "scatter library = impi -> full_lane"])
