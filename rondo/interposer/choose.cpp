@@ -10,6 +10,7 @@
 #include "rondo/backends/mpi/era.hpp"
 #include "rondo/backends/mpi/world.hpp"
 #include "rondo/core/error.hpp"
+#include "rondo/interposer/last_call.hpp"
 #include "rondo/interposer/left_calls.hpp"
 #include "rondo/interposer/runtime.hpp"
 
@@ -61,6 +62,8 @@ RONDO_EXPORT int rondo_choose(const char* collective, const char* choice, char* 
         return 1;
     }
 }
+
+RONDO_EXPORT unsigned long long rondo_served_again() { return rondo::interposer::served_again; }
 
 RONDO_EXPORT int rondo_shares_memory() { return rondo::mpi::world().shares_memory() ? 1 : 0; }
 

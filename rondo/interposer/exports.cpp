@@ -6,7 +6,10 @@
 
 #include <bit>
 
+#include "rondo/interposer/counting.hpp"
+
 using rondo::interposer::CallWords;
+using rondo::interposer::Counting;
 using rondo::interposer::HandleWord;
 using rondo::interposer::keep_beside;
 using rondo::interposer::kept_beside;
@@ -61,6 +64,12 @@ template <class Integer>
            last.goes_on();
 }
 
+/// The same, and the report counts it.
+template <class Integer>
+bool hands_on_counted(const LastCall& last, const Words& words, const CallWords& deciding) {
+    return last.is_counted(deciding) && last.hands_on(count_of<Integer>(words, deciding, last.ranks)) && last.goes_on();
+}
+
 int again(LastCall& last, const Words& words) {
     // Each function has a single buffer, or two.
     const Word input = words.input | words.buffer, output = words.output | words.buffer;
@@ -92,6 +101,13 @@ constexpr std::size_t functions_before = __COUNTER__ + 1;
         LastCall forgotten;                                                                                            \
         return rondo::interposer::serve(words, caller, forgotten);                                                     \
     }                                                                                                                  \
+    __attribute__((noinline)) static int name##_counted(const LastCall& last, std::int64_t in_all,                     \
+                                                        SHAPE(RONDO_PARAMETER)) {                                      \
+        const auto native = reinterpret_cast<int (*)(SHAPE(RONDO_PARAMETER))>(last.native);                            \
+        const Counting counting(last, in_all);                                                                         \
+        last.left->note(last.reason);                                                                                  \
+        return native(SHAPE(RONDO_ARGUMENT));                                                                          \
+    }                                                                                                                  \
     __attribute__((noinline)) static int name##_carefully(SHAPE(RONDO_PARAMETER), const void* caller) {                \
         using Function = int (*)(SHAPE(RONDO_PARAMETER));                                                              \
         static const auto other = reinterpret_cast<Function>(rondo::interposer::detour(#name, caller));                \
@@ -103,13 +119,18 @@ constexpr std::size_t functions_before = __COUNTER__ + 1;
         if (known.is_served(deciding)) {                                                                               \
             const int error = again(const_cast<LastCall&>(known), RONDO_WORDS(SHAPE));                                 \
             if (error != LastCall::not_again) return error;                                                            \
-        } else if (LastCall* const kept = kept_beside(places_of_function, known, deciding)) {                          \
-            if (kept->is_served(deciding)) {                                                                           \
-                const int error = again(*kept, RONDO_WORDS(SHAPE));                                                    \
+        } else {                                                                                                       \
+            const bool is_last = known.is_counted(deciding);                                                           \
+            const LastCall* const found = is_last ? &known : kept_beside(places_of_function, known, deciding);         \
+            if (found != nullptr && found->is_served(deciding)) {                                                      \
+                const int error = again(const_cast<LastCall&>(*found), RONDO_WORDS(SHAPE));                            \
                 if (error != LastCall::not_again) return error;                                                        \
-            } else if (hands_on<Integer>(*kept, RONDO_WORDS(SHAPE), deciding)) {                                       \
-                kept->left->note(kept->reason);                                                                        \
-                return reinterpret_cast<Function>(kept->native)(SHAPE(RONDO_ARGUMENT));                                \
+            } else if (found != nullptr && hands_on<Integer>(*found, RONDO_WORDS(SHAPE), deciding)) {                  \
+                found->left->note(found->reason);                                                                      \
+                return reinterpret_cast<Function>(found->native)(SHAPE(RONDO_ARGUMENT));                               \
+            } else if (found != nullptr && hands_on_counted<Integer>(*found, RONDO_WORDS(SHAPE), deciding)) {          \
+                return name##_counted(*found, count_of<Integer>(RONDO_WORDS(SHAPE), deciding, found->ranks),           \
+                                      SHAPE(RONDO_ARGUMENT));                                                          \
             }                                                                                                          \
         }                                                                                                              \
         const Words words = RONDO_WORDS(SHAPE);                                                                        \

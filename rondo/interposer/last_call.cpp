@@ -34,6 +34,7 @@ std::size_t place_beside(const void* function, const CallWords& call) {
 
 }  // namespace
 
+RONDO_THREAD_LOCAL constinit std::uint64_t served_again = 0;
 RONDO_THREAD_LOCAL constinit const LastCall* last_calls = nobodys_last_calls;
 RONDO_THREAD_LOCAL constinit LastCall* written_last_calls = nullptr;
 
@@ -61,7 +62,8 @@ void keep_beside(const void* function, const LastCall& last, const CallWords& ca
     LastCall& old = written_last_calls[place_beside(function, call)];
     if (old.function == function && old.words == call) old.forget(call);
     const std::uint64_t now = mpi::era();
-    if ((last.served_in != now && last.handed_on_in != now) || last.words == call) return;
+    const bool is_known = last.served_in == now || last.handed_on_in == now || last.counted_in == now;
+    if (!is_known || last.words == call) return;
     LastCall& kept = written_last_calls[place_beside(function, last.words)];
     kept = last;
     kept.function = function;

@@ -50,11 +50,13 @@ struct alignas(256) LastCall {  // places of such a size are found in one instru
     std::int32_t* calls_left = nullptr;
     LeftCalls* left = nullptr;  ///< of the collective
     const char* reason = "";
+    /// As `handed_on_in`, if the report counts such calls: `counted()` says where.
+    std::uint64_t counted_in = 0;
     /// The era in which what follows holds, if Rondo carried it out; 0: it did not.
     std::uint64_t served_in = 0;
     /// Carries the call out once more: `input` and `output` may be different. `not_again` if they need a second look.
     int (*again)(LastCall& last, const void* input, void* output) = nullptr;
-    alignas(8) std::byte served[120]{};  ///< what has to be known for that
+    alignas(8) std::byte served[120]{};  ///< what has to be known for that, or for counting
     /// The places of the function that this was the last call of, where it is kept beside them.
     const void* function = nullptr;
 
@@ -63,6 +65,9 @@ struct alignas(256) LastCall {  // places of such a size are found in one instru
     [[nodiscard]] bool is_handed_on(const CallWords& call) const {
         return words.other_words(call) == 0 && handed_on_in == mpi::era();
     }
+    [[nodiscard]] bool is_counted(const CallWords& call) const {
+        return words.other_words(call) == 0 && counted_in == mpi::era();
+    }
     [[nodiscard]] bool hands_on(std::int64_t count) const {
         return static_cast<std::uint64_t>(count) - static_cast<std::uint64_t>(lowest) <= beyond_lowest;
     }
@@ -70,7 +75,7 @@ struct alignas(256) LastCall {  // places of such a size are found in one instru
     [[nodiscard]] bool is_served(const CallWords& call) const { return words == call && served_in == mpi::era(); }
     void forget(const CallWords& call) {
         words = call;
-        handed_on_in = served_in = 0;
+        handed_on_in = counted_in = served_in = 0;
     }
 };
 
@@ -83,6 +88,9 @@ using HandleWord = std::uintptr_t;
 /// Where to remember a call of a function on a communicator, of so many places.
 inline constexpr std::size_t places = 4;
 inline std::size_t place_of(Word comm) { return (comm ^ comm >> 8) % places; }
+
+/// How many calls of this thread Rondo has carried out without a second look.
+extern RONDO_THREAD_LOCAL constinit std::uint64_t served_again;
 
 /// Of this thread: those that are kept beside the last ones, then the places of each function. A table of which nobody
 /// writes, and in which no call is found, until its first call needs one. Thread-local memory itself would be taken

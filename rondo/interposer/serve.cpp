@@ -87,20 +87,39 @@ int serve_again(LastCall& last, const void* input, void* output) {
         mpi::notice_device_runtimes();
         remember_buffers(input, output, known);
     }
+    ++served_again;
     return run_plan(*decision->plan, known.comm, communicator, [&](const Plan& plan) {
         const mpi::Reduction* const reduction = function.has.operation ? &known.reduction : nullptr;
         return WholeVector::run(function.output, communicator, call, *known.type, reduction, plan);
     });
 }
 
-void serve_again_from_now(LastCall& last, const SeenCall& seen, bool in_place, mpi::Duel* won) {
+/// Calls `again`, and counts the call if that carries it out. `bytes`: of its vector.
+template <class Again>
+int counted(const Decision* decision, Count bytes, Again&& again) {
+    if (decision == nullptr) return LastCall::not_again;
+    mpi::Tally* const tally = decision->tally;  // an error handler may free the communicator, with the decision
+    const std::uint64_t start = now();
+    const int error = again();
+    if (error != LastCall::not_again && tally != nullptr)
+        tally->count(static_cast<std::uint64_t>(bytes), now() - start);
+    return error;
+}
+
+int serve_again_counted(LastCall& last, const void* input, void* output) {
+    const auto& known = *std::launder(reinterpret_cast<const Served*>(last.served));
+    return counted(known.communicator->decision_of_number(known.function->collective, known.decision),
+                   known.count * known.type->size, [&] { return serve_again(last, input, output); });
+}
+
+void serve_again_from_now(LastCall& last, const SeenCall& seen, bool in_place, mpi::Duel* won, bool is_counted) {
     const mpi::Reduction reduction = seen.reduction != nullptr ? *seen.reduction : mpi::Reduction();
     const std::uint32_t decision = seen.communicator.number_of_decision(seen.function.collective);
     auto* const served = new (last.served)
         Served{&seen.function, &seen.communicator, &seen.type, reduction, seen.call.count, seen.call.comm,
                seen.call.root, decision,           in_place,   nullptr,   nullptr};
     remember_buffers(seen.call.input, seen.call.output, *served);
-    last.again = serve_again;
+    last.again = is_counted ? serve_again_counted : serve_again;
     last.calls_left = won != nullptr ? &won->calls_left() : nullptr;
     last.served_in = mpi::era();
 }
@@ -118,15 +137,22 @@ int meet_again(LastCall& last, const void* /*input*/, void* /*output*/) {
     const Met known = *std::launder(reinterpret_cast<Met*>(last.served));
     const Decision* const decision = known.communicator->decision_of_number(known.collective, known.decision);
     if (decision == nullptr || !last.goes_on()) return LastCall::not_again;
+    ++served_again;
     return run_plan(*decision->plan, known.comm, *known.communicator,
                     [&](const Plan& plan) { return Meeting::run(*known.communicator, plan); });
 }
 
-void meet_again_from_now(LastCall& last, const SeenCall& seen, mpi::Duel* won) {
+int meet_again_counted(LastCall& last, const void* input, void* output) {
+    const auto& known = *std::launder(reinterpret_cast<const Met*>(last.served));
+    return counted(known.communicator->decision_of_number(known.collective, known.decision), 0,
+                   [&] { return meet_again(last, input, output); });
+}
+
+void meet_again_from_now(LastCall& last, const SeenCall& seen, mpi::Duel* won, bool is_counted) {
     const std::size_t collective = seen.function.collective;
     new (last.served)
         Met{&seen.communicator, seen.call.comm, collective, seen.communicator.number_of_decision(collective)};
-    last.again = meet_again;
+    last.again = is_counted ? meet_again_counted : meet_again;
     last.calls_left = won != nullptr ? &won->calls_left() : nullptr;
     last.served_in = mpi::era();
 }
@@ -198,7 +224,7 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     const bool predefined_operator = seen.reduction == nullptr || seen.reduction->predefined();
     if (const char* const reason = communicator.native_reason()) {
         warn_of_disagreement(communicator);
-        service.hand_on_from_now(last, seen.type, predefined_operator, reason, any_count, 0);
+        service.hand_on_from_now(last, seen, reason, any_count);
         return service.leave_to_library(reason, std::max<Count>(0, Kind::bytes_of(seen)));
     }
     const Kind kind(seen);
@@ -219,8 +245,7 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
         const Interval counts =
             lost != nullptr ? sum_of_counts(kind, call) : handed_on_counts(*decision, call, kind.bytes_to_a_count());
         if (decision->holds_on_any) left_on_any.remember(key, communicator.size(), *decision);
-        const Rank ranks = counts.lowest < 0 ? 0 : communicator.size();  // any sum will do
-        service.hand_on_from_now(last, seen.type, predefined_operator, decision->reason, counts, ranks, lost);
+        service.hand_on_from_now(last, seen, decision->reason, counts, decision->tally, kind.bytes_to_a_count(), lost);
         return service.leave_to_library(*decision, bytes);
     }
     // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
@@ -245,10 +270,7 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     const Count length = key.count * key.element_bytes;  // as all ranks see it
     const void* const chosen = decision != nullptr ? decision->chosen : missing.chosen;
     mpi::Duel* const duel = doubted ? duel_about({*doubted, length, chosen}, communicator) : nullptr;
-    const auto in_spite_of_rules = [&](const char* reason) {
-        const int line = runtime.reporting ? runtime.instructions.line_of(static_cast<const Choice*>(chosen)) : 0;
-        return service.leave_to_library(reason, bytes, line);
-    };
+    const auto line = [&] { return runtime.instructions.line_of(static_cast<const Choice*>(chosen)); };
     if (duel != nullptr && duel->is_over()) duel->look_again();
     if (duel != nullptr && duel->times_calls_of(length)) {
         if (duel->kind().rounding) {
@@ -256,23 +278,23 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
             return contest_twice(*duel, seen, key, may_be_tried, carry_out);
         }
         return contest(*duel, seen, [&](mpi::Rival rival) {
-            return rival == mpi::Rival::rondo ? carry_out() : in_spite_of_rules(compared);
+            return rival == mpi::Rival::rondo ? carry_out() : service.leave_to_library(compared, bytes, line());
         });
     }
     if (duel != nullptr && duel->is_lost()) {
         const char* const reason = reason_of(*duel);
-        service.hand_on_from_now(last, seen.type, predefined_operator, reason, sum_of_counts(kind, call),
-                                 communicator.size(), duel);
-        return in_spite_of_rules(reason);
+        service.hand_on_from_now(last, seen, reason, sum_of_counts(kind, call), service.tally_for(reason, line()),
+                                 kind.bytes_to_a_count(), duel);
+        return service.leave_to_library(reason, bytes, line());
     }
     const bool is_decided = decision != nullptr && (duel == nullptr || duel->is_over());
-    if (is_decided && !is_refused && !runtime.reporting) {
+    if (is_decided && !is_refused) {
         if constexpr (std::is_same_v<Kind, WholeVector>) {
             if (wrong == nullptr && seen.type.predefined && predefined_operator) {
-                serve_again_from_now(last, seen, key.in_place, duel);
+                serve_again_from_now(last, seen, key.in_place, duel, runtime.reporting);
             }
         }
-        if constexpr (std::is_same_v<Kind, Meeting>) meet_again_from_now(last, seen, duel);
+        if constexpr (std::is_same_v<Kind, Meeting>) meet_again_from_now(last, seen, duel, runtime.reporting);
     }
     return carry_out();
 }
@@ -342,7 +364,8 @@ int serve_rooted_parts(const Wrapped& function, const UserCall& call, const Runt
     Communicator& communicator = *known != nullptr ? **known : *Communicator::make(call.comm);
     if (const char* const reason = communicator.native_reason()) {
         warn_of_disagreement(communicator);
-        service.hand_on_from_now(last, mpi::byte_type(), true, reason, any_count, 0);
+        const SeenCall seen = {function, call, mpi::byte_type(), nullptr, communicator, choice};
+        service.hand_on_from_now(last, seen, reason, any_count);
         return service.leave_to_library(reason, 0);
     }
     const UserCall deciding = RootedParts::deciding(call, communicator.rank());
@@ -379,7 +402,7 @@ Wrapped::Wrapped(std::string_view collective_name, Output where, Native library_
 int Service::leave_to_library(const char* reason, Count bytes, int line) const {
     left_calls_of[function_.collective].note(reason);
     const int error = function_.native(mpi::library(), call_);
-    if (reporting_) stop(tally_of({collectives()[function_.collective].name, "native", reason, line}), bytes);
+    stop(tally_for(reason, line), bytes);
     return error;
 }
 

@@ -2,9 +2,12 @@
 // What serving has in common for all functions.
 #pragma once
 
+#include <new>
+
+#include "rondo/interposer/counting.hpp"
 #include "rondo/interposer/left_calls.hpp"
 #include "rondo/interposer/report.hpp"
-#include "rondo/interposer/serve.hpp"
+#include "rondo/interposer/seen_call.hpp"
 
 namespace rondo::interposer {
 
@@ -26,19 +29,29 @@ class Service {
         return error;
     }
     /// The next call with such words and such a count may go to the library without a second look: that is decided for
-    /// all of them, or until the duel that was lost comes again. `ranks`: whose counts are added up, where each has
-    /// one.
-    void hand_on_from_now(LastCall& last, const mpi::Datatype& type, bool predefined_operator, const char* reason,
-                          Interval counts, Rank ranks, mpi::Duel* lost = nullptr) const {
-        if (reporting_ || !type.predefined || !predefined_operator) return;
+    /// all of them, or until the duel that was lost comes again. `counts`: of the call, or the sum over its ranks.
+    /// `tally`: counts the calls, if anybody wants to know; their length is `bytes_to_a_count` for each of the counts.
+    void hand_on_from_now(LastCall& last, const SeenCall& seen, const char* reason, Interval counts,
+                          mpi::Tally* tally = nullptr, Count bytes_to_a_count = 0, mpi::Duel* lost = nullptr) const {
+        const bool predefined_operator = seen.reduction == nullptr || seen.reduction->predefined();
+        const bool is_known = !reporting_ || (tally != nullptr && !function_.has.local_lengths);
+        if (!is_known || !seen.type.predefined || !predefined_operator) return;
         last.native = function_.address(mpi::library());
+        if (last.native == nullptr || counts.lowest > counts.highest) return;
         last.left = &left_calls_of[function_.collective];
         last.reason = reason;
         last.lowest = counts.lowest;
         last.beyond_lowest = static_cast<std::uint64_t>(counts.highest) - static_cast<std::uint64_t>(counts.lowest);
-        last.ranks = ranks;
+        const bool any_sum_will_do = counts.lowest < 0 && !reporting_;
+        last.ranks = any_sum_will_do ? 0 : seen.communicator.size();
         last.calls_left = lost != nullptr ? &lost->calls_left() : nullptr;
-        last.handed_on_in = last.native != nullptr && counts.lowest <= counts.highest ? mpi::era() : 0;
+        if (reporting_) new (last.served) Counted{tally, bytes_to_a_count};
+        (reporting_ ? last.counted_in : last.handed_on_in) = mpi::era();
+    }
+    /// Why the library has calls, as the report shows it: nullptr if there is no report.
+    [[nodiscard]] mpi::Tally* tally_for(const char* reason, int line = 0) const {
+        if (!reporting_) return nullptr;
+        return tally_of({collectives()[function_.collective].name, "native", reason, line});
     }
     /// Counts the call, if anybody wants to know.
     void stop(mpi::Tally* tally, Count bytes) const {

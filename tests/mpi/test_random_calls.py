@@ -7,10 +7,16 @@ from pathlib import Path
 
 import pytest
 from mpi_libraries import MpiLibrary
+
+from rondo import _core
 from rondo.launching.installation import DEFAULT_RULES
 from test_guard import RULES
 
 KINDS = 60
+COLLECTIVES = [each["name"] for each in _core.collectives() if each["has_data"]]
+ALGORITHMS = {name: [each["name"] for each in _core.algorithms(name)] for name in COLLECTIVES}
+MOST_ALGORITHMS = max(map(len, ALGORITHMS.values()))
+LIBRARIES = ["mpich", "openmpi", "impi"]
 SEEDS = [pytest.param(seed, marks=[] if seed == 0 else pytest.mark.soak) for seed in range(20)]
 
 
@@ -31,3 +37,28 @@ def test_results_are_right_however_often_calls_are_repeated(
         run = mpi.run_under_rondo(command, ranks, environment=known, timeout=150).check()
         assert run.stdout.startswith("failures 0\n"), run.stdout
         assert not run.stderr, run.stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "mpi", "seed"),
+    [
+        pytest.param(number, mpi, seed, marks=[] if (number + i) % 3 == 0 and seed == 0 else pytest.mark.soak)
+        for number in range(MOST_ALGORITHMS)
+        for i, mpi in enumerate(LIBRARIES)
+        for seed in range(8)
+    ],
+    indirect=["mpi"],
+)
+def test_every_algorithm_serves_repeated_calls_that_nobody_looks_at_again(
+    mpi: MpiLibrary, number: int, seed: int
+) -> None:
+    """Each launch forces one algorithm on each collective that has so many. Half of the calls are of whole vectors."""
+    chosen = {name: names[number] for name, names in ALGORITHMS.items() if number < len(names)}
+    ranks, nodes = [(4, "2x2"), (5, "2,3"), (3, "2,1"), (6, "3x2")][(number + seed) % 4]
+    known = {f"RONDO_{name.upper()}": choice for name, choice in chosen.items()}
+    known |= {"RONDO_REPORT": "", "RONDO_NODES": nodes, "RONDO_SHARED_MEMORY": ["on", "off"][(number + seed) % 2]}
+    command = [mpi.compile("random_calls.c"), str(seed), str(3 * KINDS), *chosen]
+    output = mpi.run_under_rondo(command, ranks, environment=known, timeout=150).check().stdout
+    counted = {name: int(figure) for name, figure in (line.split() for line in output.splitlines())}
+    assert counted["failures"] == 0
+    assert counted["again"] > counted["calls"] / 10

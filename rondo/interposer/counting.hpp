@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a report counts of calls that go to the library without a second look. Without <mpi.h>.
+#pragma once
+
+#include <cstdint>
+#include <new>
+#include <type_traits>
+
+#include "rondo/interposer/last_call.hpp"
+#include "rondo/interposer/report.hpp"
+#include "rondo/interposer/tally.hpp"
+
+namespace rondo::interposer {
+
+/// Where such calls are counted: `tally` lives for ever.
+struct Counted {
+    mpi::Tally* tally;
+    std::int64_t bytes_to_a_count;
+};
+static_assert(sizeof(Counted) <= sizeof(LastCall::served) && std::is_trivially_copyable_v<Counted>);
+
+/// Counts a call from now to its own end, whatever becomes of the place in the meantime.
+class Counting {
+  public:
+    /// `count`: as LastCall::hands_on takes it.
+    Counting(const LastCall& last, std::int64_t count)
+        : counted_(*std::launder(reinterpret_cast<const Counted*>(last.served))),
+          bytes_(static_cast<std::uint64_t>(count * counted_.bytes_to_a_count)), start_(now()) {}
+    Counting(const Counting&) = delete;
+    Counting& operator=(const Counting&) = delete;
+    ~Counting() { counted_.tally->count(bytes_, now() - start_); }
+
+  private:
+    Counted counted_;
+    std::uint64_t bytes_, start_;
+};
+
+}  // namespace rondo::interposer
