@@ -221,7 +221,7 @@ Duel* Communicator::duel(const DuelKind& kind, const void* chosen) {
 Duel* Communicator::begin_duel(const Duel& duel) {
     Duel* const added = duels().add(duel);
     if (added == nullptr) return nullptr;
-    constexpr std::uint8_t calls_to_wait = 8;
+    constexpr std::uint8_t calls_to_wait = 24;  // some more than most duels take
     if (waits_for_world()) added->wait_for(calls_to_wait);
     if (spread_.nodes.most == 1) added->distrust_few_calls();
     return this->duel(duel.kind(), duel.chosen());

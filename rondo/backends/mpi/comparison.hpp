@@ -4,11 +4,15 @@
 // A disturbance makes a call longer, never shorter, by any amount, and may strike half of the calls. So a mean says
 // nothing, and neither does the fastest of a few calls: all of them may have been struck. What counts is whose calls
 // are the fastest ones of all: if there is no difference, each of the fastest is as likely the one's as the other's
-// (the precedence test: Nelson, "Tables for a precedence life test", Technometrics 5 (1963)).
+// (the precedence test: Nelson, "Tables for a precedence life test", Technometrics 5 (1963)). It needs no more than
+// half of the calls, but a single lucky call spoils it. So the order of all calls counts as well (the rank-sum test:
+// Mann, Whitney, "On a test of whether one of two random variables is stochastically larger than the other", Annals of
+// Mathematical Statistics 18 (1947)): where calls vary, but few are disturbed, it tells sooner.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -32,10 +36,13 @@ struct Comparison {
     /// Both call for something to be gained, or lost.
     static constexpr float worth_it = 1.1F;
     /// The fastest calls of the one are faster than all of the other by so much, where the difference is clear. Calls
-    /// that differ by less are alike.
+    /// that all differ by less are alike. So are calls of which typical ones differ by less than is worth it, unless
+    /// the order of all says that Rondo's may be the slower ones.
     static constexpr float margin = 1.05F;
-    /// How probable it is that a single comparison finds a difference where there is none.
+    /// How probable it is that the fastest calls show a difference where there is none.
     static constexpr double error = 0.01;
+    /// By so many standard deviations the order of all calls differs from that of alike ones in one of 200 comparisons.
+    static constexpr float deviations = 2.81F;
     /// Fewer calls than `few` cannot be so certain by their order alone: of two, three or four calls each, the gap
     /// between the rivals is also so many times as wide as that between the calls of one.
     static constexpr std::array<float, 3> gaps = {8, 3, 1};
@@ -54,6 +61,20 @@ constexpr int fastest_needed(int calls) {
         if (chance <= Comparison::error) return needed;
     }
     return calls + 1;
+}
+
+/// By how many standard deviations the order of all calls differs from that of alike ones: how few pairs of a call of
+/// each have the faster rival's call, taken `margin` times as long, behind the other's. Both are of the same size.
+inline float deviations_of_order(std::span<const float> fast, std::span<const float> slow, float margin) {
+    const auto calls = static_cast<float>(fast.size());
+    float reversed = 0;
+    for (const float each : fast) {
+        for (const float other : slow) {
+            const float at_least = each * margin;
+            reversed += at_least > other ? 1.0F : at_least == other ? 0.5F : 0.0F;
+        }
+    }
+    return (calls * calls / 2 - reversed) / (calls * std::sqrt((2 * calls + 1) / 12));
 }
 
 /// Compares the times of calls, as many of one rival as of the other. Sorts them.
@@ -76,9 +97,11 @@ inline Comparison compare(std::span<float> rondo, std::span<float> library) {
     }
     const int needed = fastest_needed(calls);
     if (needed <= calls) {
-        if (fast[static_cast<std::size_t>(needed - 1)] * Comparison::margin <= slow[0]) {
+        const bool are_fastest = fast[static_cast<std::size_t>(needed - 1)] * Comparison::margin <= slow[0];
+        const bool is_small = calls >= Comparison::few && slow[typical] < fast[typical] * Comparison::worth_it;
+        if (are_fastest || deviations_of_order(fast, slow, Comparison::margin) >= Comparison::deviations) {
             found.finding = Comparison::Finding::clear;
-        } else if (calls >= Comparison::few && slow[typical] < fast[typical] * Comparison::worth_it) {
+        } else if (is_small && deviations_of_order(library, rondo, 1) < 1) {
             found.finding = Comparison::Finding::alike;
         }
         return found;
