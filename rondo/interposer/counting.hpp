@@ -12,14 +12,15 @@
 
 namespace rondo::interposer {
 
-/// Where such calls are counted: `tally` lives for ever.
+/// Where a call is counted. The tally lives for ever.
 struct Counted {
     mpi::Tally* tally;
     std::int64_t bytes_to_a_count;
 };
 static_assert(sizeof(Counted) <= sizeof(LastCall::served) && std::is_trivially_copyable_v<Counted>);
 
-/// Counts a call from now to its own end, whatever becomes of the place in the meantime.
+/// Counts a call when it goes out of scope, with the time since it was made. By then an error handler may have freed
+/// the communicator, and `last` may be about another call.
 class Counting {
   public:
     /// `count`: as LastCall::hands_on takes it.

@@ -64,7 +64,7 @@ template <class Integer>
            last.goes_on();
 }
 
-/// The same, and the report counts it.
+/// The call goes to the library without a second look, and the report counts it.
 template <class Integer>
 bool hands_on_counted(const LastCall& last, const Words& words, const CallWords& deciding) {
     return last.is_counted(deciding) && last.hands_on(count_of<Integer>(words, deciding, last.ranks)) && last.goes_on();

@@ -50,13 +50,13 @@ struct alignas(256) LastCall {  // places of such a size are found in one instru
     std::int32_t* calls_left = nullptr;
     LeftCalls* left = nullptr;  ///< of the collective
     const char* reason = "";
-    /// As `handed_on_in`, if the report counts such calls: `counted()` says where.
+    /// The era in which the same holds of a call that the report counts (counting.hpp says where); 0: there is none.
     std::uint64_t counted_in = 0;
     /// The era in which what follows holds, if Rondo carried it out; 0: it did not.
     std::uint64_t served_in = 0;
     /// Carries the call out once more: `input` and `output` may be different. `not_again` if they need a second look.
     int (*again)(LastCall& last, const void* input, void* output) = nullptr;
-    alignas(8) std::byte served[120]{};  ///< what has to be known for that, or for counting
+    alignas(8) std::byte served[120]{};  ///< what has to be known to carry the call out, or to count it
     /// The places of the function that this was the last call of, where it is kept beside them.
     const void* function = nullptr;
 
