@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from mpi_libraries import MpiLibrary
-
-from rondo import _core
 from rondo.launching.installation import DEFAULT_RULES
 from test_guard import RULES
+
+from rondo import _core
 
 KINDS = 60
 COLLECTIVES = [each["name"] for each in _core.collectives() if each["has_data"]]

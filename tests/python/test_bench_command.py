@@ -6,9 +6,11 @@ from __future__ import annotations
 import csv
 import json
 import math
+import os
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 from rondo.bench import launches, plans, progress, results, tables
 from rondo.bench.records import Collector
@@ -303,14 +305,34 @@ def test_csv_has_a_row_for_each_configuration_with_its_circumstances(measured):
     assert {(row["ranks_per_node"], row["hosts"], row["network_latency"]) for row in rows} == {("2;2", "a;b", "0.001")}
 
 
-def test_table_shows_minimum_median_and_ratio(measured):
+def shown(measured: results.Results, width: int) -> tuple[str, list[str]]:
+    """Title, and lines of the table."""
     from rich.console import Console  # noqa: PLC0415
 
     ((title, table),) = tables.tables(measured)
+    with Path(os.devnull).open("w") as nowhere:
+        console = Console(width=width, record=True, file=nowhere)
+        console.print(table)
+    return title, [line.rstrip() for line in console.export_text().splitlines() if line.strip()]
+
+
+def test_table_ranks_candidates_beside_native(measured):
+    title, lines = shown(measured, 80)
     assert "exscan long sum, 4 ranks on 2 nodes, MPICH Version 5.0.2, start by clock" in title
-    console = Console(width=200, record=True, file=(Path("/dev/null").open("w")))  # noqa: SIM115
-    console.print(table)
-    text = console.export_text()
-    assert "10.00 30.00" in text
-    assert "5.00 15.00 0.50x" in text
-    assert "no valid repetition" in text
+    rows = [" ".join(line.split()) for line in lines]
+    fastest = next(i for i, row in enumerate(rows) if row.startswith("doubling_123"))
+    assert rows[fastest] == "doubling_123 5.00 15.00 2.00 times as fast █████ n=5"
+    assert rows[fastest + 1] == "native 10.00 30.00 ██████████ n=5"
+    assert rows[fastest + 2] == "cyclic_doubling no valid repetition"
+
+
+@pytest.mark.parametrize("name", ["bandwidth-bcast-8x1-mpich", "lanes-alltoall-4x8-1-impi", "rounds-16x1-mpich"])
+def test_table_fits_eighty_columns(name):
+    """Of real measurements with many candidates: nothing is cut, and no name is folded."""
+    data = Path(__file__).parents[2] / "docs" / "benchmarks" / "data" / f"{name}.json"
+    measured = results.read(data)
+    one_way = [each for each in measured.configurations if each.start == measured.configurations[0].start]
+    _, lines = shown(msgspec.structs.replace(measured, configurations=one_way), 80)
+    assert max(map(len, lines)) <= 80
+    assert not any("…" in line for line in lines)
+    assert {each.label for each in one_way} <= {line.split()[0] for line in lines}

@@ -14,8 +14,11 @@ import msgspec
 from rondo.bench import statistics
 from rondo.bench.results import NATIVE, Configuration, Environment, Results, parts_text
 from rondo.bench.statistics import LEAST_FOR_INTERVAL
+from rondo.reports.style import bytes_text
 
 MICROSECOND = 1e-6
+BAR = 10
+"""Characters of the longest bar."""
 
 
 def csv_text(results: Results) -> str:
@@ -78,26 +81,32 @@ def _number(value: float, form: str) -> str:
 
 
 def tables(results: Results) -> Iterable[tuple[str, Any]]:
-    """For each way of starting a title and a rich Table with a row for each count.
+    """For each way of starting a title and a rich Table: under each count a row for each candidate, the fastest first.
 
-    For each algorithm: minimum, median, and ratio of the median to native's.
+    Minimum, median, how the median compares with native's, and a bar as long as the median. Fits 80 columns.
     """
     from rich import box  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
 
     for start in dict.fromkeys(each.start for each in results.configurations):
         chosen = [each for each in results.configurations if each.start == start]
-        labels = list(dict.fromkeys(each.label for each in chosen))
-        table = Table(box=box.SIMPLE_HEAD)
-        table.add_column("count", justify="right")
-        table.add_column("bytes", justify="right")
-        for label in labels:
-            table.add_column(label.replace(":", "\n"), justify="right")
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+        table.add_column("", overflow="fold")
+        table.add_column("minimum", justify="right", no_wrap=True)
+        table.add_column("median", justify="right", no_wrap=True)
+        table.add_column("beside native", no_wrap=True)
+        table.add_column("", no_wrap=True)
         for count in dict.fromkeys(each.count for each in chosen):
             found = {each.label: each for each in chosen if each.count == count}
-            native = found.get(NATIVE)
-            cells = [_cell(found[label], native) if label in found else "" for label in labels]
-            table.add_row(str(count), str(next(iter(found.values())).bytes), *cells)
+            medians = {label: statistics.summary(each.seconds()).median for label, each in found.items()}
+            slowest = max((each for each in medians.values() if not math.isnan(each)), default=math.nan)
+            bytes_ = next(iter(found.values())).bytes
+            if bytes_:
+                table.add_row(Text(f"{count} ({bytes_text(bytes_)})", style="bold"))
+            for label in sorted(found, key=lambda label: (math.isnan(medians[label]), medians[label])):
+                table.add_row(*_cells(found[label], medians[label], medians.get(NATIVE, math.nan), slowest))
+            table.add_section()
         yield _title(chosen[0], results.environment), table
 
 
@@ -107,23 +116,31 @@ def _title(configuration: Configuration, environment: Environment) -> str:
     where = f"{environment.ranks} ranks on {environment.nodes} node{'s' if environment.nodes != 1 else ''}"
     return (
         f"{what}, {where}, {environment.library}, start by {configuration.start}\n"
-        "microseconds of the slowest rank: minimum, median, ratio of the median to native's; "
+        "microseconds of the slowest rank; by count (and bytes of the vector), the fastest first\n"
         f"n: valid repetitions, where there are fewer than {LEAST_FOR_INTERVAL}"
     )
 
 
-def _cell(configuration: Configuration, native: Configuration | None) -> str:
+def _cells(configuration: Configuration, median: float, native: float, slowest: float) -> list[str]:
+    """A row of `tables`. Seconds; NaN where there are none."""
+    name = f"  {configuration.label}"
+    wrong = " WRONG" if configuration.wrong() else ""
     summary = statistics.summary(configuration.seconds())
     if not summary.count:
-        text = "no valid repetition"
-    else:
-        text = f"{_microseconds(summary.minimum)} {_microseconds(summary.median)}"
-        reference = statistics.summary(native.seconds()).median if native is not None else math.nan
-        if native is not configuration and not math.isnan(reference):
-            text += f" {summary.median / reference:.2f}x"
-        if not summary.certain:
-            text += f" n={summary.count}"
-    return f"{text} WRONG" if configuration.wrong() else text
+        return [name, "", "", f"no valid repetition{wrong}", ""]
+    beside = "" if configuration.algorithm == NATIVE or math.isnan(native) else _beside(native / median)
+    few = "" if summary.certain else f" n={summary.count}"
+    bar = "█" * max(1, round(BAR * median / slowest)) if slowest > 0 else ""
+    return [name, _microseconds(summary.minimum), _microseconds(median), f"{beside}{wrong}", f"{bar}{few}"]
+
+
+def _beside(speed: float) -> str:
+    """Of native's, in words."""
+    if abs(speed - 1) < 0.005:
+        return "as fast"
+    if speed > 1:
+        return f"{speed:.2f} times as fast"
+    return f"{1 / speed:.2f} times as long"
 
 
 def _microseconds(seconds: float) -> str:
