@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import errno
 import importlib
+import inspect
 import os
 import pkgutil
+import re
 import sys
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -27,8 +30,28 @@ def suggestion(word: str, known: list[str]) -> str:
     return f"did you mean {' or '.join(near)}?" if near else f"expected one of: {', '.join(known)}"
 
 
+def summary(command: click.Command) -> str:
+    """The first sentence of its help, whole."""
+    first_paragraph = " ".join(inspect.cleandoc(command.help or "").partition("\n\n")[0].split())
+    return re.split(r"(?<=\.)\s", first_paragraph, maxsplit=1)[0]
+
+
 class SuggestingGroup(click.Group):
-    """Names the nearest commands where there is none of a name."""
+    """Names the nearest commands where there is none of a name. Its help says of each command what it does."""
+
+    sections: Mapping[str, Sequence[str]] = {}
+    """Names of commands under headings; nothing: all under one."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """As click does, but in sections, and no summary is cut."""
+        names = self.list_commands(ctx)
+        longest = max(map(len, names))
+        for heading, members in (self.sections or {"Commands": names}).items():
+            with formatter.section(heading):
+                commands = [(name, self.get_command(ctx, name)) for name in members]
+                formatter.write_dl(
+                    [(name.ljust(longest), summary(each)) for name, each in commands if each is not None]
+                )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -42,6 +65,13 @@ class SuggestingGroup(click.Group):
 
 class CommandPerModule(SuggestingGroup):
     """Finds commands by the names of modules, and imports only the one that is run."""
+
+    sections = {  # noqa: RUF012 (nobody changes it)
+        "Run programs": ("run", "compare", "profile"),
+        "Find the best choice for a machine": ("tune", "learned", "rules", "calibrate"),
+        "Measure": ("bench", "cluster", "report"),
+        "Understand": ("list", "explain", "draw", "distribution"),
+    }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """All commands, in alphabetical order."""
