@@ -70,7 +70,7 @@ class CommandPerModule(SuggestingGroup):
         "Run programs": ("run", "compare", "profile"),
         "Find the best choice for a machine": ("tune", "learned", "rules", "calibrate"),
         "Measure": ("bench", "cluster", "report"),
-        "Understand": ("list", "explain", "draw", "distribution"),
+        "Understand": ("list", "explain", "draw", "distribution", "doctor"),
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What Rondo needs of a machine, looked at one thing after the other: `rondo doctor`."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import resource
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+import rondo
+from rondo.cluster import cluster
+from rondo.errors import Error
+from rondo.launching import installation, launcher, mpi_library, preload
+from rondo.machine import machine
+from rondo.selection import learned
+from rondo.tune import tuned_files
+
+SECONDS_TO_START = 30.0
+BUSY = 0.5
+"""Processes that want to run, for each processor, from which on a machine is busy."""
+MOST_SHARING = 16
+"""Ranks of a node that share memory by themselves."""
+SMALLEST_CLUSTER = "2x1:1ms:1Gbit"
+
+
+class State(Enum):
+    """How something is."""
+
+    GOOD = "good"
+    WORTH_KNOWING = "worth knowing"
+    WRONG = "wrong"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at."""
+
+    about: str
+    state: State
+    says: str
+    advice: str = ""
+    """What to do; nothing if there is nothing to be done."""
+
+
+def findings(words: Sequence[str], environment: Mapping[str, str]) -> Iterator[Finding]:
+    """One after the other, as they are found. `words`: a launcher with its options; none: the first on PATH."""
+    yield from _installation(environment)
+    yield from _mpi(words, environment)
+    yield _processors()
+    yield from _memory()
+    yield _emulated_cluster()
+    yield from _kept(environment)
+    yield from _variables(environment)
+
+
+def _installation(environment: Mapping[str, str]) -> Iterator[Finding]:
+    abis = installation.installed_abis()
+    glibc = " ".join(platform.libc_ver()).strip()
+    says = f"{rondo.__version__} in {installation.PACKAGE}, for the MPI ABIs {', '.join(abis)}; this machine: {glibc}"
+    yield Finding("Rondo", State.GOOD if abis else State.WRONG, says, "" if abis else "build it: make install")
+    for abi in abis:
+        with contextlib.suppress(Error):
+            complaint = _complaint_of_loader(installation.preload_library(abi), environment)
+            if complaint:
+                advice = "this machine's C library is older than the one that Rondo was built with: build Rondo here"
+                yield Finding("Rondo", State.WRONG, f"its library for {abi} cannot be loaded: {complaint}", advice)
+
+
+def _complaint_of_loader(library: Path, environment: Mapping[str, str]) -> str:
+    program = shutil.which("true") or "/bin/true"
+    result = subprocess.run(
+        [program], env={**environment, preload.PRELOAD: str(library)}, capture_output=True, text=True, check=False
+    )
+    return result.stderr.strip().partition("\n")[0]
+
+
+def _mpi(words: Sequence[str], environment: Mapping[str, str]) -> Iterator[Finding]:
+    on_path = [name for name in ("mpiexec", "mpirun", "srun") if shutil.which(name, path=environment.get("PATH"))]
+    if not words and not on_path:
+        advice = "load the module of your MPI, or name its launcher: rondo doctor -- /opt/mpich/bin/mpiexec"
+        yield Finding("MPI", State.WRONG, "no mpiexec, mpirun or srun on PATH", advice)
+        return
+    command = list(words) or on_path[:1]
+    try:
+        kind = launcher.kind_of(command[0], environment)
+        if kind is launcher.Kind.NONE:
+            raise Error(f"{command[0]} is no launcher of MPI programs")
+        path = shutil.which(command[0], path=environment.get("PATH")) or command[0]
+        version = launcher.version_text(path, environment).strip()
+    except Error as error:
+        yield Finding("MPI", State.WRONG, str(error))
+        return
+    if kind is launcher.Kind.SRUN:
+        yield Finding("MPI", State.GOOD, f"Slurm's launcher {path}: the MPI is that of the program")
+    else:
+        yield _library_of(path, version, environment)
+    yield _start_of_two(command, environment)
+
+
+def _library_of(path: str, version: str, environment: Mapping[str, str]) -> Finding:
+    try:
+        library = mpi_library.find(path, environment)
+        installation.preload_library(mpi_library.ABI_OF[library.name])
+    except Error as error:
+        return Finding("MPI", State.WRONG, str(error))
+    number = mpi_library.NUMBER.search(version)
+    name = mpi_library.NAMES[library.name] + (f" {number.group()}" if number else "")
+    return Finding("MPI", State.GOOD, f"{name}, {path}")
+
+
+def _start_of_two(command: Sequence[str], environment: Mapping[str, str]) -> Finding:
+    started = [*command, *([] if "-n" in command or "-np" in command else ["-n", "2"]), shutil.which("true") or "true"]
+    shown = " ".join(started)
+    try:
+        result = subprocess.run(
+            started,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS_TO_START,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return Finding("launcher", State.WRONG, f"`{shown}` has not ended after {SECONDS_TO_START:.0f} s")
+    except OSError as error:
+        return Finding("launcher", State.WRONG, f"`{shown}` cannot be started: {error.strerror}")
+    if result.returncode == 0:
+        return Finding("launcher", State.GOOD, f"`{shown}` starts and ends")
+    said = next((line.strip(" -*") for line in result.stderr.splitlines() if line.strip(" -*")), "nothing")
+    return Finding("launcher", State.WRONG, f"`{shown}` ends with {result.returncode}: {said}", _advice(result.stderr))
+
+
+def _advice(said: str) -> str:
+    if "slots" in said:
+        return "there are more ranks than processors: --oversubscribe (Open MPI 4), --map-by :OVERSUBSCRIBE (5)"
+    if "root" in said:
+        return "Open MPI refuses to run as root: --allow-run-as-root, or another user"
+    return "the launcher itself has to work before Rondo can: ask whoever installed it"
+
+
+def _processors() -> Finding:
+    processors = len(os.sched_getaffinity(0))
+    load = os.getloadavg()[0]
+    says = f"{processors} for this process; load {load:.1f}"
+    if load > BUSY * processors:
+        advice = "what `rondo bench` and `rondo tune` measure now says little, and the guard needs more calls"
+        return Finding("processors", State.WORTH_KNOWING, f"{says}: the machine is busy", advice)
+    return Finding("processors", State.GOOD, says)
+
+
+def _memory() -> Iterator[Finding]:
+    processors = len(os.sched_getaffinity(0))
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit != resource.RLIM_INFINITY:
+        advice = "ranks of a node share no memory under it, and send messages: ulimit -v unlimited"
+        yield Finding("memory", State.WORTH_KNOWING, f"there is a limit on addresses ({limit >> 20} MiB)", advice)
+    elif processors == 1:
+        advice = "ranks share memory by themselves where each has a processor of its own; a single one has no neighbour"
+        yield Finding("memory", State.WORTH_KNOWING, "one processor", advice)
+    else:
+        says = f"up to {min(processors, MOST_SHARING)} ranks of this node share memory by themselves"
+        yield Finding("memory", State.GOOD, says)
+    scope = Path("/proc/sys/kernel/yama/ptrace_scope")
+    with contextlib.suppress(OSError, ValueError):
+        if int(scope.read_text(encoding="utf-8")) > 1:
+            advice = "long messages inside a node are copied twice: sysctl kernel.yama.ptrace_scope=1"
+            says = "processes may not read each other's memory"
+            yield Finding("memory", State.WORTH_KNOWING, says, advice)
+
+
+def _emulated_cluster() -> Finding:
+    try:
+        with cluster.opened(SMALLEST_CLUSTER):
+            return Finding("emulated cluster", State.GOOD, "nodes in namespaces of this machine can be made")
+    except Error as error:
+        return Finding("emulated cluster", State.WORTH_KNOWING, str(error), "only `--cluster` needs it")
+
+
+def _kept(environment: Mapping[str, str]) -> Iterator[Finding]:
+    try:
+        figures = machine.find(None, environment)
+    except Error as error:
+        yield Finding("machine file", State.WRONG, str(error))
+    else:
+        if figures is None:
+            advice = "segments of pipelines are those of a usual network: rondo calibrate -- mpiexec -n 8"
+            yield Finding("machine file", State.WORTH_KNOWING, "none: the network was never measured", advice)
+        else:
+            yield Finding("machine file", State.GOOD, str(figures))
+    tuned = [path for path, _ in tuned_files.files(environment)]
+    says = ", ".join(map(str, tuned)) or "none: programs run under the default rules"
+    yield Finding("tuned rules", State.GOOD, says)
+    directory = learned.default_directory(environment)
+    there = next((each for each in (directory, *directory.parents) if each.exists()), directory)
+    if os.access(there, os.W_OK | os.X_OK):
+        files = len(list(directory.glob(f"*{learned.SUFFIX}")))
+        yield Finding("what was learned", State.GOOD, f"{directory}: {files} file{'' if files == 1 else 's'}")
+    else:
+        advice = "each run finds out anew what pays: --learned DIRECTORY names another place"
+        yield Finding("what was learned", State.WRONG, f"nobody may write into {there}", advice)
+
+
+def _variables(environment: Mapping[str, str]) -> Iterator[Finding]:
+    try:
+        preload.refuse_rondo(environment.get(preload.PRELOAD))
+    except Error as error:
+        yield Finding("environment", State.WORTH_KNOWING, str(error))
+    ours = sorted(name for name in environment if name.startswith("RONDO_") or name == "RONDO")
+    if ours:
+        says = " ".join(f"{name}={environment[name]}" for name in ours)
+        yield Finding("environment", State.WORTH_KNOWING, says, "every `rondo run` here heeds these variables")
