@@ -21,6 +21,15 @@ const char* variable(const std::string& name) {
     return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
+/// People write "off" in several ways.
+bool means_off(const char* value) {
+    std::string text;
+    for (const char* letter = value; *letter != '\0'; ++letter) {
+        text += static_cast<char>(std::tolower(static_cast<unsigned char>(*letter)));
+    }
+    return text == "off" || text == "0" || text == "no" || text == "false";
+}
+
 }  // namespace
 
 std::string variable_of(std::string_view collective) {
@@ -32,7 +41,7 @@ std::string variable_of(std::string_view collective) {
 Instructions Instructions::from_environment() {
     Instructions instructions;
     const char* master = variable("RONDO");
-    if (master != nullptr && std::string_view(master) == "off") {
+    if (master != nullptr && means_off(master)) {
         instructions.off_ = true;
         return instructions;
     }

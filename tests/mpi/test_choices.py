@@ -39,7 +39,8 @@ def test_program_chooses_an_algorithm_that_uses_nodes(mpi: MpiLibrary, where: di
     assert run.report.calls("exscan")["full_lane"] == RANKS
 
 
-def test_program_cannot_choose_where_rondo_is_off(mpi: MpiLibrary) -> None:
-    run = mpi.run_under_rondo([mpi.compile("choices.c", "-ldl")], RANKS, environment={"RONDO": "off"})
+@pytest.mark.parametrize("word", ["off", "0", "False"])
+def test_program_cannot_choose_where_rondo_is_off(mpi: MpiLibrary, word: str) -> None:
+    run = mpi.run_under_rondo([mpi.compile("choices.c", "-ldl")], RANKS, environment={"RONDO": word})
     assert run.returncode != 0
     assert "RONDO=off" in run.stdout

@@ -137,6 +137,7 @@ def test_what_is_wrong_is_refused_before_anything_starts(rondo, here, words, exp
     ("variable", "value", "expected"),
     [
         ("RONDO", "off", "RONDO=off is set"),
+        ("RONDO", "False", "RONDO=False is set"),
         ("LD_PRELOAD", "/a/librondo_mpich.so", "LD_PRELOAD names a library of Rondo"),
     ],
 )

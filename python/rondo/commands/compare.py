@@ -26,7 +26,7 @@ from rondo.comparing import results, rivals
 from rondo.comparing.outputs import Outputs
 from rondo.comparing.trials import Plan, Trials
 from rondo.errors import Error
-from rondo.launching import options, preload, shared_directory
+from rondo.launching import instructed, options, preload, shared_directory
 from rondo.reports import style
 
 if TYPE_CHECKING:
@@ -139,8 +139,8 @@ def command(
         run.refuse_unknown_option(words, command)
     if wanted_mpi is not None and cluster_text is None:
         raise Error("--mpi chooses the launcher on an emulated cluster; expected --cluster beside it")
-    if os.environ.get("RONDO") == "off":
-        raise Error("RONDO=off is set, so Rondo would do nothing: unset it")
+    if (switch := instructed.switched_off(os.environ)) is not None:
+        raise Error(f"{switch} is set, so Rondo would do nothing: unset it")
     preload.refuse_rondo(os.environ.get(preload.PRELOAD))
     for package in ("numpy", "scipy.stats"):
         optional.module(package)

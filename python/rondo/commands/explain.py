@@ -19,7 +19,7 @@ from rondo import _core
 from rondo.bench import plans
 from rondo.bench.progress import EVERY
 from rondo.errors import Error
-from rondo.launching import mpi_library, options
+from rondo.launching import instructed, mpi_library, options
 from rondo.machine import machine, placement
 from rondo.selection import explanation, learned, rules_file, sharing
 from rondo.tune import rules_text, tuned_files
@@ -135,8 +135,8 @@ def command(
         shared_memory=shares_memory,
         rounds=_rounds(traits, type_name, operator),
     )
-    if os.environ.get("RONDO") == "off":
-        click.echo("rondo: warning: RONDO=off is set: then Rondo does nothing at all", err=True)
+    if (switch := instructed.switched_off(os.environ)) is not None:
+        click.echo(f"rondo: warning: {switch} is set: then Rondo does nothing at all", err=True)
     rules_path, rules_note = _rules(rules, mpi["version"])
     figures = machine.find(machine_file, os.environ)
     machine_text = figures.read_text(encoding="utf-8") if figures is not None else machine.standard().text()

@@ -17,7 +17,7 @@ from pathlib import Path
 import rondo
 from rondo.cluster import cluster
 from rondo.errors import Error
-from rondo.launching import installation, launcher, mpi_library, preload
+from rondo.launching import installation, instructed, launcher, mpi_library, preload
 from rondo.machine import machine
 from rondo.selection import learned
 from rondo.tune import tuned_files
@@ -213,7 +213,11 @@ def _variables(environment: Mapping[str, str]) -> Iterator[Finding]:
         preload.refuse_rondo(environment.get(preload.PRELOAD))
     except Error as error:
         yield Finding("environment", State.WORTH_KNOWING, str(error))
-    ours = sorted(name for name in environment if name.startswith("RONDO_") or name == "RONDO")
+    switch = instructed.switched_off(environment)
+    if switch is not None:
+        advice = "take it out of the environment"
+        yield Finding("environment", State.WRONG, f"{switch} is set: Rondo does nothing at all", advice)
+    ours = sorted(name for name in environment if name.startswith("RONDO_"))
     if ours:
         says = " ".join(f"{name}={environment[name]}" for name in ours)
         yield Finding("environment", State.WORTH_KNOWING, says, "every `rondo run` here heeds these variables")

@@ -18,6 +18,15 @@ from rondo.selection import choices, inspection, learned, rules_file
 from rondo.tune import tuned_files
 
 REPORT = "RONDO_REPORT"
+SWITCH = "RONDO"
+OFF = ("off", "0", "no", "false")
+"""Values of SWITCH under which Rondo does nothing, in capitals as well."""
+
+
+def switched_off(environment: Mapping[str, str]) -> str | None:
+    """The assignment by which Rondo does nothing, as the user wrote it; None if there is none."""
+    value = environment.get(SWITCH, "")
+    return f"{SWITCH}={value}" if value.lower() in OFF else None
 
 
 @dataclass(frozen=True)
@@ -76,8 +85,8 @@ def instructed(
     """
     environment = dict(inherited)
     variables = check_uses(uses, environment)
-    if "RONDO" in environment:  # "off": for the ranks on all nodes alike
-        variables["RONDO"] = environment["RONDO"]
+    if SWITCH in environment:  # for the ranks on all nodes alike
+        variables[SWITCH] = environment[SWITCH]
     # A cluster knows its own figures better than the user's file for this machine.
     here = cluster_text is None or machine_file is not None
     figures = machine.find(machine_file, environment) if here else None
