@@ -68,6 +68,10 @@ def test_a_text_that_is_no_shape_is_refused_with_the_reason(text: str, complaint
         (["run", "--latency", "fast", "--", "true"], "latency 'fast'"),
         (["exec", "--name", "no-such-cluster", "node0", "--", "true"], "no cluster named no-such-cluster"),
         (["down", "no-such-cluster"], "no cluster named no-such-cluster"),
+        (
+            ["exec", "--name", "8x1", "node0", "--", "true"],
+            "8x1 says nothing of the network; expected latency and rate",
+        ),
         (["set"], "nothing to set"),
         (["up", "a/b"], "cluster name 'a/b'"),
         (["run", "--", "true"], "does not use MPI"),

@@ -121,6 +121,16 @@ def test_a_launcher_is_needed(rondo):
     )
 
 
+def test_what_starts_others_is_told_where_rondo_belongs(rondo, tmp_path, monkeypatch):
+    for name in ("sbatch", "make"):
+        shutil.copy(shutil.which("true"), tmp_path / name)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    for words in (["sbatch", "job.sh"], ["make", "test"]):
+        assert f"{words[0]} starts other programs: put `rondo run --` before the launcher" in refusal(
+            rondo("run", "--", *words)
+        )
+
+
 def test_a_program_is_needed(rondo, mpiexec):
     assert "there is no program in this command line" in refusal(rondo("run", "--", mpiexec, "-n", "2"))
     result = rondo("run", "--", mpiexec, "-n", "2", "./missing")

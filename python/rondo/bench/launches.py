@@ -72,6 +72,8 @@ def make(
             most = shapes.parse(cluster_text).ranks
             if processes is not None and processes > most:
                 raise Error(f"--processes {processes}: {cluster_text} has {most}")
+        else:
+            cluster.find(cluster_text)
         return Place(mpi_library.find(wanted or "mpich", os.environ), (), cluster_text, nodes, processes)
     if not launcher_words:
         raise Error(

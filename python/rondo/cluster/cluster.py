@@ -36,6 +36,8 @@ STOP_SECONDS = 30.0
 SECONDS_PER_MESSAGE = 40e-6  # of some tens of KiB, on its way through a sender, the switch and a receiver
 """Of one processor, on either side of a message, with what the switch does for it."""
 FIRST_NODE = "node0"  # the host name of ranks there; testbed/addresses.cpp
+ONLY_NODES = re.compile(r"\d+x\d+")
+"""A shape of which the network is missing."""
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}")
 
 
@@ -158,6 +160,8 @@ def find(name: str) -> Cluster:
     remove_remains()
     directory = clusters_directory() / name
     if not NAME.fullmatch(name) or not directory.is_dir():
+        if ONLY_NODES.fullmatch(name):
+            raise Error(f"{name} says nothing of the network; expected latency and rate as well: {name}:2ms:200Mbit")
         running = ", ".join(each.name for each in running_clusters()) or "none"
         raise Error(f"no cluster named {name} is running (running: {running}); start one with: rondo cluster up")
     return Cluster(directory, parse((directory / "shape").read_text()))

@@ -25,6 +25,8 @@ from rondo.launching.wrappers import Start
 ABIS = ("mpich", "openmpi", "mpiabi")
 AUTO = "auto"
 NAME_IT = f"say which MPI that is, as in: rondo run --abi {ABIS[0]} -- ... (or {', '.join(ABIS[1:])})"
+STARTERS = ("sbatch", "salloc", "qsub", "bsub", "make", "ninja", "ctest")
+"""Programs that start others, on this node or elsewhere, and no ranks themselves."""
 DEEPEST = 8  # wrappers in front of wrappers
 
 LIBRARY = re.compile(r"\blibmpi(?:ch|_abi|_cray|_gnu\w*|_intel\w*|_nvidia\w*|_aocc\w*|_amd\w*)?\.so(?:\.(\d+))?")
@@ -159,6 +161,10 @@ def of_binary(program: Path, name: str, environment: Mapping[str, str]) -> Mpi:
     # "libmpi.so.12 => /usr/lib/libmpi.so.12 (0x...)", or "=> not found"
     lines = [line.split() for line in result.stdout.decode(errors="replace").splitlines() if line.strip()]
     wanted = [line[2] if line[1:2] == ["=>"] and line[2].startswith("/") else line[0] for line in lines]
+    if Path(name).name in STARTERS:
+        raise Error(
+            f"{name} starts other programs: put `rondo run --` before the launcher (mpiexec, srun) that it starts"
+        )
     missing = f"{name} does not use MPI (no libmpi among its libraries); if it starts or loads what does, {NAME_IT}"
     return _only_one(wanted, name, missing)
 
