@@ -312,7 +312,7 @@ def test_a_duel_changes_no_bits_in_its_run(mpi: MpiLibrary, variables: dict[str,
 
 # Open MPI saturates integers of 8 and 16 bits. Minima and maxima of NaN, and of zeros, depend on the order of ranks.
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi", "impi"], indirect=True)
-@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.soak)])
 def test_extreme_values_stay_the_same_in_a_run(mpi: MpiLibrary, variables: dict[str, str], ranks: int) -> None:
     Path(variables["RONDO_RULES"]).write_text("allreduce -> recursive_doubling\n")
     command = [mpi.compile("extreme_values.c")]
