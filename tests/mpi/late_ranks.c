@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 enum { most_ranks = 16, part = 20, short_part = 1 };
+enum { first_of_part = 24 };  // calls in which a part of the world waits for what the world finds out
 
 static const char* collective;
 static int rank, size;
@@ -91,7 +92,7 @@ int main(int argc, char** argv) {
         // Whatever ranks find out together in the first call on a communicator, and in the first ones on a part.
         for (int i = 0; i < number && comms[i] != MPI_COMM_WORLD; ++i) {
             failures += call(comms[i], short_part);
-            for (int first = 0; is_part && first < 8; ++first) failures += call(comms[i], part);
+            for (int first = 0; is_part && first < first_of_part; ++first) failures += call(comms[i], part);
         }
         if (is_late && is_hasty) {
             for (int other = 0; other < last; ++other) {
