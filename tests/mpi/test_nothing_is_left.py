@@ -59,8 +59,10 @@ def run_late(mpi: MpiLibrary, guarded: dict[str, str], ranks: int, *arguments: o
 
 
 def each_day(mpi: str, collective: str, way: tuple[str, str]) -> bool:
-    """All ways of a broadcast, and of each library and collective one."""
-    return collective == "bcast" or (mpi, collective, way) in {
+    """All ways of a broadcast with two libraries, and one of each library and collective."""
+    return (collective == "bcast" and mpi in ("mpich", "openmpi")) or (mpi, collective, way) in {
+        ("impi", "bcast", ("split", "hasty")),
+        ("mpiabi", "bcast", ("dup", "free")),
         ("openmpi", "reduce", ("dup", "free")),
         ("openmpi", "scan", ("split", "free")),
         ("mpich", "scatter", ("dup", "disconnect")),
