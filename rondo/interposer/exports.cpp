@@ -120,7 +120,8 @@ constexpr std::size_t functions_before = __COUNTER__ + 1;
             const int error = again(const_cast<LastCall&>(known), RONDO_WORDS(SHAPE));                                 \
             if (error != LastCall::not_again) return error;                                                            \
         } else {                                                                                                       \
-            const bool is_last = known.is_counted(deciding);                                                           \
+            const bool is_last = known.is_counted(deciding) &&                                                         \
+                                 known.hands_on(count_of<Integer>(RONDO_WORDS(SHAPE), deciding, known.ranks));         \
             const LastCall* const found = is_last ? &known : kept_beside(places_of_function, known, deciding);         \
             if (found != nullptr && found->is_served(deciding)) {                                                      \
                 const int error = again(const_cast<LastCall&>(*found), RONDO_WORDS(SHAPE));                            \

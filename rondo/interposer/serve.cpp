@@ -270,7 +270,9 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     const Count length = key.count * key.element_bytes;  // as all ranks see it
     const void* const chosen = decision != nullptr ? decision->chosen : missing.chosen;
     mpi::Duel* const duel = doubted ? duel_about({*doubted, length, chosen}, communicator) : nullptr;
-    const auto line = [&] { return runtime.instructions.line_of(static_cast<const Choice*>(chosen)); };
+    const auto line = [&] {  // nobody looks for it without a report
+        return runtime.reporting ? runtime.instructions.line_of(static_cast<const Choice*>(chosen)) : 0;
+    };
     if (duel != nullptr && duel->is_over()) duel->look_again();
     if (duel != nullptr && duel->times_calls_of(length)) {
         if (duel->kind().rounding) {

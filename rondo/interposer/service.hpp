@@ -2,6 +2,7 @@
 // What serving has in common for all functions.
 #pragma once
 
+#include <algorithm>
 #include <new>
 
 #include "rondo/interposer/counting.hpp"
@@ -36,6 +37,8 @@ class Service {
         const bool predefined_operator = seen.reduction == nullptr || seen.reduction->predefined();
         const bool is_known = !reporting_ || (tally != nullptr && !function_.has.local_lengths);
         if (!is_known || !seen.type.predefined || !predefined_operator) return;
+        // A call of nothing is reported as such.
+        if (reporting_ && function_.has.data) counts.lowest = std::max<Count>(counts.lowest, 1);
         last.native = function_.address(mpi::library());
         if (last.native == nullptr || counts.lowest > counts.highest) return;
         last.left = &left_calls_of[function_.collective];

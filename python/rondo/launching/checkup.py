@@ -15,6 +15,7 @@ from enum import Enum
 from pathlib import Path
 
 import rondo
+from rondo import _core
 from rondo.cluster import cluster
 from rondo.errors import Error
 from rondo.launching import installation, instructed, launcher, mpi_library, preload
@@ -25,8 +26,6 @@ from rondo.tune import tuned_files
 SECONDS_TO_START = 30.0
 BUSY = 0.5
 """Processes that want to run, for each processor, from which on a machine is busy."""
-MOST_SHARING = 16
-"""Ranks of a node that share memory by themselves."""
 SMALLEST_CLUSTER = "2x1:1ms:1Gbit"
 
 
@@ -166,7 +165,7 @@ def _memory() -> Iterator[Finding]:
         advice = "ranks share memory by themselves where each has a processor of its own; a single one has no neighbour"
         yield Finding("memory", State.WORTH_KNOWING, "one processor", advice)
     else:
-        says = f"up to {min(processors, MOST_SHARING)} ranks of this node share memory by themselves"
+        says = f"up to {min(processors, _core.MOST_SHARING_RANKS)} ranks of this node share memory by themselves"
         yield Finding("memory", State.GOOD, says)
     scope = Path("/proc/sys/kernel/yama/ptrace_scope")
     with contextlib.suppress(OSError, ValueError):
