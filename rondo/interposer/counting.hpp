@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a report counts of calls that go to the library without a second look. Without <mpi.h>.
+// A report counts the calls that go to the library without a second look: here is where, and how. Without <mpi.h>.
 #pragma once
 
 #include <cstdint>

@@ -62,7 +62,8 @@ class Words {
     int half_;
 };
 
-/// What a rank says and hears in one roll call. What it has not heard when it goes on is left for those who come later.
+/// The messages that a rank sends and receives in one roll call. Those that have not arrived when it goes on are left
+/// for later.
 struct Answer {
     static constexpr int most_words = 2 * 31;  // ranks are ints
     enum class State : std::uint8_t { unused, given, left };

@@ -66,8 +66,8 @@ def test_results_stay_the_same_where_one_duel_is_about_all_communicators(
     assert reductions_in(run) == 1
 
 
-# What is the same whoever computes it is taken back at once where the library is faster: there the library's result
-# counts in a comparison, too.
+# A reduction whose result is the same whoever computes it is taken back at once where the library is faster. In a
+# comparison of such calls the library's results count, too.
 @pytest.mark.parametrize("mpi", LIBRARIES, indirect=True)
 @pytest.mark.parametrize(
     ("datatype", "operator", "keeps_bits"),

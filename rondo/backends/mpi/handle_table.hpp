@@ -8,8 +8,8 @@
 
 namespace rondo::mpi {
 
-/// What is known about predefined handles: filled before anybody else can read it. Handles are integers in one ABI and
-/// pointers in the others.
+/// A table of facts about predefined handles, which is filled before anybody else can read it. Handles are integers in
+/// one ABI and pointers in the others.
 template <class Handle, class Facts, std::size_t slots>
 class HandleTable {
   public:
