@@ -173,7 +173,7 @@ const Decision& decided_anew(const Kind& kind, const CallKey& key, const Runtime
     const auto starts = [&] {
         return key.division != 0 ? std::make_shared<const std::vector<Count>>(kind.starts()) : nullptr;
     };
-    return *communicator.remember(key, decide(runtime, key, communicator, comm, doubted, starts));
+    return communicator.remember(key, decide(runtime, key, communicator, comm, doubted, starts));
 }
 
 /// What has been decided for them, or is now. Counts the call if it is lost by a duel: on every rank, whatever else the

@@ -14,12 +14,6 @@
 namespace rondo::mpi {
 namespace {
 
-constexpr std::size_t most_decisions = 256;
-constexpr std::size_t most_numbers = std::size_t{1} << 18;  // 2 MiB
-
-/// What tells apart calls that are divided in another way.
-std::size_t numbers_in(const Decision& decision) { return decision.starts != nullptr ? decision.starts->size() : 0; }
-
 int state_key = MPI_KEYVAL_INVALID;
 
 RONDO_THREAD_LOCAL const Communicator* watched = nullptr;
@@ -154,59 +148,6 @@ Communicator::~Communicator() {
 }
 
 const Communicator* watch(const Communicator* communicator) { return std::exchange(watched, communicator); }
-
-bool Communicator::LeftToLibrary::has(const CallKey& call) const {
-    const Count bytes = call.count * call.element_bytes;
-    return key.collective == call.collective && key.choice == call.choice && key.commutative == call.commutative &&
-           !call.over_int && decision.lowest <= bytes && bytes <= decision.highest;
-}
-
-const Decision* Communicator::find(const CallKey& key) {
-    RecentDecisions& recent = recent_[key.collective];
-    if (const Decision* const found = recent.find(key)) return found;
-    for (const LeftToLibrary& calls : left_to_library_) {
-        if (calls.has(key)) return &calls.decision;
-    }
-    auto* const known = decisions_.find(key);
-    if (known == nullptr) return nullptr;
-    std::shared_ptr<const Plan> plan = known->second.plan.lock();
-    if (plan == nullptr && !known->second.is_native) return nullptr;
-    Decision decision = known->second.decision;
-    decision.plan = std::move(plan);
-    return &recent.put(key, std::move(decision), decisions_so_far_);
-}
-
-const Decision* Communicator::remember(const CallKey& key, Decision decision) {
-    const Decision& made = recent_[key.collective].put(key, std::move(decision), decisions_so_far_);
-    try {
-        if (made.holds_whatever_the_parts() && !key.over_int) {
-            if (left_to_library_.size() >= most_decisions) left_to_library_.clear();
-            left_to_library_.push_back({key, made});
-            return &made;
-        }
-        make_room(key, numbers_in(made));
-        Kept kept{made, made.plan, made.plan == nullptr};
-        kept.decision.plan = nullptr;
-        decisions_.add(key, std::move(kept));
-        numbers_ += numbers_in(made);
-    } catch (const std::bad_alloc&) {
-        // This call can be carried out all the same; the next one thinks again.
-        return &made;
-    }
-    return &made;
-}
-
-/// For a decision with so many numbers, in place of what is known for the key.
-void Communicator::make_room(const CallKey& key, std::size_t numbers) {
-    if (const auto* known = decisions_.find(key)) {
-        numbers_ -= numbers_in(known->second.decision);
-        decisions_.forget(key);
-    }
-    while (decisions_.size() >= most_decisions || (decisions_.size() > 0 && numbers_ + numbers > most_numbers)) {
-        numbers_ -= numbers_in(decisions_.oldest().second.decision);
-        decisions_.forget_oldest();
-    }
-}
 
 Duel* Communicator::duel(const DuelKind& kind, const void* chosen) {
     Duel* const found = duels().find(kind, chosen);

@@ -8,14 +8,13 @@
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "rondo/backends/mpi/decision.hpp"
 #include "rondo/backends/mpi/duel.hpp"
 #include "rondo/backends/mpi/exchanging.hpp"
 #include "rondo/backends/mpi/gathering.hpp"
-#include "rondo/backends/mpi/least_recent.hpp"
 #include "rondo/backends/mpi/operation.hpp"
 #include "rondo/backends/mpi/packing.hpp"
 #include "rondo/backends/mpi/world.hpp"
@@ -62,18 +61,19 @@ class Communicator {
     [[nodiscard]] bool ranks_disagree() const { return world().ranks_disagree(); }
 
     /// The remembered decision, or nullptr. It stays until the next call of `find` or `remember` for the collective.
-    const Decision* find(const CallKey& key);
-    /// Remembers, instead of what has been remembered for that key. Forgets what has not been asked for the longest
-    /// time when it has become too much.
-    const Decision* remember(const CallKey& key, Decision decision);
+    const Decision* find(const CallKey& key) { return decisions_[key.collective].find(key); }
+    /// Remembers, instead of what has been remembered for that key, or for the longest time.
+    const Decision& remember(const CallKey& key, Decision decision) {
+        return decisions_[key.collective].put(key, std::move(decision), decisions_so_far_);
+    }
 
     /// The number of what `find` or `remember` returned last for a collective; 0 for nothing.
     [[nodiscard]] std::uint32_t number_of_decision(std::size_t collective) const {
-        return recent_[collective].last_number();
+        return decisions_[collective].last_number();
     }
     /// The decision that had this number; nullptr if another one has taken its place.
     [[nodiscard]] const Decision* decision_of_number(std::size_t collective, std::uint32_t number) const {
-        return recent_[collective].of_number(number);
+        return decisions_[collective].of_number(number);
     }
 
     /// Runs a plan on elements of the user. Returns an MPI error code; throws std::bad_alloc.
@@ -126,7 +126,6 @@ class Communicator {
     /// may see those of different communicators in different orders; else they do not, or could wait for each other.
     Duels& duels() { return size_ == world().size() && world().is_serial() ? world().duels() : duels_; }
     [[nodiscard]] bool waits_for_world() { return &duels() == &duels_ && world().is_serial(); }
-    void make_room(const CallKey& key, std::size_t numbers);
     void count_call() { ++calls_; }
     int execute(const Plan& plan, const Operands& operands);
 
@@ -139,24 +138,7 @@ class Communicator {
     std::uint32_t calls_ = 0;
     bool messages_may_be_left_ = false;
     const char* native_reason_ = nullptr;
-    /// A decision that is kept, but not the plan: all plans of the process share one limit.
-    struct Kept {
-        Decision decision;
-        std::weak_ptr<const Plan> plan;
-        bool is_native;
-    };
-    LeastRecent<CallKey, Kept, CallKeyHash> decisions_;
-    std::size_t numbers_ = 0;  // in all of these
-    /// Calls of some collective that the rules leave to the library.
-    struct LeftToLibrary {
-        CallKey key;  // of one of them
-        Decision decision;
-
-        [[nodiscard]] bool has(const CallKey& call) const;
-    };
-    std::vector<LeftToLibrary> left_to_library_;
-    /// The only decisions that hold their plans.
-    RecentDecisions recent_[most_collectives];
+    Decisions decisions_[most_collectives];
     std::uint32_t decisions_so_far_ = 0;
     Operation operation_;
     static constexpr std::size_t most_duels = 24;

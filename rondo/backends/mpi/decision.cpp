@@ -6,35 +6,25 @@
 
 namespace rondo::mpi {
 
-std::size_t CallKeyHash::operator()(const CallKey& key) const {
-    std::uint64_t hash = static_cast<std::uint64_t>(key.count);
-    for (const std::uint64_t part :
-         {static_cast<std::uint64_t>(key.element_bytes),
-          std::uint64_t{key.division} << 32 | std::uint64_t{key.choice} << 16 | key.collective,
-          static_cast<std::uint64_t>(key.doubt) << 40 | static_cast<std::uint64_t>(key.root) << 3 |
-              std::uint64_t{key.commutative} << 2 | std::uint64_t{key.in_place} << 1 | std::uint64_t{key.over_int}}) {
-        hash = (hash ^ part) * 0x9E3779B97F4A7C15U;
-        hash ^= hash >> 29;
-    }
-    return static_cast<std::size_t>(hash);
+bool Decisions::Place::is_for(const CallKey& call) const {
+    if (number == 0) return false;
+    if (!decision.holds_whatever_the_parts() || key.over_int || call.over_int) return key == call;
+    const Count bytes = call.count * call.element_bytes;
+    return key.choice == call.choice && key.commutative == call.commutative && decision.lowest <= bytes &&
+           bytes <= decision.highest;
 }
 
-bool RecentDecisions::is_at(std::size_t index, const CallKey& key) const {
-    const Place& here = place(index);
-    return here.number != 0 && here.key == key;
-}
-
-const Decision* RecentDecisions::find(const CallKey& key) {
-    if (is_at(last_, key)) return &place(last_).decision;
+const Decision* Decisions::find(const CallKey& key) {
+    if (place(last_).is_for(key)) return &place(last_).decision;
     for (std::uint8_t index = 0; others_ != nullptr && index < most; ++index) {
-        if (!is_at(index, key)) continue;
+        if (!place(index).is_for(key)) continue;
         last_ = index;
         return &place(index).decision;
     }
     return nullptr;
 }
 
-const Decision& RecentDecisions::put(const CallKey& key, Decision decision, std::uint32_t& so_far) {
+const Decision& Decisions::put(const CallKey& key, Decision decision, std::uint32_t& so_far) noexcept {
     if (first_.number != 0 && find(key) == nullptr) {
         if (others_ == nullptr) others_.reset(new (std::nothrow) Place[most - 1]);
         if (others_ != nullptr) last_ = static_cast<std::uint8_t>((last_ + 1U) % most);

@@ -32,10 +32,6 @@ struct CallKey {
     friend bool operator==(const CallKey&, const CallKey&) = default;
 };
 
-struct CallKeyHash {
-    std::size_t operator()(const CallKey& key) const;
-};
-
 struct Tally;
 
 /// What was decided for a kind of call.
@@ -53,17 +49,18 @@ struct Decision {
 
     [[nodiscard]] bool holds_whatever_the_parts() const { return lowest <= highest; }
 };
-// What is known can be looked up without memory: a rank that had none would not count a call that the others run.
-static_assert(std::is_nothrow_copy_assignable_v<Decision>);
+static_assert(std::is_nothrow_move_assignable_v<Decision>);
 
-/// The last decisions about one collective, so that calls of several lengths in turn find theirs. Each has a number, by
-/// which it is found again as long as no other one has taken its place.
-class RecentDecisions {
+/// The last decisions about one collective on a communicator, so that calls of several lengths in turn find theirs. Each
+/// has a number, by which it is found again as long as no other one has taken its place. What is not found is decided
+/// anew, to the same effect: plans have a store of their own.
+class Decisions {
   public:
     /// The one for this key, which is the last one then; nullptr if it is not there.
     const Decision* find(const CallKey& key);
-    /// In place of the one for this key, or of the oldest. It is the last one then. `so_far` counts decisions.
-    const Decision& put(const CallKey& key, Decision decision, std::uint32_t& so_far);
+    /// In place of the one for this key, or of the oldest. It is the last one then. `so_far` counts decisions. Needs no
+    /// memory: a rank that had none would not count a call that the others run.
+    const Decision& put(const CallKey& key, Decision decision, std::uint32_t& so_far) noexcept;
 
     /// Of the last one; 0 if there is none.
     [[nodiscard]] std::uint32_t last_number() const { return place(last_).number; }
@@ -73,16 +70,17 @@ class RecentDecisions {
     }
 
   private:
-    static constexpr std::size_t most = 4;
+    static constexpr std::size_t most = 8;
     struct Place {
         CallKey key;
-        std::uint32_t number = 0;
+        std::uint32_t number = 0;  // 0: there is none
         Decision decision;
+
+        [[nodiscard]] bool is_for(const CallKey& call) const;
     };
 
     [[nodiscard]] const Place& place(std::size_t index) const { return index == 0 ? first_ : others_[index - 1]; }
     [[nodiscard]] Place& place(std::size_t index) { return index == 0 ? first_ : others_[index - 1]; }
-    [[nodiscard]] bool is_at(std::size_t index, const CallKey& key) const;
 
     Place first_;
     std::unique_ptr<Place[]> others_;  // once there is a second one, and memory
