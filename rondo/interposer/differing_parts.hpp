@@ -81,7 +81,7 @@ class DifferingParts {
     /// Where the root's own part differs in length from its place, that is an error of this rank alone, for which the
     /// others must not wait.
     int run(const Plan& plan, bool /*is_wrong*/) const {
-        const int error = seen_.communicator.run_exchange(plan, data_);
+        const int error = run_exchange(seen_.communicator, plan, data_);
         if (error != MPI_SUCCESS || fits_) return error;
         return (bytes_of_part() > bytes_of_place()) != scatters_ ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
     }

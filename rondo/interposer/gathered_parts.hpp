@@ -55,7 +55,8 @@ class GatheredParts : public SeenParts {
     /// Where input and own part differ in length, that is an error of this rank alone, for which the others must not
     /// wait: they get what stands in its part.
     int run(const Plan& plan, bool /*is_wrong*/) const {
-        const int error = seen().communicator.run_on_parts(plan, data_, bytes());
+        const int error = run_on_bytes(seen().communicator, plan, mpi::Unstaged{const_cast<void*>(data_.input())},
+                                       mpi::Staged(data_, mpi::Staging::both));
         if (error != MPI_SUCCESS || fits_) return error;
         return input_.bytes() > own_part_.bytes() ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
     }

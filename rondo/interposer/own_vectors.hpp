@@ -81,7 +81,7 @@ class OwnVectors {
     /// Where this rank would send itself another length than it gets, that is an error of its own, for which the others
     /// must not wait: where all parts are alike they get what stands in its output.
     int run(const Plan& plan, bool /*is_wrong*/) const {
-        const int error = seen_.communicator.run_exchange(plan, data_);
+        const int error = run_exchange(seen_.communicator, plan, data_);
         if (error != MPI_SUCCESS || fits_) return error;
         return outgoing_[rank()].bytes() > incoming_[rank()].bytes() ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
     }

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "rondo/backends/mpi/packing.hpp"
 #include "rondo/interposer/seen_call.hpp"
 
 namespace rondo::interposer {
@@ -79,13 +80,17 @@ class RootedParts {
     int run(const Plan& plan, bool /*is_wrong*/) const {
         mpi::notice_device_runtimes();
         const mpi::UserData standing = {static_cast<char*>(whole_buffer_) + own_offset(), count(), seen_.type};
-        const mpi::Side whole = is_root_ ? mpi::Side::of(whole_) : mpi::Side();
-        mpi::Side part = mpi::Side::of(part_);
-        if (is_in_place_) part = scatters_ ? mpi::Side{nullptr, each_} : mpi::Side::of(standing);
-        int error = MPI_SUCCESS;
-        if (plan_in_place_) error = seen_.communicator.run_between(plan, {}, whole);
-        else if (scatters_) error = seen_.communicator.run_between(plan, whole, part);
-        else error = seen_.communicator.run_between(plan, part, whole);
+        const mpi::Moved whole = is_root_ ? mpi::Moved(whole_) : mpi::Moved(0);
+        const mpi::Moved part = !is_in_place_ ? mpi::Moved(part_)
+                                : scatters_   ? mpi::Moved(each_)
+                                              : mpi::Moved(standing);
+        const mpi::Moved nothing(0);
+        const mpi::Moved &from = plan_in_place_ ? nothing
+                                 : scatters_    ? whole
+                                                : part,
+                         &into = plan_in_place_ || !scatters_ ? whole : part;
+        const int error = run_on_bytes(seen_.communicator, plan, mpi::Staged(from, mpi::Staging::before),
+                                       mpi::Staged(into, mpi::Staging::after));
         if (error != MPI_SUCCESS || fits()) return error;
         return (part_.bytes() > each_) != scatters_ ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
     }

@@ -9,11 +9,14 @@
 // - wrong(), refused_by_library(), run(plan): when a plan is there
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
 #include "rondo/backends/mpi/communicator.hpp"
 #include "rondo/backends/mpi/device_memory.hpp"
+#include "rondo/backends/mpi/exchanging.hpp"
+#include "rondo/backends/mpi/staging.hpp"
 #include "rondo/interposer/aliases.hpp"
 #include "rondo/interposer/serve.hpp"
 
@@ -60,7 +63,23 @@ inline int run_on_elements(mpi::Communicator& communicator, const Plan& plan, co
         return communicator.run(plan, operands);
     // What lies in the gaps of the user's elements stays.
     const Count before = in_place ? count : operands.type.contiguous ? 0 : after;
-    return communicator.run_on_copies(plan, operands, {in_place ? 0 : count, before, after});
+    const Count given = in_place ? 0 : count;
+    return communicator.run(plan, operands.type, operands.reduction,
+                            mpi::HostCopy(operands.input, operands.type, given, given, 0),
+                            mpi::HostCopy(operands.output, operands.type, std::max(before, after), before, after));
+}
+
+/// Runs a plan whose elements are bytes, from one staged buffer to another.
+template <class Input, class Output>
+int run_on_bytes(mpi::Communicator& communicator, const Plan& plan, Input&& input, Output&& output) {
+    return communicator.run(plan, mpi::byte_type(), nullptr, input, output);
+}
+
+/// In place, what goes out stands where the plan finds what comes in.
+inline int run_exchange(mpi::Communicator& communicator, const Plan& plan, const mpi::Exchanging& data) {
+    mpi::Staged incoming(data.incoming(), data.in_place() ? mpi::Staging::both : mpi::Staging::after);
+    if (data.in_place()) return run_on_bytes(communicator, plan, mpi::Unstaged{data.outgoing().place()}, incoming);
+    return run_on_bytes(communicator, plan, mpi::Staged(data.outgoing(), mpi::Staging::before), incoming);
 }
 
 /// What calls on a vector with a part for each rank have in common.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "rondo/backends/mpi/packing.hpp"
 #include "rondo/interposer/seen_call.hpp"
 
 namespace rondo::interposer {
@@ -54,9 +55,7 @@ class WholeVector {
     static int run(Output output, mpi::Communicator& communicator, const UserCall& call, const mpi::Datatype& type,
                    const mpi::Reduction* reduction, const Plan& plan) {
         const Rank rank = communicator.rank();
-        if (reduction == nullptr) {
-            return communicator.run_on_bytes(plan, {call.output, call.count, type}, rank == call.root);
-        }
+        if (reduction == nullptr) return run_on_vector(communicator, call, type, plan);
         const mpi::Operands operands = {call.input, call.output, type, reduction};
         if (!mpi::device_runtime_noticed()) [[likely]]
             return communicator.run(plan, operands);
@@ -99,6 +98,17 @@ class WholeVector {
     }
 
   private:
+    /// The output is all that the plan knows: the data of the root are there before, the others' come.
+    static int run_on_vector(mpi::Communicator& communicator, const UserCall& call, const mpi::Datatype& type,
+                             const Plan& plan) {
+        // Nearly all broadcasts; short ones notice what more there is to staging.
+        if (mpi::lies_as_packed(type) && !mpi::on_device(call.output)) {
+            return communicator.run(plan, {nullptr, call.output, mpi::byte_type(), nullptr});
+        }
+        const mpi::UserData data = {call.output, call.count, type};
+        const auto when = communicator.rank() == call.root ? mpi::Staging::before : mpi::Staging::after;
+        return run_on_bytes(communicator, plan, mpi::Unstaged(), mpi::Staged(mpi::Moved(data), when));
+    }
     [[nodiscard]] Rank rank() const { return seen_.communicator.rank(); }
     /// What the others have where this rank has less than nothing, at a guess: rules speak of lengths.
     [[nodiscard]] Count count() const { return seen_.call.count < 0 ? 1 : seen_.call.count; }

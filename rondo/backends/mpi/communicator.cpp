@@ -7,9 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "rondo/backends/mpi/device_memory.hpp"
 #include "rondo/backends/mpi/era.hpp"
-#include "rondo/backends/mpi/scratch.hpp"
 
 namespace rondo::mpi {
 namespace {
@@ -27,14 +25,6 @@ int delete_state(MPI_Comm, int, void* state, void*) {
     end_era();
     delete static_cast<Communicator*>(state);
     return MPI_SUCCESS;
-}
-
-/// Of what was done before a plan ran and after: the others run it, whatever this rank could not do.
-template <class... Errors>
-int first_error(Errors... errors) {
-    int first = MPI_SUCCESS;
-    ((first = first != MPI_SUCCESS ? first : errors), ...);
-    return first;
 }
 
 }  // namespace
@@ -179,90 +169,6 @@ bool Communicator::has_lost(const DuelKind& kind, const void* chosen) {
 
 bool Communicator::has_patience() {
     return duels().have_patience() && (!waits_for_world() || world().duels().have_patience());
-}
-
-int Communicator::run(const Plan& plan, const Operands& operands) {
-    count_call();  // before anything can fail: all ranks count alike
-    return execute(plan, operands);
-}
-
-int Communicator::run_on_copies(const Plan& plan, const Operands& operands, const Lengths& lengths) {
-    count_call();
-    HostCopy input, output;
-    const int taken = input.take(const_cast<void*>(operands.input), operands.type, lengths.input, lengths.input);
-    const int room_made =
-        output.take(operands.output, operands.type, std::max(lengths.before, lengths.after), lengths.before);
-    const int error = execute(plan, {input.buffer(), output.buffer(), operands.type, operands.reduction});
-    if (error != MPI_SUCCESS) return error;
-    input.give_back(0);
-    return first_error(taken, room_made, output.give_back(lengths.after));
-}
-
-int Communicator::run_on_bytes(const Plan& plan, const UserData& data, bool is_source) {
-    count_call();
-    // Nearly all broadcasts; short ones notice what more there is to a side.
-    if (lies_as_packed(data.type) && !on_device(data.buffer)) {
-        return execute(plan, {nullptr, data.buffer, byte_type(), nullptr});
-    }
-    PackedSide side(Side::of(data));
-    const int entered = is_source ? side.enter(world().messages()) : MPI_SUCCESS;
-    const int error = execute(plan, {nullptr, side.bytes(), byte_type(), nullptr});
-    if (error != MPI_SUCCESS) return error;
-    const int left = is_source ? MPI_SUCCESS : side.leave(world().messages());
-    side.give_back();
-    return first_error(entered, left);
-}
-
-int Communicator::run_between(const Plan& plan, const Side& input, const Side& output) {
-    count_call();
-    PackedSide from(input), into(output);
-    const int entered = from.enter(world().messages());
-    const int error = execute(plan, {from.bytes(), into.bytes(), byte_type(), nullptr});
-    if (error != MPI_SUCCESS) return error;
-    const int left = into.leave(world().messages());
-    from.give_back();
-    into.give_back();
-    return first_error(entered, left);
-}
-
-int Communicator::run_on_parts(const Plan& plan, const Gathering& data, Count bytes) {
-    count_call();
-    char* whole = data.output();
-    Scratch packed;
-    if (whole == nullptr) {
-        packed.take(static_cast<std::size_t>(bytes));
-        whole = packed.bytes();
-    }
-    const int entered = data.enter(whole, world().messages());
-    const int error = execute(plan, {data.input(), whole, byte_type(), nullptr});
-    if (error != MPI_SUCCESS) return error;
-    const int left = data.leave(whole, world().messages());
-    packed.give_back();
-    return first_error(entered, left);
-}
-
-int Communicator::run_exchange(const Plan& plan, const Exchanging& data) {
-    count_call();
-    const ExchangedParts &outgoing = data.outgoing(), &incoming = data.incoming();
-    const bool packs_input = !data.in_place() && outgoing.place() == nullptr;
-    char *input = outgoing.place(), *output = incoming.place();
-    Scratch packed_input, packed_output;
-    if (packs_input) {
-        packed_input.take(static_cast<std::size_t>(outgoing.bytes()));
-        input = packed_input.bytes();
-    }
-    if (output == nullptr) {
-        packed_output.take(static_cast<std::size_t>(incoming.bytes()));
-        output = packed_output.bytes();
-    }
-    int entered = packs_input ? outgoing.pack(input, world().messages()) : MPI_SUCCESS;
-    if (data.in_place() && incoming.place() == nullptr) entered = incoming.pack(output, world().messages());
-    const int error = execute(plan, {input, output, byte_type(), nullptr});
-    if (error != MPI_SUCCESS) return error;
-    const int left = incoming.place() == nullptr ? incoming.unpack(output, world().messages()) : MPI_SUCCESS;
-    packed_input.give_back();
-    packed_output.give_back();
-    return first_error(entered, left);
 }
 
 /// A message to nobody has its arguments judged as any other.

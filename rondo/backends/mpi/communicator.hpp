@@ -3,8 +3,10 @@
 // of the communicator, so that it goes when the communicator goes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -13,18 +15,10 @@
 
 #include "rondo/backends/mpi/decision.hpp"
 #include "rondo/backends/mpi/duel.hpp"
-#include "rondo/backends/mpi/exchanging.hpp"
-#include "rondo/backends/mpi/gathering.hpp"
 #include "rondo/backends/mpi/operation.hpp"
-#include "rondo/backends/mpi/packing.hpp"
 #include "rondo/backends/mpi/world.hpp"
 
 namespace rondo::mpi {
-
-/// How many elements mean something to a call: of its input, of its output before the call, and after it.
-struct Lengths {
-    Count input, before, after;
-};
 
 class Communicator {
   public:
@@ -76,21 +70,24 @@ class Communicator {
         return decisions_[collective].of_number(number);
     }
 
-    /// Runs a plan on elements of the user. Returns an MPI error code; throws std::bad_alloc.
-    int run(const Plan& plan, const Operands& operands);
-    /// The same, on copies of those buffers that are in memory of a device.
-    int run_on_copies(const Plan& plan, const Operands& operands, const Lengths& lengths);
-    /// Runs a plan whose elements are the bytes of the user's data; the output is all that it knows. The data of a
-    /// source are there before, the others' come. Returns an MPI error code; throws std::bad_alloc.
-    int run_on_bytes(const Plan& plan, const UserData& data, bool is_source);
-    /// Runs a plan from the bytes of one side to those of another, which have none on some ranks. Returns an MPI error
-    /// code; throws std::bad_alloc.
-    int run_between(const Plan& plan, const Side& input, const Side& output);
-    /// Runs a plan whose elements are the bytes of all parts. Returns an MPI error code; throws std::bad_alloc.
-    int run_on_parts(const Plan& plan, const Gathering& data, Count bytes);
-    /// Runs a plan of parts whose lengths not all ranks know, or of an all-to-all. Returns an MPI error code; throws
+    /// Runs a plan on buffers of the user. Returns an MPI error code; throws std::bad_alloc.
+    int run(const Plan& plan, const Operands& operands) {
+        count_call();  // before anything can fail: all ranks count alike
+        return execute(plan, operands);
+    }
+    /// Runs a plan from one buffer to another, which are Staged or as such. Returns an MPI error code, of the first
+    /// thing that went wrong: the others run the plan, whatever this rank could not do before it. Throws
     /// std::bad_alloc.
-    int run_exchange(const Plan& plan, const Exchanging& data);
+    template <class Input, class Output>
+    int run(const Plan& plan, const Datatype& type, const Reduction* reduction, Input&& input, Output&& output) {
+        count_call();
+        const MPI_Comm messages = world().messages();
+        const int input_entered = input.enter(messages), output_entered = output.enter(messages);
+        if (const int error = execute(plan, {input.address(), output.address(), type, reduction}))
+            return error;  // messages may still use the buffers
+        const int input_left = input.leave(messages), output_left = output.leave(messages);
+        return first_error({input_entered, output_entered, input_left, output_left});
+    }
     /// Instead of running a plan that the other ranks may run.
     void skip_call() {
         count_call();
@@ -127,6 +124,10 @@ class Communicator {
     Duels& duels() { return size_ == world().size() && world().is_serial() ? world().duels() : duels_; }
     [[nodiscard]] bool waits_for_world() { return &duels() == &duels_ && world().is_serial(); }
     void count_call() { ++calls_; }
+    static int first_error(std::initializer_list<int> errors) {
+        const auto* const found = std::ranges::find_if(errors, [](int error) { return error != MPI_SUCCESS; });
+        return found != errors.end() ? *found : MPI_SUCCESS;
+    }
     int execute(const Plan& plan, const Operands& operands);
 
     Context context_;

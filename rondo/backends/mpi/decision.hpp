@@ -51,9 +51,9 @@ struct Decision {
 };
 static_assert(std::is_nothrow_move_assignable_v<Decision>);
 
-/// The last decisions about one collective on a communicator, so that calls of several lengths in turn find theirs. Each
-/// has a number, by which it is found again as long as no other one has taken its place. What is not found is decided
-/// anew, to the same effect: plans have a store of their own.
+/// The last decisions about one collective on a communicator, so that calls of several lengths in turn find theirs.
+/// Each has a number, by which it is found again as long as no other one has taken its place. What is not found is
+/// decided anew, to the same effect: plans have a store of their own.
 class Decisions {
   public:
     /// The one for this key, which is the last one then; nullptr if it is not there.

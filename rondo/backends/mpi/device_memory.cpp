@@ -311,22 +311,20 @@ int copy_memory(void* into, const void* from, std::size_t bytes) {
     return MPI_SUCCESS;
 }
 
-int HostCopy::take(void* buffer, const Datatype& type, Count room, Count before) {
-    user_ = static_cast<char*>(buffer);
-    type_ = &type;
-    if (room == 0 || buffer == nullptr || !on_device(user_ + type.true_lower_bound)) return MPI_SUCCESS;
-    copy_.take(static_cast<std::size_t>(type.span(room)));
-    return copy_memory(copy_.bytes(), user_ + type.true_lower_bound, static_cast<std::size_t>(type.span(before)));
+int HostCopy::enter(MPI_Comm /*comm*/) {
+    if (room_ == 0 || user_ == nullptr || !on_device(user_ + type_.true_lower_bound)) return MPI_SUCCESS;
+    copy_.take(static_cast<std::size_t>(type_.span(room_)));
+    return copy_memory(copy_.bytes(), user_ + type_.true_lower_bound, static_cast<std::size_t>(type_.span(before_)));
 }
 
-void* HostCopy::buffer() const {
-    return copy_.bytes() != nullptr ? copy_.bytes() - type_->true_lower_bound : static_cast<void*>(user_);
+void* HostCopy::address() const {
+    return copy_.bytes() != nullptr ? copy_.bytes() - type_.true_lower_bound : static_cast<void*>(user_);
 }
 
-int HostCopy::give_back(Count after) {
+int HostCopy::leave(MPI_Comm /*comm*/) {
     if (copy_.bytes() == nullptr) return MPI_SUCCESS;
-    const auto bytes = static_cast<std::size_t>(type_->span(after));
-    const int error = copy_memory(user_ + type_->true_lower_bound, copy_.bytes(), bytes);
+    const auto bytes = static_cast<std::size_t>(type_.span(after_));
+    const int error = copy_memory(user_ + type_.true_lower_bound, copy_.bytes(), bytes);
     copy_.give_back();
     return error;
 }

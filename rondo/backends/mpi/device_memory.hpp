@@ -30,19 +30,23 @@ inline bool on_device(const void* address) { return device_runtime_noticed() && 
 /// Copies between host and device, or on one of them; done when it returns. Returns an MPI error code.
 int copy_memory(void* into, const void* from, std::size_t bytes);
 
-/// A user's buffer, or its copy in the host's memory if it is in memory of a device.
+/// A user's buffer of elements as staging.hpp has it: a copy in the host's memory if it is in memory of a device.
 class HostCopy {
   public:
-    /// With room for so many elements, of which the first `before` are copied. A failure leaves anything in the copy.
-    /// Returns an MPI error code; throws std::bad_alloc.
-    int take(void* buffer, const Datatype& type, Count room, Count before);
-    [[nodiscard]] void* buffer() const;
-    /// Copies so many elements back. Once no message uses the copy. Returns an MPI error code.
-    int give_back(Count after);
+    /// `room`: so many elements, of which the first `before` mean something before the plan runs, and `after` after it.
+    HostCopy(const void* buffer, const Datatype& type, Count room, Count before, Count after)
+        : user_(static_cast<char*>(const_cast<void*>(buffer))), type_(type), room_(room), before_(before),
+          after_(after) {}
+
+    /// Throws std::bad_alloc.
+    int enter(MPI_Comm comm);
+    [[nodiscard]] void* address() const;
+    int leave(MPI_Comm comm);
 
   private:
-    char* user_ = nullptr;
-    const Datatype* type_ = nullptr;
+    char* user_;
+    const Datatype& type_;
+    Count room_, before_, after_;
     Scratch copy_;
 };
 

@@ -76,14 +76,14 @@ int ExchangedParts::for_each_piece(Move&& move) const {
     return MPI_SUCCESS;
 }
 
-int ExchangedParts::pack(char* into, MPI_Comm comm) const {
-    return for_each_piece(
-        [&](const UserData& data, Count packed) { return mpi::pack(data, plain_, into + packed, comm); });
+int ExchangedParts::enter(char* at, MPI_Comm comm) const {
+    if (direct_) return MPI_SUCCESS;
+    return for_each_piece([&](const UserData& data, Count packed) { return pack(data, plain_, at + packed, comm); });
 }
 
-int ExchangedParts::unpack(const char* from, MPI_Comm comm) const {
-    return for_each_piece(
-        [&](const UserData& data, Count packed) { return mpi::unpack(from + packed, data, plain_, comm); });
+int ExchangedParts::leave(const char* at, MPI_Comm comm) const {
+    if (direct_) return MPI_SUCCESS;
+    return for_each_piece([&](const UserData& data, Count packed) { return unpack(at + packed, data, plain_, comm); });
 }
 
 std::vector<Count> Exchanging::places() const {

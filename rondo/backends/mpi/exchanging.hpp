@@ -17,11 +17,12 @@ class ExchangedParts {
     /// Borrows. Counts below 0 are taken for 0. `still`: the part of this rank does not move, as if it were empty.
     explicit ExchangedParts(const PlacedParts& parts, Rank still = no_rank);
 
-    /// The user's memory, where all parts are as packed, each for itself; nullptr if they need a place of their own,
-    /// one after the other.
+    // As staging.hpp wants it: the user's memory, where all parts are as packed, each for itself; or a copy of all
+    // parts, one after the other.
     [[nodiscard]] char* place() const { return direct_ ? first_ : nullptr; }
-    /// Of all parts together.
     [[nodiscard]] Count bytes() const { return bytes_; }
+    int enter(char* at, MPI_Comm comm) const;
+    int leave(const char* at, MPI_Comm comm) const;
     /// Calls `visit(first, bytes)` for the part of each rank: where it is, from that place on.
     template <class Visitor>
     void visit(Visitor&& visitor) const {
@@ -38,10 +39,6 @@ class ExchangedParts {
     [[nodiscard]] bool overlap() const;
     /// They need a place of their own.
     void need_place() { direct_ = false; }
-
-    /// To and from a place of their own. Both return an MPI error code.
-    int pack(char* into, MPI_Comm comm) const;
-    int unpack(const char* from, MPI_Comm comm) const;
 
   private:
     [[nodiscard]] Count count_of(Rank rank) const {

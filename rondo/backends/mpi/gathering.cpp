@@ -22,28 +22,30 @@ Gathering::Gathering(const UserData& input, bool in_place, const PlacedParts& pa
             found = true;
             start += count;
         }
+        bytes_ = start * parts.type.size;
     } else {
         start_of_input_ = parts.counts[rank] * rank * parts.type.size;
+        bytes_ = parts.counts[rank] * parts.counts.size() * parts.type.size;
     }
     if (on_device(first_)) direct_ = false;
     input_plain_ = in_place ? plain_ : lies_as_packed(input.type);
     if (input.bytes() > 0) packs_input_ = in_place ? !direct_ : !input_plain_ || on_device(input.buffer);
 }
 
-int Gathering::enter(char* bytes, MPI_Comm comm) const {
+int Gathering::enter(char* at, MPI_Comm comm) const {
     if (!packs_input_) return MPI_SUCCESS;
-    return pack(input_, input_plain_, bytes + start_of_input_, comm);
+    return pack(input_, input_plain_, at + start_of_input_, comm);
 }
 
-int Gathering::leave(const char* bytes, MPI_Comm comm) const {
+int Gathering::leave(const char* at, MPI_Comm comm) const {
     if (direct_) return MPI_SUCCESS;
     for (Rank each = 0; each < parts_.counts.size(); ++each) {
         const UserData part = parts_[each];
         const auto size = static_cast<std::size_t>(part.bytes());
         if (size > 0 && !(in_place_ && each == rank_)) {
-            if (const int error = unpack(bytes, part, plain_, comm); error != MPI_SUCCESS) return error;
+            if (const int error = unpack(at, part, plain_, comm); error != MPI_SUCCESS) return error;
         }
-        bytes += size;
+        at += size;
     }
     return MPI_SUCCESS;
 }

@@ -40,12 +40,12 @@ class Gathering {
     [[nodiscard]] bool plan_in_place() const { return in_place_ || packs_input_; }
     /// Where the plan finds it otherwise.
     [[nodiscard]] const void* input() const { return input_.buffer; }
-    /// The user's memory, for all bytes of the vector in their order; nullptr if they need a place of their own.
-    [[nodiscard]] char* output() const { return direct_ ? first_ : nullptr; }
 
-    // Before and after the plan; `bytes`: all of the vector. Both return an MPI error code.
-    int enter(char* bytes, MPI_Comm comm) const;
-    int leave(const char* bytes, MPI_Comm comm) const;
+    // The whole vector, as staging.hpp wants it: all bytes in their order.
+    [[nodiscard]] char* place() const { return direct_ ? first_ : nullptr; }
+    [[nodiscard]] Count bytes() const { return bytes_; }
+    int enter(char* at, MPI_Comm comm) const;
+    int leave(const char* at, MPI_Comm comm) const;
 
   private:
     UserData input_;
@@ -56,7 +56,8 @@ class Gathering {
     bool plain_;                // the parts do, each for itself
     bool direct_;               // and all together, in the host's memory
     char* first_;               // where they do
-    Count start_of_input_ = 0;  // in bytes of the vector
+    Count bytes_ = 0;           // of the vector
+    Count start_of_input_ = 0;  // in bytes of it
 };
 
 }  // namespace rondo::mpi

@@ -93,19 +93,16 @@ int unpack(const char* from, const UserData& into, bool plain, MPI_Comm comm) {
 #endif
 }
 
-PackedSide::PackedSide(const Side& side)
-    : data_(side.data), plain_(side.data == nullptr || lies_as_packed(side.data->type)),
-      is_copy_(side.bytes > 0 && (side.data == nullptr || !plain_ || on_device(side.data->buffer))),
-      in_place_(side.data == nullptr ? nullptr : static_cast<char*>(side.data->buffer)) {
-    if (is_copy_) copy_.take(static_cast<std::size_t>(side.bytes));
+Moved::Moved(const UserData& data) : data_(&data), bytes_(data.bytes()), plain_(lies_as_packed(data.type)) {
+    if (plain_ && !on_device(data.buffer)) place_ = static_cast<char*>(data.buffer);
 }
 
-int PackedSide::enter(MPI_Comm comm) const {
-    return is_copy_ && data_ != nullptr ? pack(*data_, plain_, copy_.bytes(), comm) : MPI_SUCCESS;
+int Moved::enter(char* at, MPI_Comm comm) const {
+    return data_ != nullptr && bytes_ > 0 && at != place_ ? pack(*data_, plain_, at, comm) : MPI_SUCCESS;
 }
 
-int PackedSide::leave(MPI_Comm comm) const {
-    return is_copy_ && data_ != nullptr ? unpack(copy_.bytes(), *data_, plain_, comm) : MPI_SUCCESS;
+int Moved::leave(const char* at, MPI_Comm comm) const {
+    return data_ != nullptr && bytes_ > 0 && at != place_ ? unpack(at, *data_, plain_, comm) : MPI_SUCCESS;
 }
 
 }  // namespace rondo::mpi

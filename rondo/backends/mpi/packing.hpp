@@ -4,7 +4,6 @@
 #pragma once
 
 #include "rondo/backends/mpi/datatype.hpp"
-#include "rondo/backends/mpi/scratch.hpp"
 
 namespace rondo::mpi {
 
@@ -25,33 +24,23 @@ bool lies_as_packed(const Datatype& type);
 int pack(const UserData& from, bool plain, char* into, MPI_Comm comm);
 int unpack(const char* from, const UserData& into, bool plain, MPI_Comm comm);
 
-/// What a plan finds on one side of a call: data of the user, or so many bytes that nobody gives or wants.
-struct Side {
-    const UserData* data = nullptr;
-    Count bytes = 0;
-
-    static Side of(const UserData& data) { return {&data, data.bytes()}; }
-};
-
-/// The bytes of a side: the user's memory where the data lie there as packed, or a copy. Borrows the data.
-class PackedSide {
+/// What a plan moves to or from one rank: data of the user, or so many bytes that nobody gives or wants. Borrows.
+class Moved {
   public:
-    /// Throws std::bad_alloc.
-    explicit PackedSide(const Side& side);
+    explicit Moved(const UserData& data);
+    explicit Moved(Count bytes) : bytes_(bytes) {}
 
-    [[nodiscard]] char* bytes() const { return is_copy_ ? copy_.bytes() : in_place_; }
-    // Before and after the plan. Both return an MPI error code.
-    int enter(MPI_Comm comm) const;
-    int leave(MPI_Comm comm) const;
-    /// Once no message uses the bytes.
-    void give_back() { copy_.give_back(); }
+    // As staging.hpp wants it.
+    [[nodiscard]] char* place() const { return place_; }
+    [[nodiscard]] Count bytes() const { return bytes_; }
+    int enter(char* at, MPI_Comm comm) const;
+    int leave(const char* at, MPI_Comm comm) const;
 
   private:
-    const UserData* data_;
-    bool plain_;
-    bool is_copy_;
-    char* in_place_;
-    Scratch copy_;
+    const UserData* data_ = nullptr;
+    Count bytes_;
+    bool plain_ = true;
+    char* place_ = nullptr;
 };
 
 }  // namespace rondo::mpi
