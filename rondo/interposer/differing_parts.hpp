@@ -60,22 +60,16 @@ class DifferingParts {
         const bool has_bytes = is_root_ && has_parts(), has_own_bytes = has_own_part() && part_.counts[0] > 0;
         if (has_bytes && whole_.buffer == MPI_IN_PLACE) return doubtful;
         if (!is_root_ && has_own_bytes && part_.buffer == MPI_IN_PLACE) return doubtful;
-#ifndef RONDO_ABI_OPENMPI
-        // With a derived datatype, nullptr may be MPI_BOTTOM.
-        if (has_bytes && whole_.type.predefined && whole_.buffer == nullptr) return doubtful;
-        if (has_own_bytes && part_.type.predefined && part_.buffer == nullptr) return doubtful;
-#endif
+        if (has_bytes && is_reported_null(whole_.buffer, whole_.type, 1)) return doubtful;
+        if (has_own_bytes && is_reported_null(part_.buffer, part_.type, 1)) return doubtful;
         return nullptr;
     }
     [[nodiscard]] bool refused_by_library() const {
         if (!is_rank(seen_.call.root, seen_.communicator.size()) || has_negative_count()) return true;
         if (is_root_ != has_arrays()) return true;
-        const bool part_is_refused = has_own_part() && is_refused(part_, part_.counts[0] > 0);
-#ifdef RONDO_ABI_OPENMPI  // which looks at what a gather sends, and takes all else, committed or not
-        return !scatters_ && part_is_refused;
-#else
-        return part_is_refused || (is_root_ && is_refused(whole_, has_parts()));
-#endif
+        if (!reported::all_types && scatters_) return false;
+        return (has_own_part() && is_refused(part_, part_.counts[0] > 0)) ||
+               (reported::all_types && is_root_ && is_refused(whole_, has_parts()));
     }
 
     /// Where the root's own part differs in length from its place, that is an error of this rank alone, for which the

@@ -37,17 +37,16 @@ class GatheredParts : public SeenParts {
         if (call.output == MPI_IN_PLACE) return doubtful;
         const bool has_input = call.input != MPI_IN_PLACE;
         if (has_input && (call.input_count < 0 || call.input_type == mpi::library().datatype_null)) return doubtful;
-#ifndef RONDO_ABI_OPENMPI
-        if (seen().type.predefined && placed_.has_data_at_null()) return doubtful;
-        const bool is_null = input_.type.predefined && input_.bytes() > 0 && call.input == nullptr;
+        if (is_reported_null(placed_)) return doubtful;
+        const bool is_null = is_reported_null(call.input, input_.type, input_.bytes());
         if (has_input && (is_null || is_reported_alias())) return doubtful;
-#endif
         return nullptr;
     }
     [[nodiscard]] bool refused_by_library() const {
-#ifndef RONDO_ABI_OPENMPI  // which takes an output of a datatype that is not committed
-        if (!seen().type.predefined && !seen().communicator.can_send(seen().call.output, seen().type)) return true;
-#endif
+        if (reported::all_types && !seen().type.predefined &&
+            !seen().communicator.can_send(seen().call.output, seen().type)) {
+            return true;
+        }
         return !input_.type.predefined && input_.bytes() > 0 &&
                !seen().communicator.can_send(input_.buffer, input_.type);
     }
@@ -67,7 +66,7 @@ class GatheredParts : public SeenParts {
         const UserCall& call = seen().call;
         const char* const place = placed_.buffer + placed_.displacement(seen().communicator.rank()) * seen().type.size;
         return seen().type.predefined && own_part_.count > 0 && call.input == place &&
-               call.input_type == call.datatype && call.input_count == own_part_.count && library_compares_buffers();
+               call.input_type == call.datatype && call.input_count == own_part_.count && reported::aliases();
     }
     mpi::Gathering gathering() const {
         mpi::notice_device_runtimes();  // memory of a device has to be packed

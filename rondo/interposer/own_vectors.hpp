@@ -55,19 +55,14 @@ class OwnVectors {
         if (call.output == MPI_IN_PLACE && !parts_differ()) return doubtful;
         if (!is_in_place() && call.input_type == mpi::library().datatype_null) return doubtful;
         if (has_negative_count()) return "negative count";
-#ifdef RONDO_ABI_OPENMPI
-        if (call.output == MPI_IN_PLACE) return doubtful;
-#else
         const bool sends = !is_in_place() && data_.outgoing().bytes() > 0, receives = data_.incoming().bytes() > 0;
-        if (receives && call.output == MPI_IN_PLACE) return doubtful;
-        if (seen_.type.predefined && incoming_.has_data_at_null()) return doubtful;
-        if (!is_in_place() && input_type_.predefined && outgoing_.has_data_at_null()) return doubtful;
+        if ((receives || reported::places_of_nothing) && call.output == MPI_IN_PLACE) return doubtful;
+        if (is_reported_null(incoming_) || (!is_in_place() && is_reported_null(outgoing_))) return doubtful;
         const bool alike = parts_differ()
                                ? call.input_type == call.datatype && call.input_counts.array() == call.counts.array()
                                : call.input_type == call.datatype && call.input_count == call.count;
-        if (seen_.type.predefined && sends && alike && call.input == call.output && library_compares_buffers())
+        if (seen_.type.predefined && sends && alike && call.input == call.output && reported::aliases())
             return doubtful;
-#endif
         return nullptr;
     }
     [[nodiscard]] bool refused_by_library() const {

@@ -23,12 +23,9 @@ class ReducedParts : public SeenParts {
         constexpr const char* doubtful = "doubtful buffers";
         const bool has_output = own_count() > 0 || call.input == MPI_IN_PLACE;
         if (has_output && call.output == MPI_IN_PLACE) return doubtful;
-#ifndef RONDO_ABI_OPENMPI
-        const bool is_null = call.input == nullptr || (has_output && call.output == nullptr);
-        if ((seen().type.predefined && is_null) ||
-            (has_output && call.input == call.output && library_compares_buffers()))
-            return doubtful;
-#endif
+        const bool is_null = is_reported_null(call.input, seen().type, bytes()) ||
+                             (has_output && is_reported_null(call.output, seen().type, bytes()));
+        if (is_null || (has_output && call.input == call.output && reported::aliases())) return doubtful;
         return nullptr;
     }
     [[nodiscard]] bool refused_by_library() const { return false; }

@@ -57,22 +57,16 @@ class RootedParts {
         const bool has_own = is_root_ && !says_in_place;
         if (has_own && (seen_.call.part_count < 0 || seen_.call.part_type == mpi::library().datatype_null))
             return doubtful;
-#ifndef RONDO_ABI_OPENMPI
-        // With a derived datatype, nullptr may be MPI_BOTTOM.
-        if (seen_.type.predefined && (is_root_ ? whole_buffer_ : part_buffer_) == nullptr) return doubtful;
-        const bool is_null = part_.type.predefined && part_.bytes() > 0 && part_buffer_ == nullptr;
+        if (is_reported_null(is_root_ ? whole_buffer_ : part_buffer_, seen_.type, each_)) return doubtful;
+        const bool is_null = is_reported_null(part_buffer_, part_.type, part_.bytes());
         if (has_own && (is_null || is_reported_alias())) return doubtful;
-#endif
         return nullptr;
     }
     [[nodiscard]] bool refused_by_library() const {
         if (seen_.call.count < 0) return true;
         const bool has_part = !is_root_ || part_buffer_ != MPI_IN_PLACE;
-#ifdef RONDO_ABI_OPENMPI  // which looks at what a gather sends, and takes all else, committed or not
-        return !scatters_ && has_part && is_refused(part_);
-#else
-        return (is_root_ && is_refused(whole_)) || (has_part && is_refused(part_));
-#endif
+        if (!reported::all_types && scatters_) return false;
+        return (reported::all_types && is_root_ && is_refused(whole_)) || (has_part && is_refused(part_));
     }
 
     /// Where the root's own part differs in length from the others, that is an error of this rank alone, for which they
@@ -123,7 +117,7 @@ class RootedParts {
         const UserCall& call = seen_.call;
         return seen_.type.predefined && call.part_type == call.datatype && call.part_count == call.count &&
                whole_buffer_ != nullptr && part_buffer_ == static_cast<char*>(whole_buffer_) + rank() * each_ &&
-               library_compares_buffers();
+               reported::aliases();
     }
     /// The same buffer for both. MPI_BOTTOM, for both, says nothing.
     [[nodiscard]] bool is_part_of_whole() const {

@@ -17,7 +17,7 @@
 #include "rondo/backends/mpi/device_memory.hpp"
 #include "rondo/backends/mpi/exchanging.hpp"
 #include "rondo/backends/mpi/staging.hpp"
-#include "rondo/interposer/aliases.hpp"
+#include "rondo/interposer/argument_checks.hpp"
 #include "rondo/interposer/serve.hpp"
 
 namespace rondo::interposer {
@@ -54,6 +54,14 @@ inline bool is_rank(Rank root, Rank size) { return root >= 0 && root < size; }
 
 /// Whatever is wrong on this rank alone, the others may be about to decide: this rank takes part.
 inline Rank root_within(Rank root, Rank size) { return is_rank(root, size) ? root : (root % size + size) % size; }
+
+/// A null address of so many bytes, which the library reports.
+inline bool is_reported_null(const void* buffer, const mpi::Datatype& type, Count bytes) {
+    return reported::null_buffers && type.predefined && bytes > 0 && buffer == nullptr;
+}
+inline bool is_reported_null(const mpi::PlacedParts& parts) {
+    return reported::null_buffers && parts.type.predefined && parts.has_data_at_null();
+}
 
 /// Runs a plan on the user's elements, or on copies of those in memory of a device. Of the output, `before` elements
 /// mean something before the call if they are the input, and `after` elements after it.

@@ -75,26 +75,16 @@ class WholeVector {
         return call.input == MPI_IN_PLACE || call.input == call.output;
     }
 
-    /// Buffers that MPI forbids and a library that checks its arguments reports: MPICH's family compares those of a
-    /// scan on every rank, and knows null ones; Open MPI looks only at an output that means something, and takes the
-    /// same buffer for both but where there is a root.
-    static bool buffers_in_doubt(Output output, const UserCall& call, [[maybe_unused]] const mpi::Datatype& type,
-                                 Rank rank) {
-        const bool is_root = output == Output::at_the_root && rank == call.root;
-#ifdef RONDO_ABI_OPENMPI
-        if (output == Output::at_the_root && !is_root) return call.input == MPI_IN_PLACE;
+    /// Buffers that MPI forbids and a library that checks its arguments reports.
+    static bool buffers_in_doubt(Output output, const UserCall& call, const mpi::Datatype& type, Rank rank) {
+        if (is_reported_null(call.input, type, 1)) return true;
+        const bool has_root = output == Output::at_the_root;
+        if (has_root && rank != call.root) return call.input == MPI_IN_PLACE;
         const bool has_output = rank > 0 || output != Output::after_rank_0;
-        return has_output && (call.output == MPI_IN_PLACE || (is_root && call.input == call.output));
-#else
-        // With a derived datatype, nullptr may be MPI_BOTTOM.
-        const bool needs_address = type.predefined;
-        if (needs_address && call.input == nullptr) return true;
-        if (output == Output::at_the_root && !is_root) return call.input == MPI_IN_PLACE;
-        const bool has_output = rank > 0 || output != Output::after_rank_0;
-        if (needs_address && has_output && call.output == nullptr) return true;
+        if (has_output && is_reported_null(call.output, type, 1)) return true;
+        if (!has_output && !reported::unused_outputs) return false;
         const bool alike = output != Output::is_the_input && call.input == call.output;
-        return call.output == MPI_IN_PLACE || (alike && library_compares_buffers());
-#endif
+        return call.output == MPI_IN_PLACE || (alike && (has_root ? reported::aliases_at_root() : reported::aliases()));
     }
 
   private:
