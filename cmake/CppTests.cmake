@@ -40,6 +40,8 @@ foreach(room IN LISTS rooms)
     target_link_libraries(${target} PRIVATE rondo_virtual rondo_core GTest::gmock GTest::gtest_main)
     if(room STREQUAL "backends")
         target_link_libraries(${target} PRIVATE rondo_shared_memory)
+    elseif(room STREQUAL "distribution")
+        target_link_libraries(${target} PRIVATE rondo_distribution)
     elseif(room STREQUAL "bench")  # of the driver, which is compiled where it runs
         target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/apps/bench/division.cpp"
                                          "${PROJECT_SOURCE_DIR}/apps/bench/line.cpp")

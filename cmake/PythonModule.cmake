@@ -24,5 +24,5 @@ nanobind_add_module(_core NB_STATIC NB_SUPPRESS_WARNINGS "${python_module_source
                     "${PROJECT_SOURCE_DIR}/python/rondo/_core/rules_module.cpp"
                     "${PROJECT_SOURCE_DIR}/python/rondo/_core/trace_module.cpp"
                     "${PROJECT_SOURCE_DIR}/python/rondo/_core/verdicts_module.cpp")
-target_link_libraries(_core PRIVATE rondo_warnings rondo_core rondo_virtual)
+target_link_libraries(_core PRIVATE rondo_warnings rondo_distribution rondo_core rondo_virtual)
 install(TARGETS _core LIBRARY DESTINATION rondo)

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "rondo/backends/mpi/json_text.hpp"
+#include "rondo/core/json_text.hpp"
 #include "clock.hpp"
 
 namespace rondo::bench {
@@ -19,12 +19,12 @@ constexpr double between_flushes = 0.5;  // seconds
 
 void Record::begin(const char* name) {
     if (text_.size() > 1) text_ += ',';
-    text_ += mpi::json_text(name) + ":";
+    text_ += json_text(name) + ":";
 }
 
 Record& Record::add(const char* name, const std::string& value) {
     begin(name);
-    text_ += mpi::json_text(value);
+    text_ += json_text(value);
     return *this;
 }
 
@@ -46,7 +46,7 @@ Record& Record::add(const char* name, const std::vector<std::string>& values) {
     begin(name);
     const char* separator = "[";
     for (const std::string& value : values) {
-        text_ += separator + mpi::json_text(value);
+        text_ += separator + json_text(value);
         separator = ",";
     }
     text_ += values.empty() ? "[]" : "]";

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "rondo/backends/mpi/kept_file.hpp"
+#include "rondo/core/kept_file.hpp"
 #include "rondo/interposer/tally.hpp"
 
 namespace rondo::interposer {
@@ -26,7 +26,7 @@ class KeptTallies {
   private:
     struct Image;
 
-    mpi::KeptFile file_;
+    KeptFile file_;
     Image* image_ = nullptr;
     std::size_t tallies_ = 0;
 };

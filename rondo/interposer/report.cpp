@@ -14,9 +14,9 @@
 #include <new>
 #include <optional>
 
-#include "rondo/backends/mpi/json_text.hpp"
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/backends/mpi/world.hpp"
+#include "rondo/core/json_text.hpp"
 #include "rondo/interposer/kept_tallies.hpp"
 #include "rondo/interposer/learned.hpp"
 #include "rondo/interposer/runtime.hpp"
@@ -65,11 +65,11 @@ void write_duels(std::FILE* file) {
         std::fprintf(file,
                      "%s\n{\"collective\":%s,\"bytes\":%lld,\"processes\":%d,\"nodes\":%d,\"choice\":%s,\"rondo\":%.4g,"
                      "\"library\":%.4g,\"calls\":%d,\"rounding\":%s,\"effective\":%s,\"day\":%s}",
-                     between, mpi::json_text(verdict.collective->name).c_str(), static_cast<long long>(verdict.bytes),
-                     verdict.shape.processes, verdict.shape.nodes, mpi::json_text(to_string(verdict.choice)).c_str(),
+                     between, json_text(verdict.collective->name).c_str(), static_cast<long long>(verdict.bytes),
+                     verdict.shape.processes, verdict.shape.nodes, json_text(to_string(verdict.choice)).c_str(),
                      verdict.rondo, verdict.library, verdict.calls, verdict.rounding ? "true" : "false",
                      !each.is_new || !verdict.rounding ? "true" : "false",
-                     mpi::json_text(each.is_new ? "" : verdict.day).c_str());
+                     json_text(each.is_new ? "" : verdict.day).c_str());
         between = ",";
     }
     std::fputs("],", file);
@@ -90,8 +90,8 @@ void write(std::FILE* file, bool ended) {
         const auto& classes = line.tally->classes();
         if (std::ranges::all_of(classes, [](const auto& each) { return each.calls == 0; })) continue;
         std::fprintf(file, "%s\n{\"collective\":%s,\"algorithm\":%s,\"reason\":%s,\"line\":%d,\"classes\":[",
-                     between_lines, mpi::json_text(line.collective).c_str(), mpi::json_text(line.algorithm).c_str(),
-                     mpi::json_text(line.reason).c_str(), line.line);
+                     between_lines, json_text(line.collective).c_str(), json_text(line.algorithm).c_str(),
+                     json_text(line.reason).c_str(), line.line);
         between_lines = ",";
         const char* between_classes = "";
         for (std::size_t i = 0; i < classes.size(); ++i) {
@@ -167,7 +167,7 @@ void open_report(const std::string& directory, int rank, int size, const std::st
     r.process = getpid();
     r.path = directory + "/" + std::to_string(rank) + "-" + host + "-" + std::to_string(r.process);
     r.owner = "\"rank\":" + std::to_string(rank) + ",\"size\":" + std::to_string(size) +
-              ",\"host\":" + mpi::json_text(host) + ",\"library\":" + mpi::json_text(mpi_library) +
+              ",\"host\":" + json_text(host) + ",\"library\":" + json_text(mpi_library) +
               ",\"abi\":\"" RONDO_ABI_NAME "\"";
     const std::string problem = r.kept.open(r.path + ".counts", "{" + r.owner + "}");
     // Mostly the same on all ranks, and no harm unless one is killed.

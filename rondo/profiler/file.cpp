@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "rondo/backends/mpi/kept_file.hpp"
+#include "rondo/core/kept_file.hpp"
 #include "rondo/profiler/recorder.hpp"
 
 namespace rondo::profiler {
@@ -22,7 +22,7 @@ namespace {
 constexpr int most_names = 100;  // processes that were one after the other the same one (exec)
 
 struct File {
-    mpi::KeptFile kept;
+    KeptFile kept;
     std::string path;
     bool written_at_the_end = false;
     std::vector<Sample*> samples;  // so many at once

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "rondo/backends/mpi/era.hpp"
-#include "rondo/backends/mpi/json_text.hpp"
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/backends/mpi/lone_world.hpp"
+#include "rondo/core/json_text.hpp"
 #include "rondo/profiler/communicators.hpp"
 #include "rondo/profiler/file.hpp"
 #include "rondo/profiler/machines.hpp"
@@ -56,10 +56,10 @@ void begin() {
     const std::string path =
         std::string(directory) + "/" + std::to_string(rank) + "-" + host + "-" + std::to_string(process);
     const std::string owner = "{\"rank\":" + std::to_string(rank) + ",\"size\":" + std::to_string(size) +
-                              ",\"host\":" + mpi::json_text(host) + ",\"node\":" + std::to_string(place.node) +
+                              ",\"host\":" + json_text(host) + ",\"node\":" + std::to_string(place.node) +
                               ",\"machine\":" + std::to_string(place.machine) +
                               ",\"world\":" + std::to_string(place.world) +
-                              ",\"library\":" + mpi::json_text(library_version()) + ",\"abi\":\"" RONDO_ABI_NAME "\"}";
+                              ",\"library\":" + json_text(library_version()) + ",\"abi\":\"" RONDO_ABI_NAME "\"}";
     const std::string problem = open_file(path, owner);
     keep_leaders_with_file(problem.empty());
     if (!problem.empty()) {

@@ -20,9 +20,10 @@ CHAIN = ["core", "topology", "algorithms", "selection"]
 ALLOWED_INCLUDES = {room: set(CHAIN[:position]) for position, room in enumerate(CHAIN)}
 ALLOWED_INCLUDES["selection"].add("backends/virtual")
 ALLOWED_INCLUDES |= {
+    "distribution": {"core", "topology", "algorithms", "backends/virtual"},
     "kernels": set(),
     "interposer": {*CHAIN, "backends/mpi", "backends/virtual"},
-    "profiler": {"backends/mpi"},
+    "profiler": {"core", "backends/mpi"},
     "prefix": {*CHAIN, "kernels", "backends/mpi", "backends/virtual"},
     "backends/mpi": {"core", "kernels", "backends/shared_memory"},
     "backends/shared_memory": {"core"},

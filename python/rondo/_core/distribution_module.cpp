@@ -15,7 +15,7 @@
 #include "rondo/backends/virtual/segment_choice.hpp"
 #include "rondo/core/error.hpp"
 #include "rondo/selection/choice.hpp"
-#include "rondo/selection/distribution.hpp"
+#include "rondo/distribution/distribution.hpp"
 #include "rondo/selection/machine.hpp"
 #include "rondo/selection/nodes.hpp"
 #include "python/rondo/_core/trace_module.hpp"

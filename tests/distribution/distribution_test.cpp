@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rondo/selection/distribution.hpp"
+#include "rondo/distribution/distribution.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rondo/backends/mpi/kept_file.hpp"
+#include "rondo/core/kept_file.hpp"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace rondo::mpi {
+namespace rondo {
 namespace {
 
 /// File systems that write to a new place, for which there may be no space when the time comes, whatever was reserved.
@@ -94,4 +94,4 @@ void KeptFile::remove() const {
     if (memory_ != nullptr) unlink(path_.c_str());
 }
 
-}  // namespace rondo::mpi
+}  // namespace rondo

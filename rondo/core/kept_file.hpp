@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-namespace rondo::mpi {
+namespace rondo {
 
 class KeptFile {
   public:
@@ -26,4 +26,4 @@ class KeptFile {
     std::string path_;
 };
 
-}  // namespace rondo::mpi
+}  // namespace rondo

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rondo/selection/minimax.hpp"
+#include "rondo/distribution/minimax.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rondo/selection/distribution.hpp"
+#include "rondo/distribution/distribution.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@
 #include "rondo/algorithms/registry.hpp"
 #include "rondo/backends/virtual/pipeline_times.hpp"
 #include "rondo/core/error.hpp"
-#include "rondo/selection/minimax.hpp"
+#include "rondo/distribution/minimax.hpp"
 
 namespace rondo {
 namespace {

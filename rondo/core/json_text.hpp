@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace rondo::mpi {
+namespace rondo {
 
 /// With its quotation marks. Control characters are left out.
 inline std::string json_text(std::string_view text) {
@@ -18,4 +18,4 @@ inline std::string json_text(std::string_view text) {
     return result + '"';
 }
 
-}  // namespace rondo::mpi
+}  // namespace rondo
