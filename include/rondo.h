@@ -21,8 +21,8 @@ int rondo_choose(const char* collective, const char* choice, char* message, int 
    there is no such collective. */
 long long rondo_left_to_library(const char* collective, char* message, int size);
 
-/* How many calls of this thread Rondo has carried out without a second look at them, because the last one like them was.
-   It tells a test whether calls went the way that those of a long-running program go. */
+/* How many calls of this thread Rondo has carried out without a second look at them, because the last one like them
+   was. It tells a test whether calls went the way that those of a long-running program go. */
 unsigned long long rondo_served_again(void);
 
 /* 1 if all messages of Rondo between ranks of one node of MPI_COMM_WORLD go through memory that these ranks share,

@@ -24,7 +24,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CPP_FOLDERS = ("rondo", "include", "apps", "python", "tests", "examples", "testbed")
 CPP_SUFFIXES = {".cpp", ".hpp", ".c", ".h"}
-PYTHON_FOLDERS = [name for name in ("python", "scripts", "tests", "testbed", "examples") if (ROOT / name).is_dir()]
+PYTHON_FOLDERS = [
+    name
+    for name in ("python", "scripts", "tests", "testbed", "examples", "docs/benchmarks/making")
+    if (ROOT / name).is_dir()
+]
 COMPILE_COMMANDS = ROOT / "build" / "release" / "compile_commands.json"
 
 

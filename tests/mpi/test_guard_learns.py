@@ -20,7 +20,6 @@ from test_guard import (
     SLOW_MESSAGES,
     SLOW_RULES,
     TAKEN_BACK,
-    TOO_BUSY,
     calls,
     given_back,
 )

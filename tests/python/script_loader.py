@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The programs of scripts/ as modules, so that tests can call their parts."""
+"""The programs of scripts/ and docs/benchmarks/making as modules, so that tests can call their parts."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = [ROOT / "scripts", ROOT / "docs/benchmarks/making"]
 
 
 def script(name: str) -> ModuleType:
-    """A new module of scripts/NAME.py."""
-    if str(SCRIPTS) not in sys.path:
-        sys.path.append(str(SCRIPTS))  # for what the scripts share
-    specification = importlib.util.spec_from_file_location(name, SCRIPTS / f"{name}.py")
+    """A new module of NAME.py in one of them."""
+    (folder,) = (each for each in FOLDERS if (each / f"{name}.py").exists())
+    if str(folder) not in sys.path:
+        sys.path.append(str(folder))  # for what the programs share
+    specification = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
     assert specification is not None
     assert specification.loader is not None
     module = sys.modules[name] = importlib.util.module_from_spec(specification)  # dataclasses look there

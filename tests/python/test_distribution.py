@@ -25,7 +25,7 @@ import rondo as package
 from rondo import _core
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPTS, DATA = ROOT / "scripts", ROOT / "docs" / "benchmarks" / "data"
+SCRIPTS, DATA = ROOT / "docs/benchmarks/making", ROOT / "docs" / "benchmarks" / "data"
 ALPHA = 1e-3
 LATENCY_ALONE = Machine(alpha=ALPHA, beta=0, overhead=0, gamma=0)
 PASSES = [(1e-6, 1e-6), (4e-6, 1e-6), (2e-7, 2e-6)]

@@ -41,7 +41,9 @@ MAY_INCLUDE_MPI = (
     "examples",
 )
 PUBLIC_HEADERS = ("rondo.h", "rondo_prefix.h")
-SOURCE_FOLDERS = ("rondo", "include", "apps", "python", "tests", "testbed", "scripts", "cmake", "examples")
+SOURCE_FOLDERS = (
+    "rondo", "include", "apps", "python", "tests", "testbed", "scripts", "cmake", "examples", "docs/benchmarks/making",
+)  # fmt: skip
 CPP_SUFFIXES = {".cpp", ".hpp", ".c", ".h"}
 SOURCE_SUFFIXES = CPP_SUFFIXES | {".py", ".cmake", ".sh", ".f90", ".map"}
 SPDX = "SPDX-License-Identifier: BSD-3-Clause"

@@ -53,7 +53,7 @@ def of_all_data(path: Path) -> object:
 
 @pytest.mark.parametrize("path", [of_all_data(each) for each in PAGES], ids=lambda each: each.stem)
 def test_a_page_shows_its_data(path: Path) -> None:
-    assert script("benchmark_page").page_text(path.stem) == path.with_suffix(".md").read_text()
+    assert script("page").page_text(path.stem) == path.with_suffix(".md").read_text()
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda each: each.stem)
@@ -67,7 +67,9 @@ def test_the_file_of_a_page_asks_for_what_was_measured(path: Path) -> None:
         assert {(each.type, each.operator) for each in found} == {(run.plan.type, run.plan.operator)}
         assert (results.environment.ranks, results.environment.nodes) == (run.shape.ranks, run.shape.nodes)
         assert run.library in results.environment.launcher
-        assert not Path(results.environment.launcher).is_absolute()  # scripts/benchmark_page.py takes the checkout off
+        assert not Path(
+            results.environment.launcher
+        ).is_absolute()  # docs/benchmarks/making/page.py takes the checkout off
         assert f"--cluster {run.cluster} " in results.environment.command
 
 
@@ -126,7 +128,13 @@ def test_no_result_on_the_page_was_wrong() -> None:
 def test_simulated_time_of_long_vectors_is_that_of_the_rounds(tmp_path: Path) -> None:
     """On 9 ranks cyclic and two-op doubling take 4 rounds, 123-doubling 4 and 1-doubling 4."""
     words = ["--ranks", "9", "--counts", "100000", "--latency", "1ms", "--rate", "100Mbit", "--repetitions", "1"]
-    command = [sys.executable, str(ROOT / "scripts" / "simulated_scans.py"), *words, "--output", str(tmp_path)]
+    command = [
+        sys.executable,
+        str(ROOT / "docs/benchmarks/making/simulated_scans.py"),
+        *words,
+        "--output",
+        str(tmp_path),
+    ]
     result = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert result.returncode == 0, result.stderr
     results = read(tmp_path / "simulated-9.json")

@@ -25,7 +25,7 @@ BYTES = 64 << 10
 @pytest.fixture
 def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """With one file of data, which tests may change."""
-    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    monkeypatch.syspath_prepend(str(ROOT / "docs/benchmarks/making"))
     predicted_tables = importlib.import_module("predicted_tables")
     shutil.copy(ROOT / "docs" / "benchmarks" / "data" / RECORDED, tmp_path)
     monkeypatch.setattr(predicted_tables, "DATA", tmp_path)

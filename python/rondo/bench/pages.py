@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Files that say what a benchmark page measures and shows: docs/benchmarks/*.toml.
 
-`rondo bench --page FILE` measures it, here or on a cluster of the reader's; scripts/benchmark_page.py makes the tables
-and figures of the page from it.
+`rondo bench --page FILE` measures it, here or on a cluster of the reader's; docs/benchmarks/making/page.py makes the
+tables and figures of the page from it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Figure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Figures of one kind, a function of scripts/benchmark_figures.py, for each of some experiments."""
+    """Figures of one kind, a function of docs/benchmarks/making/benchmark_figures.py, for each of some experiments."""
 
     kind: str
     experiments: list[str]

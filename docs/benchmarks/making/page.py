@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Measures what pages of docs/benchmarks lack, and writes their tables and figures.
 
-    python scripts/benchmark_page.py allreduce                      measure what is not there yet, then as `--show`
-    python scripts/benchmark_page.py allreduce --experiment map-sum measure one experiment anew, or several
-    python scripts/benchmark_page.py --show                         tables and figures of all pages, from the results
+    python docs/benchmarks/making/page.py allreduce                      measure what is not there yet, then as `--show`
+    python docs/benchmarks/making/page.py allreduce --experiment map-sum measure one experiment anew, or several
+    python docs/benchmarks/making/page.py --show                         tables and figures of all, from results
 
 docs/benchmarks/PAGE.toml says what a page measures and shows; the results are in docs/benchmarks/data. It needs what
 `make install` sets up, and to measure, a machine that does nothing else (`rondo cluster check` says if it is fit).
@@ -128,7 +128,7 @@ def main() -> int:
             (PAGES / f"{name}.md").write_text(page_text(name))
             benchmark_figures.draw(pages.read(PAGES / f"{name}.toml"), name)
     except Error as error:
-        print(f"benchmark_page: {error}", file=sys.stderr)
+        print(f"page: {error}", file=sys.stderr)
         return 1
     except subprocess.CalledProcessError as error:
         return int(error.returncode)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What k lanes give in virtual time: docs/benchmarks/data/virtual-lanes-*.csv, which docs/benchmarks/lanes.md shows.
 
-    python scripts/virtual_lanes.py                                     both: three minutes
-    python scripts/virtual_lanes.py ratios --shape 4x4 --output /tmp    16 ranks: a second
+    python docs/benchmarks/making/virtual_lanes.py                                     both: three minutes
+    python docs/benchmarks/making/virtual_lanes.py ratios --shape 4x4 --output /tmp    16 ranks: a second
 
 ratios: long vectors on 1, 2, 4 and 8 lanes, with nodes from a quarter of a lane's rate to 256 times of it; 16x16.
 paper:  the counts of [traff2020kported] with figures from its section 4.1; 36x32.
@@ -23,7 +23,7 @@ from rondo.machine.machine import Machine
 
 from rondo import _core
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT / "docs" / "benchmarks" / "data"
 LANES = (1, 2, 4, 8)
 RATIOS = tuple(2.0**power for power in range(-2, 9))

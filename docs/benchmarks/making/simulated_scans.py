@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The exclusive scans in simulated time: the benchmark driver and Rondo, compiled for SimGrid's SMPI.
 
-    python scripts/simulated_scans.py                    36 and 1152 ranks (five minutes), into docs/benchmarks/data
-    python scripts/simulated_scans.py --ranks 36 --counts 1,100000 --output /tmp
+    python docs/benchmarks/making/simulated_scans.py       36 and 1152 ranks (five minutes), into docs/benchmarks/data
+    python docs/benchmarks/making/simulated_scans.py --ranks 36 --counts 1,100000 --output /tmp
 
 A second opinion on the order of the algorithms: SimGrid knows nothing of our switch, of sockets or of this machine's
 processor. It needs Debian's libsimgrid-dev. SMPI's own MPI_Exscan is naive and no baseline; it serves to check results.
@@ -27,7 +27,7 @@ from rondo.errors import Error
 
 import rondo
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT / "docs" / "benchmarks" / "data"
 DRIVER = ROOT / "build" / "simgrid" / "rondo_bench_simgrid"
 MOST_RANKS_OF_NATIVE = 100  # SMPI's own sends p (p - 1) / 2 messages
@@ -100,7 +100,7 @@ def simulate(shape: shapes.Shape, counts: str, algorithms: list[str], repetition
     environment = Environment(
         **machine,
         date=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
-        command="python scripts/simulated_scans.py",
+        command="python docs/benchmarks/making/simulated_scans.py",
         rondo=rondo.__version__,
         abi="simgrid",
         launcher="smpirun",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Prefix sums of distributed arrays in virtual time, with the parameters of [carver_ladder] and near them.
 
-    python scripts/virtual_prefix.py          into docs/benchmarks/data/virtual-prefix.csv (two minutes)
+    python docs/benchmarks/making/virtual_prefix.py          into docs/benchmarks/data/virtual-prefix.csv (two minutes)
 
 Times are in additions: an element takes one in each pass, and a message 25 000.
 """
@@ -20,7 +20,7 @@ from rondo.distributions.prefix_sum import PrefixSum, Timeline
 from rondo.errors import Error
 from rondo.machine.machine import Machine
 
-DATA = Path(__file__).resolve().parent.parent / "docs" / "benchmarks" / "data"
+DATA = Path(__file__).resolve().parents[1] / "data"
 FILE = "virtual-prefix.csv"
 RANKS = 600
 MESSAGE = 25_000

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Prefix sums of distributed arrays on two cores, with real computation: rondo.prefix_sum of doubles, under MPICH.
 
-    python scripts/real_prefix.py             into docs/benchmarks/data/real-prefix.csv (a minute)
+    python docs/benchmarks/making/real_prefix.py             into docs/benchmarks/data/real-prefix.csv (a minute)
 
 For each scan one run of two ranks, in which all distributions and lengths take turns. The distributions are those of
 `rondo calibrate`, which comes first. It needs what `make install` sets up, and a machine that does nothing else.
@@ -21,7 +21,7 @@ from rondo.distributions import distribution
 from rondo.distributions.prefix_sum import CHAIN
 from rondo.errors import Error
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT / "docs" / "benchmarks" / "data"
 FILE = "real-prefix.csv"
 MPI = ROOT / ".toolchain" / "mpich"

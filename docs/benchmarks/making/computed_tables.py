@@ -226,7 +226,7 @@ def lanes_at_ratios(page: Page, file: str, lanes: int, ratios: list[float]) -> s
 def beside_literature(
     page: Page, *, file: str, literature: str, library: str, collective: str, base: str, candidates: list[str]
 ) -> str:
-    """Least times of a paper / times of scripts/virtual_lanes.py: `base` in microseconds, others as ratios to it."""
+    """Least times of a paper / times of virtual_lanes.py: `base` in microseconds, others as ratios to it."""
     del page
     of_libraries = published(literature, collective)
     paper = {(each, count): time for (of, count, each), time in of_libraries.items() if of == library}

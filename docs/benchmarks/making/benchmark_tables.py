@@ -17,7 +17,7 @@ from rondo.reports import style
 
 from rondo import _core
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT / "docs" / "benchmarks" / "data"
 RULES = ROOT / "tuning" / "default.rules"
 
@@ -176,7 +176,7 @@ def labels(run: Run) -> list[str]:
 
 
 def simulated(page: Page, files: str, candidates: list[str]) -> str:
-    """Results of scripts/simulated_scans.py in milliseconds, by ranks and count."""
+    """Results of docs/benchmarks/making/simulated_scans.py in milliseconds, by ranks and count."""
     del page
     rows = [["ranks", "m", *quoted(candidates)]]
     for results in sorted(map(read, DATA.glob(files)), key=lambda each: each.environment.ranks):

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Prefix sums of distributed arrays on an emulated cluster, with modelled computation: ranks sleep for their passes.
 
-    python scripts/modelled_prefix.py                          8x1:2ms:200Mbit, three MPI libraries, two minutes
-    python scripts/modelled_prefix.py --cluster 36x1:10ms:100Mbit --repetitions 7
+    python docs/benchmarks/making/modelled_prefix.py                  8x1:2ms:200Mbit, three MPI libraries, two minutes
+    python docs/benchmarks/making/modelled_prefix.py --cluster 36x1:10ms:100Mbit --repetitions 7
 
-The times go into docs/benchmarks/data/modelled-prefix-RANKS.csv, from where `python scripts/benchmark_page.py --show
-prefix-sums` takes them. It needs what `make install` sets up, and a machine that does nothing else.
+The times go into docs/benchmarks/data/modelled-prefix-RANKS.csv, from where `page.py --show prefix-sums` takes
+them. It needs what `make install` sets up, and a machine that does nothing else.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rondo.distributions.prefix_sum import CHAIN, PrefixSum, name_of
 from rondo.errors import Error
 from rondo.launching.mpi_library import NAMES
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT / "docs" / "benchmarks" / "data"
 PROGRAM = ROOT / "tests" / "benchmarks" / "modelled_prefix.c"
 TOOLCHAIN = ROOT / ".toolchain"
