@@ -6,8 +6,8 @@
 #   librondo_profile_<abi>.so is preloaded by `rondo profile`: all functions of <mpi.h>
 
 include(MpiHeaders)
+include(MpiFunctions)
 include(CheckCXXSourceCompiles)
-find_package(Python3 COMPONENTS Interpreter)
 
 rondo_glob(backend_sources rondo/backends/mpi/*.cpp)
 rondo_glob(preload_sources rondo/interposer/*.cpp)
@@ -15,35 +15,24 @@ rondo_glob(prefix_sources rondo/prefix/*.cpp)
 
 # What is exported, on purpose, as a version script for the linker. mpi4py probes for functions to tell ABIs apart:
 # others must not show up.
-set(wrapped_functions "${PROJECT_SOURCE_DIR}/rondo/backends/mpi/wrapped_functions.hpp")
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${wrapped_functions}")
-file(READ "${wrapped_functions}" wrapped_text)
-string(REGEX MATCHALL " +FUNCTION\\([A-Z][a-z_]+(, [a-z_]+, [A-Z_]+)?[,)]" wrapped "${wrapped_text}")
-set(exported_names "")
-foreach(match IN LISTS wrapped)
-    string(REGEX REPLACE ".*\\(([A-Za-z_]+).*" "\\1" name "${match}")
-    string(APPEND exported_names "        MPI_${name};\n        PMPI_${name};\n")
-    if(match MATCHES "," AND NOT match MATCHES "MEETING") # has a count: there may be a form with large ones
-        string(APPEND exported_names "        MPI_${name}_c;\n        PMPI_${name}_c;\n")
-    endif()
-endforeach()
-
-# rondo_exports(<file> <header> [<names before>]): the version script with what a header of include/ declares.
-function(rondo_exports file header names)
+# rondo_exports(<file> <header> [<name before>...]): the version script with what a header of include/ declares.
+function(rondo_exports file header)
+    set(names ${ARGN})
     set(path "${PROJECT_SOURCE_DIR}/include/${header}")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${path}")
     file(READ "${path}" text)
     string(REGEX MATCHALL "rondo_[a-z_]+\\(" public "${text}")
     foreach(match IN LISTS public)
         string(REGEX REPLACE "\\(" "" name "${match}")
-        string(APPEND names "        ${name};\n")
+        list(APPEND names "${name}")
     endforeach()
-    file(CONFIGURE OUTPUT "${file}" CONTENT "{\n    global:\n${names}    local:\n        *;\n};\n")
+    list(JOIN names ";\n        " global)
+    file(CONFIGURE OUTPUT "${file}" CONTENT "{\n    global:\n        ${global};\n    local:\n        *;\n};\n")
 endfunction()
 set(preload_exports "${PROJECT_BINARY_DIR}/generated/exports.map")
 set(prefix_exports "${PROJECT_BINARY_DIR}/generated/prefix_exports.map")
-rondo_exports("${preload_exports}" rondo.h "${exported_names}")
-rondo_exports("${prefix_exports}" rondo_prefix.h "")
+rondo_exports("${preload_exports}" rondo.h ${exported_names})
+rondo_exports("${prefix_exports}" rondo_prefix.h)
 
 # The standard ABI has its own header name; programs, and Rondo, include <mpi.h>.
 set(mpiabi_forward "${PROJECT_BINARY_DIR}/generated/mpiabi")
@@ -55,6 +44,7 @@ endif()
 function(rondo_for_abi target abi directory)
     string(TOUPPER ${abi} upper)
     rondo_configure(${target})
+    target_include_directories(${target} PRIVATE "${generated_include}")
     target_include_directories(${target} SYSTEM BEFORE PRIVATE "${directory}")
     # The C++ bindings that MPI-3 removed would pull in symbols of libmpicxx.
     target_compile_definitions(${target} PRIVATE
@@ -91,7 +81,7 @@ function(rondo_abi_library target name abi directory exports_map)
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${exports_map}")
     install(TARGETS ${target} LIBRARY DESTINATION rondo/lib NAMELINK_SKIP)
 
-    if(RONDO_BUILD_TESTS AND Python3_Interpreter_FOUND)
+    if(RONDO_BUILD_TESTS)
         add_test(NAME ${target}.is_self_contained
                  COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/scripts/check_preload.py"
                          --library $<TARGET_FILE:${target}> --exports "${exports_map}")
@@ -118,7 +108,8 @@ foreach(abi IN LISTS RONDO_ABIS)
     endif()
     add_library(rondo_backend_${abi} STATIC ${backend_sources})
     rondo_for_abi(rondo_backend_${abi} ${abi} "${directory}")
-    rondo_abi_library(rondo_${abi} rondo_${abi} ${abi} "${directory}" "${preload_exports}" ${preload_sources})
+    rondo_abi_library(rondo_${abi} rondo_${abi} ${abi} "${directory}" "${preload_exports}" ${preload_sources}
+                      ${generated_sources})
     if(RONDO_BUILD_PREFIX)
         rondo_abi_library(rondo_prefix_${abi} rondo-prefix-${abi} ${abi} "${directory}" "${prefix_exports}"
                           ${prefix_sources})

@@ -3,22 +3,15 @@
 # declares, by a list that a script makes of it.
 
 rondo_glob(profiler_sources rondo/profiler/*.cpp)
-set(profiler_tables "${PROJECT_SOURCE_DIR}/rondo/backends/mpi/wrapped_functions.hpp"
-                    "${PROJECT_SOURCE_DIR}/rondo/profiler/other_collectives.hpp")
 set(profiler_script "${PROJECT_SOURCE_DIR}/scripts/profiled_functions.py")
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${profiler_tables} "${profiler_script}")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${profiler_script}")
 
 # rondo_profile_library(<abi> <header directory>)
 function(rondo_profile_library abi directory)
-    if(NOT Python3_Interpreter_FOUND)
-        message(STATUS "librondo_profile_${abi}.so skipped: no Python to list the functions of <mpi.h>")
-        return()
-    endif()
     set(generated "${PROJECT_BINARY_DIR}/generated/profile_${abi}")
-    list(TRANSFORM profiler_tables PREPEND "--table=" OUTPUT_VARIABLE tables)
     execute_process(
         COMMAND "${Python3_EXECUTABLE}" "${profiler_script}" --compiler "${CMAKE_CXX_COMPILER}" --include "${directory}"
-                ${tables} --output "${generated}/rondo/profiler/profiled_functions.inc" --exports "${generated}/exports.map"
+                --list "${mpi_functions}" --output "${generated}/rondo/profiler" --exports "${generated}/exports.map"
         RESULT_VARIABLE status)
     if(NOT status EQUAL 0)
         message(FATAL_ERROR "librondo_profile_${abi}.so: cannot list the functions of ${directory}/mpi.h")

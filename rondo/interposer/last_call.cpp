@@ -4,10 +4,16 @@
 #include <pthread.h>
 
 #include <bit>
+#include <iterator>
 #include <new>
+
+#include "rondo/backends/mpi/wrapped_functions.hpp"
 
 namespace rondo::interposer {
 namespace {
+
+constexpr std::size_t table_size = places_beside + places * std::size(mpi::symbols);
+constinit const LastCall nobodys_last_calls[table_size];
 
 /// Of a thread that ends. Should it call MPI once more, it gets a table once more.
 void give_back(void* table) {
@@ -38,10 +44,10 @@ RONDO_THREAD_LOCAL constinit std::uint64_t served_again = 0;
 RONDO_THREAD_LOCAL constinit const LastCall* last_calls = nobodys_last_calls;
 RONDO_THREAD_LOCAL constinit LastCall* written_last_calls = nullptr;
 
-LastCall* make_last_calls(std::size_t size) noexcept {
+LastCall* make_last_calls() noexcept {
     static const Key key;
     if (!key.exists) return nullptr;
-    auto* const table = new (std::nothrow) LastCall[size];
+    auto* const table = new (std::nothrow) LastCall[table_size];
     if (table == nullptr) return nullptr;
     if (pthread_setspecific(key.key, table) != 0) {
         delete[] table;

@@ -97,15 +97,14 @@ extern RONDO_THREAD_LOCAL constinit std::uint64_t served_again;
 /// from the stacks of all threads, also of those that never call MPI.
 inline constexpr std::size_t places_beside = 32;
 extern RONDO_THREAD_LOCAL constinit const LastCall* last_calls;
-extern const LastCall nobodys_last_calls[];
 /// The same, to write into; nullptr before the first call that needs it.
 extern RONDO_THREAD_LOCAL constinit LastCall* written_last_calls;
-/// Makes it, of a size; nullptr if there is no memory.
-LastCall* make_last_calls(std::size_t size) noexcept;
-inline LastCall* own_last_calls(std::size_t size) noexcept {
+/// Makes it; nullptr if there is no memory.
+LastCall* make_last_calls() noexcept;
+inline LastCall* own_last_calls() noexcept {
     if (written_last_calls != nullptr) [[likely]]
         return written_last_calls;
-    return make_last_calls(size);
+    return make_last_calls();
 }
 
 /// A call that was the last one of its function until another took its place, as it is kept for programs that make

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Init and MPI_Init_thread: when they are over, all ranks agree on what Rondo does, before the program can call
 // anything else.
-#include "rondo/interposer/exports.hpp"
+#include "rondo/interposer/words.hpp"
 #include "rondo/interposer/runtime.hpp"
 
 namespace rondo::interposer {

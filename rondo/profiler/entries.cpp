@@ -6,8 +6,7 @@
 // its type: who is called with these words finds what it would have found without Rondo.
 #include <atomic>
 
-#include "rondo/backends/mpi/wrapped_functions.hpp"
-#include "rondo/profiler/other_collectives.hpp"
+#include "rondo/profiler/argument_lists.hpp"
 #include "rondo/profiler/recorder.hpp"
 #include "rondo/profiler/requests.hpp"
 
@@ -34,33 +33,13 @@ constexpr const char* names[] = {
 #undef RONDO_FORTRAN
 static_assert(count_of_functions <= std::tuple_size_v<decltype(Image::functions)>);
 
-/// The arguments of a call by their names in wrapped_functions.hpp.
+/// The arguments of a call by their names in rondo/mpi_functions.txt.
 struct Words {
     Word input, input_count, input_counts, input_displacements, input_type, input_types, part_count, part_type, buffer,
         output, count, counts, displacements, datatype, types, op, root, comm;
 };
 
-// NOLINTBEGIN(readability-identifier-naming): names that macros are given
-// What a function's arguments say of lengths, by the name of their shape.
-namespace lengths {
-constexpr Lengths MEETING{Lengths::Of::nothing}, MOVING{Lengths::Of::count}, REDUCING{Lengths::Of::count},
-    REDUCING_TO_A_ROOT{Lengths::Of::count}, REDUCING_PARTS{Lengths::Of::counts}, GATHERING{Lengths::Of::count},
-    GATHERING_PARTS{Lengths::Of::counts}, EXCHANGING{Lengths::Of::count}, EXCHANGING_PARTS{Lengths::Of::counts},
-    EXCHANGING_TYPES{Lengths::Of::nothing}, GATHERING_TO_A_ROOT{Lengths::Of::count, true},
-    GATHERING_PARTS_TO_A_ROOT{Lengths::Of::counts, true}, SCATTERING{Lengths::Of::count, true},
-    SCATTERING_PARTS{Lengths::Of::counts, true};
-}  // namespace lengths
-
-// Which functions have a root.
-namespace has_root {
-constexpr bool MEETING = false, MOVING = true, REDUCING = false, REDUCING_TO_A_ROOT = true, REDUCING_PARTS = false,
-               GATHERING = false, GATHERING_PARTS = false, EXCHANGING = false, EXCHANGING_PARTS = false,
-               EXCHANGING_TYPES = false, GATHERING_TO_A_ROOT = true, GATHERING_PARTS_TO_A_ROOT = true,
-               SCATTERING = true, SCATTERING_PARTS = true;
-}  // namespace has_root
-
 constexpr bool blocking = true, nonblocking = false;
-// NOLINTEND(readability-identifier-naming)
 
 template <class Integer>
 [[gnu::always_inline]] inline Call call_of(const Words& words, std::uint32_t function, std::uint32_t base, bool blocks,
@@ -299,45 +278,48 @@ template <class Function>
 #define RONDO_REMEMBER_nonblocking(slot, error) \
     if ((error) == 0) remember_request(*std::bit_cast<const HandleWord*>(request), (slot).line);
 
-#define RONDO_CALL(name, base, SHAPE, Integer, kind, caller, frames)                                              \
-    [&] {                                                                                                         \
-        Words words{};                                                                                            \
-        RONDO_##SHAPE(RONDO_WORD);                                                                                \
-        return call_of<Integer>(words, number_of_##name, number_of_##base, kind, lengths::SHAPE, has_root::SHAPE, \
-                                caller, frames);                                                                  \
+#define RONDO_CALL(name, base, Integer, kind, caller, frames)                                                        \
+    [&] {                                                                                                            \
+        Words words{};                                                                                               \
+        RONDO_ARGUMENTS_OF_##base(RONDO_WORD);                                                                       \
+        return call_of<Integer>(words, number_of_##name, number_of_##base, kind, lengths_of_##base, has_root_##base, \
+                                caller, frames);                                                                     \
     }()
 
 // A call like one that the thread has made before is counted in few instructions; all else is in a function of its own.
-#define RONDO_COLLECTIVE_ENTRY(symbol, name, base, SHAPE, Integer, kind)                                              \
-    static constinit std::atomic<int (*)(RONDO_##SHAPE(RONDO_PARAMETER) RONDO_##kind(Word))> symbol##_known{nullptr}; \
-    __attribute__((noinline)) static int symbol##_carefully(RONDO_##SHAPE(RONDO_PARAMETER) RONDO_##kind(Word),        \
-                                                            const void* caller) {                                     \
-        const auto function = behind(symbol##_known, #symbol, caller);                                                \
-        if (!records()) return function(RONDO_##SHAPE(RONDO_ARGUMENT) RONDO_##kind());                                \
-        const Word frames = recorder.directly ? 0 : (recorder.python ? python_frames() : 0) | 1U;                     \
-        const Call call = RONDO_CALL(name, base, SHAPE, Integer, kind, caller, frames);                               \
-        std::uint64_t bytes = 0;                                                                                      \
-        const Slot& slot = slot_for(call, bytes);                                                                     \
-        const Inside inside;                                                                                          \
-        const int error = function(RONDO_##SHAPE(RONDO_ARGUMENT) RONDO_##kind());                                     \
-        count_carefully(slot, bytes, inside.entry());                                                                 \
-        RONDO_REMEMBER_##kind(slot, error) return error;                                                              \
-    }                                                                                                                 \
-    extern "C" __attribute__((visibility("default"))) int symbol(RONDO_##SHAPE(RONDO_PARAMETER) RONDO_##kind(Word)) { \
-        const auto function = symbol##_known.load(std::memory_order_relaxed);                                         \
-        const Call call = RONDO_CALL(name, base, SHAPE, Integer, kind, __builtin_return_address(0), 0);               \
-        std::uint64_t bytes = 0;                                                                                      \
-        const Slot& slot = place_of(call);                                                                            \
-        if (function == nullptr || thread.inside || !slot.holds(call, bytes)) [[unlikely]]                            \
-            return symbol##_carefully(RONDO_##SHAPE(RONDO_ARGUMENT) RONDO_##kind(), __builtin_return_address(0));     \
-        const Inside inside(processor_ticks());                                                                       \
-        const int error = function(RONDO_##SHAPE(RONDO_ARGUMENT) RONDO_##kind());                                     \
-        count_directly(slot, bytes, inside.entry());                                                                  \
-        RONDO_REMEMBER_##kind(slot, error) return error;                                                              \
+#define RONDO_COLLECTIVE_ENTRY(symbol, name, base, Integer, kind)                                           \
+    static constinit std::atomic<int (*)(RONDO_ARGUMENTS_OF_##base(RONDO_PARAMETER) RONDO_##kind(Word))>    \
+        symbol##_known{nullptr};                                                                            \
+    __attribute__((noinline)) static int symbol##_carefully(                                                \
+        RONDO_ARGUMENTS_OF_##base(RONDO_PARAMETER) RONDO_##kind(Word), const void* caller) {                \
+        const auto function = behind(symbol##_known, #symbol, caller);                                      \
+        if (!records()) return function(RONDO_ARGUMENTS_OF_##base(RONDO_ARGUMENT) RONDO_##kind());          \
+        const Word frames = recorder.directly ? 0 : (recorder.python ? python_frames() : 0) | 1U;           \
+        const Call call = RONDO_CALL(name, base, Integer, kind, caller, frames);                            \
+        std::uint64_t bytes = 0;                                                                            \
+        const Slot& slot = slot_for(call, bytes);                                                           \
+        const Inside inside;                                                                                \
+        const int error = function(RONDO_ARGUMENTS_OF_##base(RONDO_ARGUMENT) RONDO_##kind());               \
+        count_carefully(slot, bytes, inside.entry());                                                       \
+        RONDO_REMEMBER_##kind(slot, error) return error;                                                    \
+    }                                                                                                       \
+    extern "C" __attribute__((visibility("default"))) int symbol(RONDO_ARGUMENTS_OF_##base(RONDO_PARAMETER) \
+                                                                     RONDO_##kind(Word)) {                  \
+        const auto function = symbol##_known.load(std::memory_order_relaxed);                               \
+        const Call call = RONDO_CALL(name, base, Integer, kind, __builtin_return_address(0), 0);            \
+        std::uint64_t bytes = 0;                                                                            \
+        const Slot& slot = place_of(call);                                                                  \
+        if (function == nullptr || thread.inside || !slot.holds(call, bytes)) [[unlikely]]                  \
+            return symbol##_carefully(RONDO_ARGUMENTS_OF_##base(RONDO_ARGUMENT) RONDO_##kind(),             \
+                                      __builtin_return_address(0));                                         \
+        const Inside inside(processor_ticks());                                                             \
+        const int error = function(RONDO_ARGUMENTS_OF_##base(RONDO_ARGUMENT) RONDO_##kind());               \
+        count_directly(slot, bytes, inside.entry());                                                        \
+        RONDO_REMEMBER_##kind(slot, error) return error;                                                    \
     }
-#define RONDO_COLLECTIVE(name, base, SHAPE, Integer, kind)               \
-    RONDO_COLLECTIVE_ENTRY(MPI_##name, name, base, SHAPE, Integer, kind) \
-    RONDO_COLLECTIVE_ENTRY(PMPI_##name, name, base, SHAPE, Integer, kind)
+#define RONDO_COLLECTIVE(name, base, Integer, kind)               \
+    RONDO_COLLECTIVE_ENTRY(MPI_##name, name, base, Integer, kind) \
+    RONDO_COLLECTIVE_ENTRY(PMPI_##name, name, base, Integer, kind)
 
 // What Fortran calls. It calls one of the functions above in turn, which would take the library for its caller.
 #define RONDO_FORTRAN(symbol, arity)                                                             \

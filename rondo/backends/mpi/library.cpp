@@ -84,25 +84,20 @@ bool connect(const void* caller, const char*& missing) {
         missing = text.c_str();
         return false;
     }
-#define RONDO_MPI_RESOLVE(name, ...)                                 \
+#define RONDO_MPI_RESOLVE(name)                                      \
     if (!resolve(the_library.name, "PMPI_" #name)) {                 \
         missing = "the MPI library is too old: it lacks MPI_" #name; \
         return false;                                                \
     }
     RONDO_MPI_FUNCTIONS(RONDO_MPI_RESOLVE)
     RONDO_STARTING_FUNCTIONS(RONDO_MPI_RESOLVE)
-    RONDO_WRAPPED_FUNCTIONS(RONDO_MPI_RESOLVE)
-    RONDO_FUNCTIONS_WITHOUT_COUNT(RONDO_MPI_RESOLVE)
+    RONDO_SERVED_FUNCTIONS(RONDO_MPI_RESOLVE)
 #undef RONDO_MPI_RESOLVE
 #define RONDO_MPI_RESOLVE(name) resolve(the_library.name, "PMPI_" #name);
     RONDO_MPI_LARGE_COUNT_FUNCTIONS(RONDO_MPI_RESOLVE)
     RONDO_MPI_NUMBER_FUNCTIONS(RONDO_MPI_RESOLVE)
+    RONDO_SERVED_LARGE_COUNT_FUNCTIONS(RONDO_MPI_RESOLVE)
 #undef RONDO_MPI_RESOLVE
-#ifdef RONDO_HAVE_LARGE_COUNT_API
-#define RONDO_MPI_RESOLVE(name, ...) resolve(the_library.name##_c, "PMPI_" #name "_c");
-    RONDO_WRAPPED_FUNCTIONS(RONDO_MPI_RESOLVE)
-#undef RONDO_MPI_RESOLVE
-#endif
     the_library.comm_null = MPI_COMM_NULL;
     the_library.comm_self = MPI_COMM_SELF;
     the_library.comm_world = MPI_COMM_WORLD;

@@ -88,19 +88,14 @@ namespace rondo::mpi {
 
 /// Profiling entry points (PMPI_): what Rondo does is its own business, no tool should count it.
 struct Library {
-#define RONDO_MPI_MEMBER(name, ...) decltype(&PMPI_##name) name = nullptr;
+#define RONDO_MPI_MEMBER(name) decltype(&PMPI_##name) name = nullptr;
     RONDO_MPI_FUNCTIONS(RONDO_MPI_MEMBER)
     RONDO_MPI_NUMBER_FUNCTIONS(RONDO_MPI_MEMBER)
     RONDO_STARTING_FUNCTIONS(RONDO_MPI_MEMBER)
-    RONDO_WRAPPED_FUNCTIONS(RONDO_MPI_MEMBER)
-    RONDO_FUNCTIONS_WITHOUT_COUNT(RONDO_MPI_MEMBER)
+    RONDO_SERVED_FUNCTIONS(RONDO_MPI_MEMBER)
+    RONDO_SERVED_LARGE_COUNT_FUNCTIONS(RONDO_MPI_MEMBER)
     RONDO_MPI_LARGE_COUNT_FUNCTIONS(RONDO_MPI_MEMBER)
 #undef RONDO_MPI_MEMBER
-#ifdef RONDO_HAVE_LARGE_COUNT_API
-#define RONDO_MPI_MEMBER(name, ...) decltype(&PMPI_##name##_c) name##_c = nullptr;
-    RONDO_WRAPPED_FUNCTIONS(RONDO_MPI_MEMBER)
-#undef RONDO_MPI_MEMBER
-#endif
 
     // Handles that are needed often; in some ABIs looking one up is slow.
     MPI_Comm comm_null = {}, comm_self = {}, comm_world = {};

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Between the exported symbols and what serves them: arguments as machine words, so that a call for an MPI library of
+// another ABI can be handed on with every bit. Without <mpi.h>.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <optional>
+
+#include "rondo/backends/mpi/wrapped_functions.hpp"
+#include "rondo/interposer/last_call.hpp"
+
+namespace rondo::interposer {
+
+/// The arguments of a call by their names in rondo/mpi_functions.txt, and in the order of scripts/mpi_functions.py.
+struct Words {
+    Word input = 0, input_count = 0;
+    std::optional<Word> input_counts = {}, input_displacements = {};
+    Word input_type = 0, part_count = 0;
+    std::optional<Word> part_type = {};
+    Word buffer = 0, output = 0, count = 0;
+    std::optional<Word> counts = {}, displacements = {};
+    Word datatype = 0, op = 0;
+    std::optional<Word> root = {};
+    Word comm = 0;
+
+    /// True if what the whole vector is made of means something on the root alone.
+    [[nodiscard]] constexpr bool is_whole_at_root() const { return part_type.has_value() && root.has_value(); }
+    /// Each function has a single buffer, or two.
+    [[nodiscard]] const void* input_buffer() const { return std::bit_cast<const void*>(input | buffer); }
+    [[nodiscard]] void* output_buffer() const { return std::bit_cast<void*>(output | buffer); }
+
+    /// Without the bits that mean nothing. `Integer`: the type of the function's count; `rank`: see LastCall.
+    template <class Integer>
+    [[nodiscard, gnu::always_inline]] CallWords deciding(int rank) const {
+        const int root_rank = static_cast<int>(root.value_or(0));
+        const bool by_part = is_whole_at_root() && root_rank != rank;
+        return {static_cast<HandleWord>(comm), static_cast<Integer>(by_part ? part_count : count),
+                static_cast<HandleWord>(by_part ? part_type.value_or(0) : datatype), static_cast<HandleWord>(op),
+                root_rank};
+    }
+
+    /// As LastCall::hands_on takes it: the call's count, or the sum of those of `ranks` ranks.
+    template <class Integer>
+    [[nodiscard, gnu::always_inline]] std::int64_t count_in_all(const CallWords& deciding, int ranks) const {
+        if (!counts) return deciding.count;
+        if (ranks == 0) return 0;  // any sum will do
+        const auto* const array = std::bit_cast<const Integer*>(*counts);
+        if (array == nullptr) return -1;
+        std::uint64_t sum = 0;
+        for (int rank = 0; rank < ranks; ++rank) {
+            sum += static_cast<std::uint64_t>(array[rank]);
+            asm("" : "+r"(sum));  // no vectors, which would not pay for a few ranks
+        }
+        return static_cast<std::int64_t>(sum);
+    }
+};
+
+/// Serves a call, by Rondo or by the library. `caller`: an address in the code that called. `last`: has the call's
+/// words, what is known of the last call with them, and learns if the next one needs no second look.
+int serve_words(mpi::Function function, const Words& words, const void* caller, LastCall& last);
+
+/// Who must have calls of this exported name instead, with the same arguments; nullptr if Rondo serves them:
+/// - for an MPI_ name, a tool (profiler) beneath Rondo, which has to see the program's call; it comes back by the PMPI_
+///   name;
+/// - the library's own function, if the library is of another ABI.
+void* detour(const char* name, const void* caller);
+
+}  // namespace rondo::interposer
