@@ -161,7 +161,7 @@ def entries(functions: list[Function]) -> Iterator[str]:
 
 
 def native(function: Function) -> Iterator[str]:
-    yield f"int native_{function.name}(const mpi::Library& library, const UserCall& call) {{"
+    yield f"int native_{function.name.lower()}(const mpi::Library& library, const UserCall& call) {{"
     yield "    const Arguments<int> of(call);"
     yield from wrapped(f"    return library.{function.name}(", [f"of.{each}" for each in function.arguments], ");")
     yield "}"
@@ -169,8 +169,8 @@ def native(function: Function) -> Iterator[str]:
 
 def large_native(function: Function) -> Iterator[str]:
     name = f"{function.name}_c"
-    yield f"int native_{name}(const mpi::Library& library, const UserCall& call) {{"
-    small = f'return call_small("{function.collective}", library, call, native_{function.name});'
+    yield f"int native_{name.lower()}(const mpi::Library& library, const UserCall& call) {{"
+    small = f'return call_small("{function.collective}", library, call, native_{function.name.lower()});'
     condition = f"    if (library.{name} == nullptr)"
     yield from [f"{condition} {small}"] if len(f"{condition} {small}") <= WIDTH else [condition, f"        {small}"]
     yield "    const Arguments<MPI_Count> of(call);"
@@ -181,7 +181,7 @@ def large_native(function: Function) -> Iterator[str]:
 def row(function: Function, suffix: str) -> Iterator[str]:
     name = function.name + suffix
     where = f"address_of<&mpi::Library::{name}>"
-    cells = [f'"{function.collective}"', f"Output::{function.output}", f"native_{name}", where]
+    cells = [f'"{function.collective}"', f"Output::{function.output}", f"native_{name.lower()}", where]
     yield from wrapped("        {", cells, "},")
 
 
