@@ -10,7 +10,7 @@ include(CheckCXXSourceCompiles)
 find_package(Python3 COMPONENTS Interpreter)
 
 rondo_glob(backend_sources rondo/backends/mpi/*.cpp)
-rondo_glob(preload_sources rondo/interposer/*.cpp)
+rondo_glob(preload_sources rondo/interposer/*.cpp rondo/guard/*.cpp)
 rondo_glob(prefix_sources rondo/prefix/*.cpp)
 
 # What is exported, on purpose, as a version script for the linker. mpi4py probes for functions to tell ABIs apart:

@@ -13,7 +13,7 @@
 
 #include "rondo/backends/mpi/plan_store.hpp"
 #include "rondo/backends/virtual/cost_model.hpp"
-#include "rondo/interposer/guard.hpp"
+#include "rondo/guard/guard.hpp"
 #include "rondo/interposer/report.hpp"
 #include "rondo/interposer/service.hpp"
 #include "rondo/selection/closing.hpp"

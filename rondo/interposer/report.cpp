@@ -17,8 +17,8 @@
 #include "rondo/backends/mpi/json_text.hpp"
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/backends/mpi/world.hpp"
+#include "rondo/guard/history.hpp"
 #include "rondo/interposer/kept_tallies.hpp"
-#include "rondo/interposer/learned.hpp"
 #include "rondo/interposer/runtime.hpp"
 
 namespace rondo::interposer {

@@ -8,9 +8,9 @@
 #include "rondo/backends/mpi/ending.hpp"
 #include "rondo/backends/mpi/lone_world.hpp"
 #include "rondo/backends/mpi/plan_store.hpp"
-#include "rondo/interposer/learned.hpp"
+#include "rondo/guard/agreement.hpp"
+#include "rondo/guard/history.hpp"
 #include "rondo/interposer/report.hpp"
-#include "rondo/interposer/roll_call.hpp"
 
 namespace rondo::interposer {
 namespace {

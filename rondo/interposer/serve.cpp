@@ -11,10 +11,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "rondo/guard/guard.hpp"
 #include "rondo/interposer/decide.hpp"
 #include "rondo/interposer/differing_parts.hpp"
 #include "rondo/interposer/gathered_parts.hpp"
-#include "rondo/interposer/guard.hpp"
 #include "rondo/interposer/left_on_any.hpp"
 #include "rondo/interposer/meeting.hpp"
 #include "rondo/interposer/own_vectors.hpp"

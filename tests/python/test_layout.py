@@ -21,15 +21,17 @@ ALLOWED_INCLUDES = {room: set(CHAIN[:position]) for position, room in enumerate(
 ALLOWED_INCLUDES["selection"].add("backends/virtual")
 ALLOWED_INCLUDES |= {
     "kernels": set(),
-    "interposer": {*CHAIN, "backends/mpi", "backends/virtual"},
+    "guard": {*CHAIN, "backends/mpi", "interposer"},
+    "interposer": {*CHAIN, "guard", "backends/mpi", "backends/virtual"},
     "profiler": {"backends/mpi"},
     "prefix": {*CHAIN, "kernels", "backends/mpi", "backends/virtual"},
-    "backends/mpi": {"core", "kernels", "backends/shared_memory"},
+    "backends/mpi": {"core", "guard", "kernels", "backends/shared_memory"},
     "backends/shared_memory": {"core"},
     "backends/virtual": {"core"},
 }
 MAY_INCLUDE_MPI = (
     "rondo/backends/mpi",
+    "rondo/guard",
     "rondo/prefix",
     "rondo/interposer",
     "rondo/profiler",

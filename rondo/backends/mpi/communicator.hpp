@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "rondo/backends/mpi/decision.hpp"
-#include "rondo/backends/mpi/duel.hpp"
 #include "rondo/backends/mpi/exchanging.hpp"
 #include "rondo/backends/mpi/gathering.hpp"
 #include "rondo/backends/mpi/least_recent.hpp"
 #include "rondo/backends/mpi/operation.hpp"
 #include "rondo/backends/mpi/packing.hpp"
 #include "rondo/backends/mpi/world.hpp"
+#include "rondo/guard/trial.hpp"
 
 namespace rondo::mpi {
 

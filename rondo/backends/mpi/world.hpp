@@ -14,11 +14,11 @@
 #include <string>
 #include <vector>
 
-#include "rondo/backends/mpi/duel.hpp"
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/backends/mpi/node.hpp"
 #include "rondo/core/block.hpp"
 #include "rondo/core/placement.hpp"
+#include "rondo/guard/trial.hpp"
 
 namespace rondo::mpi {
 

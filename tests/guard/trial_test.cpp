@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rondo/backends/mpi/duel.hpp"
+#include "rondo/guard/trial.hpp"
 
 #include <gtest/gtest.h>
 
@@ -160,7 +160,7 @@ TEST(Duel, takes_short_calls_in_rows_for_which_ranks_come_together_once) {
 }
 
 // Calls are disturbed as on a machine whose processors others use as well: by 1 to 10 ms, one of a hundred of them, one
-// of ten, or half. tests/benchmarks/duel_benchmark.cpp shows more of it.
+// of ten, or half. tests/benchmarks/trial_benchmark.cpp shows more of it.
 TEST(Duel, rarely_takes_the_slower_one_where_that_matters) {
     std::mt19937 random(20260101);
     std::uniform_real_distribution<float> share(0, 1);

@@ -12,7 +12,7 @@
 #include <limits>
 #include <span>
 
-#include "rondo/backends/mpi/comparison.hpp"
+#include "rondo/guard/comparison.hpp"
 
 namespace rondo::mpi {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rondo/backends/mpi/comparison.hpp"
+#include "rondo/guard/comparison.hpp"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <random>
 
-#include "rondo/backends/mpi/duel.hpp"
+#include "rondo/guard/trial.hpp"
 
 namespace {
 

@@ -9,9 +9,9 @@
 #include <optional>
 #include <span>
 
-#include "rondo/interposer/learned.hpp"
+#include "rondo/guard/agreement.hpp"
+#include "rondo/guard/history.hpp"
 #include "rondo/interposer/report.hpp"
-#include "rondo/interposer/roll_call.hpp"
 #include "rondo/interposer/seen_call.hpp"
 
 namespace rondo::interposer {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rondo/interposer/learned.hpp"
+#include "rondo/guard/history.hpp"
 
 #include <unistd.h>
 

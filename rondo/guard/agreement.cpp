@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rondo/interposer/roll_call.hpp"
+#include "rondo/guard/agreement.hpp"
 
 #include <sched.h>
 
