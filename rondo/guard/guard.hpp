@@ -21,15 +21,15 @@ constexpr const char* faster_here = "faster here than Rondo's choice";
 constexpr const char* not_compared = "ranks do not come together to compare";
 constexpr const char* too_busy = "the machine is too busy to compare";
 
-/// Why the library has the calls of a duel that was lost.
-inline const char* reason_of(const mpi::Duel& lost) {
+/// Why the library has the calls of a trial that was lost.
+inline const char* reason_of(const guard::Trial& lost) {
     if (lost.is_uncompared()) return not_compared;
     return lost.is_undecided() ? too_busy : faster_here;
 }
 
-/// Of such calls, what a duel is about; nothing if nobody doubts what was chosen for them.
-inline std::optional<mpi::DuelKind> doubted_kind(const SeenCall& seen, const mpi::CallKey& key,
-                                                 const Runtime& runtime) {
+/// Of such calls, what a trial is about; nothing if nobody doubts what was chosen for them.
+inline std::optional<guard::TrialKey> trial_key_of(const SeenCall& seen, const mpi::CallKey& key,
+                                                   const Runtime& runtime) {
     const Instructions& instructions = runtime.instructions;
     const Guard guard = instructions.guard(key.collective);
     if (guard == Guard::off || seen.function.has.local_lengths) [[likely]]  // nobody knows the lengths of all
@@ -37,143 +37,143 @@ inline std::optional<mpi::DuelKind> doubted_kind(const SeenCall& seen, const mpi
     const bool rounding = guard == Guard::exact && seen.reduction != nullptr && !seen.reduction->keeps_bits();
     // The program's own operators may do more than to compute: nobody calls them twice.
     if (rounding && (instructions.learned_directory().empty() || !seen.reduction->predefined())) return std::nullopt;
-    return mpi::DuelKind{.collective = static_cast<std::uint8_t>(key.collective),
-                         .length = length_class(key.count * key.element_bytes),
-                         .commutative = key.commutative,
-                         .rounding = rounding};
+    return guard::TrialKey{.collective = static_cast<std::uint8_t>(key.collective),
+                           .length = length_class(key.count * key.element_bytes),
+                           .commutative = key.commutative,
+                           .rounding = rounding};
 }
 
-/// As duels count them.
+/// As trials count them.
 inline float nanoseconds(double seconds) { return static_cast<float>(seconds / nanosecond); }
 
 /// The one that is known, or begun, in this run or in an earlier one; nullptr if there is none.
-inline mpi::Duel* known_duel(const mpi::Duel& fresh, mpi::Communicator& communicator) {
-    if (mpi::Duel* const known = communicator.duel(fresh.kind(), fresh.chosen())) return known;
+inline guard::Trial* known_trial(const guard::Trial& fresh, mpi::Communicator& communicator) {
+    if (guard::Trial* const known = communicator.trial(fresh.kind(), fresh.chosen())) return known;
     const Choice& choice = *static_cast<const Choice*>(fresh.chosen());
-    const Verdict* const verdict = learned().verdict(fresh.kind(), choice, communicator);
+    const Verdict* const verdict = history().verdict(fresh.kind(), choice, communicator);
     if (verdict == nullptr) return nullptr;
-    mpi::Duel duel(fresh.kind(), verdict->is_begun() ? verdict->bytes : fresh.bytes(), fresh.chosen());
+    guard::Trial trial(fresh.kind(), verdict->is_begun() ? verdict->bytes : fresh.bytes(), fresh.chosen());
     if (verdict->is_begun()) {
-        if (!duel.times_calls_of(fresh.bytes())) return nullptr;
-        mpi::Duel::Times times{};
+        if (!trial.times_calls_of(fresh.bytes())) return nullptr;
+        guard::Trial::Times times{};
         const std::size_t known = std::min(verdict->begun.size(), times.size());
         std::transform(verdict->begun.begin(), verdict->begun.begin() + static_cast<std::ptrdiff_t>(known),
                        times.begin(), nanoseconds);
-        duel.resume(std::span(times).first(known));
-    } else if (!verdict->is_compared()) duel.settle_uncompared();
+        trial.resume(std::span(times).first(known));
+    } else if (!verdict->is_compared()) trial.settle_uncompared();
     else {
-        duel.settle(verdict->is_lost() ? mpi::Rival::library : mpi::Rival::rondo, nanoseconds(verdict->rondo),
-                    nanoseconds(verdict->library));
+        trial.settle(verdict->is_lost() ? guard::Contender::library : guard::Contender::rondo,
+                     nanoseconds(verdict->rondo), nanoseconds(verdict->library));
     }
-    return communicator.begin_duel(duel);
+    return communicator.begin_trial(trial);
 }
 
-/// The duel that is known, or a new one; nullptr if there are too many.
-inline mpi::Duel* duel_about(const mpi::Duel& fresh, mpi::Communicator& communicator) {
-    mpi::Duel* const known = known_duel(fresh, communicator);
-    return known != nullptr ? known : communicator.begin_duel(fresh);
+/// The trial that is known, or a new one; nullptr if there are too many.
+inline guard::Trial* trial_about(const guard::Trial& fresh, mpi::Communicator& communicator) {
+    guard::Trial* const known = known_trial(fresh, communicator);
+    return known != nullptr ? known : communicator.begin_trial(fresh);
 }
 
-/// A call was left to the library because of a duel that was lost. Counts one more. False if it is not lost any more,
-/// or is to be fought again: then the decision must be made anew.
-inline bool is_still_lost(mpi::Duel& duel) { return duel.is_over() && duel.is_lost() && !duel.look_again(); }
+/// A call was left to the library because of a trial that was lost. Counts one more. False if it is not lost any more,
+/// or comes again: then the decision must be made anew.
+inline bool is_still_lost(guard::Trial& trial) { return trial.is_over() && trial.is_lost() && !trial.revalidate(); }
 
-/// Times a call by the rival whose turn it is. False if the user's error handler has freed the communicator meanwhile,
-/// and the duel with it.
+/// Times a call by the contender whose turn it is. False if the user's error handler has freed the communicator
+/// meanwhile, and the trial with it.
 template <class CarryOut>
-bool time_turn(mpi::Duel& duel, const mpi::Communicator& communicator, int& error, CarryOut&& carry_out) {
-    const mpi::Rival rival = duel.next();
-    duel.begin();
+bool time_turn(guard::Trial& trial, const mpi::Communicator& communicator, int& error, CarryOut&& carry_out) {
+    const guard::Contender contender = trial.next();
+    trial.begin();
     const mpi::Communicator* const before = mpi::watch(&communicator);
     const std::uint64_t start = now();
-    error = carry_out(rival);
+    error = carry_out(contender);
     const std::uint64_t end = now();
     if (mpi::watch(before) != &communicator) return false;
-    duel.end(static_cast<float>(end - start));
+    trial.end(static_cast<float>(end - start));
     return true;
 }
 
 /// Ranks do not come together for such calls. The next run shall not wait for them again.
-inline void end_uncompared(mpi::Duel& duel, const mpi::Communicator& communicator) {
-    const bool has_verdict = duel.comes_again();  // which stays
-    duel.abandon();
-    if (!has_verdict) learned().note(duel, communicator);
+inline void end_uncompared(guard::Trial& trial, const mpi::Communicator& communicator) {
+    const bool has_verdict = trial.revalidates();  // which stays
+    trial.abandon();
+    if (!has_verdict) history().note(trial, communicator);
 }
 
-/// Ranks have waited for each other in vain, all of them know, and perhaps it was once too often.
-inline void wait_in_vain(mpi::Duel& duel, mpi::Communicator& communicator) {
-    communicator.lose_patience();
-    if (duel.comes_again() || !communicator.has_patience()) end_uncompared(duel, communicator);
+/// Ranks have waited for each other until the timeout, all of them know, and perhaps it was once too often.
+inline void count_timeout(guard::Trial& trial, mpi::Communicator& communicator) {
+    communicator.count_timeout();
+    if (trial.revalidates() || !communicator.may_wait()) end_uncompared(trial, communicator);
 }
 
-/// Waits for all ranks. True if they are here, and ready. Else all of them know that, and the duel has noticed it.
-inline bool bring_together(mpi::Duel& duel, const SeenCall& seen, bool is_ready) {
+/// Waits for all ranks. True if they are here, and ready. Else all of them know that, and the trial has noticed it.
+inline bool bring_together(guard::Trial& trial, const SeenCall& seen, bool is_ready) {
     // Who has a part of nothing need not wait, as it may be where lengths differ.
     const bool call_waits_for_all = seen.function.has.waiting_for_all() && !seen.call.counts.is_argument();
-    if (!call_waits_for_all && !seen.communicator.has_patience()) {
-        end_uncompared(duel, seen.communicator);
+    if (!call_waits_for_all && !seen.communicator.may_wait()) {
+        end_uncompared(trial, seen.communicator);
         return false;
     }
-    switch (roll_call(seen.communicator, seen.call.comm, is_ready, call_waits_for_all)) {
-        case RollCall::all_ready: return true;
-        case RollCall::not_all_ready: duel.skip(); break;
-        case RollCall::not_all_here: wait_in_vain(duel, seen.communicator); break;
+    switch (timed_barrier(seen.communicator, seen.call.comm, is_ready, call_waits_for_all)) {
+        case Attendance::all_ready: return true;
+        case Attendance::not_all_ready: trial.skip(); break;
+        case Attendance::not_all_here: count_timeout(trial, seen.communicator); break;
     }
     return false;
 }
 
 /// The ranks agree on what their calls took, if it is time to, or the next run can go on from there.
-inline void judge_if_due(mpi::Duel& duel, const SeenCall& seen) {
+inline void judge_if_due(guard::Trial& trial, const SeenCall& seen) {
     static const MPI_Datatype time_type = MPI_FLOAT;
     static const MPI_Op slowest = MPI_MAX;
     mpi::Communicator& communicator = seen.communicator;
-    const bool keeps_begun = duel.is_worth_keeping() && learned().keeps_begun(communicator);
-    if (!duel.is_due() && !keeps_begun) return;
-    const bool may_be_apart = duel.is_in_row() && !duel.kind().rounding;
-    if (may_be_apart && !bring_together(duel, seen, true)) {
-        if (!duel.is_over()) duel.forget_row();
+    const bool keeps_begun = trial.is_worth_keeping() && history().keeps_begun(communicator);
+    if (!trial.is_due() && !keeps_begun) return;
+    const bool may_be_apart = trial.is_in_row() && !trial.kind().rounding;
+    if (may_be_apart && !bring_together(trial, seen, true)) {
+        if (!trial.is_over()) trial.forget_row();
         return;
     }
-    mpi::Duel::Times times = duel.times();
+    guard::Trial::Times times = trial.times();
     const int count = static_cast<int>(times.size());
     if (mpi::library().Allreduce(MPI_IN_PLACE, times.data(), count, time_type, slowest, seen.call.comm) !=
         MPI_SUCCESS) {
-        duel.abandon();
+        trial.abandon();
         return;
     }
-    const bool had_verdict = duel.comes_again();
-    const mpi::Rival before = duel.winner();
-    duel.judge(times);
+    const bool had_verdict = trial.revalidates();
+    const guard::Contender before = trial.winner();
+    trial.judge(times);
     // Each rank remembers calls of its own that went the old way, on other communicators and of other roots, too.
-    if (duel.is_over() && had_verdict && duel.winner() != before) mpi::end_era();
-    const bool is_verdict = duel.is_over() && !duel.is_undecided();
-    if (is_verdict || (keeps_begun && duel.timed_calls() > 0)) learned().note(duel, communicator);
+    if (trial.is_over() && had_verdict && trial.winner() != before) mpi::end_epoch();
+    const bool is_verdict = trial.is_over() && !trial.is_undecided();
+    if (is_verdict || (keeps_begun && trial.timed_calls() > 0)) history().note(trial, communicator);
 }
 
-/// Who carries out a call that is part of a duel and is not timed; nothing if it is timed, for which all ranks are
+/// Who carries out a call that is part of a trial and is not timed; nothing if it is timed, for which all ranks are
 /// there now and `is_ready()`, or have been when the row began.
 template <class IsReady>
-std::optional<mpi::Rival> untimed(mpi::Duel& duel, const SeenCall& seen, IsReady&& is_ready) {
-    if (duel.is_stuck()) {
-        duel.abandon();
-        return duel.winner();
+std::optional<guard::Contender> untimed(guard::Trial& trial, const SeenCall& seen, IsReady&& is_ready) {
+    if (trial.is_stuck()) {
+        trial.abandon();
+        return trial.winner();
     }
-    if (!duel.times_next()) {
-        const mpi::Rival rival = duel.next();
-        duel.begin();
-        return rival;
+    if (!trial.times_next()) {
+        const guard::Contender contender = trial.next();
+        trial.begin();
+        return contender;
     }
-    const mpi::Rival rival = duel.stand_in();
-    if (!duel.needs_all_ranks() || bring_together(duel, seen, is_ready())) return std::nullopt;
-    return duel.is_over() ? duel.winner() : rival;
+    const guard::Contender contender = trial.stand_in();
+    if (!trial.needs_all_ranks() || bring_together(trial, seen, is_ready())) return std::nullopt;
+    return trial.is_over() ? trial.winner() : contender;
 }
 
-/// A call that is part of a duel: `carry_out` by the rival whose turn it is. Returns what that returns.
+/// A call that is part of a trial: `carry_out` by the contender whose turn it is. Returns what that returns.
 template <class CarryOut>
-int contest(mpi::Duel& duel, const SeenCall& seen, CarryOut&& carry_out) {
-    if (const auto rival = untimed(duel, seen, [] { return true; })) return carry_out(*rival);
+int contest(guard::Trial& trial, const SeenCall& seen, CarryOut&& carry_out) {
+    if (const auto contender = untimed(trial, seen, [] { return true; })) return carry_out(*contender);
     int error = MPI_SUCCESS;
-    if (time_turn(duel, seen.communicator, error, carry_out)) judge_if_due(duel, seen);
+    if (time_turn(trial, seen.communicator, error, carry_out)) judge_if_due(trial, seen);
     return error;
 }
 
@@ -217,17 +217,17 @@ class LibraryBefore {
 /// As `contest`, where bits depend on who carries the call out: Rondo does in any case. `may_be_tried`: this rank has a
 /// call that both can carry out. `carry_out(is_last)`: only the last time counts as a call of the program.
 template <class CarryOut>
-int contest_twice(mpi::Duel& duel, const SeenCall& seen, const mpi::CallKey& key, bool may_be_tried,
+int contest_twice(guard::Trial& trial, const SeenCall& seen, const mpi::CallKey& key, bool may_be_tried,
                   CarryOut&& carry_out) {
     std::optional<LibraryBefore> library_before;
     const auto is_ready = [&] { return library_before.emplace(seen, key, may_be_tried).is_ready(); };
-    if (untimed(duel, seen, is_ready)) return carry_out(true);
+    if (untimed(trial, seen, is_ready)) return carry_out(true);
     int error = MPI_SUCCESS;
     const mpi::Communicator& communicator = seen.communicator;
-    const int repetitions = duel.repetitions();
+    const int repetitions = trial.repetitions();
     for (int call = 0; call < repetitions; ++call) {
         library_before->take_input(seen.call.output);
-        if (!time_turn(duel, communicator, error, [&](mpi::Rival) { return library_before->carry_out(); }))
+        if (!time_turn(trial, communicator, error, [&](guard::Contender) { return library_before->carry_out(); }))
             return error;
     }
     library_before->take_input(seen.call.output);
@@ -235,9 +235,9 @@ int contest_twice(mpi::Duel& duel, const SeenCall& seen, const mpi::CallKey& key
     for (int call = 0; call < repetitions; ++call) {
         if (call > 0) library_before->give_back_input(seen.call.output);
         const bool is_last = call + 1 == repetitions;
-        if (!time_turn(duel, communicator, error, [&](mpi::Rival) { return carry_out(is_last); })) return error;
+        if (!time_turn(trial, communicator, error, [&](guard::Contender) { return carry_out(is_last); })) return error;
     }
-    judge_if_due(duel, seen);
+    judge_if_due(trial, seen);
     return error;
 }
 

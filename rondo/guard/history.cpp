@@ -31,7 +31,7 @@ std::string day_before(int days) {
     return {text.data(), length};
 }
 
-/// Machines change, and a duel may have been misled, the more easily the fewer calls were compared: it is fought anew
+/// Machines change, and a trial may have been misled, the more easily the fewer calls were compared: it is run anew
 /// after as many days as there were calls of each, and after a week at the latest. Not where that would change the last
 /// bits of results.
 constexpr int days_to_hold = 7;
@@ -65,16 +65,16 @@ Shape shape_of(const mpi::Communicator& communicator) {
 
 Shape shape_of(const mpi::World& world) { return Shape::of(world.size(), world.whole_spread(), world.shares_memory()); }
 
-__attribute__((destructor)) void write_what_was_learned() { learned().write(); }
+__attribute__((destructor)) void write_what_was_learned() { history().write(); }
 
 }  // namespace
 
-Learned& learned() {
-    static Learned& what = *new Learned;
+History& history() {
+    static History& what = *new History;
     return what;
 }
 
-void Learned::open(const std::string& directory, const std::string& library_version, std::uint64_t machine) {
+void History::open(const std::string& directory, const std::string& library_version, std::uint64_t machine) {
     mpi::World& world = mpi::world();
     if (!world.agreed() || world.ranks_disagree()) return;
     std::string path, text;
@@ -102,12 +102,12 @@ void Learned::open(const std::string& directory, const std::string& library_vers
     else used_.clear();
 }
 
-const Verdict* Learned::find(const mpi::DuelKind& kind, const Choice& choice, const Shape& shape) const noexcept {
+const Verdict* History::find(const guard::TrialKey& kind, const Choice& choice, const Shape& shape) const noexcept {
     return before_.find(collectives()[kind.collective].name, kind.length, kind.commutative, kind.rounding, shape,
                         choice);
 }
 
-const Verdict* Learned::verdict(const mpi::DuelKind& kind, const Choice& choice,
+const Verdict* History::verdict(const guard::TrialKey& kind, const Choice& choice,
                                 const mpi::Communicator& communicator) noexcept {
     const mpi::World& world = mpi::world();
     if (before_.empty()) return nullptr;
@@ -120,22 +120,22 @@ const Verdict* Learned::verdict(const mpi::DuelKind& kind, const Choice& choice,
     return verdict;
 }
 
-void Learned::note(const mpi::Duel& duel, const mpi::Communicator& communicator) noexcept try {
-    const bool is_begun = !duel.is_over() || duel.is_undecided();
+void History::note(const guard::Trial& trial, const mpi::Communicator& communicator) noexcept try {
+    const bool is_begun = !trial.is_over() || trial.is_undecided();
     if (mpi::world().rank() != 0 || (is_begun && !keeps_begun(communicator))) return;
-    const mpi::DuelKind& kind = duel.kind();
+    const guard::TrialKey& kind = trial.kind();
     Verdict verdict{.collective = &collectives()[kind.collective],
-                    .bytes = duel.bytes(),
+                    .bytes = trial.bytes(),
                     .commutative = kind.commutative,
                     .rounding = kind.rounding,
                     .shape = shape_of(communicator),
-                    .choice = *static_cast<const Choice*>(duel.chosen()),
-                    .rondo = duel.time_of(mpi::Rival::rondo) * nanosecond,
-                    .library = duel.time_of(mpi::Rival::library) * nanosecond,
-                    .calls = duel.timed_calls() / 2,
+                    .choice = *static_cast<const Choice*>(trial.chosen()),
+                    .rondo = trial.time_of(guard::Contender::rondo) * nanosecond,
+                    .library = trial.time_of(guard::Contender::library) * nanosecond,
+                    .calls = trial.timed_calls() / 2,
                     .day = day_before(0)};
     if (is_begun) {
-        const auto times = std::span(duel.times()).first(static_cast<std::size_t>(duel.timed_calls()));
+        const auto times = std::span(trial.times()).first(static_cast<std::size_t>(trial.timed_calls()));
         verdict.begun.resize(times.size());
         std::ranges::transform(times, verdict.begun.begin(), [](float time) { return time * nanosecond; });
     }
@@ -143,21 +143,21 @@ void Learned::note(const mpi::Duel& duel, const mpi::Communicator& communicator)
     const auto is_unseen = [](double time) { return time > longest; };  // nobody saw the end of such a call
     if (is_unseen(verdict.rondo) || is_unseen(verdict.library) || std::ranges::any_of(verdict.begun, is_unseen)) return;
     const std::lock_guard lock(mutex_);
-    // Of several duels about the same, one may be over.
+    // Of several trials about the same, one may be over.
     const auto says_more = [&](const Verdict& each) {
         return each.is_about(verdict) && each.certainty() > verdict.certainty();
     };
     if (std::ranges::none_of(fresh_.all(), says_more)) fresh_.add(std::move(verdict));
 } catch (const std::bad_alloc&) {
-    return;  // the next run has the same duel
+    return;  // the next run has the same trial
 }
 
-bool Learned::keeps_begun(const mpi::Communicator& communicator) const {
+bool History::keeps_begun(const mpi::Communicator& communicator) const {
     const mpi::World& world = mpi::world();
     return opened_ && world.is_serial() && communicator.size() == world.size();
 }
 
-std::vector<Learned::Known> Learned::known() {
+std::vector<History::Known> History::known() {
     const std::lock_guard lock(mutex_);
     std::vector<Known> known;
     for (std::size_t i = 0; i < used_.size(); ++i) {
@@ -172,7 +172,7 @@ std::vector<Learned::Known> Learned::known() {
 }
 
 /// Not in a child of the process.
-void Learned::write() {
+void History::write() {
     if (path_.empty() || fresh_.empty() || process_ != getpid()) return;
     try {
         const std::string problem = update_verdicts(path_, [this, limit = day_before(days_to_keep)](Verdicts& kept) {

@@ -26,9 +26,9 @@ struct NoPlan : std::exception {
 /// What shall be done with calls of this kind on `comm`, whose state `communicator` is. Collective over `comm`: it may
 /// communicate. Memory is taken after that, for the plan: a rank that has none fails by itself. (But for where ranks
 /// are on irregular nodes, for algorithms that ask.)
-/// `doubted`: what was chosen for them may have lost a duel.
+/// `trial_key`: what was chosen for them may have lost a trial.
 mpi::Decision decide(const Runtime& runtime, const mpi::CallKey& key, mpi::Communicator& communicator, MPI_Comm comm,
-                     const std::optional<mpi::DuelKind>& doubted, const std::function<Starts()>& starts);
+                     const std::optional<guard::TrialKey>& trial_key, const std::function<Starts()>& starts);
 
 /// Says so, once, if calls go to the library because ranks were given different instructions.
 void warn_of_disagreement(const mpi::Communicator& communicator);

@@ -57,10 +57,10 @@ void write_class(std::FILE* file, const mpi::Tally::Class& some, std::optional<s
                  some.smallest.load(), some.largest.load(), static_cast<double>(some.nanoseconds.load()) * 1e-9);
 }
 
-void write_duels(std::FILE* file) {
+void write_trials(std::FILE* file) {
     const char* between = "";
     std::fputs("\"duels\":[", file);
-    for (const Learned::Known& each : learned().known()) {
+    for (const History::Known& each : history().known()) {
         const Verdict& verdict = each.verdict;
         std::fprintf(file,
                      "%s\n{\"collective\":%s,\"bytes\":%lld,\"processes\":%d,\"nodes\":%d,\"choice\":%s,\"rondo\":%.4g,"
@@ -83,7 +83,7 @@ void write(std::FILE* file, bool ended) {
         std::fprintf(file, "\"shared_memory\":{\"messages\":%" PRIu64 ",\"bytes\":%" PRIu64 "},", sent.messages,
                      sent.bytes);
     }
-    write_duels(file);
+    write_trials(file);
     std::fputs("\"entries\":[", file);
     const char* between_lines = "";
     for (const Line& line : r.lines) {

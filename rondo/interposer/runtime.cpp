@@ -22,7 +22,7 @@ std::atomic<const mpi::Library*> connected{nullptr};
 
 /// In MPI_Finalize. What comes later, in callbacks of the program, is left to the library.
 void end() {
-    end_roll_calls();
+    end_timed_barriers();
     off = true;
     ready = nullptr;
     mpi::end_communicators();
@@ -106,7 +106,7 @@ void agree(const void* caller) {
         world.impose_nodes(here->instructions.imposed_nodes());
         const std::string& directory = here->instructions.learned_directory();
         if (!directory.empty())
-            learned().open(directory, here->library_version, here->instructions.machine().fingerprint());
+            history().open(directory, here->library_version, here->instructions.machine().fingerprint());
         if (!world.complaint().empty()) {
             warn(("RONDO_SHARED_MEMORY: " + world.complaint()).c_str());
         }

@@ -112,7 +112,7 @@ int serve_again_counted(LastCall& last, const void* input, void* output) {
                    known.count * known.type->size, [&] { return serve_again(last, input, output); });
 }
 
-void serve_again_from_now(LastCall& last, const SeenCall& seen, bool in_place, mpi::Duel* won, bool is_counted) {
+void serve_again_from_now(LastCall& last, const SeenCall& seen, bool in_place, guard::Trial* won, bool is_counted) {
     const mpi::Reduction reduction = seen.reduction != nullptr ? *seen.reduction : mpi::Reduction();
     const std::uint32_t decision = seen.communicator.number_of_decision(seen.function.collective);
     auto* const served = new (last.served)
@@ -121,7 +121,7 @@ void serve_again_from_now(LastCall& last, const SeenCall& seen, bool in_place, m
     remember_buffers(seen.call.input, seen.call.output, *served);
     last.again = is_counted ? serve_again_counted : serve_again;
     last.calls_left = won != nullptr ? &won->calls_left() : nullptr;
-    last.served_in = mpi::era();
+    last.served_in = mpi::epoch();
 }
 
 /// The same of a call without data.
@@ -148,45 +148,45 @@ int meet_again_counted(LastCall& last, const void* input, void* output) {
                    [&] { return meet_again(last, input, output); });
 }
 
-void meet_again_from_now(LastCall& last, const SeenCall& seen, mpi::Duel* won, bool is_counted) {
+void meet_again_from_now(LastCall& last, const SeenCall& seen, guard::Trial* won, bool is_counted) {
     const std::size_t collective = seen.function.collective;
     new (last.served)
         Met{&seen.communicator, seen.call.comm, collective, seen.communicator.number_of_decision(collective)};
     last.again = is_counted ? meet_again_counted : meet_again;
     last.calls_left = won != nullptr ? &won->calls_left() : nullptr;
-    last.served_in = mpi::era();
+    last.served_in = mpi::epoch();
 }
 
 RONDO_THREAD_LOCAL LeftOnAny left_on_any;
 
-/// By which the library has the call; nullptr if it is no duel.
-mpi::Duel* lost_duel(const Decision& decision, const std::optional<mpi::DuelKind>& doubted,
-                     Communicator& communicator) {
-    const bool is_lost = decision.plan == nullptr && decision.chosen != nullptr && doubted;
-    return is_lost ? communicator.duel(*doubted, decision.chosen) : nullptr;
+/// By which the library has the call; nullptr if it is no trial.
+guard::Trial* lost_trial(const Decision& decision, const std::optional<guard::TrialKey>& trial_key,
+                         Communicator& communicator) {
+    const bool is_lost = decision.plan == nullptr && decision.chosen != nullptr && trial_key;
+    return is_lost ? communicator.trial(*trial_key, decision.chosen) : nullptr;
 }
 
 /// What is decided for such calls now, whatever was before.
 template <class Kind>
 const Decision& decided_anew(const Kind& kind, const CallKey& key, const Runtime& runtime, Communicator& communicator,
-                             MPI_Comm comm, const std::optional<mpi::DuelKind>& doubted) {
+                             MPI_Comm comm, const std::optional<guard::TrialKey>& trial_key) {
     const auto starts = [&] {
         return key.division != 0 ? std::make_shared<const std::vector<Count>>(kind.starts()) : nullptr;
     };
-    return *communicator.remember(key, decide(runtime, key, communicator, comm, doubted, starts));
+    return *communicator.remember(key, decide(runtime, key, communicator, comm, trial_key, starts));
 }
 
-/// What has been decided for them, or is now. Counts the call if it is lost by a duel: on every rank, whatever else the
-/// rank remembers.
+/// What has been decided for them, or is now. Counts the call if it is lost by a trial: on every rank, whatever else
+/// the rank remembers.
 template <class Kind>
 const Decision& decision_for(const Kind& kind, const CallKey& key, const Runtime& runtime, Communicator& communicator,
-                             MPI_Comm comm, const std::optional<mpi::DuelKind>& doubted) {
+                             MPI_Comm comm, const std::optional<guard::TrialKey>& trial_key) {
     const Decision* known = communicator.find(key);
     const bool holds = known != nullptr && (known->starts == nullptr || kind.has_starts(*known->starts));
-    if (!holds) known = &decided_anew(kind, key, runtime, communicator, comm, doubted);
-    mpi::Duel* const lost = lost_duel(*known, doubted, communicator);
+    if (!holds) known = &decided_anew(kind, key, runtime, communicator, comm, trial_key);
+    guard::Trial* const lost = lost_trial(*known, trial_key, communicator);
     if (lost == nullptr || is_still_lost(*lost)) return *known;
-    return decided_anew(kind, key, runtime, communicator, comm, doubted);
+    return decided_anew(kind, key, runtime, communicator, comm, trial_key);
 }
 
 constexpr Interval any_count = {std::numeric_limits<Count>::min(), std::numeric_limits<Count>::max()};
@@ -197,7 +197,7 @@ Interval count_of(const UserCall& call) {
     return {call.count, call.count};
 }
 
-/// The same, where each rank has one: their sum. A duel is about calls of a length, however their vectors are divided.
+/// The same, where each rank has one: their sum. A trial is about calls of a length, however their vectors are divided.
 template <class Kind>
 Interval sum_of_counts(const Kind& kind, const UserCall& call) {
     if (!call.counts.is_argument()) return count_of(call);
@@ -231,17 +231,17 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     const Count bytes = kind.bytes();
     if (kind.is_nothing()) return service.leave_to_library("empty", 0);
     CallKey key = kind.key();
-    const std::optional<mpi::DuelKind> doubted = doubted_kind(seen, key, runtime);
-    if (doubted) key.doubt = doubted->rounding ? CallKey::Doubt::choice_and_bits : CallKey::Doubt::choice;
+    const std::optional<guard::TrialKey> trial_key = trial_key_of(seen, key, runtime);
+    if (trial_key) key.doubt = trial_key->rounding ? CallKey::Doubt::choice_and_bits : CallKey::Doubt::choice;
     const Decision* decision = nullptr;
     NoPlan missing;
     try {
-        decision = &decision_for(kind, key, runtime, communicator, call.comm, doubted);
+        decision = &decision_for(kind, key, runtime, communicator, call.comm, trial_key);
     } catch (const NoPlan& what) {
         missing = what;
     }
     if (decision != nullptr && decision->plan == nullptr) {
-        mpi::Duel* const lost = lost_duel(*decision, doubted, communicator);
+        guard::Trial* const lost = lost_trial(*decision, trial_key, communicator);
         const Interval counts =
             lost != nullptr ? sum_of_counts(kind, call) : handed_on_counts(*decision, call, kind.bytes_to_a_count());
         if (decision->holds_on_any) left_on_any.remember(key, communicator.size(), *decision);
@@ -269,34 +269,35 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     };
     const Count length = key.count * key.element_bytes;  // as all ranks see it
     const void* const chosen = decision != nullptr ? decision->chosen : missing.chosen;
-    mpi::Duel* const duel = doubted ? duel_about({*doubted, length, chosen}, communicator) : nullptr;
+    guard::Trial* const trial = trial_key ? trial_about({*trial_key, length, chosen}, communicator) : nullptr;
     const auto line = [&] {  // nobody looks for it without a report
         return runtime.reporting ? runtime.instructions.line_of(static_cast<const Choice*>(chosen)) : 0;
     };
-    if (duel != nullptr && duel->is_over()) duel->look_again();
-    if (duel != nullptr && duel->times_calls_of(length)) {
-        if (duel->kind().rounding) {
+    if (trial != nullptr && trial->is_over()) trial->revalidate();
+    if (trial != nullptr && trial->times_calls_of(length)) {
+        if (trial->kind().rounding) {
             const bool may_be_tried = decision != nullptr && wrong == nullptr && !is_refused;
-            return contest_twice(*duel, seen, key, may_be_tried, carry_out);
+            return contest_twice(*trial, seen, key, may_be_tried, carry_out);
         }
-        return contest(*duel, seen, [&](mpi::Rival rival) {
-            return rival == mpi::Rival::rondo ? carry_out() : service.leave_to_library(compared, bytes, line());
+        return contest(*trial, seen, [&](guard::Contender contender) {
+            return contender == guard::Contender::rondo ? carry_out()
+                                                        : service.leave_to_library(compared, bytes, line());
         });
     }
-    if (duel != nullptr && duel->is_lost()) {
-        const char* const reason = reason_of(*duel);
+    if (trial != nullptr && trial->is_lost()) {
+        const char* const reason = reason_of(*trial);
         service.hand_on_from_now(last, seen, reason, sum_of_counts(kind, call), service.tally_for(reason, line()),
-                                 kind.bytes_to_a_count(), duel);
+                                 kind.bytes_to_a_count(), trial);
         return service.leave_to_library(reason, bytes, line());
     }
-    const bool is_decided = decision != nullptr && (duel == nullptr || duel->is_over());
+    const bool is_decided = decision != nullptr && (trial == nullptr || trial->is_over());
     if (is_decided && !is_refused) {
         if constexpr (std::is_same_v<Kind, WholeVector>) {
             if (wrong == nullptr && seen.type.predefined && predefined_operator) {
-                serve_again_from_now(last, seen, key.in_place, duel, runtime.reporting);
+                serve_again_from_now(last, seen, key.in_place, trial, runtime.reporting);
             }
         }
-        if constexpr (std::is_same_v<Kind, Meeting>) meet_again_from_now(last, seen, duel, runtime.reporting);
+        if constexpr (std::is_same_v<Kind, Meeting>) meet_again_from_now(last, seen, trial, runtime.reporting);
     }
     return carry_out();
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "rondo/backends/mpi/device_memory.hpp"
-#include "rondo/backends/mpi/era.hpp"
+#include "rondo/backends/mpi/epoch.hpp"
 #include "rondo/backends/mpi/scratch.hpp"
 
 namespace rondo::mpi {
@@ -30,7 +30,7 @@ int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
 }
 
 int delete_state(MPI_Comm, int, void* state, void*) {
-    end_era();
+    end_epoch();
     delete static_cast<Communicator*>(state);
     return MPI_SUCCESS;
 }
@@ -50,7 +50,7 @@ bool prepare_communicators() {
 }
 
 void end_communicators() {
-    end_era();
+    end_epoch();
     library().Comm_free_keyval(&state_key);
 }
 
@@ -59,12 +59,12 @@ void end_communicators() {
 std::optional<Communicator*> Communicator::of(MPI_Comm comm) {
     struct Found {
         MPI_Comm comm{};
-        std::uint64_t era = 0;
+        std::uint64_t epoch = 0;
         Communicator* state = nullptr;
     };
     static RONDO_THREAD_LOCAL Found last;
-    if (last.comm == comm && last.era == era()) return last.state;
-    const std::uint64_t now = era();
+    if (last.comm == comm && last.epoch == epoch()) return last.state;
+    const std::uint64_t now = epoch();
     void* state = nullptr;
     int found = 0;
     if (library().Comm_get_attr(comm, state_key, static_cast<void*>(&state), &found) != MPI_SUCCESS) return {};
@@ -137,9 +137,9 @@ bool Communicator::can_communicate(MPI_Comm comm) {
         asked_for_context_ = true;
         context_ = world().meet(comm);
         if (!context_.exists()) {
-            // Whatever ranks remember: what one counts for a duel, all count.
+            // Whatever ranks remember: what one counts for a trial, all count.
             native_reason_ = "no context for messages to be had";
-            end_era();
+            end_epoch();
         }
         Node* const node = world().node();
         route_ = {world().messages(), world_ranks_, rank_, 0, node, node != nullptr && node->reaches_all(world_ranks_)};
@@ -208,37 +208,35 @@ void Communicator::make_room(const CallKey& key, std::size_t numbers) {
     }
 }
 
-Duel* Communicator::duel(const DuelKind& kind, const void* chosen) {
-    Duel* const found = duels().find(kind, chosen);
-    // One that comes again is fought here: only some ranks may ask before its next call, as some remember what to do.
-    if (found != nullptr && !found->is_over() && !found->comes_again() && waits_for_world()) {
-        const Duel* const known = world().duels().find(kind, chosen);
+guard::Trial* Communicator::trial(const guard::TrialKey& kind, const void* chosen) {
+    guard::Trial* const found = trials().find(kind, chosen);
+    // One that comes again is run here: only some ranks may ask before its next call, as some remember what to do.
+    if (found != nullptr && !found->is_over() && !found->revalidates() && waits_for_world()) {
+        const guard::Trial* const known = world().trials().find(kind, chosen);
         if (known != nullptr && known->is_over()) *found = *known;
     }
     return found;
 }
 
-Duel* Communicator::begin_duel(const Duel& duel) {
-    Duel* const added = duels().add(duel);
+guard::Trial* Communicator::begin_trial(const guard::Trial& trial) {
+    guard::Trial* const added = trials().add(trial);
     if (added == nullptr) return nullptr;
-    constexpr std::uint8_t calls_to_wait = 24;  // some more than most duels take
+    constexpr std::uint8_t calls_to_wait = 24;  // some more than most trials take
     if (waits_for_world()) added->wait_for(calls_to_wait);
     if (spread_.nodes.most == 1) added->distrust_few_calls();
-    return this->duel(duel.kind(), duel.chosen());
+    return this->trial(trial.kind(), trial.chosen());
 }
 
-bool Communicator::has_lost(const DuelKind& kind, const void* chosen) {
-    const Duel* known = duel(kind, chosen);
+bool Communicator::has_lost(const guard::TrialKey& kind, const void* chosen) {
+    const guard::Trial* known = trial(kind, chosen);
     if (known == nullptr && waits_for_world()) {
-        const Duel* const lost = world().duels().find(kind, chosen);
-        if (lost != nullptr && lost->is_over() && lost->is_lost()) known = duels_.add(*lost);
+        const guard::Trial* const lost = world().trials().find(kind, chosen);
+        if (lost != nullptr && lost->is_over() && lost->is_lost()) known = trials_.add(*lost);
     }
     return known != nullptr && known->is_over() && known->is_lost();
 }
 
-bool Communicator::has_patience() {
-    return duels().have_patience() && (!waits_for_world() || world().duels().have_patience());
-}
+bool Communicator::may_wait() { return trials().may_wait() && (!waits_for_world() || world().trials().may_wait()); }
 
 int Communicator::run(const Plan& plan, const Operands& operands) {
     count_call();  // before anything can fail: all ranks count alike

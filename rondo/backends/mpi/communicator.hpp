@@ -106,15 +106,15 @@ class Communicator {
 
     /// About such calls and this choice; nullptr if nobody has begun one. On a part of the world the first verdict is
     /// that of the whole, if that comes before its own.
-    Duel* duel(const DuelKind& kind, const void* chosen);
+    guard::Trial* trial(const guard::TrialKey& kind, const void* chosen);
     /// Where there is none; nullptr if there have been too many.
-    Duel* begin_duel(const Duel& duel);
-    /// The library has such calls, by a duel here, or by one on the whole, whose verdict is taken over then.
-    [[nodiscard]] bool has_lost(const DuelKind& kind, const void* chosen);
+    guard::Trial* begin_trial(const guard::Trial& trial);
+    /// The library has such calls, by a trial here, or by one on the whole, whose verdict is taken over then.
+    [[nodiscard]] bool has_lost(const guard::TrialKey& kind, const void* chosen);
     /// Ranks still wait for each other before calls that do not make them do so; equal on all of them. On a part of the
-    /// world they do not after the whole has done so in vain.
-    [[nodiscard]] bool has_patience();
-    void lose_patience() { duels().lose_patience(); }
+    /// world they do not after too many timeouts on the whole.
+    [[nodiscard]] bool may_wait();
+    void count_timeout() { trials().count_timeout(); }
 
     static constexpr std::size_t most_collectives = 16;  ///< numbers of collectives are below
 
@@ -124,8 +124,8 @@ class Communicator {
     bool translate_ranks(MPI_Comm comm);
     /// Those that all communicators of all ranks share, or its own. Where every thread may make calls of its own, ranks
     /// may see those of different communicators in different orders; else they do not, or could wait for each other.
-    Duels& duels() { return size_ == world().size() && world().is_serial() ? world().duels() : duels_; }
-    [[nodiscard]] bool waits_for_world() { return &duels() == &duels_ && world().is_serial(); }
+    guard::Trials& trials() { return size_ == world().size() && world().is_serial() ? world().trials() : trials_; }
+    [[nodiscard]] bool waits_for_world() { return &trials() == &trials_ && world().is_serial(); }
     void make_room(const CallKey& key, std::size_t numbers);
     void count_call() { ++calls_; }
     int execute(const Plan& plan, const Operands& operands);
@@ -159,9 +159,9 @@ class Communicator {
     RecentDecisions recent_[most_collectives];
     std::uint32_t decisions_so_far_ = 0;
     Operation operation_;
-    static constexpr std::size_t most_duels = 24;
-    std::array<Duel, most_duels> places_for_duels_;
-    Duels duels_{places_for_duels_};
+    static constexpr std::size_t most_trials = 24;
+    std::array<guard::Trial, most_trials> places_for_trials_;
+    guard::Trials trials_{places_for_trials_};
 };
 
 /// The state that this thread needs after the user's error handler has had its say: it becomes nullptr if that frees

@@ -71,7 +71,7 @@ class World {
     [[nodiscard]] bool is_serial() const { return is_serial_; }
     /// Of all communicators of all ranks, if it is serial: who sees one of their calls before another does so
     /// everywhere.
-    [[nodiscard]] Duels& duels() { return duels_; }
+    [[nodiscard]] guard::Trials& trials() { return trials_; }
     /// For Rondo's messages, by the ranks of MPI_COMM_WORLD; MPI_COMM_NULL if there is none.
     [[nodiscard]] MPI_Comm messages() const { return messages_; }
     [[nodiscard]] MPI_Group group() const { return group_; }
@@ -119,9 +119,9 @@ class World {
     bool offer(Free& free);
     Context settle(const std::uint64_t* common, bool offered, bool success);
 
-    static constexpr std::size_t most_duels = 128;
-    std::array<Duel, most_duels> places_for_duels_;
-    Duels duels_{places_for_duels_};
+    static constexpr std::size_t most_trials = 128;
+    std::array<guard::Trial, most_trials> places_for_trials_;
+    guard::Trials trials_{places_for_trials_};
     bool agreed_ = false;
     bool is_serial_ = false;
     bool ranks_disagree_ = false;
