@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <mutex>
 
-#include "rondo/interposer/report.hpp"
+#include "rondo/backends/mpi/clock.hpp"
 
-namespace rondo::interposer {
+namespace rondo::guard {
 namespace {
 
 constexpr std::uint64_t timeout = 1'000'000'000;  // nanoseconds
@@ -144,7 +144,7 @@ Attendance await(Answer& answer, int word, std::uint64_t until) {
         }
         if (is_given_up(answer)) return Attendance::not_all_here;
         sched_yield();
-    } while (timeouts < most_timeouts && now() < until);
+    } while (timeouts < most_timeouts && mpi::now() < until);
     ++timeouts;
     return Attendance::not_all_here;
 }
@@ -156,7 +156,7 @@ Attendance await(Answer& answer, int word) {
 }
 
 Attendance speak(Answer& answer, const Words& words, Attendance own) {
-    const std::uint64_t until = now() + timeout;
+    const std::uint64_t until = mpi::now() + timeout;
     answer.words = words.count();
     answer.heard.fill(static_cast<int>(Attendance::not_all_here));  // of a word that never comes
     answer.hearing.fill(mpi::library().request_null);
@@ -224,11 +224,18 @@ Attendance timed_barrier(const mpi::Communicator& communicator, MPI_Comm comm, b
     return outcome;
 }
 
+bool exchange_times(MPI_Comm comm, Trial::Times& times) {
+    static const MPI_Datatype type = MPI_FLOAT;
+    static const MPI_Op slowest = MPI_MAX;
+    const auto count = static_cast<int>(times.size());
+    return mpi::library().Allreduce(MPI_IN_PLACE, times.data(), count, type, slowest, comm) == MPI_SUCCESS;
+}
+
 void end_timed_barriers() {
     const std::lock_guard lock(mutex);
-    const std::uint64_t until = now() + timeout;
+    const std::uint64_t until = mpi::now() + timeout;
     while (!forget_those_that_are_over()) {
-        if (now() >= until) {
+        if (mpi::now() >= until) {
             for (Answer& each : answers) {
                 if (each.state == Answer::State::left) take_back(each);
             }
@@ -238,4 +245,4 @@ void end_timed_barriers() {
     }
 }
 
-}  // namespace rondo::interposer
+}  // namespace rondo::guard

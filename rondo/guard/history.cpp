@@ -10,15 +10,19 @@
 #include <span>
 #include <utility>
 
+#include "rondo/backends/mpi/warn.hpp"
 #include "rondo/backends/mpi/world.hpp"
 #include "rondo/core/error.hpp"
 #include "rondo/core/version.hpp"
-#include "rondo/interposer/runtime.hpp"
 #include "rondo/selection/text_file.hpp"
 #include "rondo/selection/verdict_file.hpp"
 
-namespace rondo::interposer {
+namespace rondo::guard {
 namespace {
+
+constexpr double nanosecond = 1e-9;  // trials count these, verdicts seconds
+
+float nanoseconds(double seconds) { return static_cast<float>(seconds / nanosecond); }
 
 /// 2026-11-23, so many days before now.
 std::string day_before(int days) {
@@ -54,7 +58,7 @@ std::string content(const std::string& path) {
         verdicts.remove_if([](const Verdict& each) { return !holds(each); });
         return verdicts.empty() ? "" : verdicts.text();
     } catch (const Error& error) {
-        warn(error.what());
+        mpi::warn(error.what());
         return "";
     }
 }
@@ -64,6 +68,18 @@ Shape shape_of(const mpi::Communicator& communicator) {
 }
 
 Shape shape_of(const mpi::World& world) { return Shape::of(world.size(), world.whole_spread(), world.shares_memory()); }
+
+/// The next run goes on with calls that are about as long as those of this one.
+std::optional<Trial> begun_trial(const Verdict& verdict, const Trial& fresh) {
+    Trial trial(fresh.key(), verdict.bytes, fresh.chosen());
+    if (!trial.compares_calls_of(fresh.bytes())) return std::nullopt;
+    Trial::Times times{};
+    const std::size_t known = std::min(verdict.begun.size(), times.size());
+    std::transform(verdict.begun.begin(), verdict.begun.begin() + static_cast<std::ptrdiff_t>(known), times.begin(),
+                   nanoseconds);
+    trial.resume(std::span(times).first(known));
+    return trial;
+}
 
 __attribute__((destructor)) void write_what_was_learned() { history().write(); }
 
@@ -102,36 +118,50 @@ void History::open(const std::string& directory, const std::string& library_vers
     else used_.clear();
 }
 
-const Verdict* History::find(const guard::TrialKey& kind, const Choice& choice, const Shape& shape) const noexcept {
-    return before_.find(collectives()[kind.collective].name, kind.length, kind.commutative, kind.rounding, shape,
-                        choice);
+const Verdict* History::find(const TrialKey& key, const Choice& choice, const Shape& shape) const noexcept {
+    return before_.find(collectives()[key.collective].name, key.length, key.commutative, key.rounding, shape, choice);
 }
 
-const Verdict* History::verdict(const guard::TrialKey& kind, const Choice& choice,
-                                const mpi::Communicator& communicator) noexcept {
+const Verdict* History::use_verdict(const TrialKey& key, const Choice& choice,
+                                    const mpi::Communicator& communicator) noexcept {
     const mpi::World& world = mpi::world();
     if (before_.empty()) return nullptr;
-    const Verdict* verdict = find(kind, choice, shape_of(communicator));
+    const Verdict* verdict = find(key, choice, shape_of(communicator));
     if (verdict != nullptr && verdict->is_begun() && keeps_begun(communicator)) return verdict;
-    if (verdict == nullptr || verdict->is_begun()) verdict = find(kind, choice, shape_of(world));
+    if (verdict == nullptr || verdict->is_begun()) verdict = find(key, choice, shape_of(world));
     if (verdict == nullptr || verdict->is_begun()) return nullptr;
     const std::lock_guard lock(mutex_);
     used_[static_cast<std::size_t>(verdict - before_.all().data())] = true;
     return verdict;
 }
 
-void History::note(const guard::Trial& trial, const mpi::Communicator& communicator) noexcept try {
+std::optional<Trial> History::take_up(const Trial& fresh, const mpi::Communicator& communicator) noexcept {
+    const Choice& choice = *static_cast<const Choice*>(fresh.chosen());
+    const Verdict* const verdict = use_verdict(fresh.key(), choice, communicator);
+    if (verdict == nullptr) return std::nullopt;
+    if (verdict->is_begun()) return begun_trial(*verdict, fresh);
+    Trial trial = fresh;
+    if (verdict->is_compared()) {
+        trial.settle(verdict->is_lost() ? Contender::library : Contender::rondo, nanoseconds(verdict->rondo),
+                     nanoseconds(verdict->library));
+    } else {
+        trial.settle_uncompared();
+    }
+    return trial;
+}
+
+void History::note(const Trial& trial, const mpi::Communicator& communicator) noexcept try {
     const bool is_begun = !trial.is_over() || trial.is_undecided();
     if (mpi::world().rank() != 0 || (is_begun && !keeps_begun(communicator))) return;
-    const guard::TrialKey& kind = trial.kind();
-    Verdict verdict{.collective = &collectives()[kind.collective],
+    const TrialKey& key = trial.key();
+    Verdict verdict{.collective = &collectives()[key.collective],
                     .bytes = trial.bytes(),
-                    .commutative = kind.commutative,
-                    .rounding = kind.rounding,
+                    .commutative = key.commutative,
+                    .rounding = key.rounding,
                     .shape = shape_of(communicator),
                     .choice = *static_cast<const Choice*>(trial.chosen()),
-                    .rondo = trial.time_of(guard::Contender::rondo) * nanosecond,
-                    .library = trial.time_of(guard::Contender::library) * nanosecond,
+                    .rondo = trial.time_of(Contender::rondo) * nanosecond,
+                    .library = trial.time_of(Contender::library) * nanosecond,
                     .calls = trial.timed_calls() / 2,
                     .day = day_before(0)};
     if (is_begun) {
@@ -186,10 +216,10 @@ void History::write() {
                 if (!is_known) kept.add(each);
             }
         });
-        if (!problem.empty()) warn(("what was learned is lost: " + problem).c_str());
+        if (!problem.empty()) mpi::warn(("what was learned is lost: " + problem).c_str());
     } catch (const std::bad_alloc&) {
-        warn("what was learned is lost: no memory");
+        mpi::warn("what was learned is lost: no memory");
     }
 }
 
-}  // namespace rondo::interposer
+}  // namespace rondo::guard

@@ -10,11 +10,10 @@
 #include <vector>
 
 #include "rondo/backends/mpi/communicator.hpp"
+#include "rondo/guard/trial.hpp"
 #include "rondo/selection/verdicts.hpp"
 
-namespace rondo::interposer {
-
-constexpr double nanosecond = 1e-9;  ///< Trials count these, verdicts seconds.
+namespace rondo::guard {
 
 class History {
   public:
@@ -23,12 +22,12 @@ class History {
     /// writes what is new.
     void open(const std::string& directory, const std::string& library_version, std::uint64_t machine);
 
-    /// Of a trial about such calls and this choice in an earlier run; nullptr if there was none. Equal on all ranks. On
-    /// a part of the world, a verdict about the world will do. On the whole it may only be begun.
-    const Verdict* verdict(const guard::TrialKey& kind, const Choice& choice,
-                           const mpi::Communicator& communicator) noexcept;
+    /// A trial of such calls as an earlier run left it, with what is fresh of this one; nothing if there was none.
+    /// Equal on all ranks. On a part of the world, a verdict about the world will do. On the whole it may only be
+    /// begun.
+    std::optional<Trial> take_up(const Trial& fresh, const mpi::Communicator& communicator) noexcept;
     /// A trial is over, or the ranks have agreed on what its calls took so far.
-    void note(const guard::Trial& trial, const mpi::Communicator& communicator) noexcept;
+    void note(const Trial& trial, const mpi::Communicator& communicator) noexcept;
 
     /// For reports: verdicts that are new, and those that have been made use of.
     struct Known {
@@ -44,7 +43,9 @@ class History {
     void write();
 
   private:
-    const Verdict* find(const guard::TrialKey& kind, const Choice& choice, const Shape& shape) const noexcept;
+    const Verdict* use_verdict(const TrialKey& key, const Choice& choice,
+                               const mpi::Communicator& communicator) noexcept;
+    const Verdict* find(const TrialKey& key, const Choice& choice, const Shape& shape) const noexcept;
 
     std::mutex mutex_;  // of what follows
     bool opened_ = false;
@@ -57,4 +58,4 @@ class History {
 /// Of this process. Never destroyed.
 History& history();
 
-}  // namespace rondo::interposer
+}  // namespace rondo::guard

@@ -61,13 +61,14 @@ std::int64_t count_of(const Words& words, const CallWords& deciding, int ranks) 
 template <class Integer>
 [[gnu::always_inline]] inline bool hands_on(const LastCall& last, const Words& words, const CallWords& deciding) {
     return last.is_handed_on(deciding) && last.hands_on(count_of<Integer>(words, deciding, last.ranks)) &&
-           last.goes_on();
+           last.count_call();
 }
 
 /// The call goes to the library without a second look, and the report counts it.
 template <class Integer>
 bool hands_on_counted(const LastCall& last, const Words& words, const CallWords& deciding) {
-    return last.is_counted(deciding) && last.hands_on(count_of<Integer>(words, deciding, last.ranks)) && last.goes_on();
+    return last.is_counted(deciding) && last.hands_on(count_of<Integer>(words, deciding, last.ranks)) &&
+           last.count_call();
 }
 
 int again(LastCall& last, const Words& words) {

@@ -71,7 +71,8 @@ struct alignas(256) LastCall {  // places of such a size are found in one instru
     [[nodiscard]] bool hands_on(std::int64_t count) const {
         return static_cast<std::uint64_t>(count) - static_cast<std::uint64_t>(lowest) <= beyond_lowest;
     }
-    [[nodiscard]] bool goes_on() const { return calls_left == nullptr || --*calls_left >= 0; }
+    /// Counts a call for the trial that revalidates. True if it goes the same way.
+    [[nodiscard]] bool count_call() const { return calls_left == nullptr || --*calls_left >= 0; }
     [[nodiscard]] bool is_served(const CallWords& call) const { return words == call && served_in == mpi::epoch(); }
     void forget(const CallWords& call) {
         words = call;

@@ -8,7 +8,6 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <deque>
 #include <mutex>
 #include <new>
@@ -60,7 +59,7 @@ void write_class(std::FILE* file, const mpi::Tally::Class& some, std::optional<s
 void write_trials(std::FILE* file) {
     const char* between = "";
     std::fputs("\"duels\":[", file);
-    for (const History::Known& each : history().known()) {
+    for (const guard::History::Known& each : guard::history().known()) {
         const Verdict& verdict = each.verdict;
         std::fprintf(file,
                      "%s\n{\"collective\":%s,\"bytes\":%lld,\"processes\":%d,\"nodes\":%d,\"choice\":%s,\"rondo\":%.4g,"
@@ -175,12 +174,6 @@ void open_report(const std::string& directory, int rank, int size, const std::st
         warn(("no file for counts in " + directory + ": " + problem + "; a rank that is killed will leave no report")
                  .c_str());
     }
-}
-
-std::uint64_t now() {
-    timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return static_cast<std::uint64_t>(time.tv_sec) * 1000000000U + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
 }  // namespace rondo::interposer

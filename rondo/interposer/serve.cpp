@@ -11,11 +11,12 @@
 #include <type_traits>
 #include <utility>
 
-#include "rondo/guard/guard.hpp"
 #include "rondo/interposer/decide.hpp"
 #include "rondo/interposer/differing_parts.hpp"
 #include "rondo/interposer/gathered_parts.hpp"
+#include "rondo/interposer/guarded_call.hpp"
 #include "rondo/interposer/left_on_any.hpp"
+#include "rondo/interposer/library_before.hpp"
 #include "rondo/interposer/meeting.hpp"
 #include "rondo/interposer/own_vectors.hpp"
 #include "rondo/interposer/reduced_parts.hpp"
@@ -80,7 +81,7 @@ int serve_again(LastCall& last, const void* input, void* output) {
     const Rank rank = communicator.rank();
     const UserCall call = {.input = input, .output = output, .count = known.count, .root = known.root};
     if (decision == nullptr || WholeVector::in_place(function.output, call, rank) != known.in_place ||
-        WholeVector::buffers_in_doubt(function.output, call, *known.type, rank) || !last.goes_on()) {
+        WholeVector::buffers_in_doubt(function.output, call, *known.type, rank) || !last.count_call()) {
         return LastCall::not_again;
     }
     if (output != known.output || input != known.input) {
@@ -136,7 +137,7 @@ static_assert(sizeof(Met) <= sizeof(LastCall::served) && std::is_trivially_copya
 int meet_again(LastCall& last, const void* /*input*/, void* /*output*/) {
     const Met known = *std::launder(reinterpret_cast<Met*>(last.served));
     const Decision* const decision = known.communicator->decision_of_number(known.collective, known.decision);
-    if (decision == nullptr || !last.goes_on()) return LastCall::not_again;
+    if (decision == nullptr || !last.count_call()) return LastCall::not_again;
     ++served_again;
     return run_plan(*decision->plan, known.comm, *known.communicator,
                     [&](const Plan& plan) { return Meeting::run(*known.communicator, plan); });
@@ -159,34 +160,47 @@ void meet_again_from_now(LastCall& last, const SeenCall& seen, guard::Trial* won
 
 RONDO_THREAD_LOCAL LeftOnAny left_on_any;
 
-/// By which the library has the call; nullptr if it is no trial.
-guard::Trial* lost_trial(const Decision& decision, const std::optional<guard::TrialKey>& trial_key,
-                         Communicator& communicator) {
-    const bool is_lost = decision.plan == nullptr && decision.chosen != nullptr && trial_key;
-    return is_lost ? communicator.trial(*trial_key, decision.chosen) : nullptr;
-}
-
 /// What is decided for such calls now, whatever was before.
 template <class Kind>
-const Decision& decided_anew(const Kind& kind, const CallKey& key, const Runtime& runtime, Communicator& communicator,
-                             MPI_Comm comm, const std::optional<guard::TrialKey>& trial_key) {
+const Decision& decided_anew(const Kind& kind, const CallKey& key, const Runtime& runtime, const SeenCall& seen,
+                             GuardedCall& guarded) {
     const auto starts = [&] {
         return key.division != 0 ? std::make_shared<const std::vector<Count>>(kind.starts()) : nullptr;
     };
-    return *communicator.remember(key, decide(runtime, key, communicator, comm, trial_key, starts));
+    const auto trial_of = [&](const Choice* chosen) { return guarded.join(chosen); };
+    Communicator& communicator = seen.communicator;
+    return *communicator.remember(key, decide(runtime, key, communicator, seen.call.comm, trial_of, starts));
 }
 
-/// What has been decided for them, or is now. Counts the call if it is lost by a trial: on every rank, whatever else
-/// the rank remembers.
+/// What becomes of a call.
+struct Decided {
+    const Decision* decision = nullptr;  // nullptr: this rank has no plan, where the others have one
+    NoPlan missing = {};
+    guard::Trial* trial = nullptr;  // which has counted the call; nullptr if nobody doubts the choice
+
+    [[nodiscard]] const void* chosen() const { return decision != nullptr ? decision->chosen : missing.chosen; }
+};
+
+/// What has been decided for such calls, or is now. A decision that was made when a trial was lost holds as long as it
+/// is.
 template <class Kind>
-const Decision& decision_for(const Kind& kind, const CallKey& key, const Runtime& runtime, Communicator& communicator,
-                             MPI_Comm comm, const std::optional<guard::TrialKey>& trial_key) {
-    const Decision* known = communicator.find(key);
-    const bool holds = known != nullptr && (known->starts == nullptr || kind.has_starts(*known->starts));
-    if (!holds) known = &decided_anew(kind, key, runtime, communicator, comm, trial_key);
-    guard::Trial* const lost = lost_trial(*known, trial_key, communicator);
-    if (lost == nullptr || is_still_lost(*lost)) return *known;
-    return decided_anew(kind, key, runtime, communicator, comm, trial_key);
+Decided decided_for(const Kind& kind, const CallKey& key, const Runtime& runtime, const SeenCall& seen,
+                    GuardedCall& guarded) {
+    Decided found;
+    try {
+        found.decision = seen.communicator.find(key);
+        const bool holds = found.decision != nullptr &&
+                           (found.decision->starts == nullptr || kind.has_starts(*found.decision->starts));
+        if (!holds) found.decision = &decided_anew(kind, key, runtime, seen, guarded);
+        found.trial = guarded.begin(found.decision->chosen);
+        const bool is_void = found.decision->plan == nullptr && found.trial != nullptr && !found.trial->has_lost();
+        if (is_void) found.decision = &decided_anew(kind, key, runtime, seen, guarded);
+    } catch (const NoPlan& what) {
+        found.decision = nullptr;
+        found.missing = what;
+        if (found.trial == nullptr) found.trial = guarded.begin(what.chosen);
+    }
+    return found;
 }
 
 constexpr Interval any_count = {std::numeric_limits<Count>::min(), std::numeric_limits<Count>::max()};
@@ -231,17 +245,13 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     const Count bytes = kind.bytes();
     if (kind.is_nothing()) return service.leave_to_library("empty", 0);
     CallKey key = kind.key();
-    const std::optional<guard::TrialKey> trial_key = trial_key_of(seen, key, runtime);
-    if (trial_key) key.doubt = trial_key->rounding ? CallKey::Doubt::choice_and_bits : CallKey::Doubt::choice;
-    const Decision* decision = nullptr;
-    NoPlan missing;
-    try {
-        decision = &decision_for(kind, key, runtime, communicator, call.comm, trial_key);
-    } catch (const NoPlan& what) {
-        missing = what;
-    }
+    GuardedCall guarded(seen, key, runtime);
+    key.doubt = guarded.doubt();
+    const Decided decided = decided_for(kind, key, runtime, seen, guarded);
+    const Decision* const decision = decided.decision;
+    guard::Trial* const trial = decided.trial;
     if (decision != nullptr && decision->plan == nullptr) {
-        guard::Trial* const lost = lost_trial(*decision, trial_key, communicator);
+        guard::Trial* const lost = decision->chosen != nullptr ? trial : nullptr;
         const Interval counts =
             lost != nullptr ? sum_of_counts(kind, call) : handed_on_counts(*decision, call, kind.bytes_to_a_count());
         if (decision->holds_on_any) left_on_any.remember(key, communicator.size(), *decision);
@@ -254,8 +264,8 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     const auto carry_out = [&](bool counts = true) {
         if (decision == nullptr) {
             communicator.skip_call();  // the others run it: tags stay alike
-            mpi::library().Comm_call_errhandler(call.comm, missing.error);
-            return missing.error;
+            mpi::library().Comm_call_errhandler(call.comm, decided.missing.error);
+            return decided.missing.error;
         }
         if (is_refused) {
             communicator.skip_call();
@@ -267,25 +277,23 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
             return error;
         });
     };
-    const Count length = key.count * key.element_bytes;  // as all ranks see it
-    const void* const chosen = decision != nullptr ? decision->chosen : missing.chosen;
-    guard::Trial* const trial = trial_key ? trial_about({*trial_key, length, chosen}, communicator) : nullptr;
     const auto line = [&] {  // nobody looks for it without a report
-        return runtime.reporting ? runtime.instructions.line_of(static_cast<const Choice*>(chosen)) : 0;
+        return runtime.reporting ? runtime.instructions.line_of(static_cast<const Choice*>(decided.chosen())) : 0;
     };
-    if (trial != nullptr && trial->is_over()) trial->revalidate();
-    if (trial != nullptr && trial->times_calls_of(length)) {
-        if (trial->kind().rounding) {
+    const auto course = trial != nullptr ? trial->course_of(guarded.bytes()) : guard::Trial::Course::rondo;
+    if (course == guard::Trial::Course::compared) {
+        if (trial->key().rounding) {
             const bool may_be_tried = decision != nullptr && wrong == nullptr && !is_refused;
-            return contest_twice(*trial, seen, key, may_be_tried, carry_out);
+            const auto library_before = [&] { return LibraryBefore(seen, key, may_be_tried); };
+            return guard::compare_twice(*trial, guarded.site(), library_before, carry_out);
         }
-        return contest(*trial, seen, [&](guard::Contender contender) {
-            return contender == guard::Contender::rondo ? carry_out()
-                                                        : service.leave_to_library(compared, bytes, line());
+        return guard::compare(*trial, guarded.site(), [&](guard::Contender contender) {
+            if (contender == guard::Contender::rondo) return carry_out();
+            return service.leave_to_library(guard::compared, bytes, line());
         });
     }
-    if (trial != nullptr && trial->is_lost()) {
-        const char* const reason = reason_of(*trial);
+    if (course == guard::Trial::Course::library) {
+        const char* const reason = guard::reason_of(*trial);
         service.hand_on_from_now(last, seen, reason, sum_of_counts(kind, call), service.tally_for(reason, line()),
                                  kind.bytes_to_a_count(), trial);
         return service.leave_to_library(reason, bytes, line());

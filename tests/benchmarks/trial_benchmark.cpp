@@ -41,8 +41,8 @@ Outcome trial_on(Machine& machine) {
     Trial trial;
     while (!trial.is_over()) {
         const Contender contender = trial.next();
-        trial.begin();
-        trial.end(machine.time_of(contender));
+        trial.begin_call();
+        trial.record(machine.time_of(contender));
         if (trial.is_due()) trial.judge(trial.times());
     }
     const bool is_alike = trial.time_of(Contender::rondo) == trial.time_of(Contender::library);

@@ -13,13 +13,13 @@
 namespace rondo::guard {
 namespace {
 
-/// Ends a trial that comes again, on one rank.
+/// Ends a trial that revalidates, on one rank.
 template <class TimeOf>
 void finish(Trial& trial, TimeOf&& time_of) {
     while (!trial.is_over()) {
         const Contender contender = trial.next();
-        trial.begin();
-        trial.end(time_of(contender, 0));
+        trial.begin_call();
+        trial.record(time_of(contender, 0));
         if (trial.is_due()) trial.judge(trial.times());
     }
 }
@@ -37,8 +37,8 @@ int run(Trial& verdict, int ranks, TimeOf&& time_of, const Trial& begun = {}) {
         for (int rank = 0; rank < ranks; ++rank) {
             Trial& trial = trials[static_cast<std::size_t>(rank)];
             EXPECT_EQ(trial.next(), contender) << "call " << calls;
-            trial.begin();
-            trial.end(time_of(contender, rank));
+            trial.begin_call();
+            trial.record(time_of(contender, rank));
             std::ranges::transform(slowest, trial.times(), slowest.begin(),
                                    [](float a, float b) { return std::max(a, b); });
         }
@@ -58,9 +58,9 @@ TEST(Trial, gives_both_as_many_calls_and_as_many_first_ones) {
     for (int round = 0; round < Trial::rounds.back(); ++round) {
         const Contender first = trial.next();
         EXPECT_EQ(first, round % 2 == 0 ? Contender::library : Contender::rondo);
-        trial.begin();
+        trial.begin_call();
         EXPECT_NE(trial.next(), first);
-        trial.begin();
+        trial.begin_call();
     }
 }
 
@@ -153,8 +153,8 @@ TEST(Trial, takes_short_calls_in_rows_for_which_ranks_come_together_once) {
         EXPECT_EQ(trial.is_in_row(), call >= first_round);
         changes += trial.next() != before ? 1 : 0;
         before = trial.next();
-        trial.begin();
-        trial.end(trial.winner() == Contender::rondo ? 500 : 500);
+        trial.begin_call();
+        trial.record(trial.winner() == Contender::rondo ? 500 : 500);
         if (trial.is_due()) trial.judge(trial.times());
     }
     EXPECT_EQ(together, first_round + 1);
@@ -211,15 +211,21 @@ TEST(Trial, leaves_calls_to_the_library_where_nobody_can_tell) {
     EXPECT_GT(undecided, 0);
 }
 
-/// Calls after the verdict until it comes again.
+/// Counts a call after the verdict. True if it revalidates.
+bool begins_again(Trial& trial) {
+    trial.count_call();
+    return trial.revalidates();
+}
+
+/// Calls after the verdict until it revalidates.
 int calls_until_revalidation(Trial& trial) {
     for (int calls = 1;; ++calls) {
-        if (trial.revalidate()) return calls;
+        if (begins_again(trial)) return calls;
         EXPECT_TRUE(trial.is_over());
     }
 }
 
-TEST(Trial, comes_again_when_that_costs_little) {
+TEST(Trial, revalidates_when_that_costs_little) {
     const auto rondo_takes = [](float ratio) {
         return
             [ratio](Contender contender, int) { return contender == Contender::rondo ? ratio * slow_call : slow_call; };
@@ -244,25 +250,25 @@ TEST(Trial, comes_again_when_that_costs_little) {
 TEST(Trial, gives_up_what_today_s_calls_contradict) {
     Trial trial;
     trial.settle(Contender::library, 3525 * slow_call, slow_call);  // a call was disturbed
-    while (!trial.revalidate()) continue;
+    while (!begins_again(trial)) continue;
     finish(trial, [](Contender, int) { return slow_call; });
     EXPECT_EQ(trial.winner(), Contender::rondo);
     EXPECT_FLOAT_EQ(trial.time_of(Contender::rondo), trial.time_of(Contender::library));
 }
 
-TEST(Trial, keeps_what_it_knows_where_a_second_look_is_disturbed) {
+TEST(Trial, keeps_what_it_knows_where_a_revalidation_is_disturbed) {
     std::mt19937 random(1);
     std::uniform_real_distribution<float> share(0, 1);
     Trial trial;
     trial.settle(Contender::rondo, slow_call, 2 * slow_call);
-    while (!trial.revalidate()) continue;
+    while (!begins_again(trial)) continue;
     finish(trial, [&](Contender, int) { return slow_call * std::pow(10.0F, 3 * share(random)); });
     EXPECT_EQ(trial.winner(), Contender::rondo);
     EXPECT_FLOAT_EQ(trial.time_of(Contender::rondo), slow_call);
     EXPECT_FLOAT_EQ(trial.time_of(Contender::library), 2 * slow_call);
 }
 
-TEST(Trial, looks_early_at_short_calls) {
+TEST(Trial, revalidates_short_calls_early) {
     Trial trial;
     trial.settle(Contender::library, 1300, 650);
     for (const std::int32_t calls : Trial::early_revalidations) {
@@ -295,11 +301,11 @@ Cost cost_of_trials(int calls, float slower, float together, const std::function
     Cost cost;
     bool is_first = true;
     for (int call = 1; call <= calls; ++call) {
-        if (trial.is_over()) trial.revalidate();
+        trial.count_call();
         if (!trial.is_over()) {
             const Contender contender = trial.next();
-            trial.begin();
-            trial.end((contender == Contender::rondo ? slower : 1) * slow_call);
+            trial.begin_call();
+            trial.record((contender == Contender::rondo ? slower : 1) * slow_call);
             cost.all += together + (contender == Contender::rondo ? slower - 1 : 0);
             if (trial.is_due()) {
                 cost.all += together;
@@ -322,7 +328,7 @@ TEST(Trial, costs_no_more_than_the_first_one_and_a_hundredth) {
         });
         EXPECT_LE(cost.first, 5 * double(slower - 1) + 14) << slower;
         EXPECT_LT(cost.all, cost.first + calls / 200.0) << slower;        // there is less and less of it
-        if (slower < 100) EXPECT_GT(cost.all, 2 * cost.first) << slower;  // it has come again
+        if (slower < 100) EXPECT_GT(cost.all, 2 * cost.first) << slower;  // it has revalidated
     }
 }
 
@@ -339,8 +345,8 @@ TEST(Trial, goes_on_where_an_earlier_run_has_ended) {
             const auto go_on = [&](Trial& trial, int calls) {
                 while (!trial.is_over() && trial.timed_calls() < calls) {
                     const auto call = static_cast<std::size_t>(trial.timed_calls());
-                    trial.begin();
-                    trial.end(times[call]);
+                    trial.begin_call();
+                    trial.record(times[call]);
                     if (trial.is_due() || trial.is_worth_keeping()) trial.judge(trial.times());
                 }
             };
@@ -372,24 +378,24 @@ TEST(Trial, of_long_calls_agrees_on_each) {
     for (int call = 0; call < first_round; ++call) {
         EXPECT_FALSE(trial.is_over());
         const bool is_library = trial.next() == Contender::library;
-        trial.begin();
-        trial.end(is_library ? slow_call : 3 * slow_call);
+        trial.begin_call();
+        trial.record(is_library ? slow_call : 3 * slow_call);
         EXPECT_TRUE(trial.is_worth_keeping()) << call;
         trial.judge(trial.times());
     }
     EXPECT_TRUE(trial.is_over());
     Trial sum({.rounding = true}, Trial::long_call, nullptr);
-    sum.begin();
+    sum.begin_call();
     EXPECT_FALSE(sum.is_worth_keeping());  // Rondo's call follows at once
-    sum.begin();
+    sum.begin_call();
     EXPECT_TRUE(sum.is_worth_keeping());
     EXPECT_FALSE(Trial({}, Trial::long_call - 1, nullptr).is_worth_keeping());
 }
 
-TEST(Trial, never_comes_again_where_bits_depend_on_it) {
+TEST(Trial, never_revalidates_where_bits_depend_on_it) {
     Trial trial({.rounding = true}, 8, nullptr);
     trial.settle(Contender::library, 1.01F, 1.0F);
-    for (int call = 0; call < 100000; ++call) ASSERT_FALSE(trial.revalidate());
+    for (int call = 0; call < 100000; ++call) ASSERT_FALSE(begins_again(trial));
     EXPECT_TRUE(trial.is_lost());
 }
 
@@ -398,7 +404,7 @@ TEST(Trial, the_shortest_way_counts_for_it) {
     trial.settle(Contender::rondo, 1.0F, 2.0F);
     std::int32_t& left = trial.calls_left();
     while (--left >= 0) continue;
-    EXPECT_TRUE(trial.revalidate());
+    EXPECT_TRUE(begins_again(trial));
     EXPECT_LT(left, 0);  // nobody goes the shortest way before it is over
 }
 
@@ -406,8 +412,8 @@ TEST(Trial, is_stuck_if_nobody_judges_it) {
     Trial trial;
     for (int call = 0; call < first_round; ++call) {
         EXPECT_FALSE(trial.is_stuck());
-        trial.begin();
-        trial.end(1);
+        trial.begin_call();
+        trial.record(1);
     }
     EXPECT_TRUE(trial.is_stuck());
     trial.abandon();
@@ -419,8 +425,8 @@ TEST(Trial, forgets_a_row_after_which_ranks_do_not_come_together) {
     Trial trial;
     const auto go_on = [&] {
         while (!trial.is_due()) {
-            trial.begin();
-            trial.end(trial.next() == Contender::rondo ? 500 : 1000);
+            trial.begin_call();
+            trial.record(trial.next() == Contender::rondo ? 500 : 1000);
         }
     };
     go_on();
@@ -437,9 +443,9 @@ TEST(Trial, forgets_a_row_after_which_ranks_do_not_come_together) {
 TEST(Trial, is_stuck_if_only_one_has_carried_out_a_call_of_both) {
     Trial trial({.rounding = true}, 8, nullptr);
     EXPECT_FALSE(trial.is_stuck());
-    trial.begin();
+    trial.begin_call();
     EXPECT_TRUE(trial.is_stuck());
-    trial.begin();
+    trial.begin_call();
     EXPECT_FALSE(trial.is_stuck());
 }
 
@@ -449,7 +455,7 @@ TEST(Trial, may_wait_for_another_one) {
     for (int call = 0; call < 3; ++call) {
         EXPECT_FALSE(trial.times_next());
         EXPECT_EQ(trial.next(), Contender::library);
-        trial.begin();
+        trial.begin_call();
         EXPECT_FALSE(trial.is_due());
     }
     EXPECT_TRUE(trial.times_next());
@@ -460,14 +466,14 @@ TEST(Trial, changes_no_bits_before_the_next_run) {
     Trial trial(kind, 8, nullptr);
     trial.wait_for(1);
     EXPECT_EQ(trial.next(), Contender::rondo);
-    trial.begin();
+    trial.begin_call();
     while (!trial.is_over()) {
         for (const Contender contender : {Contender::library, Contender::rondo}) {  // whose result is left
             for (int call = 0, repetitions = trial.repetitions(); call < repetitions; ++call) {
                 EXPECT_TRUE(trial.needs_all_ranks());
                 EXPECT_EQ(trial.next(), contender);
-                trial.begin();
-                trial.end(contender == Contender::rondo ? 3000.0F : 1000.0F);
+                trial.begin_call();
+                trial.record(contender == Contender::rondo ? 3000.0F : 1000.0F);
             }
         }
         if (trial.is_due()) trial.judge(trial.times());
@@ -489,8 +495,8 @@ TEST(Trial, changes_no_bits_before_the_next_run) {
 TEST(Trial, goes_to_the_library_where_an_earlier_run_could_not_compare) {
     for (const bool rounding : {false, true}) {
         Trial trial({.rounding = rounding}, 8, nullptr);
-        trial.begin();
-        trial.end(1);
+        trial.begin_call();
+        trial.record(1);
         trial.abandon();
         EXPECT_TRUE(trial.is_uncompared());
         EXPECT_EQ(trial.is_lost(), !rounding);  // bits stay in this run
@@ -498,7 +504,7 @@ TEST(Trial, goes_to_the_library_where_an_earlier_run_could_not_compare) {
         next_run.settle_uncompared();
         EXPECT_TRUE(next_run.is_uncompared());
         EXPECT_TRUE(next_run.is_lost());
-        for (int call = 0; call < 100000; ++call) ASSERT_FALSE(next_run.revalidate());
+        for (int call = 0; call < 100000; ++call) ASSERT_FALSE(begins_again(next_run));
     }
 }
 
@@ -511,40 +517,19 @@ TEST(Trial, keeps_its_verdict_if_nobody_comes_to_the_next_one) {
     EXPECT_FALSE(trial.is_uncompared());
 }
 
-TEST(Trials, count_timeout_after_a_few_times) {
-    Trials trials({});
-    for (int time = 0; time < Trials::most_timeouts; ++time) {
-        EXPECT_TRUE(trials.may_wait());
-        trials.count_timeout();
-    }
-    EXPECT_FALSE(trials.may_wait());
-}
-
 TEST(Trial, is_about_lengths_that_take_as_long) {
     Trial trial({.collective = 1}, 1000, nullptr);
-    EXPECT_TRUE(trial.times_calls_of(1000));
-    EXPECT_TRUE(trial.times_calls_of(900));
-    EXPECT_FALSE(trial.times_calls_of(800));
-    EXPECT_FALSE(trial.times_calls_of(1200));
-}
-
-TEST(Trials, keep_kinds_apart_until_there_are_too_many) {
-    std::array<Trial, 24> places;
-    Trials trials(places);
-    const TrialKey kind{.collective = 3, .length = 10, .commutative = true};
-    EXPECT_EQ(trials.find(kind, nullptr), nullptr);
-    Trial* const trial = trials.add({kind, 1000, nullptr});
-    ASSERT_NE(trial, nullptr);
-    EXPECT_EQ(trials.find(TrialKey(kind), nullptr), trial);
-    for (const TrialKey& other : {TrialKey{4, kind.length, true}, TrialKey{3, 11, true},
-                                  TrialKey{3, kind.length, false}, TrialKey{3, kind.length, true, true}}) {
-        EXPECT_EQ(trials.find(other, nullptr), nullptr);
-    }
-    EXPECT_EQ(trials.find(kind, &trials), nullptr);  // another choice
-    std::size_t begun = 1;
-    for (std::uint8_t other = 4; trials.add({{.collective = other}, 8, nullptr}) != nullptr; ++other) ++begun;
-    EXPECT_EQ(begun, places.size());
-    EXPECT_EQ(trials.find(kind, nullptr), trial);
+    EXPECT_TRUE(trial.compares_calls_of(1000));
+    EXPECT_TRUE(trial.compares_calls_of(900));
+    EXPECT_FALSE(trial.compares_calls_of(800));
+    EXPECT_FALSE(trial.compares_calls_of(1200));
+    EXPECT_EQ(trial.course_of(1000), Trial::Course::compared);
+    EXPECT_EQ(trial.course_of(800), Trial::Course::rondo);
+    trial.settle(Contender::library, 2, 1);
+    EXPECT_EQ(trial.course_of(1000), Trial::Course::library);
+    while (!begins_again(trial)) continue;
+    EXPECT_EQ(trial.course_of(1000), Trial::Course::compared);
+    EXPECT_EQ(trial.course_of(800), Trial::Course::library);  // the verdict stands until another one is there
 }
 
 }  // namespace

@@ -208,36 +208,6 @@ void Communicator::make_room(const CallKey& key, std::size_t numbers) {
     }
 }
 
-guard::Trial* Communicator::trial(const guard::TrialKey& kind, const void* chosen) {
-    guard::Trial* const found = trials().find(kind, chosen);
-    // One that comes again is run here: only some ranks may ask before its next call, as some remember what to do.
-    if (found != nullptr && !found->is_over() && !found->revalidates() && waits_for_world()) {
-        const guard::Trial* const known = world().trials().find(kind, chosen);
-        if (known != nullptr && known->is_over()) *found = *known;
-    }
-    return found;
-}
-
-guard::Trial* Communicator::begin_trial(const guard::Trial& trial) {
-    guard::Trial* const added = trials().add(trial);
-    if (added == nullptr) return nullptr;
-    constexpr std::uint8_t calls_to_wait = 24;  // some more than most trials take
-    if (waits_for_world()) added->wait_for(calls_to_wait);
-    if (spread_.nodes.most == 1) added->distrust_few_calls();
-    return this->trial(trial.kind(), trial.chosen());
-}
-
-bool Communicator::has_lost(const guard::TrialKey& kind, const void* chosen) {
-    const guard::Trial* known = trial(kind, chosen);
-    if (known == nullptr && waits_for_world()) {
-        const guard::Trial* const lost = world().trials().find(kind, chosen);
-        if (lost != nullptr && lost->is_over() && lost->is_lost()) known = trials_.add(*lost);
-    }
-    return known != nullptr && known->is_over() && known->is_lost();
-}
-
-bool Communicator::may_wait() { return trials().may_wait() && (!waits_for_world() || world().trials().may_wait()); }
-
 int Communicator::run(const Plan& plan, const Operands& operands) {
     count_call();  // before anything can fail: all ranks count alike
     return execute(plan, operands);

@@ -3,7 +3,6 @@
 // of the communicator, so that it goes when the communicator goes.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -17,8 +16,8 @@
 #include "rondo/backends/mpi/least_recent.hpp"
 #include "rondo/backends/mpi/operation.hpp"
 #include "rondo/backends/mpi/packing.hpp"
+#include "rondo/backends/mpi/slot.hpp"
 #include "rondo/backends/mpi/world.hpp"
-#include "rondo/guard/trial.hpp"
 
 namespace rondo::mpi {
 
@@ -104,17 +103,8 @@ class Communicator {
     /// as well as it can. Where Rondo has messages of its own.
     [[nodiscard]] bool library_checks_arguments() const;
 
-    /// About such calls and this choice; nullptr if nobody has begun one. On a part of the world the first verdict is
-    /// that of the whole, if that comes before its own.
-    guard::Trial* trial(const guard::TrialKey& kind, const void* chosen);
-    /// Where there is none; nullptr if there have been too many.
-    guard::Trial* begin_trial(const guard::Trial& trial);
-    /// The library has such calls, by a trial here, or by one on the whole, whose verdict is taken over then.
-    [[nodiscard]] bool has_lost(const guard::TrialKey& kind, const void* chosen);
-    /// Ranks still wait for each other before calls that do not make them do so; equal on all of them. On a part of the
-    /// world they do not after too many timeouts on the whole.
-    [[nodiscard]] bool may_wait();
-    void count_timeout() { trials().count_timeout(); }
+    /// What the guard keeps here.
+    [[nodiscard]] Slot<5120>& slot() { return slot_; }
 
     static constexpr std::size_t most_collectives = 16;  ///< numbers of collectives are below
 
@@ -122,10 +112,6 @@ class Communicator {
     Communicator() = default;
     void set_up(MPI_Comm comm);
     bool translate_ranks(MPI_Comm comm);
-    /// Those that all communicators of all ranks share, or its own. Where every thread may make calls of its own, ranks
-    /// may see those of different communicators in different orders; else they do not, or could wait for each other.
-    guard::Trials& trials() { return size_ == world().size() && world().is_serial() ? world().trials() : trials_; }
-    [[nodiscard]] bool waits_for_world() { return &trials() == &trials_ && world().is_serial(); }
     void make_room(const CallKey& key, std::size_t numbers);
     void count_call() { ++calls_; }
     int execute(const Plan& plan, const Operands& operands);
@@ -159,9 +145,7 @@ class Communicator {
     RecentDecisions recent_[most_collectives];
     std::uint32_t decisions_so_far_ = 0;
     Operation operation_;
-    static constexpr std::size_t most_trials = 24;
-    std::array<guard::Trial, most_trials> places_for_trials_;
-    guard::Trials trials_{places_for_trials_};
+    Slot<5120> slot_;
 };
 
 /// The state that this thread needs after the user's error handler has had its say: it becomes nullptr if that frees
