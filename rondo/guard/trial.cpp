@@ -35,7 +35,10 @@ void Trial::resume(std::span<const float> times) {
 }
 
 void Trial::count_call() {
-    if (!over_) return;
+    if (!over_) {
+        calls_left_ = -1;  // the shortest way goes on taking from it, and must not run over
+        return;
+    }
     if (calls_left_ >= 0) --calls_left_;
     if (calls_left_ >= 0) return;
     if (key_.rounding) {

@@ -111,7 +111,8 @@ class Trial {
     void count_call();
     /// For the shortest way of calls after the verdict: takes one from it, and goes on if that leaves no less than
     /// none.
-    [[nodiscard]] std::int32_t& calls_left() { return calls_left_; }
+    [[nodiscard]] std::int32_t* counter() { return &calls_left_; }
+    [[nodiscard]] std::int32_t calls_left() const { return calls_left_; }
 
     /// Who carries out the next call that is compared.
     [[nodiscard]] Contender next() const { return times_next() ? contender_in(timed_) : stand_in(); }
@@ -129,6 +130,8 @@ class Trial {
     void record(float time) { times_[static_cast<std::size_t>(timed_ - 1)] = time; }
     /// Of both contenders, so far.
     [[nodiscard]] int timed_calls() const { return timed_; }
+    /// Who has carried out one of these.
+    [[nodiscard]] Contender contender_in(int call) const;
     /// The time of each call that was timed, in their order. Ranks have agreed on those that they have judged; the
     /// others are those of this rank.
     [[nodiscard]] const Times& times() const { return times_; }
@@ -149,6 +152,8 @@ class Trial {
     /// it.
     void abandon();
 
+    friend bool operator==(const Trial&, const Trial&) = default;
+
   private:
     static constexpr std::int32_t most_calls_left = std::int32_t{1} << 30;
 
@@ -158,7 +163,6 @@ class Trial {
     /// Both were short when they were compared.
     [[nodiscard]] bool is_short() const { return std::max(rondo_, library_) < short_call; }
     [[nodiscard]] float cost_of_series(int calls) const;
-    [[nodiscard]] Contender contender_in(int call) const;
     void set_times(float rondo, float library);
     void begin_series(bool in_row, std::uint8_t rows = 0);
     void judge_row(const Comparison& found);

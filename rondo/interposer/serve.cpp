@@ -121,7 +121,7 @@ void serve_again_from_now(LastCall& last, const SeenCall& seen, bool in_place, g
                seen.call.root, decision,           in_place,   nullptr,   nullptr};
     remember_buffers(seen.call.input, seen.call.output, *served);
     last.again = is_counted ? serve_again_counted : serve_again;
-    last.calls_left = won != nullptr ? &won->calls_left() : nullptr;
+    last.calls_left = won != nullptr ? won->counter() : nullptr;
     last.served_in = mpi::epoch();
 }
 
@@ -154,7 +154,7 @@ void meet_again_from_now(LastCall& last, const SeenCall& seen, guard::Trial* won
     new (last.served)
         Met{&seen.communicator, seen.call.comm, collective, seen.communicator.number_of_decision(collective)};
     last.again = is_counted ? meet_again_counted : meet_again;
-    last.calls_left = won != nullptr ? &won->calls_left() : nullptr;
+    last.calls_left = won != nullptr ? won->counter() : nullptr;
     last.served_in = mpi::epoch();
 }
 

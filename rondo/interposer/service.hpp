@@ -47,7 +47,7 @@ class Service {
         last.beyond_lowest = static_cast<std::uint64_t>(counts.highest) - static_cast<std::uint64_t>(counts.lowest);
         const bool any_sum_will_do = counts.lowest < 0 && !reporting_;
         last.ranks = any_sum_will_do ? 0 : seen.communicator.size();
-        last.calls_left = lost != nullptr ? &lost->calls_left() : nullptr;
+        last.calls_left = lost != nullptr ? lost->counter() : nullptr;
         if (reporting_) new (last.served) Counted{tally, bytes_to_a_count};
         (reporting_ ? last.counted_in : last.handed_on_in) = mpi::epoch();
     }

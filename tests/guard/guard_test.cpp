@@ -106,11 +106,11 @@ TEST_F(Guard, counts_each_call_after_the_verdict_once) {
 
 TEST_F(Guard, ends_the_epoch_if_a_verdict_turns) {
     call_until_over();
-    trial->calls_left() = 0;
+    *trial->counter() = 0;
     const std::uint64_t before = mpi::epoch();
     call_until_over();
     EXPECT_EQ(mpi::epoch(), before);
-    trial->calls_left() = 0;
+    *trial->counter() = 0;
     rondo_takes = slow_call / 3;
     call_until_over();
     EXPECT_EQ(trial->winner(), Contender::rondo);
@@ -143,7 +143,7 @@ TEST_F(Guard, waits_no_more_after_three_timeouts) {
 TEST_F(Guard, keeps_a_verdict_that_a_timeout_interrupts) {
     rondo_takes = slow_call / 3;
     call_until_over();
-    trial->calls_left() = 0;
+    *trial->counter() = 0;
     site.answers = {Attendance::not_all_here};
     EXPECT_EQ(call(), Contender::rondo);
     EXPECT_TRUE(trial->is_over());

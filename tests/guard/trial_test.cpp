@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -402,10 +404,20 @@ TEST(Trial, never_revalidates_where_bits_depend_on_it) {
 TEST(Trial, the_shortest_way_counts_for_it) {
     Trial trial;
     trial.settle(Contender::rondo, 1.0F, 2.0F);
-    std::int32_t& left = trial.calls_left();
+    std::int32_t& left = *trial.counter();
     while (--left >= 0) continue;
     EXPECT_TRUE(begins_again(trial));
     EXPECT_LT(left, 0);  // nobody goes the shortest way before it is over
+}
+
+// Calls of other lengths go on to be counted so, however many there are.
+TEST(Trial, the_shortest_way_does_not_count_on_for_ever) {
+    Trial trial;
+    trial.settle(Contender::library, 2.0F, 1.0F);
+    while (!begins_again(trial)) continue;
+    *trial.counter() = std::numeric_limits<std::int32_t>::min();
+    trial.count_call();
+    EXPECT_EQ(trial.calls_left(), -1);
 }
 
 TEST(Trial, is_stuck_if_nobody_judges_it) {
