@@ -18,6 +18,10 @@ Trial* TrialTable::add(const Trial& trial) {
     return &places_[used_++];
 }
 
+bool operator==(const TrialTable& a, const TrialTable& b) {
+    return a.timeouts_ == b.timeouts_ && std::ranges::equal(a.places_.first(a.used_), b.places_.first(b.used_));
+}
+
 Trial* Trials::begin(const Trial& trial) {
     Trial* const begun = own_.add(trial);
     if (begun == nullptr) return nullptr;

@@ -30,6 +30,9 @@ class TrialTable {
     [[nodiscard]] bool may_wait() const { return timeouts_ < most_timeouts; }
     static constexpr int most_timeouts = 3;
 
+    /// They hold equal trials, whatever their places are.
+    friend bool operator==(const TrialTable& a, const TrialTable& b);
+
   private:
     std::span<Trial> places_;
     std::size_t used_ = 0;
@@ -41,7 +44,11 @@ template <std::size_t most>
 struct StoredTrials {
     StoredTrials() = default;
     StoredTrials(const StoredTrials& other) : places(other.places), table(places, other.table) {}
-    StoredTrials& operator=(const StoredTrials&) = delete;
+    StoredTrials& operator=(const StoredTrials& other) {
+        places = other.places;
+        table = TrialTable(places, other.table);
+        return *this;
+    }
 
     std::array<Trial, most> places;
     TrialTable table{places};
