@@ -70,25 +70,22 @@ int compare(Trial& trial, Site& site, CarryOut&& carry_out) {
 }
 
 /// The same where bits depend on who carries the call out: the library does before Rondo, whose result is left.
-/// `Rehearsal`: the library's calls, made by `rehearse()` if this one is timed. It is_ready() on this rank if both can
-/// carry the call out. Before each of its calls, and after the last one, it has to take_input(); before Rondo's call is
-/// repeated, to give_back_input().
-/// `carry_out(is_last)`: only the last time counts as a call of the program.
-template <class Rehearse, class CarryOut>
-int compare_twice(Trial& trial, Site& site, Rehearse&& rehearse, CarryOut&& carry_out) {
-    std::optional<decltype(rehearse())> rehearsal;
-    const auto is_ready = [&] { return rehearsal.emplace(rehearse()).is_ready(); };
-    if (!begin_timed_call(trial, site, is_ready)) return carry_out(true);
+/// `rehearsal`: the library's calls. If this one is timed, it has to prepare(); it is true if both can carry the call
+/// out on this rank. Before each of its calls, and after the last one, it has to take_input(); before Rondo's call is
+/// repeated, to give_back_input(). `carry_out(is_last)`: only the last time counts as a call of the program.
+template <class Rehearsal, class CarryOut>
+int compare_twice(Trial& trial, Site& site, Rehearsal&& rehearsal, CarryOut&& carry_out) {
+    if (!begin_timed_call(trial, site, [&] { return rehearsal.prepare(); })) return carry_out(true);
     int error = 0;
     const int repetitions = trial.repetitions();
     for (int call = 0; call < repetitions; ++call) {
-        rehearsal->take_input();
-        if (!time_call(trial, site, error, [&](Contender) { return rehearsal->carry_out(); })) return error;
+        rehearsal.take_input();
+        if (!time_call(trial, site, error, [&](Contender) { return rehearsal.carry_out(); })) return error;
     }
-    rehearsal->take_input();
+    rehearsal.take_input();
     site.meet();
     for (int call = 0; call < repetitions; ++call) {
-        if (call > 0) rehearsal->give_back_input();
+        if (call > 0) rehearsal.give_back_input();
         const bool is_last = call + 1 == repetitions;
         if (!time_call(trial, site, error, [&](Contender) { return carry_out(is_last); })) return error;
     }

@@ -31,34 +31,42 @@ inline std::optional<guard::TrialKey> trial_key_of(const SeenCall& seen, const m
 class GuardedCall {
   public:
     GuardedCall(const SeenCall& seen, const mpi::CallKey& key, const Runtime& runtime)
-        : key_(trial_key_of(seen, key, runtime)), bytes_(key.count * key.element_bytes) {
-        // Who has a part of nothing need not wait, as it may be where lengths differ.
-        const bool waits_for_all = seen.function.has.waiting_for_all() && !seen.call.counts.is_argument();
-        if (key_) site_.emplace(seen.communicator, seen.call.comm, waits_for_all);
+        : bytes_(key.count * key.element_bytes) {
+        if (const auto trial_key = trial_key_of(seen, key, runtime)) in_doubt_.emplace(*trial_key, seen);
     }
 
     [[nodiscard]] mpi::CallKey::Doubt doubt() const {
         using enum mpi::CallKey::Doubt;
-        return !key_ ? none : key_->rounding ? choice_and_bits : choice;
+        return !in_doubt_ ? none : in_doubt_->key.rounding ? choice_and_bits : choice;
     }
     /// As all ranks see it.
     [[nodiscard]] Count bytes() const { return bytes_; }
-    [[nodiscard]] guard::Site& site() { return *site_; }
+    /// Where there is a trial.
+    [[nodiscard]] guard::Site* site() { return in_doubt_ ? &in_doubt_->site : nullptr; }
     /// The trial of this call and what was chosen for it, a Choice; nullptr if there is none.
     guard::Trial* join(const void* chosen) {
-        return is_in_doubt(chosen) ? guard::join({*key_, bytes_, chosen}, *site_) : nullptr;
+        if (!in_doubt_ || chosen == nullptr) return nullptr;
+        return guard::join({in_doubt_->key, bytes_, chosen}, in_doubt_->site);
     }
     /// The same, and counts the call.
     guard::Trial* begin(const void* chosen) {
-        return is_in_doubt(chosen) ? guard::begin_call({*key_, bytes_, chosen}, *site_) : nullptr;
+        if (!in_doubt_ || chosen == nullptr) return nullptr;
+        return guard::begin_call({in_doubt_->key, bytes_, chosen}, in_doubt_->site);
     }
 
   private:
-    [[nodiscard]] bool is_in_doubt(const void* chosen) const { return key_ && chosen != nullptr; }
+    struct InDoubt {
+        // Who has a part of nothing need not wait, as it may be where lengths differ.
+        InDoubt(const guard::TrialKey& trial_key, const SeenCall& seen)
+            : key(trial_key), site(seen.communicator, seen.call.comm,
+                                   seen.function.has.waiting_for_all() && !seen.call.counts.is_argument()) {}
 
-    std::optional<guard::TrialKey> key_;
+        guard::TrialKey key;
+        guard::CommunicatorSite site;
+    };
+
     Count bytes_;
-    std::optional<guard::CommunicatorSite> site_;
+    std::optional<InDoubt> in_doubt_;
 };
 
 }  // namespace rondo::interposer

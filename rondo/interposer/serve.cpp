@@ -283,11 +283,10 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     const auto course = trial != nullptr ? trial->course_of(guarded.bytes()) : guard::Trial::Course::rondo;
     if (course == guard::Trial::Course::compared) {
         if (trial->key().rounding) {
-            const bool may_be_tried = decision != nullptr && wrong == nullptr && !is_refused;
-            const auto library_before = [&] { return LibraryBefore(seen, key, may_be_tried); };
-            return guard::compare_twice(*trial, guarded.site(), library_before, carry_out);
+            LibraryBefore library_before(seen, key, decision != nullptr && wrong == nullptr && !is_refused);
+            return guard::compare_twice(*trial, *guarded.site(), library_before, carry_out);
         }
-        return guard::compare(*trial, guarded.site(), [&](guard::Contender contender) {
+        return guard::compare(*trial, *guarded.site(), [&](guard::Contender contender) {
             if (contender == guard::Contender::rondo) return carry_out();
             return service.leave_to_library(guard::compared, bytes, line());
         });

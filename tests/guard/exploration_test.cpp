@@ -9,7 +9,6 @@
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
-#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -118,29 +117,29 @@ class Exploration {
 
     /// One call, whatever each rank makes use of, with the same answers on all.
     Made make(const State& state, const Call& call, Answers& answers) {
-        std::optional<Made> made;
+        Made made;
         for (std::size_t rank = 0; rank < model_.members(call); ++rank) {
             std::vector<State> next;
             for (const Use use : uses(state.remembered[rank][call.number()])) {
                 Rank copy{state.tables, state.remembered[rank]};
                 answers.asked = 0;
                 const std::string events = Caller(model_, copy, call, use, answers).make();
-                if (!made) made = {events, {{copy.tables, state.remembered}}};
-                const bool is_alike = events == made->events && copy.tables == made->next.front().tables;
+                if (made.next.empty()) made = {events, {{copy.tables, state.remembered}}};
+                const bool is_alike = events == made.events && copy.tables == made.next.front().tables;
                 if (!is_alike || !leaves_others_alone(copy, state, call)) {
-                    tell(name(call) + made->events + " but " + events + " on rank " + std::to_string(rank),
+                    tell(name(call) + made.events + " but " + events + " on rank " + std::to_string(rank),
                          &state != now_);
                     return {};
                 }
-                for (State each : made->next) {
+                for (State each : made.next) {
                     each.remembered[rank] = copy.remembered;
                     if (std::ranges::find(next, each) == next.end()) next.push_back(each);
                 }
             }
-            made->next = std::move(next);
+            made.next = std::move(next);
         }
-        seen_.insert(made->events);
-        return *made;
+        seen_.insert(made.events);
+        return made;
     }
     static std::vector<Use> uses(const Remembered& known) {
         std::vector<Use> uses{Use::nothing};

@@ -161,7 +161,7 @@ TEST_F(Guard, records_nothing_where_the_communicator_is_gone) {
 class Rehearsal {
   public:
     Rehearsal(std::string& events, bool is_ready) : events_(&events), is_ready_(is_ready) {}
-    [[nodiscard]] bool is_ready() const { return is_ready_; }
+    [[nodiscard]] bool prepare() const { return is_ready_; }
     void take_input() { *events_ += 't'; }
     int carry_out() {
         *events_ += 'l';
@@ -181,12 +181,10 @@ TEST_F(Guard, has_the_library_compute_before_rondo_where_bits_depend_on_it) {
         events.clear();
         Trial& sum = *begin_call({{.rounding = true}, 8, nullptr}, site);
         site.time = 100;
-        compare_twice(
-            sum, site, [&] { return Rehearsal(events, is_ready); },
-            [&](bool is_last) {
-                events += is_last ? 'R' : 'r';
-                return 0;
-            });
+        compare_twice(sum, site, Rehearsal(events, is_ready), [&](bool is_last) {
+            events += is_last ? 'R' : 'r';
+            return 0;
+        });
     };
     call_twice();
     EXPECT_EQ(events, "tltR");

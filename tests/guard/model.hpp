@@ -205,8 +205,9 @@ class Caller {
         return 0;
     }
     bool goes_the_shortest_way() {
-        if (--*known_->counter() < 0) return false;
-        carry_out(*remembered_.shortest_way);
+        const std::optional<Contender> way = remembered_.shortest_way;
+        if (!way || --*known_->counter() < 0) return false;
+        carry_out(*way);
         return true;
     }
     [[nodiscard]] Decision decide() {
@@ -231,14 +232,13 @@ class Caller {
     void compare_contenders(Trial& trial) {
         struct Rehearsal {
             Caller* caller;
-            [[nodiscard]] bool is_ready() const { return true; }
+            bool prepare() const { return true; }
             void take_input() const {}
             int carry_out() const { return caller->carry_out(Contender::library); }
             void give_back_input() const {}
         };
         if (trial.key().rounding) {
-            compare_twice(
-                trial, site_, [&] { return Rehearsal{this}; }, [&](bool) { return carry_out(Contender::rondo); });
+            compare_twice(trial, site_, Rehearsal{this}, [&](bool) { return carry_out(Contender::rondo); });
         } else {
             compare(trial, site_, [&](Contender contender) { return carry_out(contender); });
         }

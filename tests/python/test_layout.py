@@ -31,7 +31,6 @@ ALLOWED_INCLUDES |= {
 }
 MAY_INCLUDE_MPI = (
     "rondo/backends/mpi",
-    "rondo/guard",
     "rondo/prefix",
     "rondo/interposer",
     "rondo/profiler",
