@@ -45,6 +45,8 @@ foreach(room IN LISTS rooms)
     elseif(room STREQUAL "bench")  # of the driver, which is compiled where it runs
         target_sources(${target} PRIVATE "${PROJECT_SOURCE_DIR}/apps/bench/division.cpp"
                                          "${PROJECT_SOURCE_DIR}/apps/bench/line.cpp")
+    elseif(room STREQUAL "guard")
+        target_link_libraries(${target} PRIVATE rondo_guard)
     elseif(room STREQUAL "kernels")
         target_link_libraries(${target} PRIVATE rondo_kernels)
     elseif(room STREQUAL "testbed")

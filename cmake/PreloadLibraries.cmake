@@ -10,7 +10,8 @@ include(MpiFunctions)
 include(CheckCXXSourceCompiles)
 
 rondo_glob(backend_sources rondo/backends/mpi/*.cpp)
-rondo_glob(preload_sources rondo/interposer/*.cpp)
+rondo_glob(preload_sources rondo/interposer/*.cpp rondo/guard/*.cpp)
+list(REMOVE_ITEM preload_sources ${guard_sources})  # those without MPI
 rondo_glob(prefix_sources rondo/prefix/*.cpp)
 
 # What is exported, on purpose, as a version script for the linker. mpi4py probes for functions to tell ABIs apart:
@@ -73,7 +74,7 @@ function(rondo_abi_library target name abi directory exports_map)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
     rondo_for_abi(${target} ${abi} "${directory}")
     # Of the backend, what is needed.
-    target_link_libraries(${target} PRIVATE rondo_backend_${abi} rondo_virtual rondo_shared_memory rondo_core
+    target_link_libraries(${target} PRIVATE rondo_backend_${abi} rondo_guard rondo_virtual rondo_shared_memory rondo_core
                           rondo_kernels ${CMAKE_DL_LIBS})
     target_link_options(${target} PRIVATE
         -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,defs -Wl,-z,now)

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "rondo/backends/mpi/era.hpp"
+#include "rondo/backends/mpi/epoch.hpp"
 #include "rondo/backends/mpi/world.hpp"
 #include "rondo/core/error.hpp"
 #include "rondo/interposer/last_call.hpp"
@@ -44,7 +44,7 @@ void choose(const char* collective, const char* choice, const void* caller) {
     if (wanted) require_nodes(*wanted, subject.name);
     const std::size_t index = index_of(subject);
     here->instructions.override_choice(index, std::move(wanted));
-    mpi::end_era();
+    mpi::end_epoch();
     forget_left_calls(index);
 }
 

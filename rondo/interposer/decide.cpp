@@ -13,7 +13,7 @@
 
 #include "rondo/backends/mpi/plan_store.hpp"
 #include "rondo/backends/virtual/cost_model.hpp"
-#include "rondo/interposer/guard.hpp"
+#include "rondo/guard/guard.hpp"
 #include "rondo/interposer/report.hpp"
 #include "rondo/interposer/service.hpp"
 #include "rondo/selection/closing.hpp"
@@ -132,7 +132,7 @@ struct LocalParts {
 }  // namespace
 
 Decision decide(const Runtime& runtime, const CallKey& key, Communicator& communicator, MPI_Comm comm,
-                const std::optional<mpi::DuelKind>& doubted, const std::function<Starts()>& starts) {
+                const TrialOf& trial_of, const std::function<Starts()>& starts) {
     const Collective& subject = collectives()[key.collective];
     if (key.over_int && !large_messages_possible()) {
         return left_to_library(runtime, subject, "messages of more than 2^31-1 elements");
@@ -176,16 +176,11 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
         if (communicator.rank() == 0) warn_of_refusal(*choice, *unmet, facts);
         return left_to_library(runtime, subject, reason_of_refusal(*choice->algorithm, *unmet), line);
     }
-    if (doubted) {
-        // After refusals, so that all ranks count the same calls, whatever each of them remembers. What is known of
-        // ranks that are where these are comes before what the world finds out.
-        known_duel({*doubted, situation.bytes, choice}, communicator);
-        if (communicator.has_lost(*doubted, choice)) {
-            const mpi::Duel* const lost = communicator.duel(*doubted, choice);
-            Decision decision = left_to_library(runtime, subject, reason_of(*lost), line);
-            decision.chosen = choice;
-            return decision;
-        }
+    // After refusals, so that all ranks count the same calls, whatever each of them remembers.
+    if (const guard::Trial* const trial = trial_of(choice); trial != nullptr && trial->has_lost()) {
+        Decision decision = left_to_library(runtime, subject, guard::reason_of(*trial), line);
+        decision.chosen = choice;
+        return decision;
     }
     if (!communicator.can_communicate(comm)) {
         return left_to_library(runtime, subject, communicator.native_reason());

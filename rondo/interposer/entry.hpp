@@ -93,7 +93,7 @@ class Entry<Signature, number, Words(Arguments...)> {
 
     [[gnu::always_inline]] static bool hands_on(const LastCall& last, const Words& words, const CallWords& deciding) {
         return last.is_handed_on(deciding) && last.hands_on(words.count_in_all<Integer>(deciding, last.ranks)) &&
-               last.goes_on();
+               last.count_call();
     }
 
     [[gnu::always_inline]] static bool is_counted(const LastCall& last, const Words& words, const CallWords& deciding) {
@@ -103,7 +103,7 @@ class Entry<Signature, number, Words(Arguments...)> {
     /// True if the call goes to the library without a second look, and the report counts it.
     [[gnu::always_inline]] static bool hands_on_counted(const LastCall& last, const Words& words,
                                                         const CallWords& deciding) {
-        return is_counted(last, words, deciding) && last.goes_on();
+        return is_counted(last, words, deciding) && last.count_call();
     }
 
     [[gnu::noinline]] static int hand_on_counted(const LastCall& last, std::int64_t in_all, Arguments... arguments) {

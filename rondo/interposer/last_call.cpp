@@ -67,7 +67,7 @@ LastCall* kept_beside(const void* function, const LastCall& last, const CallWord
 void keep_beside(const void* function, const LastCall& last, const CallWords& call) {
     LastCall& old = written_last_calls[place_beside(function, call)];
     if (old.function == function && old.words == call) old.forget(call);
-    const std::uint64_t now = mpi::era();
+    const std::uint64_t now = mpi::epoch();
     const bool is_known = last.served_in == now || last.handed_on_in == now || last.counted_in == now;
     if (!is_known || last.words == call) return;
     LastCall& kept = written_last_calls[place_beside(function, last.words)];

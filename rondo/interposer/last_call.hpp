@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "rondo/backends/mpi/era.hpp"
+#include "rondo/backends/mpi/epoch.hpp"
 #include "rondo/interposer/left_calls.hpp"
 
 namespace rondo::interposer {
@@ -35,7 +35,7 @@ struct CallWords {
 /// and operator are predefined, so that their handles cannot come to mean something else.
 struct alignas(256) LastCall {  // places of such a size are found in one instruction
     CallWords words{};
-    /// The era in which what follows holds, if it went to the library; 0: it did not.
+    /// The epoch in which what follows holds, if it went to the library; 0: it did not.
     std::uint64_t handed_on_in = 0;
     /// The library's function. It gets all whose count, or the sum of those of `ranks` ranks, is in between, whatever
     /// the root.
@@ -46,13 +46,13 @@ struct alignas(256) LastCall {  // places of such a size are found in one instru
     /// This process on the communicator, of calls whose whole vector means something on the root alone; -1: not known.
     int rank = -1;
     /// So many more calls go the same way without a second look, whichever way it is: each takes one, and goes on if
-    /// that leaves no less than none. nullptr: there is no duel that comes again.
+    /// that leaves no less than none. nullptr: there is no trial that comes again.
     std::int32_t* calls_left = nullptr;
     LeftCalls* left = nullptr;  ///< of the collective
     const char* reason = "";
-    /// The era in which the same holds of a call that the report counts (counting.hpp says where); 0: there is none.
+    /// The epoch in which the same holds of a call that the report counts (counting.hpp says where); 0: there is none.
     std::uint64_t counted_in = 0;
-    /// The era in which what follows holds, if Rondo carried it out; 0: it did not.
+    /// The epoch in which what follows holds, if Rondo carried it out; 0: it did not.
     std::uint64_t served_in = 0;
     /// Carries the call out once more: `input` and `output` may be different. `not_again` if they need a second look.
     int (*again)(LastCall& last, const void* input, void* output) = nullptr;
@@ -63,16 +63,17 @@ struct alignas(256) LastCall {  // places of such a size are found in one instru
     static constexpr int not_again = std::numeric_limits<int>::min();
 
     [[nodiscard]] bool is_handed_on(const CallWords& call) const {
-        return words.other_words(call) == 0 && handed_on_in == mpi::era();
+        return words.other_words(call) == 0 && handed_on_in == mpi::epoch();
     }
     [[nodiscard]] bool is_counted(const CallWords& call) const {
-        return words.other_words(call) == 0 && counted_in == mpi::era();
+        return words.other_words(call) == 0 && counted_in == mpi::epoch();
     }
     [[nodiscard]] bool hands_on(std::int64_t count) const {
         return static_cast<std::uint64_t>(count) - static_cast<std::uint64_t>(lowest) <= beyond_lowest;
     }
-    [[nodiscard]] bool goes_on() const { return calls_left == nullptr || --*calls_left >= 0; }
-    [[nodiscard]] bool is_served(const CallWords& call) const { return words == call && served_in == mpi::era(); }
+    /// Counts a call for the trial that revalidates. True if it goes the same way.
+    [[nodiscard]] bool count_call() const { return calls_left == nullptr || --*calls_left >= 0; }
+    [[nodiscard]] bool is_served(const CallWords& call) const { return words == call && served_in == mpi::epoch(); }
     void forget(const CallWords& call) {
         words = call;
         handed_on_in = counted_in = served_in = 0;

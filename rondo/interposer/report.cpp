@@ -8,7 +8,6 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <deque>
 #include <mutex>
 #include <new>
@@ -17,8 +16,8 @@
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/backends/mpi/world.hpp"
 #include "rondo/core/json_text.hpp"
+#include "rondo/guard/history.hpp"
 #include "rondo/interposer/kept_tallies.hpp"
-#include "rondo/interposer/learned.hpp"
 #include "rondo/interposer/runtime.hpp"
 
 namespace rondo::interposer {
@@ -57,10 +56,10 @@ void write_class(std::FILE* file, const mpi::Tally::Class& some, std::optional<s
                  some.smallest.load(), some.largest.load(), static_cast<double>(some.nanoseconds.load()) * 1e-9);
 }
 
-void write_duels(std::FILE* file) {
+void write_trials(std::FILE* file) {
     const char* between = "";
     std::fputs("\"duels\":[", file);
-    for (const Learned::Known& each : learned().known()) {
+    for (const guard::History::Known& each : guard::history().known()) {
         const Verdict& verdict = each.verdict;
         std::fprintf(file,
                      "%s\n{\"collective\":%s,\"bytes\":%lld,\"processes\":%d,\"nodes\":%d,\"choice\":%s,\"rondo\":%.4g,"
@@ -83,7 +82,7 @@ void write(std::FILE* file, bool ended) {
         std::fprintf(file, "\"shared_memory\":{\"messages\":%" PRIu64 ",\"bytes\":%" PRIu64 "},", sent.messages,
                      sent.bytes);
     }
-    write_duels(file);
+    write_trials(file);
     std::fputs("\"entries\":[", file);
     const char* between_lines = "";
     for (const Line& line : r.lines) {
@@ -175,12 +174,6 @@ void open_report(const std::string& directory, int rank, int size, const std::st
         warn(("no file for counts in " + directory + ": " + problem + "; a rank that is killed will leave no report")
                  .c_str());
     }
-}
-
-std::uint64_t now() {
-    timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return static_cast<std::uint64_t>(time.tv_sec) * 1000000000U + static_cast<std::uint64_t>(time.tv_nsec);
 }
 
 }  // namespace rondo::interposer

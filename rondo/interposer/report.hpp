@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "rondo/backends/mpi/clock.hpp"
 #include "rondo/interposer/tally.hpp"
 
 namespace rondo::interposer {
@@ -17,7 +18,6 @@ mpi::Tally* tally_of(const mpi::Treatment& treatment);
 /// From now on the report is kept in `directory`, and written there when this process, and not a child of it, ends.
 void open_report(const std::string& directory, int rank, int size, const std::string& mpi_library);
 
-/// Nanoseconds on a clock that only goes forward.
-std::uint64_t now();
+using mpi::now;
 
 }  // namespace rondo::interposer

@@ -2,15 +2,14 @@
 #include "rondo/interposer/runtime.hpp"
 
 #include <atomic>
-#include <cstdio>
 #include <mutex>
 
 #include "rondo/backends/mpi/ending.hpp"
 #include "rondo/backends/mpi/lone_world.hpp"
 #include "rondo/backends/mpi/plan_store.hpp"
-#include "rondo/interposer/learned.hpp"
+#include "rondo/guard/agreement.hpp"
+#include "rondo/guard/history.hpp"
 #include "rondo/interposer/report.hpp"
-#include "rondo/interposer/roll_call.hpp"
 
 namespace rondo::interposer {
 namespace {
@@ -22,7 +21,7 @@ std::atomic<const mpi::Library*> connected{nullptr};
 
 /// In MPI_Finalize. What comes later, in callbacks of the program, is left to the library.
 void end() {
-    end_roll_calls();
+    guard::end_timed_barriers();
     off = true;
     ready = nullptr;
     mpi::end_communicators();
@@ -106,13 +105,11 @@ void agree(const void* caller) {
         world.impose_nodes(here->instructions.imposed_nodes());
         const std::string& directory = here->instructions.learned_directory();
         if (!directory.empty())
-            learned().open(directory, here->library_version, here->instructions.machine().fingerprint());
+            guard::history().open(directory, here->library_version, here->instructions.machine().fingerprint());
         if (!world.complaint().empty()) {
             warn(("RONDO_SHARED_MEMORY: " + world.complaint()).c_str());
         }
     }
 }
-
-void warn(const char* text) { std::fprintf(stderr, "rondo: %s\n", text); }
 
 }  // namespace rondo::interposer

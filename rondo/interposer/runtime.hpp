@@ -6,6 +6,7 @@
 #include <string>
 
 #include "rondo/backends/mpi/communicator.hpp"
+#include "rondo/backends/mpi/warn.hpp"
 #include "rondo/interposer/instructions.hpp"
 
 namespace rondo::interposer {
@@ -30,7 +31,6 @@ Runtime* runtime_to_instruct(const void* caller);
 /// The library's functions, also when Rondo has nothing to do. nullptr if the library has another ABI (said once).
 const mpi::Library* connected_library(const void* caller);
 
-/// One line on standard error.
-void warn(const char* text);
+using mpi::warn;
 
 }  // namespace rondo::interposer

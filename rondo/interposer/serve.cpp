@@ -14,8 +14,9 @@
 #include "rondo/interposer/decide.hpp"
 #include "rondo/interposer/differing_parts.hpp"
 #include "rondo/interposer/gathered_parts.hpp"
-#include "rondo/interposer/guard.hpp"
+#include "rondo/interposer/guarded_call.hpp"
 #include "rondo/interposer/left_on_any.hpp"
+#include "rondo/interposer/library_before.hpp"
 #include "rondo/interposer/meeting.hpp"
 #include "rondo/interposer/own_vectors.hpp"
 #include "rondo/interposer/reduced_parts.hpp"
@@ -80,7 +81,7 @@ int serve_again(LastCall& last, const void* input, void* output) {
     const Rank rank = communicator.rank();
     const UserCall call = {.input = input, .output = output, .count = known.count, .root = known.root};
     if (decision == nullptr || WholeVector::in_place(function.output, call, rank) != known.in_place ||
-        WholeVector::buffers_in_doubt(function.output, call, *known.type, rank) || !last.goes_on()) {
+        WholeVector::buffers_in_doubt(function.output, call, *known.type, rank) || !last.count_call()) {
         return LastCall::not_again;
     }
     if (output != known.output || input != known.input) {
@@ -112,7 +113,7 @@ int serve_again_counted(LastCall& last, const void* input, void* output) {
                    known.count * known.type->size, [&] { return serve_again(last, input, output); });
 }
 
-void serve_again_from_now(LastCall& last, const SeenCall& seen, bool in_place, mpi::Duel* won, bool is_counted) {
+void serve_again_from_now(LastCall& last, const SeenCall& seen, bool in_place, guard::Trial* won, bool is_counted) {
     const mpi::Reduction reduction = seen.reduction != nullptr ? *seen.reduction : mpi::Reduction();
     const std::uint32_t decision = seen.communicator.number_of_decision(seen.function.collective);
     auto* const served = new (last.served)
@@ -120,8 +121,8 @@ void serve_again_from_now(LastCall& last, const SeenCall& seen, bool in_place, m
                seen.call.root, decision,           in_place,   nullptr,   nullptr};
     remember_buffers(seen.call.input, seen.call.output, *served);
     last.again = is_counted ? serve_again_counted : serve_again;
-    last.calls_left = won != nullptr ? &won->calls_left() : nullptr;
-    last.served_in = mpi::era();
+    last.calls_left = won != nullptr ? won->counter() : nullptr;
+    last.served_in = mpi::epoch();
 }
 
 /// The same of a call without data.
@@ -136,7 +137,7 @@ static_assert(sizeof(Met) <= sizeof(LastCall::served) && std::is_trivially_copya
 int meet_again(LastCall& last, const void* /*input*/, void* /*output*/) {
     const Met known = *std::launder(reinterpret_cast<Met*>(last.served));
     const Decision* const decision = known.communicator->decision_of_number(known.collective, known.decision);
-    if (decision == nullptr || !last.goes_on()) return LastCall::not_again;
+    if (decision == nullptr || !last.count_call()) return LastCall::not_again;
     ++served_again;
     return run_plan(*decision->plan, known.comm, *known.communicator,
                     [&](const Plan& plan) { return Meeting::run(*known.communicator, plan); });
@@ -148,45 +149,58 @@ int meet_again_counted(LastCall& last, const void* input, void* output) {
                    [&] { return meet_again(last, input, output); });
 }
 
-void meet_again_from_now(LastCall& last, const SeenCall& seen, mpi::Duel* won, bool is_counted) {
+void meet_again_from_now(LastCall& last, const SeenCall& seen, guard::Trial* won, bool is_counted) {
     const std::size_t collective = seen.function.collective;
     new (last.served)
         Met{&seen.communicator, seen.call.comm, collective, seen.communicator.number_of_decision(collective)};
     last.again = is_counted ? meet_again_counted : meet_again;
-    last.calls_left = won != nullptr ? &won->calls_left() : nullptr;
-    last.served_in = mpi::era();
+    last.calls_left = won != nullptr ? won->counter() : nullptr;
+    last.served_in = mpi::epoch();
 }
 
 RONDO_THREAD_LOCAL LeftOnAny left_on_any;
 
-/// By which the library has the call; nullptr if it is no duel.
-mpi::Duel* lost_duel(const Decision& decision, const std::optional<mpi::DuelKind>& doubted,
-                     Communicator& communicator) {
-    const bool is_lost = decision.plan == nullptr && decision.chosen != nullptr && doubted;
-    return is_lost ? communicator.duel(*doubted, decision.chosen) : nullptr;
-}
-
 /// What is decided for such calls now, whatever was before.
 template <class Kind>
-const Decision& decided_anew(const Kind& kind, const CallKey& key, const Runtime& runtime, Communicator& communicator,
-                             MPI_Comm comm, const std::optional<mpi::DuelKind>& doubted) {
+const Decision& decided_anew(const Kind& kind, const CallKey& key, const Runtime& runtime, const SeenCall& seen,
+                             GuardedCall& guarded) {
     const auto starts = [&] {
         return key.division != 0 ? std::make_shared<const std::vector<Count>>(kind.starts()) : nullptr;
     };
-    return communicator.remember(key, decide(runtime, key, communicator, comm, doubted, starts));
+    const auto trial_of = [&](const Choice* chosen) { return guarded.join(chosen); };
+    Communicator& communicator = seen.communicator;
+    return communicator.remember(key, decide(runtime, key, communicator, seen.call.comm, trial_of, starts));
 }
 
-/// What has been decided for them, or is now. Counts the call if it is lost by a duel: on every rank, whatever else the
-/// rank remembers.
+/// What becomes of a call.
+struct Decided {
+    const Decision* decision = nullptr;  // nullptr: this rank has no plan, where the others have one
+    NoPlan missing = {};
+    guard::Trial* trial = nullptr;  // which has counted the call; nullptr if nobody doubts the choice
+
+    [[nodiscard]] const void* chosen() const { return decision != nullptr ? decision->chosen : missing.chosen; }
+};
+
+/// What has been decided for such calls, or is now. A decision that was made when a trial was lost holds as long as it
+/// is.
 template <class Kind>
-const Decision& decision_for(const Kind& kind, const CallKey& key, const Runtime& runtime, Communicator& communicator,
-                             MPI_Comm comm, const std::optional<mpi::DuelKind>& doubted) {
-    const Decision* known = communicator.find(key);
-    const bool holds = known != nullptr && (known->starts == nullptr || kind.has_starts(*known->starts));
-    if (!holds) known = &decided_anew(kind, key, runtime, communicator, comm, doubted);
-    mpi::Duel* const lost = lost_duel(*known, doubted, communicator);
-    if (lost == nullptr || is_still_lost(*lost)) return *known;
-    return decided_anew(kind, key, runtime, communicator, comm, doubted);
+Decided decided_for(const Kind& kind, const CallKey& key, const Runtime& runtime, const SeenCall& seen,
+                    GuardedCall& guarded) {
+    Decided found;
+    try {
+        found.decision = seen.communicator.find(key);
+        const bool holds = found.decision != nullptr &&
+                           (found.decision->starts == nullptr || kind.has_starts(*found.decision->starts));
+        if (!holds) found.decision = &decided_anew(kind, key, runtime, seen, guarded);
+        found.trial = guarded.begin(found.decision->chosen);
+        const bool is_void = found.decision->plan == nullptr && found.trial != nullptr && !found.trial->has_lost();
+        if (is_void) found.decision = &decided_anew(kind, key, runtime, seen, guarded);
+    } catch (const NoPlan& what) {
+        found.decision = nullptr;
+        found.missing = what;
+        if (found.trial == nullptr) found.trial = guarded.begin(what.chosen);
+    }
+    return found;
 }
 
 constexpr Interval any_count = {std::numeric_limits<Count>::min(), std::numeric_limits<Count>::max()};
@@ -197,7 +211,7 @@ Interval count_of(const UserCall& call) {
     return {call.count, call.count};
 }
 
-/// The same, where each rank has one: their sum. A duel is about calls of a length, however their vectors are divided.
+/// The same, where each rank has one: their sum. A trial is about calls of a length, however their vectors are divided.
 template <class Kind>
 Interval sum_of_counts(const Kind& kind, const UserCall& call) {
     if (!call.counts.is_argument()) return count_of(call);
@@ -231,17 +245,13 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     const Count bytes = kind.bytes();
     if (kind.is_nothing()) return service.leave_to_library("empty", 0);
     CallKey key = kind.key();
-    const std::optional<mpi::DuelKind> doubted = doubted_kind(seen, key, runtime);
-    if (doubted) key.doubt = doubted->rounding ? CallKey::Doubt::choice_and_bits : CallKey::Doubt::choice;
-    const Decision* decision = nullptr;
-    NoPlan missing;
-    try {
-        decision = &decision_for(kind, key, runtime, communicator, call.comm, doubted);
-    } catch (const NoPlan& what) {
-        missing = what;
-    }
+    GuardedCall guarded(seen, key, runtime);
+    key.doubt = guarded.doubt();
+    const Decided decided = decided_for(kind, key, runtime, seen, guarded);
+    const Decision* const decision = decided.decision;
+    guard::Trial* const trial = decided.trial;
     if (decision != nullptr && decision->plan == nullptr) {
-        mpi::Duel* const lost = lost_duel(*decision, doubted, communicator);
+        guard::Trial* const lost = decision->chosen != nullptr ? trial : nullptr;
         const Interval counts =
             lost != nullptr ? sum_of_counts(kind, call) : handed_on_counts(*decision, call, kind.bytes_to_a_count());
         if (decision->holds_on_any) left_on_any.remember(key, communicator.size(), *decision);
@@ -254,8 +264,8 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     const auto carry_out = [&](bool counts = true) {
         if (decision == nullptr) {
             communicator.skip_call();  // the others run it: tags stay alike
-            mpi::library().Comm_call_errhandler(call.comm, missing.error);
-            return missing.error;
+            mpi::library().Comm_call_errhandler(call.comm, decided.missing.error);
+            return decided.missing.error;
         }
         if (is_refused) {
             communicator.skip_call();
@@ -267,36 +277,34 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
             return error;
         });
     };
-    const Count length = key.count * key.element_bytes;  // as all ranks see it
-    const void* const chosen = decision != nullptr ? decision->chosen : missing.chosen;
-    mpi::Duel* const duel = doubted ? duel_about({*doubted, length, chosen}, communicator) : nullptr;
     const auto line = [&] {  // nobody looks for it without a report
-        return runtime.reporting ? runtime.instructions.line_of(static_cast<const Choice*>(chosen)) : 0;
+        return runtime.reporting ? runtime.instructions.line_of(static_cast<const Choice*>(decided.chosen())) : 0;
     };
-    if (duel != nullptr && duel->is_over()) duel->look_again();
-    if (duel != nullptr && duel->times_calls_of(length)) {
-        if (duel->kind().rounding) {
-            const bool may_be_tried = decision != nullptr && wrong == nullptr && !is_refused;
-            return contest_twice(*duel, seen, key, may_be_tried, carry_out);
+    const auto course = trial != nullptr ? trial->course_of(guarded.bytes()) : guard::Trial::Course::rondo;
+    if (course == guard::Trial::Course::compared) {
+        if (trial->key().rounding) {
+            LibraryBefore library_before(seen, key, decision != nullptr && wrong == nullptr && !is_refused);
+            return guard::compare_twice(*trial, *guarded.site(), library_before, carry_out);
         }
-        return contest(*duel, seen, [&](mpi::Rival rival) {
-            return rival == mpi::Rival::rondo ? carry_out() : service.leave_to_library(compared, bytes, line());
+        return guard::compare(*trial, *guarded.site(), [&](guard::Contender contender) {
+            if (contender == guard::Contender::rondo) return carry_out();
+            return service.leave_to_library(guard::compared, bytes, line());
         });
     }
-    if (duel != nullptr && duel->is_lost()) {
-        const char* const reason = reason_of(*duel);
+    if (course == guard::Trial::Course::library) {
+        const char* const reason = guard::reason_of(*trial);
         service.hand_on_from_now(last, seen, reason, sum_of_counts(kind, call), service.tally_for(reason, line()),
-                                 kind.bytes_to_a_count(), duel);
+                                 kind.bytes_to_a_count(), trial);
         return service.leave_to_library(reason, bytes, line());
     }
-    const bool is_decided = decision != nullptr && (duel == nullptr || duel->is_over());
+    const bool is_decided = decision != nullptr && (trial == nullptr || trial->is_over());
     if (is_decided && !is_refused) {
         if constexpr (std::is_same_v<Kind, WholeVector>) {
             if (wrong == nullptr && seen.type.predefined && predefined_operator) {
-                serve_again_from_now(last, seen, key.in_place, duel, runtime.reporting);
+                serve_again_from_now(last, seen, key.in_place, trial, runtime.reporting);
             }
         }
-        if constexpr (std::is_same_v<Kind, Meeting>) meet_again_from_now(last, seen, duel, runtime.reporting);
+        if constexpr (std::is_same_v<Kind, Meeting>) meet_again_from_now(last, seen, trial, runtime.reporting);
     }
     return carry_out();
 }

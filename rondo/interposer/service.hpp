@@ -30,10 +30,10 @@ class Service {
         return error;
     }
     /// The next call with such words and such a count may go to the library without a second look: that is decided for
-    /// all of them, or until the duel that was lost comes again. `counts`: of the call, or the sum over its ranks.
+    /// all of them, or until the trial that was lost comes again. `counts`: of the call, or the sum over its ranks.
     /// `tally`: counts the calls, if anybody wants to know; their length is `bytes_to_a_count` for each of the counts.
     void hand_on_from_now(LastCall& last, const SeenCall& seen, const char* reason, Interval counts,
-                          mpi::Tally* tally = nullptr, Count bytes_to_a_count = 0, mpi::Duel* lost = nullptr) const {
+                          mpi::Tally* tally = nullptr, Count bytes_to_a_count = 0, guard::Trial* lost = nullptr) const {
         const bool predefined_operator = seen.reduction == nullptr || seen.reduction->predefined();
         const bool is_known = !reporting_ || (tally != nullptr && !function_.has.local_lengths);
         if (!is_known || !seen.type.predefined || !predefined_operator) return;
@@ -47,9 +47,9 @@ class Service {
         last.beyond_lowest = static_cast<std::uint64_t>(counts.highest) - static_cast<std::uint64_t>(counts.lowest);
         const bool any_sum_will_do = counts.lowest < 0 && !reporting_;
         last.ranks = any_sum_will_do ? 0 : seen.communicator.size();
-        last.calls_left = lost != nullptr ? &lost->calls_left() : nullptr;
+        last.calls_left = lost != nullptr ? lost->counter() : nullptr;
         if (reporting_) new (last.served) Counted{tally, bytes_to_a_count};
-        (reporting_ ? last.counted_in : last.handed_on_in) = mpi::era();
+        (reporting_ ? last.counted_in : last.handed_on_in) = mpi::epoch();
     }
     /// Why the library has calls, as the report shows it: nullptr if there is no report.
     [[nodiscard]] mpi::Tally* tally_for(const char* reason, int line = 0) const {

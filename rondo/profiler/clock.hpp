@@ -3,20 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <ctime>
 #ifdef __x86_64__
 #include <x86intrin.h>
 #endif
 
+#include "rondo/backends/mpi/clock.hpp"
 #include "rondo/profiler/image.hpp"
 
 namespace rondo::profiler {
 
-inline std::uint64_t nanoseconds() {
-    timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return static_cast<std::uint64_t>(time.tv_sec) * 1000000000U + static_cast<std::uint64_t>(time.tv_nsec);
-}
+inline std::uint64_t nanoseconds() { return mpi::now(); }
 
 /// Whether the processor's counter is a clock: the kernel uses it as one, since it is the same on all cores and never
 /// changes its rate.

@@ -7,7 +7,7 @@
 #include <string>
 #include <tuple>
 
-#include "rondo/backends/mpi/era.hpp"
+#include "rondo/backends/mpi/epoch.hpp"
 #include "rondo/profiler/file.hpp"
 #include "rondo/profiler/recorder.hpp"
 
@@ -154,11 +154,11 @@ Communicator& communicator_of(MPI_Comm handle) {
 void made(MPI_Comm handle, const char* made_by) {
     if (handle == mpi::library().comm_null) return;
     known().communicators.insert_or_assign(handle, make(handle, made_by));
-    mpi::end_era();
+    mpi::end_epoch();
 }
 
 void renamed(MPI_Comm handle) {
-    mpi::end_era();
+    mpi::end_epoch();
     const auto found = known().communicators.find(handle);
     if (found == known().communicators.end()) return;
     Communicator& communicator = found->second;
@@ -170,7 +170,7 @@ void renamed(MPI_Comm handle) {
 void announced(MPI_Comm handle, const char* made_by) { known().announced.insert_or_assign(handle, made_by); }
 
 void forgotten(MPI_Comm handle) {
-    mpi::end_era();
+    mpi::end_epoch();
     known().communicators.erase(handle);
     known().announced.erase(handle);
 }

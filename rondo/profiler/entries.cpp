@@ -159,7 +159,7 @@ struct renames : nothing {
 struct changes : nothing {
     using nothing::nothing;
     static void after(const Word* /*arguments*/, std::uint32_t /*count*/, std::uint32_t /*function*/) {
-        mpi::end_era();
+        mpi::end_epoch();
     }
 };
 }  // namespace role

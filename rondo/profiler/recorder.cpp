@@ -98,7 +98,7 @@ Line* line_of(const Call& call, const Communicator& communicator, std::uint32_t 
               const TypeFacts& type, bool reduces) {
     static auto& lines = *new std::map<LineKey, Line*>;
     const Word op = reduces ? call.op : 0;
-    LineKey key{call.function, communicator.kind, site, size_class, call.root, op, reduces ? mpi::era() : 0,
+    LineKey key{call.function, communicator.kind, site, size_class, call.root, op, reduces ? mpi::epoch() : 0,
                 type.name,     type.size};
     std::string name;
     int commutes = 0;
@@ -145,7 +145,7 @@ void look_up(Slot& slot, const Call& call, std::string_view frames) {
     const bool is_inter = communicator->is_inter();
     const bool is_root = is_inter ? call.root == MPI_ROOT : call.root == communicator->rank;
     const int ranks = is_inter ? communicator->remote_size : communicator->size;
-    slot.era = mpi::era();
+    slot.epoch = mpi::epoch();
     slot.comm = call.comm;
     slot.datatype = call.datatype;
     slot.part_type = call.part_type;
@@ -175,7 +175,7 @@ void look_up(Slot& slot, const Call& call, std::string_view frames) {
 
 }  // namespace
 
-void look_up_type(Thread::Type& type, Word word) { type = {mpi::era(), word, facts_of_type(word).size}; }
+void look_up_type(Thread::Type& type, Word word) { type = {mpi::epoch(), word, facts_of_type(word).size}; }
 
 const Slot& slot_for(const Call& call, std::uint64_t& bytes) {
     constexpr std::uint32_t ways = 4;
@@ -184,7 +184,7 @@ const Slot& slot_for(const Call& call, std::uint64_t& bytes) {
     for (std::uint32_t way = 0; way < ways; ++way) {
         Slot& slot = thread.slots[first ^ way];
         if (slot.holds(call, bytes)) return slot;
-        if (free == nullptr && slot.era != mpi::era()) free = &slot;
+        if (free == nullptr && slot.epoch != mpi::epoch()) free = &slot;
     }
     Slot& slot = free != nullptr ? *free : thread.slots[first ^ thread.next_way++ % ways];
     slot = {};

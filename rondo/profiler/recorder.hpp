@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "rondo/backends/mpi/era.hpp"
+#include "rondo/backends/mpi/epoch.hpp"
 #include "rondo/profiler/clock.hpp"
 #include "rondo/profiler/image.hpp"
 
@@ -47,7 +47,7 @@ struct Call {
 
 /// Where to count calls like one that was seen.
 struct alignas(128) Slot {
-    std::uint64_t era = 0;
+    std::uint64_t epoch = 0;
     Word comm, datatype, part_type, op, caller;
     Word frames;  ///< see Call
     std::uint32_t function;
@@ -63,7 +63,7 @@ struct alignas(128) Slot {
     /// What a function has no argument for is constant where its call is made, and the same in all of its slots.
     [[nodiscard, gnu::always_inline]] bool fits(const Call& call) const {
         Word words = (comm ^ call.comm) | (datatype ^ call.datatype) | (caller ^ std::bit_cast<Word>(call.caller)) |
-                     (frames ^ call.frames) | (function ^ call.function) | (era ^ mpi::era());
+                     (frames ^ call.frames) | (function ^ call.function) | (epoch ^ mpi::epoch());
         if (__builtin_constant_p(call.part_type) == 0) words |= part_type ^ call.part_type;
         if (__builtin_constant_p(call.op) == 0) words |= op ^ call.op;
         if (__builtin_constant_p(call.root) == 0) words |= static_cast<std::uint32_t>(root ^ call.root);
@@ -95,7 +95,7 @@ struct Thread {
     bool inside = false;                   ///< a function of MPI; those that it calls are its own business
     const void* fortran_caller = nullptr;  ///< of the Fortran function that the thread is in
     struct Type {
-        std::uint64_t era = 0;
+        std::uint64_t epoch = 0;
         Word handle = 0;
         std::int64_t size = 0;
     };
@@ -142,7 +142,7 @@ void look_up_type(Thread::Type& type, Word word);
 
 inline std::int64_t size_of_type(Word handle) {
     Thread::Type& type = thread.types[(handle ^ handle >> 8) % thread.types.size()];
-    if (type.handle != handle || type.era != mpi::era()) [[unlikely]]
+    if (type.handle != handle || type.epoch != mpi::epoch()) [[unlikely]]
         look_up_type(type, handle);
     return type.size;
 }

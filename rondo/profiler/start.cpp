@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "rondo/backends/mpi/era.hpp"
+#include "rondo/backends/mpi/epoch.hpp"
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/backends/mpi/lone_world.hpp"
 #include "rondo/core/json_text.hpp"
@@ -85,7 +85,7 @@ void end(State state) {
     Header& header = recorder.image->header;
     header.last = ticks();
     recorder.on = recorder.directly = false;
-    mpi::end_era();  // no thread's slot holds a call any more
+    mpi::end_epoch();  // no thread's slot holds a call any more
     if (state == State::finalized) measure_clocks(header);
     header.later = moment();
     header.state = state;

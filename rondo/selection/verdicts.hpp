@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who was faster in the duels of earlier runs, Rondo's choice or the library, and duels that these runs have not ended:
-// a text with a line for each.
+// Who was faster in the trials of earlier runs, Rondo's choice or the library, and trials that these runs have not
+// ended: a text with a line for each.
 #pragma once
 
 #include <algorithm>

@@ -163,7 +163,7 @@ def with_verdicts(library: str, program: Path, rules: Path, times: str) -> dict[
 
 
 def verdict_about(collective: str, times: str) -> str:
-    """As learned.hpp has it: calls of one int64 for each rank's part, or for the whole vector."""
+    """As history.hpp has it: calls of one int64 for each rank's part, or for the whole vector."""
     described = next(each for each in _core.collectives() if each["name"] == collective)
     divided = collective in DIVIDED
     size = 8 * (2 if divided else 1) if described["has_data"] else 0

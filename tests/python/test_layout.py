@@ -22,7 +22,8 @@ ALLOWED_INCLUDES["selection"].add("backends/virtual")
 ALLOWED_INCLUDES |= {
     "distribution": {"core", "topology", "algorithms", "backends/virtual"},
     "kernels": set(),
-    "interposer": {*CHAIN, "backends/mpi", "backends/virtual"},
+    "guard": {*CHAIN, "backends/mpi"},
+    "interposer": {*CHAIN, "guard", "backends/mpi", "backends/virtual"},
     "profiler": {"core", "backends/mpi"},
     "prefix": {*CHAIN, "kernels", "backends/mpi", "backends/virtual"},
     "backends/mpi": {"core", "kernels", "backends/shared_memory"},
@@ -189,6 +190,7 @@ BREACHES = [
     (includes_against_the_order, "rondo/backends/virtual/run.cpp", '#include "rondo/backends/mpi/engine.hpp"'),
     (includes_against_the_order, "rondo/unheard_of/run.cpp", ""),
     (includes_not_named_from_the_root, "rondo/core/step.cpp", '#include "step.hpp"'),
+    (includes_against_the_order, "rondo/backends/mpi/world.hpp", '#include "rondo/guard/trial.hpp"'),
     (mpi_in_the_wrong_place, "rondo/backends/virtual/run.cpp", "#include <mpi.h>"),
     (mpi_in_the_wrong_place, "rondo/kernels/sum.cpp", "# include <mpi.h>"),
     (mpi_in_the_wrong_place, "tests/core/step_test.cpp", '#include "mpi.h"'),

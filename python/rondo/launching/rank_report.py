@@ -11,7 +11,7 @@ BY_GUARD = (
     "the machine is too busy to compare",
     "ranks do not come together to compare",
 )
-"""Reasons why the guard has left calls to the library, as rondo/interposer/guard.hpp has them."""
+"""Reasons why the guard has left calls to the library, as rondo/guard/guard.hpp has them."""
 BY_RULES = ("no rule", "chosen")
 """Reasons why the rules, or the user, have: nothing else kept Rondo from serving these calls."""
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "rondo/backends/mpi/era.hpp"
+#include "rondo/backends/mpi/epoch.hpp"
 
 namespace rondo::mpi {
 namespace {
@@ -22,7 +22,7 @@ int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
 }
 
 int delete_state(MPI_Comm, int, void* state, void*) {
-    end_era();
+    end_epoch();
     delete static_cast<Communicator*>(state);
     return MPI_SUCCESS;
 }
@@ -34,7 +34,7 @@ bool prepare_communicators() {
 }
 
 void end_communicators() {
-    end_era();
+    end_epoch();
     library().Comm_free_keyval(&state_key);
 }
 
@@ -43,12 +43,12 @@ void end_communicators() {
 std::optional<Communicator*> Communicator::of(MPI_Comm comm) {
     struct Found {
         MPI_Comm comm{};
-        std::uint64_t era = 0;
+        std::uint64_t epoch = 0;
         Communicator* state = nullptr;
     };
     static RONDO_THREAD_LOCAL Found last;
-    if (last.comm == comm && last.era == era()) return last.state;
-    const std::uint64_t now = era();
+    if (last.comm == comm && last.epoch == epoch()) return last.state;
+    const std::uint64_t now = epoch();
     void* state = nullptr;
     int found = 0;
     if (library().Comm_get_attr(comm, state_key, static_cast<void*>(&state), &found) != MPI_SUCCESS) return {};
@@ -121,9 +121,9 @@ bool Communicator::can_communicate(MPI_Comm comm) {
         asked_for_context_ = true;
         context_ = world().meet(comm);
         if (!context_.exists()) {
-            // Whatever ranks remember: what one counts for a duel, all count.
+            // Whatever ranks remember: what one counts for a trial, all count.
             native_reason_ = "no context for messages to be had";
-            end_era();
+            end_epoch();
         }
         Node* const node = world().node();
         route_ = {world().messages(), world_ranks_, rank_, 0, node, node != nullptr && node->reaches_all(world_ranks_)};
@@ -138,38 +138,6 @@ Communicator::~Communicator() {
 }
 
 const Communicator* watch(const Communicator* communicator) { return std::exchange(watched, communicator); }
-
-Duel* Communicator::duel(const DuelKind& kind, const void* chosen) {
-    Duel* const found = duels().find(kind, chosen);
-    // One that comes again is fought here: only some ranks may ask before its next call, as some remember what to do.
-    if (found != nullptr && !found->is_over() && !found->comes_again() && waits_for_world()) {
-        const Duel* const known = world().duels().find(kind, chosen);
-        if (known != nullptr && known->is_over()) *found = *known;
-    }
-    return found;
-}
-
-Duel* Communicator::begin_duel(const Duel& duel) {
-    Duel* const added = duels().add(duel);
-    if (added == nullptr) return nullptr;
-    constexpr std::uint8_t calls_to_wait = 24;  // some more than most duels take
-    if (waits_for_world()) added->wait_for(calls_to_wait);
-    if (spread_.nodes.most == 1) added->distrust_few_calls();
-    return this->duel(duel.kind(), duel.chosen());
-}
-
-bool Communicator::has_lost(const DuelKind& kind, const void* chosen) {
-    const Duel* known = duel(kind, chosen);
-    if (known == nullptr && waits_for_world()) {
-        const Duel* const lost = world().duels().find(kind, chosen);
-        if (lost != nullptr && lost->is_over() && lost->is_lost()) known = duels_.add(*lost);
-    }
-    return known != nullptr && known->is_over() && known->is_lost();
-}
-
-bool Communicator::has_patience() {
-    return duels().have_patience() && (!waits_for_world() || world().duels().have_patience());
-}
 
 /// A message to nobody has its arguments judged as any other.
 bool Communicator::can_send(const void* data, const Datatype& type) const {

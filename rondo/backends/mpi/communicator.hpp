@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -14,8 +13,8 @@
 #include <vector>
 
 #include "rondo/backends/mpi/decision.hpp"
-#include "rondo/backends/mpi/duel.hpp"
 #include "rondo/backends/mpi/operation.hpp"
+#include "rondo/backends/mpi/slot.hpp"
 #include "rondo/backends/mpi/world.hpp"
 
 namespace rondo::mpi {
@@ -101,17 +100,8 @@ class Communicator {
     /// as well as it can. Where Rondo has messages of its own.
     [[nodiscard]] bool library_checks_arguments() const;
 
-    /// About such calls and this choice; nullptr if nobody has begun one. On a part of the world the first verdict is
-    /// that of the whole, if that comes before its own.
-    Duel* duel(const DuelKind& kind, const void* chosen);
-    /// Where there is none; nullptr if there have been too many.
-    Duel* begin_duel(const Duel& duel);
-    /// The library has such calls, by a duel here, or by one on the whole, whose verdict is taken over then.
-    [[nodiscard]] bool has_lost(const DuelKind& kind, const void* chosen);
-    /// Ranks still wait for each other before calls that do not make them do so; equal on all of them. On a part of the
-    /// world they do not after the whole has done so in vain.
-    [[nodiscard]] bool has_patience();
-    void lose_patience() { duels().lose_patience(); }
+    /// What the guard keeps here.
+    [[nodiscard]] Slot<5120>& slot() { return slot_; }
 
     static constexpr std::size_t most_collectives = 16;  ///< numbers of collectives are below
 
@@ -119,10 +109,6 @@ class Communicator {
     Communicator() = default;
     void set_up(MPI_Comm comm);
     bool translate_ranks(MPI_Comm comm);
-    /// Those that all communicators of all ranks share, or its own. Where every thread may make calls of its own, ranks
-    /// may see those of different communicators in different orders; else they do not, or could wait for each other.
-    Duels& duels() { return size_ == world().size() && world().is_serial() ? world().duels() : duels_; }
-    [[nodiscard]] bool waits_for_world() { return &duels() == &duels_ && world().is_serial(); }
     void count_call() { ++calls_; }
     static int first_error(std::initializer_list<int> errors) {
         const auto* const found = std::ranges::find_if(errors, [](int error) { return error != MPI_SUCCESS; });
@@ -142,9 +128,7 @@ class Communicator {
     Decisions decisions_[most_collectives];
     std::uint32_t decisions_so_far_ = 0;
     Operation operation_;
-    static constexpr std::size_t most_duels = 24;
-    std::array<Duel, most_duels> places_for_duels_;
-    Duels duels_{places_for_duels_};
+    Slot<5120> slot_;
 };
 
 /// The state that this thread needs after the user's error handler has had its say: it becomes nullptr if that frees

@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "rondo/backends/mpi/duel.hpp"
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/backends/mpi/node.hpp"
+#include "rondo/backends/mpi/slot.hpp"
 #include "rondo/core/block.hpp"
 #include "rondo/core/placement.hpp"
 
@@ -69,9 +69,8 @@ class World {
     [[nodiscard]] bool ranks_disagree() const { return ranks_disagree_; }
     /// On every rank one thread at a time calls MPI.
     [[nodiscard]] bool is_serial() const { return is_serial_; }
-    /// Of all communicators of all ranks, if it is serial: who sees one of their calls before another does so
-    /// everywhere.
-    [[nodiscard]] Duels& duels() { return duels_; }
+    /// What the guard keeps for all communicators.
+    [[nodiscard]] Slot<26624>& slot() { return slot_; }
     /// For Rondo's messages, by the ranks of MPI_COMM_WORLD; MPI_COMM_NULL if there is none.
     [[nodiscard]] MPI_Comm messages() const { return messages_; }
     [[nodiscard]] MPI_Group group() const { return group_; }
@@ -119,9 +118,7 @@ class World {
     bool offer(Free& free);
     Context settle(const std::uint64_t* common, bool offered, bool success);
 
-    static constexpr std::size_t most_duels = 128;
-    std::array<Duel, most_duels> places_for_duels_;
-    Duels duels_{places_for_duels_};
+    Slot<26624> slot_;
     bool agreed_ = false;
     bool is_serial_ = false;
     bool ranks_disagree_ = false;

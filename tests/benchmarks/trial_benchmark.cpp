@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What duels find out on a machine that disturbs calls: in simulated time, many duels of each kind, as
+// What trials find out on a machine that disturbs calls: in simulated time, many trials of each kind, as
 // docs/benchmarks/guard.md shows it. Some share of the calls takes 1 to 10 ms longer, all vary by a tenth.
 //
-// `fastest` is the rule that the fastest of four calls of each rival wins, or the faster two of two if both are: what
-// the guard went by before it counted how many of the fastest calls of all are one rival's.
+// `fastest` is the rule that the fastest of four calls of each contender wins, or the faster two of two if both are:
+// what the guard went by before it counted how many of the fastest calls of all are one contender's.
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <random>
 
-#include "rondo/backends/mpi/duel.hpp"
+#include "rondo/guard/trial.hpp"
 
 namespace {
 
-using rondo::mpi::Duel;
-using rondo::mpi::Rival;
+using rondo::guard::Contender;
+using rondo::guard::Trial;
 
-/// Nanoseconds of a call by a rival; Rondo takes `ratio` times as long.
+/// Nanoseconds of a call by a contender; Rondo takes `ratio` times as long.
 class Machine {
   public:
     Machine(float undisturbed, float ratio, float disturbed)
         : undisturbed_(undisturbed), ratio_(ratio), disturbed_(disturbed) {}
 
-    float time_of(Rival rival) {
+    float time_of(Contender contender) {
         constexpr float jitter = 0.1F, least = 1e6F, most = 1e7F;
-        const float time = undisturbed_ * (1 + jitter * share_(random_)) * (rival == Rival::rondo ? ratio_ : 1);
+        const float time = undisturbed_ * (1 + jitter * share_(random_)) * (contender == Contender::rondo ? ratio_ : 1);
         return time + (share_(random_) < disturbed_ ? least + (most - least) * share_(random_) : 0);
     }
 
@@ -37,24 +37,24 @@ class Machine {
 
 enum class Outcome : std::uint8_t { rondo, library, none };
 
-Outcome duel_on(Machine& machine) {
-    Duel duel;
-    while (!duel.is_over()) {
-        const Rival rival = duel.next();
-        duel.begin();
-        duel.end(machine.time_of(rival));
-        if (duel.is_due()) duel.judge(duel.times());
+Outcome trial_on(Machine& machine) {
+    Trial trial;
+    while (!trial.is_over()) {
+        const Contender contender = trial.next();
+        trial.begin_call();
+        trial.record(machine.time_of(contender));
+        if (trial.is_due()) trial.judge(trial.times());
     }
-    const bool is_alike = duel.time_of(Rival::rondo) == duel.time_of(Rival::library);
-    if (is_alike || duel.is_undecided()) return Outcome::none;
-    return duel.winner() == Rival::rondo ? Outcome::rondo : Outcome::library;
+    const bool is_alike = trial.time_of(Contender::rondo) == trial.time_of(Contender::library);
+    if (is_alike || trial.is_undecided()) return Outcome::none;
+    return trial.winner() == Contender::rondo ? Outcome::rondo : Outcome::library;
 }
 
 Outcome fastest_on(Machine& machine) {
     std::array<float, 4> rondo{}, library{};
     for (std::size_t call = 0; call < rondo.size(); ++call) {
-        library[call] = machine.time_of(Rival::library);
-        rondo[call] = machine.time_of(Rival::rondo);
+        library[call] = machine.time_of(Contender::library);
+        rondo[call] = machine.time_of(Contender::rondo);
         if (call != 1) continue;
         constexpr float clearly = 1.1F;
         if (std::max(rondo[0], rondo[1]) * clearly <= std::min(library[0], library[1])) return Outcome::rondo;
@@ -65,11 +65,11 @@ Outcome fastest_on(Machine& machine) {
 
 /// Percent of outcomes.
 std::array<double, 3> percent(Outcome (*outcome_on)(Machine&), float undisturbed, float ratio, float disturbed) {
-    constexpr int trials = 20000;
+    constexpr int repetitions = 20000;
     Machine machine(undisturbed, ratio, disturbed);
     std::array<double, 3> found{};
-    for (int trial = 0; trial < trials; ++trial) {
-        found[static_cast<std::size_t>(outcome_on(machine))] += 100.0 / trials;
+    for (int repetition = 0; repetition < repetitions; ++repetition) {
+        found[static_cast<std::size_t>(outcome_on(machine))] += 100.0 / repetitions;
     }
     return found;
 }
@@ -84,7 +84,7 @@ int main() {
         for (const float disturbed : {0.01F, 0.1F, 0.5F}) {
             for (const float ratio : {1.0F, 1.3F, 3.0F}) {
                 const auto [fast_rondo, fast_library, none] = percent(fastest_on, undisturbed, ratio, disturbed);
-                const auto [rondo, library, undecided] = percent(duel_on, undisturbed, ratio, disturbed);
+                const auto [rondo, library, undecided] = percent(trial_on, undisturbed, ratio, disturbed);
                 std::printf("| %g | %g%% | %g |", undisturbed / 1e3, disturbed * 100.0, ratio);
                 // Without a difference, each verdict is wrong.
                 if (ratio > 1)

@@ -14,11 +14,11 @@
 
 namespace rondo::mpi {
 
-inline std::atomic<std::uint64_t> current_era{1};
+inline std::atomic<std::uint64_t> current_epoch{1};
 
-inline std::uint64_t era() { return current_era.load(std::memory_order_relaxed); }
+inline std::uint64_t epoch() { return current_epoch.load(std::memory_order_relaxed); }
 /// A communicator is gone, whose handle may come to mean another one, or decisions are void. What happens later in
 /// other threads knows of it by the same means by which they know that.
-inline void end_era() { current_era.fetch_add(1, std::memory_order_relaxed); }
+inline void end_epoch() { current_epoch.fetch_add(1, std::memory_order_relaxed); }
 
 }  // namespace rondo::mpi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which of two rivals is faster, by what some calls of each took on a machine that disturbs calls. Without <mpi.h>.
+// Which of two contenders is faster, by what some calls of each took on a machine that disturbs calls. Without <mpi.h>.
 //
 // A disturbance makes a call longer, never shorter, by any amount, and may strike half of the calls. So a mean says
 // nothing, and neither does the fastest of a few calls: all of them may have been struck. What counts is whose calls
@@ -17,11 +17,13 @@
 #include <span>
 #include <utility>
 
-namespace rondo::mpi {
+namespace rondo::guard {
 
-enum class Rival : std::uint8_t { rondo, library };
+enum class Contender : std::uint8_t { rondo, library };
 
-constexpr Rival other(Rival rival) { return rival == Rival::rondo ? Rival::library : Rival::rondo; }
+constexpr Contender other(Contender contender) {
+    return contender == Contender::rondo ? Contender::library : Contender::rondo;
+}
 
 struct Comparison {
     enum class Finding : std::uint8_t {
@@ -30,7 +32,7 @@ struct Comparison {
         clear
     };
     Finding finding = Finding::noise;
-    Rival faster = Rival::rondo;
+    Contender faster = Contender::rondo;
     float rondo = 0, library = 0;  ///< what an undisturbed call of each takes, by estimate
 
     /// Both call for something to be gained, or lost.
@@ -44,7 +46,7 @@ struct Comparison {
     /// By so many standard deviations the order of all calls differs from that of alike ones in one of 200 comparisons.
     static constexpr float deviations = 2.81F;
     /// Fewer calls than `few` cannot be so certain by their order alone: of two, three or four calls each, the gap
-    /// between the rivals is also so many times as wide as that between the calls of one.
+    /// between the contenders is also so many times as wide as that between the calls of one.
     static constexpr std::array<float, 3> gaps = {8, 3, 1};
     /// A larger ratio than this is not believed then: all calls of one may have been struck by the same disturbance.
     static constexpr float plausible = 8;
@@ -52,7 +54,7 @@ struct Comparison {
     static constexpr int few = 5;
 };
 
-/// So many of the fastest of `calls` calls of each are those of one rival by mere chance in one of a hundred
+/// So many of the fastest of `calls` calls of each are those of one contender by mere chance in one of a hundred
 /// comparisons, or less; more than `calls` if there are too few.
 constexpr int fastest_needed(int calls) {
     double chance = 2;
@@ -64,7 +66,7 @@ constexpr int fastest_needed(int calls) {
 }
 
 /// By how many standard deviations the order of all calls differs from that of alike ones: how few pairs of a call of
-/// each have the faster rival's call, taken `margin` times as long, behind the other's. Both are of the same size.
+/// each have the faster contender's call, taken `margin` times as long, behind the other's. Both are of the same size.
 inline float deviations_of_order(std::span<const float> fast, std::span<const float> slow, float margin) {
     const auto calls = static_cast<float>(fast.size());
     float reversed = 0;
@@ -77,7 +79,7 @@ inline float deviations_of_order(std::span<const float> fast, std::span<const fl
     return (calls * calls / 2 - reversed) / (calls * std::sqrt((2 * calls + 1) / 12));
 }
 
-/// Compares the times of calls, as many of one rival as of the other. Sorts them.
+/// Compares the times of calls, as many of one contender as of the other. Sorts them.
 inline Comparison compare(std::span<float> rondo, std::span<float> library) {
     Comparison found;
     const auto calls = static_cast<int>(std::min(rondo.size(), library.size()));
@@ -88,8 +90,8 @@ inline Comparison compare(std::span<float> rondo, std::span<float> library) {
     const auto typical = static_cast<std::size_t>(std::max(1, calls / 4) - 1);
     found.rondo = rondo[typical];
     found.library = library[typical];
-    found.faster = found.rondo <= found.library ? Rival::rondo : Rival::library;
-    const auto [fast, slow] = found.faster == Rival::rondo ? std::pair(rondo, library) : std::pair(library, rondo);
+    found.faster = found.rondo <= found.library ? Contender::rondo : Contender::library;
+    const auto [fast, slow] = found.faster == Contender::rondo ? std::pair(rondo, library) : std::pair(library, rondo);
     const std::size_t last = fast.size() - 1;
     if (calls >= 2 && std::max(fast[last], slow[last]) <= std::min(fast[0], slow[0]) * Comparison::margin) {
         found.finding = Comparison::Finding::alike;
@@ -116,4 +118,4 @@ inline Comparison compare(std::span<float> rondo, std::span<float> library) {
     return found;
 }
 
-}  // namespace rondo::mpi
+}  // namespace rondo::guard

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rondo/interposer/roll_call.hpp"
+#include "rondo/guard/agreement.hpp"
 
 #include <sched.h>
 
@@ -10,16 +10,16 @@
 #include <cstdint>
 #include <mutex>
 
-#include "rondo/interposer/report.hpp"
+#include "rondo/backends/mpi/clock.hpp"
 
-namespace rondo::interposer {
+namespace rondo::guard {
 namespace {
 
-constexpr std::uint64_t patience = 1'000'000'000;  // nanoseconds
+constexpr std::uint64_t timeout = 1'000'000'000;  // nanoseconds
 constexpr int polls_at_once = 64;
 /// Of this process, on whatever communicators: these may be many, and do not know of each other.
-constexpr int most_waits_in_vain = 3;
-std::atomic<int> waits_in_vain{0};
+constexpr int most_timeouts = 3;
+std::atomic<int> timeouts{0};
 
 /// A rank says as many words as it hears, whatever happens: to the rank 1 further on and from that 1 before, then 2, 4
 /// and so on, around the circle. Who has heard them all has heard of everybody. That is done twice. The first words say
@@ -36,7 +36,7 @@ class Words {
     [[nodiscard]] int count() const { return 2 * half_; }
     /// The first one that is an answer.
     [[nodiscard]] int answers() const { return half_; }
-    void say(int word, RollCall what, MPI_Request& request) const {
+    void say(int word, Attendance what, MPI_Request& request) const {
         static const int words[] = {0, 1, 2};
         const Rank beyond = route_->rank - (size_ - distance(word));
         const Rank to = beyond >= 0 ? beyond : beyond + size_;
@@ -62,19 +62,19 @@ class Words {
     int half_;
 };
 
-/// The messages that a rank sends and receives in one roll call. Those that have not arrived when it goes on are left
-/// for later.
+/// The messages that a rank sends and receives in one timed barrier. Those that have not arrived when it goes on are
+/// left for later.
 struct Answer {
     static constexpr int most_words = 2 * 31;  // ranks are ints
     enum class State : std::uint8_t { unused, given, left };
 
     State state = State::unused;
     int words = 0;
-    std::array<int, most_words> heard{};  // a RollCall each
+    std::array<int, most_words> heard{};  // a Attendance each
     std::array<MPI_Request, most_words> hearing{}, saying{};
     mpi::Context context;
 
-    [[nodiscard]] RollCall word(int number) const { return static_cast<RollCall>(heard[std::size_t(number)]); }
+    [[nodiscard]] Attendance word(int number) const { return static_cast<Attendance>(heard[std::size_t(number)]); }
 };
 
 std::mutex mutex;  // of all states
@@ -131,42 +131,42 @@ void leave(Answer& answer, const mpi::Communicator& communicator) {
 /// Somebody goes on, or has gone on, without the others.
 bool is_given_up(Answer& answer) {
     for (int word = 0; word < answer.words; ++word) {
-        if (is_done(answer.hearing[std::size_t(word)]) && answer.word(word) == RollCall::not_all_here) return true;
+        if (is_done(answer.hearing[std::size_t(word)]) && answer.word(word) == Attendance::not_all_here) return true;
     }
     return false;
 }
 
 /// The word of a rank that may be late. Nobody waits for it longer than until then.
-RollCall await(Answer& answer, int word, std::uint64_t until) {
+Attendance await(Answer& answer, int word, std::uint64_t until) {
     do {
         for (int poll = 0; poll < polls_at_once; ++poll) {
             if (is_done(answer.hearing[std::size_t(word)])) return answer.word(word);
         }
-        if (is_given_up(answer)) return RollCall::not_all_here;
+        if (is_given_up(answer)) return Attendance::not_all_here;
         sched_yield();
-    } while (waits_in_vain < most_waits_in_vain && now() < until);
-    ++waits_in_vain;
-    return RollCall::not_all_here;
+    } while (timeouts < most_timeouts && mpi::now() < until);
+    ++timeouts;
+    return Attendance::not_all_here;
 }
 
 /// The word of a rank that is here: the library knows best how to wait for it.
-RollCall await(Answer& answer, int word) {
+Attendance await(Answer& answer, int word) {
     mpi::library().Wait(&answer.hearing[std::size_t(word)], MPI_STATUS_IGNORE);
     return answer.word(word);
 }
 
-RollCall speak(Answer& answer, const Words& words, RollCall own) {
-    const std::uint64_t until = now() + patience;
+Attendance speak(Answer& answer, const Words& words, Attendance own) {
+    const std::uint64_t until = mpi::now() + timeout;
     answer.words = words.count();
-    answer.heard.fill(static_cast<int>(RollCall::not_all_here));  // of a word that never comes
+    answer.heard.fill(static_cast<int>(Attendance::not_all_here));  // of a word that never comes
     answer.hearing.fill(mpi::library().request_null);
     answer.saying.fill(mpi::library().request_null);
     for (int word = 0; word < words.count(); ++word) {
         words.hear(word, answer.heard[std::size_t(word)], answer.hearing[std::size_t(word)]);
     }
-    RollCall said = RollCall::all_ready;
+    Attendance said = Attendance::all_ready;
     int word = 0;
-    for (; word < words.count() && said != RollCall::not_all_here; ++word) {
+    for (; word < words.count() && said != Attendance::not_all_here; ++word) {
         const bool is_answer = word >= words.answers();
         if (word == words.answers()) said = own;
         words.say(word, said, answer.saying[std::size_t(word)]);
@@ -176,20 +176,20 @@ RollCall speak(Answer& answer, const Words& words, RollCall own) {
     return said;
 }
 
-/// The roll call of a rank that has left too many answers to keep one more: it goes on. What the others say is of no
-/// matter to it.
-RollCall go_on(const Words& words, const mpi::Communicator& communicator) {
+/// The timed barrier of a rank that has left too many answers to keep one more: it goes on. What the others say is of
+/// no matter to it.
+Attendance go_on(const Words& words, const mpi::Communicator& communicator) {
     static int of_no_matter = 0;
     for (int word = 0; word < words.count(); ++word) {
         MPI_Request hearing = mpi::library().request_null, saying = hearing;
         words.hear(word, of_no_matter, hearing);
-        words.say(word, RollCall::not_all_here, saying);
+        words.say(word, Attendance::not_all_here, saying);
         for (MPI_Request* const each : {&hearing, &saying}) {
             if (*each != mpi::library().request_null) mpi::library().Request_free(each);
         }
     }
     mpi::world().share(communicator.context());  // for ever
-    return RollCall::not_all_here;
+    return Attendance::not_all_here;
 }
 
 /// The library ends sends by itself.
@@ -207,28 +207,35 @@ void take_back(Answer& answer) {
 
 }  // namespace
 
-RollCall roll_call(const mpi::Communicator& communicator, MPI_Comm comm, bool ready, bool call_waits_for_all) {
-    const RollCall own = ready ? RollCall::all_ready : RollCall::not_all_ready;
+Attendance timed_barrier(const mpi::Communicator& communicator, MPI_Comm comm, bool ready, bool call_waits_for_all) {
+    const Attendance own = ready ? Attendance::all_ready : Attendance::not_all_ready;
     if (call_waits_for_all) {
         static const MPI_Datatype type = MPI_INT;
         static const MPI_Op least = MPI_MIN;
         int answer = static_cast<int>(own);
         const bool agreed = mpi::library().Allreduce(MPI_IN_PLACE, &answer, 1, type, least, comm) == MPI_SUCCESS;
-        return agreed ? static_cast<RollCall>(answer) : RollCall::not_all_ready;
+        return agreed ? static_cast<Attendance>(answer) : Attendance::not_all_ready;
     }
     const Words words(communicator);
     Answer* const answer = take_answer();
     if (answer == nullptr) return go_on(words, communicator);
-    const RollCall outcome = speak(*answer, words, own);
+    const Attendance outcome = speak(*answer, words, own);
     leave(*answer, communicator);
     return outcome;
 }
 
-void end_roll_calls() {
+bool exchange_times(MPI_Comm comm, Trial::Times& times) {
+    static const MPI_Datatype type = MPI_FLOAT;
+    static const MPI_Op slowest = MPI_MAX;
+    const auto count = static_cast<int>(times.size());
+    return mpi::library().Allreduce(MPI_IN_PLACE, times.data(), count, type, slowest, comm) == MPI_SUCCESS;
+}
+
+void end_timed_barriers() {
     const std::lock_guard lock(mutex);
-    const std::uint64_t until = now() + patience;
+    const std::uint64_t until = mpi::now() + timeout;
     while (!forget_those_that_are_over()) {
-        if (now() >= until) {
+        if (mpi::now() >= until) {
             for (Answer& each : answers) {
                 if (each.state == Answer::State::left) take_back(each);
             }
@@ -238,4 +245,4 @@ void end_roll_calls() {
     }
 }
 
-}  // namespace rondo::interposer
+}  // namespace rondo::guard

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rondo/interposer/learned.hpp"
+#include "rondo/guard/history.hpp"
 
 #include <unistd.h>
 
@@ -10,15 +10,19 @@
 #include <span>
 #include <utility>
 
+#include "rondo/backends/mpi/warn.hpp"
 #include "rondo/backends/mpi/world.hpp"
 #include "rondo/core/error.hpp"
 #include "rondo/core/version.hpp"
-#include "rondo/interposer/runtime.hpp"
 #include "rondo/selection/text_file.hpp"
 #include "rondo/selection/verdict_file.hpp"
 
-namespace rondo::interposer {
+namespace rondo::guard {
 namespace {
+
+constexpr double nanosecond = 1e-9;  // trials count these, verdicts seconds
+
+float nanoseconds(double seconds) { return static_cast<float>(seconds / nanosecond); }
 
 /// 2026-11-23, so many days before now.
 std::string day_before(int days) {
@@ -31,7 +35,7 @@ std::string day_before(int days) {
     return {text.data(), length};
 }
 
-/// Machines change, and a duel may have been misled, the more easily the fewer calls were compared: it is fought anew
+/// Machines change, and a trial may have been misled, the more easily the fewer calls were compared: it is run anew
 /// after as many days as there were calls of each, and after a week at the latest. Not where that would change the last
 /// bits of results.
 constexpr int days_to_hold = 7;
@@ -54,7 +58,7 @@ std::string content(const std::string& path) {
         verdicts.remove_if([](const Verdict& each) { return !holds(each); });
         return verdicts.empty() ? "" : verdicts.text();
     } catch (const Error& error) {
-        warn(error.what());
+        mpi::warn(error.what());
         return "";
     }
 }
@@ -65,16 +69,28 @@ Shape shape_of(const mpi::Communicator& communicator) {
 
 Shape shape_of(const mpi::World& world) { return Shape::of(world.size(), world.whole_spread(), world.shares_memory()); }
 
-__attribute__((destructor)) void write_what_was_learned() { learned().write(); }
+/// The next run goes on with calls that are about as long as those of this one.
+std::optional<Trial> begun_trial(const Verdict& verdict, const Trial& fresh) {
+    Trial trial(fresh.key(), verdict.bytes, fresh.chosen());
+    if (!trial.compares_calls_of(fresh.bytes())) return std::nullopt;
+    Trial::Times times{};
+    const std::size_t known = std::min(verdict.begun.size(), times.size());
+    std::transform(verdict.begun.begin(), verdict.begun.begin() + static_cast<std::ptrdiff_t>(known), times.begin(),
+                   nanoseconds);
+    trial.resume(std::span(times).first(known));
+    return trial;
+}
+
+__attribute__((destructor)) void write_what_was_learned() { history().write(); }
 
 }  // namespace
 
-Learned& learned() {
-    static Learned& what = *new Learned;
+History& history() {
+    static History& what = *new History;
     return what;
 }
 
-void Learned::open(const std::string& directory, const std::string& library_version, std::uint64_t machine) {
+void History::open(const std::string& directory, const std::string& library_version, std::uint64_t machine) {
     mpi::World& world = mpi::world();
     if (!world.agreed() || world.ranks_disagree()) return;
     std::string path, text;
@@ -102,40 +118,54 @@ void Learned::open(const std::string& directory, const std::string& library_vers
     else used_.clear();
 }
 
-const Verdict* Learned::find(const mpi::DuelKind& kind, const Choice& choice, const Shape& shape) const noexcept {
-    return before_.find(collectives()[kind.collective].name, kind.length, kind.commutative, kind.rounding, shape,
-                        choice);
+const Verdict* History::find(const TrialKey& key, const Choice& choice, const Shape& shape) const noexcept {
+    return before_.find(collectives()[key.collective].name, key.length, key.commutative, key.rounding, shape, choice);
 }
 
-const Verdict* Learned::verdict(const mpi::DuelKind& kind, const Choice& choice,
-                                const mpi::Communicator& communicator) noexcept {
+const Verdict* History::use_verdict(const TrialKey& key, const Choice& choice,
+                                    const mpi::Communicator& communicator) noexcept {
     const mpi::World& world = mpi::world();
     if (before_.empty()) return nullptr;
-    const Verdict* verdict = find(kind, choice, shape_of(communicator));
+    const Verdict* verdict = find(key, choice, shape_of(communicator));
     if (verdict != nullptr && verdict->is_begun() && keeps_begun(communicator)) return verdict;
-    if (verdict == nullptr || verdict->is_begun()) verdict = find(kind, choice, shape_of(world));
+    if (verdict == nullptr || verdict->is_begun()) verdict = find(key, choice, shape_of(world));
     if (verdict == nullptr || verdict->is_begun()) return nullptr;
     const std::lock_guard lock(mutex_);
     used_[static_cast<std::size_t>(verdict - before_.all().data())] = true;
     return verdict;
 }
 
-void Learned::note(const mpi::Duel& duel, const mpi::Communicator& communicator) noexcept try {
-    const bool is_begun = !duel.is_over() || duel.is_undecided();
+std::optional<Trial> History::take_up(const Trial& fresh, const mpi::Communicator& communicator) noexcept {
+    const Choice& choice = *static_cast<const Choice*>(fresh.chosen());
+    const Verdict* const verdict = use_verdict(fresh.key(), choice, communicator);
+    if (verdict == nullptr) return std::nullopt;
+    if (verdict->is_begun()) return begun_trial(*verdict, fresh);
+    Trial trial = fresh;
+    if (verdict->is_compared()) {
+        trial.settle(verdict->is_lost() ? Contender::library : Contender::rondo, nanoseconds(verdict->rondo),
+                     nanoseconds(verdict->library));
+    } else {
+        trial.settle_uncompared();
+    }
+    return trial;
+}
+
+void History::note(const Trial& trial, const mpi::Communicator& communicator) noexcept try {
+    const bool is_begun = !trial.is_over() || trial.is_undecided();
     if (mpi::world().rank() != 0 || (is_begun && !keeps_begun(communicator))) return;
-    const mpi::DuelKind& kind = duel.kind();
-    Verdict verdict{.collective = &collectives()[kind.collective],
-                    .bytes = duel.bytes(),
-                    .commutative = kind.commutative,
-                    .rounding = kind.rounding,
+    const TrialKey& key = trial.key();
+    Verdict verdict{.collective = &collectives()[key.collective],
+                    .bytes = trial.bytes(),
+                    .commutative = key.commutative,
+                    .rounding = key.rounding,
                     .shape = shape_of(communicator),
-                    .choice = *static_cast<const Choice*>(duel.chosen()),
-                    .rondo = duel.time_of(mpi::Rival::rondo) * nanosecond,
-                    .library = duel.time_of(mpi::Rival::library) * nanosecond,
-                    .calls = duel.timed_calls() / 2,
+                    .choice = *static_cast<const Choice*>(trial.chosen()),
+                    .rondo = trial.time_of(Contender::rondo) * nanosecond,
+                    .library = trial.time_of(Contender::library) * nanosecond,
+                    .calls = trial.timed_calls() / 2,
                     .day = day_before(0)};
     if (is_begun) {
-        const auto times = std::span(duel.times()).first(static_cast<std::size_t>(duel.timed_calls()));
+        const auto times = std::span(trial.times()).first(static_cast<std::size_t>(trial.timed_calls()));
         verdict.begun.resize(times.size());
         std::ranges::transform(times, verdict.begun.begin(), [](float time) { return time * nanosecond; });
     }
@@ -143,21 +173,21 @@ void Learned::note(const mpi::Duel& duel, const mpi::Communicator& communicator)
     const auto is_unseen = [](double time) { return time > longest; };  // nobody saw the end of such a call
     if (is_unseen(verdict.rondo) || is_unseen(verdict.library) || std::ranges::any_of(verdict.begun, is_unseen)) return;
     const std::lock_guard lock(mutex_);
-    // Of several duels about the same, one may be over.
+    // Of several trials about the same, one may be over.
     const auto says_more = [&](const Verdict& each) {
         return each.is_about(verdict) && each.certainty() > verdict.certainty();
     };
     if (std::ranges::none_of(fresh_.all(), says_more)) fresh_.add(std::move(verdict));
 } catch (const std::bad_alloc&) {
-    return;  // the next run has the same duel
+    return;  // the next run has the same trial
 }
 
-bool Learned::keeps_begun(const mpi::Communicator& communicator) const {
+bool History::keeps_begun(const mpi::Communicator& communicator) const {
     const mpi::World& world = mpi::world();
     return opened_ && world.is_serial() && communicator.size() == world.size();
 }
 
-std::vector<Learned::Known> Learned::known() {
+std::vector<History::Known> History::known() {
     const std::lock_guard lock(mutex_);
     std::vector<Known> known;
     for (std::size_t i = 0; i < used_.size(); ++i) {
@@ -172,7 +202,7 @@ std::vector<Learned::Known> Learned::known() {
 }
 
 /// Not in a child of the process.
-void Learned::write() {
+void History::write() {
     if (path_.empty() || fresh_.empty() || process_ != getpid()) return;
     try {
         const std::string problem = update_verdicts(path_, [this, limit = day_before(days_to_keep)](Verdicts& kept) {
@@ -186,10 +216,10 @@ void Learned::write() {
                 if (!is_known) kept.add(each);
             }
         });
-        if (!problem.empty()) warn(("what was learned is lost: " + problem).c_str());
+        if (!problem.empty()) mpi::warn(("what was learned is lost: " + problem).c_str());
     } catch (const std::bad_alloc&) {
-        warn("what was learned is lost: no memory");
+        mpi::warn("what was learned is lost: no memory");
     }
 }
 
-}  // namespace rondo::interposer
+}  // namespace rondo::guard

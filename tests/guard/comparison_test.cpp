@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rondo/backends/mpi/comparison.hpp"
+#include "rondo/guard/comparison.hpp"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-namespace rondo::mpi {
+namespace rondo::guard {
 namespace {
 
 using Finding = Comparison::Finding;
@@ -23,7 +23,7 @@ TEST(Comparison, counts_on_no_more_chance_than_one_in_a_hundred) {
 
 TEST(Comparison, of_two_calls_each_needs_a_wide_gap) {
     EXPECT_EQ(compared({1, 1.02F}, {1.5F, 1.52F}).finding, Finding::clear);
-    EXPECT_EQ(compared({1.5F, 1.52F}, {1, 1.02F}).faster, Rival::library);
+    EXPECT_EQ(compared({1.5F, 1.52F}, {1, 1.02F}).faster, Contender::library);
     EXPECT_EQ(compared({1, 1.2F}, {1.5F, 1.7F}).finding, Finding::noise);  // wider apart than half of the gap
     EXPECT_EQ(compared({1, 1}, {1.08F, 1.08F}).finding, Finding::noise);   // who knows
     EXPECT_EQ(compared({1, 1, 1.1F}, {1.5F, 1.5F, 1.55F}).finding, Finding::clear);
@@ -43,7 +43,7 @@ TEST(Comparison, knows_disturbed_calls_from_slow_ones) {
     const std::vector<float> fast = {1, 1, 9, 1, 1, 90, 1, 1}, slow = {1.3F, 1.3F, 9, 1.3F, 70, 1.3F, 1.3F, 1.3F};
     const Comparison found = compared(slow, fast);
     EXPECT_EQ(found.finding, Finding::clear);
-    EXPECT_EQ(found.faster, Rival::library);
+    EXPECT_EQ(found.faster, Contender::library);
     EXPECT_FLOAT_EQ(found.rondo, 1.3F);
     EXPECT_FLOAT_EQ(found.library, 1);
 }
@@ -56,8 +56,8 @@ TEST(Comparison, is_not_spoiled_by_a_few_lucky_calls) {
                                         5.49F, 6.18F, 3.45F, 6.04F, 5.81F, 3.37F, 4.88F, 3.43F};
     const Comparison found = compared(rondo, library);
     EXPECT_EQ(found.finding, Finding::clear);
-    EXPECT_EQ(found.faster, Rival::rondo);
-    EXPECT_EQ(compared(library, rondo).faster, Rival::library);
+    EXPECT_EQ(found.faster, Contender::rondo);
+    EXPECT_EQ(compared(library, rondo).faster, Contender::library);
 }
 
 TEST(Comparison, does_not_call_alike_what_only_begins_alike) {
@@ -75,4 +75,4 @@ TEST(Comparison, finds_no_difference_where_there_is_none_worth_speaking_of) {
 }
 
 }  // namespace
-}  // namespace rondo::mpi
+}  // namespace rondo::guard

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What duels have shown: those of earlier runs, which all ranks know, and those of this one, which rank 0 of the world
+// What trials have shown: those of earlier runs, which all ranks know, and those of this one, which rank 0 of the world
 // keeps for the next.
 #pragma once
 
@@ -10,25 +10,24 @@
 #include <vector>
 
 #include "rondo/backends/mpi/communicator.hpp"
+#include "rondo/guard/trial.hpp"
 #include "rondo/selection/verdicts.hpp"
 
-namespace rondo::interposer {
+namespace rondo::guard {
 
-constexpr double nanosecond = 1e-9;  ///< Duels count these, verdicts seconds.
-
-class Learned {
+class History {
   public:
     /// In MPI_Init, on all ranks that have agreed, after it is known where they are: rank 0 reads what it finds in the
     /// directory about this library, machine and version of Rondo, and tells the others. When the process ends, rank 0
     /// writes what is new.
     void open(const std::string& directory, const std::string& library_version, std::uint64_t machine);
 
-    /// Of a duel about such calls and this choice in an earlier run; nullptr if there was none. Equal on all ranks. On
-    /// a part of the world, a verdict about the world will do. On the whole it may only be begun.
-    const Verdict* verdict(const mpi::DuelKind& kind, const Choice& choice,
-                           const mpi::Communicator& communicator) noexcept;
-    /// A duel is over, or the ranks have agreed on what its calls took so far.
-    void note(const mpi::Duel& duel, const mpi::Communicator& communicator) noexcept;
+    /// A trial of such calls as an earlier run left it, with what is fresh of this one; nothing if there was none.
+    /// Equal on all ranks. On a part of the world, a verdict about the world will do. On the whole it may only be
+    /// begun.
+    std::optional<Trial> take_up(const Trial& fresh, const mpi::Communicator& communicator) noexcept;
+    /// A trial is over, or the ranks have agreed on what its calls took so far.
+    void note(const Trial& trial, const mpi::Communicator& communicator) noexcept;
 
     /// For reports: verdicts that are new, and those that have been made use of.
     struct Known {
@@ -37,14 +36,16 @@ class Learned {
     };
     [[nodiscard]] std::vector<Known> known();
 
-    /// Duels there that have not ended when the program ends go on in the next run: those of the world, whose verdicts
+    /// Trials there that have not ended when the program ends go on in the next run: those of the world, whose verdicts
     /// its parts take over. Equal on all ranks.
     [[nodiscard]] bool keeps_begun(const mpi::Communicator& communicator) const;
 
     void write();
 
   private:
-    const Verdict* find(const mpi::DuelKind& kind, const Choice& choice, const Shape& shape) const noexcept;
+    const Verdict* use_verdict(const TrialKey& key, const Choice& choice,
+                               const mpi::Communicator& communicator) noexcept;
+    const Verdict* find(const TrialKey& key, const Choice& choice, const Shape& shape) const noexcept;
 
     std::mutex mutex_;  // of what follows
     bool opened_ = false;
@@ -55,6 +56,6 @@ class Learned {
 };
 
 /// Of this process. Never destroyed.
-Learned& learned();
+History& history();
 
-}  // namespace rondo::interposer
+}  // namespace rondo::guard

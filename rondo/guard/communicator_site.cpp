@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/guard/communicator_site.hpp"
+
+#include "rondo/backends/mpi/clock.hpp"
+#include "rondo/guard/agreement.hpp"
+#include "rondo/guard/history.hpp"
+
+namespace rondo::guard {
+namespace {
+
+using OfCommunicator = StoredTrials<24>;
+using OfWorld = StoredTrials<128>;
+
+/// All communicators of all ranks share theirs: who sees one of their calls before another does so everywhere. Where
+/// every thread may make calls of its own, ranks may see those of different communicators in different orders; else
+/// they do not, or could wait for each other.
+Trials trials_of(mpi::Communicator& communicator) {
+    mpi::World& world = mpi::world();
+    const bool on_one_node = communicator.spread().nodes.most == 1;
+    TrialTable* const shared = world.is_serial() ? &world.slot().get<OfWorld>().table : nullptr;
+    if (shared != nullptr && communicator.size() == world.size()) return {*shared, nullptr, on_one_node};
+    return {communicator.slot().get<OfCommunicator>().table, shared, on_one_node};
+}
+
+}  // namespace
+
+CommunicatorSite::CommunicatorSite(mpi::Communicator& communicator, MPI_Comm comm, bool call_waits_for_all)
+    : Site(trials_of(communicator), call_waits_for_all), communicator_(communicator), comm_(comm) {}
+
+Attendance CommunicatorSite::come_together(bool ready) {
+    return timed_barrier(communicator_, comm_, ready, call_waits_for_all());
+}
+
+void CommunicatorSite::meet() { mpi::library().Barrier(comm_); }
+
+bool CommunicatorSite::agree_on(Trial::Times& times) { return exchange_times(comm_, times); }
+
+std::optional<Trial> CommunicatorSite::take_up(const Trial& fresh) { return history().take_up(fresh, communicator_); }
+
+bool CommunicatorSite::keeps_begun() const { return history().keeps_begun(communicator_); }
+
+void CommunicatorSite::note(const Trial& trial) { history().note(trial, communicator_); }
+
+void CommunicatorSite::start_clock() {
+    watched_before_ = mpi::watch(&communicator_);
+    start_ = mpi::now();
+}
+
+std::optional<float> CommunicatorSite::stop_clock() {
+    const std::uint64_t end = mpi::now();
+    if (mpi::watch(watched_before_) != &communicator_) return std::nullopt;
+    return static_cast<float>(end - start_);
+}
+
+}  // namespace rondo::guard

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "rondo/backends/mpi/communicator.hpp"
+#include "rondo/guard/site.hpp"
+
+namespace rondo::guard {
+
+/// A communicator of the program, where its ranks really are.
+class CommunicatorSite final : public Site {
+  public:
+    /// `communicator`: the state of `comm`. Borrows it.
+    CommunicatorSite(mpi::Communicator& communicator, MPI_Comm comm, bool call_waits_for_all);
+
+    Attendance come_together(bool ready) override;
+    void meet() override;
+    bool agree_on(Trial::Times& times) override;
+    std::optional<Trial> take_up(const Trial& fresh) override;
+    [[nodiscard]] bool keeps_begun() const override;
+    void note(const Trial& trial) override;
+    void start_clock() override;
+    std::optional<float> stop_clock() override;
+
+  private:
+    mpi::Communicator& communicator_;
+    MPI_Comm comm_;
+    const mpi::Communicator* watched_before_ = nullptr;
+    std::uint64_t start_ = 0;
+};
+
+}  // namespace rondo::guard

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/guard/guard.hpp"
+
+#include "rondo/backends/mpi/epoch.hpp"
+
+namespace rondo::guard {
+namespace {
+
+/// Ranks do not come together for such calls. The next run shall not wait for them again.
+void end_uncompared(Trial& trial, Site& site) {
+    const bool has_verdict = trial.revalidates();  // which stays
+    trial.abandon();
+    if (!has_verdict) site.note(trial);
+}
+
+/// Ranks have waited for each other, all of them know, and perhaps it was once too often.
+void record_timeout(Trial& trial, Site& site) {
+    site.trials().count_timeout();
+    if (trial.revalidates() || !site.trials().may_wait()) end_uncompared(trial, site);
+}
+
+}  // namespace
+
+const char* reason_of(const Trial& lost) {
+    if (lost.is_uncompared()) return not_compared;
+    return lost.is_undecided() ? too_busy : faster_here;
+}
+
+Trial* join(const Trial& fresh, Site& site) {
+    return site.trials().join(fresh, [&] { return site.take_up(fresh); });
+}
+
+Trial* begin_call(const Trial& fresh, Site& site) {
+    Trial* const trial = join(fresh, site);
+    if (trial != nullptr) trial->count_call();
+    return trial;
+}
+
+bool bring_together(Trial& trial, Site& site, bool is_ready) {
+    if (!site.call_waits_for_all() && !site.trials().may_wait()) {
+        end_uncompared(trial, site);
+        return false;
+    }
+    switch (site.come_together(is_ready)) {
+        case Attendance::all_ready: return true;
+        case Attendance::not_all_ready: trial.skip(); break;
+        case Attendance::not_all_here: record_timeout(trial, site); break;
+    }
+    return false;
+}
+
+void judge_if_due(Trial& trial, Site& site) {
+    const bool keeps_begun = trial.is_worth_keeping() && site.keeps_begun();
+    if (!trial.is_due() && !keeps_begun) return;
+    const bool may_be_apart = trial.is_in_row() && !trial.key().rounding;
+    if (may_be_apart && !bring_together(trial, site, true)) {
+        if (!trial.is_over()) trial.forget_row();
+        return;
+    }
+    Trial::Times times = trial.times();
+    if (!site.agree_on(times)) {
+        trial.abandon();
+        return;
+    }
+    const bool had_verdict = trial.revalidates();
+    const Contender before = trial.winner();
+    trial.judge(times);
+    // Each rank remembers calls of its own that went the old way, on other communicators and of other roots, too.
+    if (trial.is_over() && had_verdict && trial.winner() != before) mpi::end_epoch();
+    const bool is_verdict = trial.is_over() && !trial.is_undecided();
+    if (is_verdict || (keeps_begun && trial.timed_calls() > 0)) site.note(trial);
+}
+
+}  // namespace rondo::guard

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the rules have chosen is compared with the library's own collective while the program runs. Without <mpi.h>.
+//
+// A call whose choice is in doubt first goes through `begin_call`. Its trial says what becomes of it then: it is
+// compared (`compare`, or `compare_twice` where bits depend on who carries it out), or one of both has it.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "rondo/guard/site.hpp"
+
+namespace rondo::guard {
+
+/// Reasons why the library has calls, as reports have them.
+constexpr const char* compared = "while Rondo's choice is in doubt";
+constexpr const char* faster_here = "faster here than Rondo's choice";
+constexpr const char* not_compared = "ranks do not come together to compare";
+constexpr const char* too_busy = "the machine is too busy to compare";
+
+/// Why the library has the calls of a trial that was lost.
+const char* reason_of(const Trial& lost);
+
+/// The trial of such calls, known or new; nullptr if there are too many. Counts nothing.
+Trial* join(const Trial& fresh, Site& site);
+/// Joins it, and counts the call. Once for each call, on every rank that does not go the shortest way, whatever else
+/// the rank remembers.
+Trial* begin_call(const Trial& fresh, Site& site);
+
+/// Waits for all ranks. True if they are here, and ready. Else all of them know that, and the trial has noticed it.
+bool bring_together(Trial& trial, Site& site, bool is_ready);
+/// The ranks agree on what their calls took, if it is time to, or the next run can go on from there.
+void judge_if_due(Trial& trial, Site& site);
+
+/// The next call that is compared begins. True if it is to be timed: all ranks are there for it, and `is_ready()`, or
+/// have been when the row began. Else the stand-in that the trial had before has it.
+template <class IsReady>
+bool begin_timed_call(Trial& trial, Site& site, IsReady&& is_ready) {
+    if (trial.is_stuck()) {
+        trial.abandon();
+        return false;
+    }
+    if (!trial.times_next()) {
+        trial.begin_call();
+        return false;
+    }
+    return !trial.needs_all_ranks() || bring_together(trial, site, is_ready());
+}
+
+/// Times a call by the contender whose turn it is. False if the communicator is gone after it, and the trial with it.
+template <class CarryOut>
+bool time_call(Trial& trial, Site& site, int& error, CarryOut&& carry_out) {
+    const Contender contender = trial.next();
+    trial.begin_call();
+    site.start_clock();
+    error = carry_out(contender);
+    const std::optional<float> time = site.stop_clock();
+    if (time) trial.record(*time);
+    return time.has_value();
+}
+
+/// A call that is part of a trial: `carry_out(contender)` by the one whose turn it is. Returns what that returns.
+template <class CarryOut>
+int compare(Trial& trial, Site& site, CarryOut&& carry_out) {
+    const Contender stand_in = trial.stand_in();
+    if (!begin_timed_call(trial, site, [] { return true; })) return carry_out(stand_in);
+    int error = 0;
+    if (time_call(trial, site, error, carry_out)) judge_if_due(trial, site);
+    return error;
+}
+
+/// The same where bits depend on who carries the call out: the library does before Rondo, whose result is left.
+/// `rehearsal`: the library's calls. If this one is timed, it has to prepare(); it is true if both can carry the call
+/// out on this rank. Before each of its calls, and after the last one, it has to take_input(); before Rondo's call is
+/// repeated, to give_back_input(). `carry_out(is_last)`: only the last time counts as a call of the program.
+template <class Rehearsal, class CarryOut>
+int compare_twice(Trial& trial, Site& site, Rehearsal&& rehearsal, CarryOut&& carry_out) {
+    if (!begin_timed_call(trial, site, [&] { return rehearsal.prepare(); })) return carry_out(true);
+    int error = 0;
+    const int repetitions = trial.repetitions();
+    for (int call = 0; call < repetitions; ++call) {
+        rehearsal.take_input();
+        if (!time_call(trial, site, error, [&](Contender) { return rehearsal.carry_out(); })) return error;
+    }
+    rehearsal.take_input();
+    site.meet();
+    for (int call = 0; call < repetitions; ++call) {
+        if (call > 0) rehearsal.give_back_input();
+        const bool is_last = call + 1 == repetitions;
+        if (!time_call(trial, site, error, [&](Contender) { return carry_out(is_last); })) return error;
+    }
+    judge_if_due(trial, site);
+    return error;
+}
+
+}  // namespace rondo::guard

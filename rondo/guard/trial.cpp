@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/guard/trial.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+namespace rondo::guard {
+
+Trial::Trial(TrialKey key, std::int64_t bytes, const void* chosen)
+    : key_(key), bytes_(bytes), chosen_(chosen), takes_effect_(!key.rounding) {
+    begin_series(false);
+}
+
+void Trial::settle_uncompared() {
+    abandon();
+    winner_ = Contender::library;
+    takes_effect_ = true;
+}
+
+void Trial::settle(Contender winner, float rondo, float library) {
+    winner_ = winner;
+    set_times(rondo, library);
+    finding_ = Comparison::Finding::clear;
+    takes_effect_ = true;
+    close();
+}
+
+void Trial::resume(std::span<const float> times) {
+    std::size_t known = times.size() < most_calls ? times.size() : 0;
+    if (key_.rounding) known -= known % 2;
+    std::copy_n(times.begin(), known, times_.begin());
+    timed_ = judged_ = static_cast<std::uint8_t>(known);
+}
+
+void Trial::count_call() {
+    if (!over_) {
+        calls_left_ = -1;  // the shortest way goes on taking from it, and must not run over
+        return;
+    }
+    if (calls_left_ >= 0) --calls_left_;
+    if (calls_left_ >= 0) return;
+    if (key_.rounding) {
+        calls_left_ = most_calls_left;
+        return;
+    }
+    over_ = false;
+    revalidates_ = true;
+    begin_series(is_short());
+}
+
+Contender Trial::stand_in() const {
+    if (revalidates_) return winner_;
+    return key_.rounding ? Contender::rondo : Contender::library;
+}
+
+void Trial::begin_call() {
+    if (times_next()) ++timed_;
+    else --calls_to_wait_;
+}
+
+bool Trial::is_stuck() const { return is_due() || (!over_ && key_.rounding && timed_ % (2 * repetitions()) != 0); }
+
+bool Trial::is_due() const {
+    if (over_ || judged_ == timed_) return false;
+    if (in_row_) return timed_ == most_calls;
+    if (rows_ == most_rows) return timed_ == 2 * last_rounds;
+    return std::ranges::any_of(rounds, [this](int calls) { return calls >= first_round_ && timed_ == 2 * calls; });
+}
+
+bool Trial::is_worth_keeping() const {
+    return is_long() && !in_row_ && rows_ == 0 && !revalidates_ && (!key_.rounding || timed_ % 2 == 0);
+}
+
+void Trial::judge(const Times& slowest) {
+    times_ = slowest;
+    const bool is_due = this->is_due();
+    judged_ = timed_;
+    if (!is_due) return;
+    const Comparison found = compare_calls();
+    if (in_row_) {
+        judge_row(found);
+        return;
+    }
+    const bool are_short = std::max(fastest(Contender::rondo), fastest(Contender::library)) < short_call;
+    const bool is_last = timed_ == 2 * (rows_ == most_rows ? last_rounds : rounds.back());
+    const bool goes_on_in_rows = are_short && rows_ < most_rows && (!is_long() || is_last);
+    if (goes_on_in_rows) begin_series(true);
+    else if (is_last || found.finding != Comparison::Finding::noise) decide(found);
+}
+
+Comparison Trial::compare_calls() const {
+    std::array<float, most_calls / 2> of_rondo{}, of_library{};
+    std::size_t calls_of_rondo = 0, calls_of_library = 0;
+    for (int call = 0; call < timed_; ++call) {
+        const float time = times_[static_cast<std::size_t>(call)];
+        if (contender_in(call) == Contender::rondo) of_rondo[calls_of_rondo++] = time;
+        else of_library[calls_of_library++] = time;
+    }
+    return compare(std::span(of_rondo).first(calls_of_rondo), std::span(of_library).first(calls_of_library));
+}
+
+float Trial::fastest(Contender contender) const {
+    float least = std::numeric_limits<float>::max();
+    for (int call = 0; call < timed_; ++call) {
+        if (contender_in(call) == contender) least = std::min(least, times_[static_cast<std::size_t>(call)]);
+    }
+    return least;
+}
+
+void Trial::judge_row(const Comparison& found) {
+    ++rows_;
+    if (found.finding != Comparison::Finding::noise) decide(found);
+    else begin_series(rows_ < most_rows, rows_);
+}
+
+void Trial::skip() {
+    if (++skipped_ == most_skipped) abandon();
+}
+
+void Trial::forget_row() {
+    begin_series(true, rows_);
+    skip();
+}
+
+void Trial::abandon() {
+    winner_ = stand_in();
+    if (!revalidates_) set_times(0, 0);
+    over_ = true;
+    revalidates_ = false;
+    calls_left_ = most_calls_left;
+}
+
+void Trial::set_times(float rondo, float library) {
+    rondo_ = rondo;
+    library_ = library;
+}
+
+void Trial::begin_series(bool in_row, std::uint8_t rows) {
+    in_row_ = in_row;
+    rows_ = rows;
+    timed_ = judged_ = skipped_ = 0;
+    times_.fill(std::numeric_limits<float>::max());  // of calls that nobody has seen the end of
+}
+
+/// Ends a series. If it has found nothing, the verdict from before stays.
+void Trial::decide(const Comparison& found) {
+    const Contender before = winner_;
+    const bool is_alike = found.finding == Comparison::Finding::alike;
+    const bool is_noise = found.finding == Comparison::Finding::noise;
+    if (!revalidates_ || !is_noise) {
+        finding_ = found.finding;
+        // Without a difference, what the rules say stays; where nobody can tell, what would be without Rondo.
+        winner_ = is_noise ? stand_in() : is_alike ? Contender::rondo : found.faster;
+        const float both = std::sqrt(found.rondo * found.library);
+        set_times(is_alike ? both : found.rondo, is_alike ? both : found.library);
+    }
+    if (winner_ != before) doublings_ = 0;
+    cost_ = cost_of_series(timed_ / 2);
+    close();
+}
+
+/// The cost of a series of so many calls of each, in calls of the faster contender: the slower one has half of them,
+/// and ranks come together.
+float Trial::cost_of_series(int calls) const {
+    const float slower = std::max(rondo_, library_), faster = std::min(rondo_, library_);
+    const float ratio = faster > 0 ? slower / faster : 1;
+    constexpr float together = 5;  // for a call of each
+    return static_cast<float>(calls) * ratio + together * static_cast<float>(in_row_ ? 2 : calls);
+}
+
+/// It is over, and revalidates when as many calls have been made that this costs little: twice as many each time.
+void Trial::close() {
+    over_ = true;
+    revalidates_ = false;
+    if (is_short() && early_ < early_revalidations.size()) {
+        calls_left_ = early_revalidations[early_++];
+        return;
+    }
+    const float cost = std::max(cost_, cost_of_series(rounds.front()));
+    const float calls = calls_to_one * cost * static_cast<float>(1U << doublings_);
+    const bool is_bounded = calls < static_cast<float>(most_calls_left);
+    calls_left_ = is_bounded ? static_cast<std::int32_t>(calls) : most_calls_left;
+    constexpr std::uint8_t most_doublings = 20;
+    if (doublings_ < most_doublings) ++doublings_;
+}
+
+/// Who is second in a round is first in the next, but where it is Rondo's result that shall be left.
+Contender Trial::contender_in(int call) const {
+    const int turn = in_row_ ? call / calls_in_row : call;
+    return (key_.rounding ? turn : turn + turn / 2) % 2 == 0 ? Contender::library : Contender::rondo;
+}
+
+}  // namespace rondo::guard

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/guard/trials.hpp"
+
+#include <algorithm>
+
+namespace rondo::guard {
+
+Trial* TrialTable::find(const TrialKey& key, const void* chosen) const {
+    for (Trial& trial : places_.first(used_)) {
+        if (trial.key() == key && trial.chosen() == chosen) return &trial;
+    }
+    return nullptr;
+}
+
+Trial* TrialTable::add(const Trial& trial) {
+    if (used_ == places_.size()) return nullptr;
+    places_[used_] = trial;
+    return &places_[used_++];
+}
+
+bool operator==(const TrialTable& a, const TrialTable& b) {
+    return a.timeouts_ == b.timeouts_ && std::ranges::equal(a.places_.first(a.used_), b.places_.first(b.used_));
+}
+
+Trial* Trials::begin(const Trial& trial) {
+    Trial* const begun = own_.add(trial);
+    if (begun == nullptr) return nullptr;
+    if (world_ != nullptr) begun->wait_for(calls_to_wait);
+    if (on_one_node_) begun->distrust_few_calls();
+    return begun;
+}
+
+/// One that revalidates goes on by itself: only some ranks may ask before its next call, as some remember what to do.
+Trial* Trials::adopt(Trial* trial) const {
+    if (trial == nullptr || world_ == nullptr || trial->is_over() || trial->revalidates()) return trial;
+    const Trial* const known = world_->find(trial->key(), trial->chosen());
+    if (known != nullptr && known->is_over()) *trial = *known;
+    return trial;
+}
+
+}  // namespace rondo::guard

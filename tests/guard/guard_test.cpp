@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/guard/guard.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rondo/backends/mpi/epoch.hpp"
+
+namespace rondo::guard {
+namespace {
+
+constexpr float slow_call = 1e6F;  // nanoseconds
+
+/// One rank, whose others do what is made up.
+class MadeUpSite final : public Site {
+  public:
+    MadeUpSite(TrialTable& table, bool call_waits_for_all) : Site({table, nullptr, false}, call_waits_for_all) {}
+
+    Attendance come_together(bool ready) override {
+        ++barriers;
+        Attendance answer = ready ? Attendance::all_ready : Attendance::not_all_ready;
+        if (!answers.empty()) {
+            answer = answers.front();
+            answers.pop_front();
+        }
+        return answer;
+    }
+    void meet() override { ++meetings; }
+    bool agree_on(Trial::Times& times) override {
+        ++agreements;
+        if (agrees) slowest(times);
+        return agrees;
+    }
+    std::optional<Trial> take_up(const Trial& /*fresh*/) override { return earlier; }
+    [[nodiscard]] bool keeps_begun() const override { return keeps; }
+    void note(const Trial& trial) override { noted.push_back(trial); }
+    void start_clock() override {}
+    std::optional<float> stop_clock() override { return time; }
+
+    std::deque<Attendance> answers;
+    std::optional<Trial> earlier;
+    std::optional<float> time = slow_call;
+    bool agrees = true, keeps = false;
+    int barriers = 0, meetings = 0, agreements = 0;
+    std::vector<Trial> noted;
+    std::function<void(Trial::Times&)> slowest = [](Trial::Times&) {};
+};
+
+class Guard : public testing::Test {
+  protected:
+    /// A call of the program. Who has carried it out.
+    Contender call(bool rounding = false, std::int64_t bytes = 1000) {
+        Trial* const joined = begin_call({{.rounding = rounding}, bytes, nullptr}, site);
+        trial = joined;
+        if (joined->course_of(bytes) != Trial::Course::compared)
+            return joined->course_of(bytes) == Trial::Course::rondo ? Contender::rondo : Contender::library;
+        Contender by = Contender::rondo;
+        compare(*joined, site, [&](Contender contender) {
+            by = contender;
+            site.time = contender == Contender::rondo ? rondo_takes : library_takes;
+            return 0;
+        });
+        return by;
+    }
+    void call_until_over() {
+        do call();
+        while (!trial->is_over());
+    }
+
+    StoredTrials<2> stored;
+    MadeUpSite site{stored.table, false};
+    Trial* trial = nullptr;
+    std::optional<float> rondo_takes = 3 * slow_call, library_takes = slow_call;
+};
+
+TEST_F(Guard, gives_the_calls_to_the_faster_one) {
+    call_until_over();
+    EXPECT_EQ(site.barriers, 4);
+    EXPECT_EQ(site.agreements, 1);
+    ASSERT_EQ(site.noted.size(), 1U);
+    EXPECT_TRUE(site.noted[0].has_lost());
+    EXPECT_EQ(call(), Contender::library);
+    EXPECT_EQ(site.barriers, 4);
+}
+
+TEST_F(Guard, believes_an_earlier_run) {
+    site.earlier = Trial({}, 1000, nullptr);
+    site.earlier->settle(Contender::library, 2, 1);
+    EXPECT_EQ(call(), Contender::library);
+    EXPECT_EQ(site.barriers, 0);
+}
+
+TEST_F(Guard, counts_each_call_after_the_verdict_once) {
+    call_until_over();
+    const std::int32_t left = trial->calls_left();
+    call();
+    EXPECT_EQ(trial->calls_left(), left - 1);
+    join({{}, 1000, nullptr}, site);
+    EXPECT_EQ(trial->calls_left(), left - 1);
+}
+
+TEST_F(Guard, ends_the_epoch_if_a_verdict_turns) {
+    call_until_over();
+    *trial->counter() = 0;
+    const std::uint64_t before = mpi::epoch();
+    call_until_over();
+    EXPECT_EQ(mpi::epoch(), before);
+    *trial->counter() = 0;
+    rondo_takes = slow_call / 3;
+    call_until_over();
+    EXPECT_EQ(trial->winner(), Contender::rondo);
+    EXPECT_EQ(mpi::epoch(), before + 1);
+}
+
+TEST_F(Guard, gives_up_if_ranks_cannot_agree) {
+    site.agrees = false;
+    call_until_over();
+    EXPECT_TRUE(trial->is_uncompared());
+    EXPECT_TRUE(trial->has_lost());
+    EXPECT_TRUE(site.noted.empty());
+}
+
+TEST_F(Guard, waits_no_more_after_three_timeouts) {
+    site.answers = {Attendance::not_all_here, Attendance::not_all_here, Attendance::not_all_here};
+    EXPECT_EQ(call(), Contender::library);
+    EXPECT_EQ(call(), Contender::library);
+    EXPECT_FALSE(trial->is_over());
+    EXPECT_EQ(call(), Contender::library);
+    EXPECT_TRUE(trial->is_uncompared());
+    EXPECT_EQ(site.noted.size(), 1U);
+    EXPECT_EQ(call(), Contender::library);
+    EXPECT_EQ(site.barriers, 3);
+    EXPECT_EQ(call(true), Contender::rondo);  // of another key; its bits stay
+    EXPECT_TRUE(trial->is_uncompared());
+    EXPECT_EQ(site.barriers, 3);
+}
+
+TEST_F(Guard, keeps_a_verdict_that_a_timeout_interrupts) {
+    rondo_takes = slow_call / 3;
+    call_until_over();
+    *trial->counter() = 0;
+    site.answers = {Attendance::not_all_here};
+    EXPECT_EQ(call(), Contender::rondo);
+    EXPECT_TRUE(trial->is_over());
+    EXPECT_EQ(trial->winner(), Contender::rondo);
+    EXPECT_EQ(site.noted.size(), 1U);
+}
+
+TEST_F(Guard, records_nothing_where_the_communicator_is_gone) {
+    rondo_takes = library_takes = std::nullopt;
+    EXPECT_EQ(call(), Contender::library);
+    EXPECT_EQ(site.agreements, 0);
+}
+
+/// Writes down what happens, in order.
+class Rehearsal {
+  public:
+    Rehearsal(std::string& events, bool is_ready) : events_(&events), is_ready_(is_ready) {}
+    [[nodiscard]] bool prepare() const { return is_ready_; }
+    void take_input() { *events_ += 't'; }
+    int carry_out() {
+        *events_ += 'l';
+        return 0;
+    }
+    void give_back_input() { *events_ += 'g'; }
+
+  private:
+    std::string* events_;
+    bool is_ready_;
+};
+
+TEST_F(Guard, has_the_library_compute_before_rondo_where_bits_depend_on_it) {
+    std::string events;
+    bool is_ready = true;
+    const auto call_twice = [&] {
+        events.clear();
+        Trial& sum = *begin_call({{.rounding = true}, 8, nullptr}, site);
+        site.time = 100;
+        compare_twice(sum, site, Rehearsal(events, is_ready), [&](bool is_last) {
+            events += is_last ? 'R' : 'r';
+            return 0;
+        });
+    };
+    call_twice();
+    EXPECT_EQ(events, "tltR");
+    EXPECT_EQ(site.meetings, 1);
+    is_ready = false;
+    call_twice();
+    EXPECT_EQ(events, "R");
+    is_ready = true;
+    call_twice();  // short ones are compared in rows now
+    call_twice();
+    EXPECT_EQ(events, "tltltltltltltltltrgrgrgrgrgrgrgR");
+}
+
+}  // namespace
+}  // namespace rondo::guard
