@@ -122,14 +122,16 @@ def entry(symbol: str, name: str, arguments: Sequence[str], number: int) -> Iter
     parameters = [f"Word {argument}" for argument in arguments]
     yield from wrapped(f'extern "C" [[gnu::visibility("default")]] int {symbol}(', parameters, ") {")
     yield f"    using Here = Entry<{name}, {number}>;"
-    yield "    const LastCall& last = Here::last_call(comm);"
+    yield "    const CachedCall& cached = Here::cached_call(comm);"
     yield from wrapped("    const Words words = Here::words(", arguments, ");")
-    hand_on = list(wrapped("    if (Here::hands_on(last, words)) return Here::hand_on(", ["last", *arguments], ");"))
-    if len(hand_on) == 1:
-        yield from hand_on
+    forward = list(
+        wrapped("    if (Here::forwards(cached, words)) return Here::forward(", ["cached", *arguments], ");")
+    )
+    if len(forward) == 1:
+        yield from forward
     else:
-        yield "    if (Here::hands_on(last, words))"
-        yield from wrapped("        return Here::hand_on(", ["last", *arguments], ");")
+        yield "    if (Here::forwards(cached, words))"
+        yield from wrapped("        return Here::forward(", ["cached", *arguments], ");")
     yield from wrapped("    return Here::carefully(", [*arguments, "__builtin_return_address(0)"], ");")
     yield "}"
 
@@ -138,7 +140,7 @@ def entries(functions: list[Function]) -> Iterator[str]:
     yield "// The symbols that programs find before those of the MPI library. What they do is in entry.hpp. Without"
     yield "// <mpi.h>, whose declarations are those of one ABI."
     yield from ('#include "rondo/interposer/entry.hpp"', "")
-    yield from ("using rondo::interposer::Entry;", "using rondo::interposer::LastCall;")
+    yield from ("using rondo::interposer::CachedCall;", "using rondo::interposer::Entry;")
     yield from ("using rondo::interposer::Word;", "using rondo::interposer::Words;", "")
     served = [each for each in functions if each.is_served]
     large = [each for each in served if each.has_large_counts]

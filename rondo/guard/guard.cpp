@@ -26,12 +26,8 @@ const char* reason_of(const Trial& lost) {
     return lost.is_undecided() ? too_busy : faster_here;
 }
 
-Trial* join(const Trial& fresh, Site& site) {
-    return site.trials().join(fresh, [&] { return site.take_up(fresh); });
-}
-
 Trial* begin_call(const Trial& fresh, Site& site) {
-    Trial* const trial = join(fresh, site);
+    Trial* const trial = site.trials().join(fresh, [&] { return site.take_up(fresh); });
     if (trial != nullptr) trial->count_call();
     return trial;
 }

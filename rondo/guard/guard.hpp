@@ -21,10 +21,8 @@ constexpr const char* too_busy = "the machine is too busy to compare";
 /// Why the library has the calls of a trial that was lost.
 const char* reason_of(const Trial& lost);
 
-/// The trial of such calls, known or new; nullptr if there are too many. Counts nothing.
-Trial* join(const Trial& fresh, Site& site);
-/// Joins it, and counts the call. Once for each call, on every rank that does not go the shortest way, whatever else
-/// the rank remembers.
+/// The trial of such calls, known or new, which counts the call; nullptr if there are too many. Once for each call, on
+/// every rank that does not go the shortest way, whatever else the rank remembers.
 Trial* begin_call(const Trial& fresh, Site& site);
 
 /// Waits for all ranks. True if they are here, and ready. Else all of them know that, and the trial has noticed it.

@@ -10,7 +10,7 @@
 #include "rondo/backends/mpi/epoch.hpp"
 #include "rondo/backends/mpi/world.hpp"
 #include "rondo/core/error.hpp"
-#include "rondo/interposer/last_call.hpp"
+#include "rondo/interposer/call_cache.hpp"
 #include "rondo/interposer/left_calls.hpp"
 #include "rondo/interposer/runtime.hpp"
 

@@ -6,7 +6,7 @@
 #include <new>
 #include <type_traits>
 
-#include "rondo/interposer/last_call.hpp"
+#include "rondo/interposer/call_cache.hpp"
 #include "rondo/interposer/report.hpp"
 #include "rondo/interposer/tally.hpp"
 
@@ -17,15 +17,15 @@ struct Counted {
     mpi::Tally* tally;
     std::int64_t bytes_to_a_count;
 };
-static_assert(sizeof(Counted) <= sizeof(LastCall::served) && std::is_trivially_copyable_v<Counted>);
+static_assert(sizeof(Counted) <= sizeof(CachedCall::details) && std::is_trivially_copyable_v<Counted>);
 
 /// Counts a call when it goes out of scope, with the time since it was made. By then an error handler may have freed
-/// the communicator, and `last` may be about another call.
+/// the communicator, and `cached` may be about another call.
 class Counting {
   public:
-    /// `count`: as LastCall::hands_on takes it.
-    Counting(const LastCall& last, std::int64_t count)
-        : counted_(*std::launder(reinterpret_cast<const Counted*>(last.served))),
+    /// `count`: as CachedCall::has_count takes it.
+    Counting(const CachedCall& cached, std::int64_t count)
+        : counted_(*std::launder(reinterpret_cast<const Counted*>(cached.details))),
           bytes_(static_cast<std::uint64_t>(count * counted_.bytes_to_a_count)), start_(now()) {}
     Counting(const Counting&) = delete;
     Counting& operator=(const Counting&) = delete;

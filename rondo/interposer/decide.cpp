@@ -9,11 +9,11 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "rondo/backends/mpi/plan_store.hpp"
 #include "rondo/backends/virtual/cost_model.hpp"
-#include "rondo/guard/guard.hpp"
 #include "rondo/interposer/report.hpp"
 #include "rondo/interposer/service.hpp"
 #include "rondo/selection/closing.hpp"
@@ -48,7 +48,8 @@ bool large_messages_possible() {
 
 /// The reason lives for ever.
 Decision left_to_library(const Runtime& runtime, const Collective& collective, const char* reason, int line = 0) {
-    return {nullptr, runtime.reporting ? tally_of({collective.name, "native", reason, line}) : nullptr, reason};
+    return {.reason = reason,
+            .tally = runtime.reporting ? tally_of({collective.name, "native", reason, line}) : nullptr};
 }
 
 /// By the rules, or because they say nothing.
@@ -129,32 +130,48 @@ struct LocalParts {
     std::vector<Block> outgoing, incoming;
 };
 
-}  // namespace
-
-Decision decide(const Runtime& runtime, const CallKey& key, Communicator& communicator, MPI_Comm comm,
-                const TrialOf& trial_of, const std::function<Starts()>& starts) {
-    const Collective& subject = collectives()[key.collective];
-    if (key.over_int && !large_messages_possible()) {
-        return left_to_library(runtime, subject, "messages of more than 2^31-1 elements");
-    }
-    const Situation situation{.collective = subject.name,
+/// What the rules say, by what is known of the nodes so far; nothing if they have to know more. `lengths` become those
+/// for which it is the same.
+std::optional<const Choice*> choose(const Runtime& runtime, const CallKey& key, const Communicator& communicator,
+                                    Interval& lengths) {
+    const Situation situation{.collective = collectives()[key.collective].name,
                               .bytes = key.count * key.element_bytes,
                               .processes = communicator.size(),
                               .commutative = key.commutative,
                               .shared_memory = mpi::world().shares_memory(),
                               .library = runtime.library,
                               .eager = eager_limit(runtime.instructions.machine())};
+    return runtime.instructions.choose(key.collective, situation, communicator.spread(), lengths);
+}
+
+SharedFacts facts_of(const CallKey& key, const Communicator& communicator, const std::optional<Placement>& placement) {
+    return collectives()[key.collective].facts({.size = communicator.size(),
+                                                .count = key.count,
+                                                .element_bytes = key.element_bytes,
+                                                .root = key.root,
+                                                .op = {key.commutative},
+                                                .placement = placement ? &*placement : nullptr});
+}
+
+std::optional<Placement> placement_for(const AlgorithmInfo& algorithm, const Communicator& communicator) {
+    return algorithm.uses_nodes ? communicator.placement() : std::nullopt;
+}
+
+}  // namespace
+
+Decision decide(const Runtime& runtime, const CallKey& key, Communicator& communicator, MPI_Comm comm) {
+    const Collective& subject = collectives()[key.collective];
+    if (key.over_int && !large_messages_possible()) {
+        return left_to_library(runtime, subject, "messages of more than 2^31-1 elements");
+    }
     Interval lengths;
-    const auto choose = [&] {
-        return runtime.instructions.choose(key.collective, situation, communicator.spread(), lengths);
-    };
     // Many calls go to the library wherever the ranks are. To find these out is most of what such a call costs.
-    std::optional<const Choice*> chosen = choose();
+    std::optional<const Choice*> chosen = choose(runtime, key, communicator, lengths);
     if (!chosen || is_served(*chosen)) {
         if (!communicator.find_in_world(comm)) {
             return left_to_library(runtime, subject, communicator.native_reason());
         }
-        chosen = choose();
+        chosen = choose(runtime, key, communicator, lengths);
     }
     const Choice* const choice = chosen.value_or(nullptr);
     if (!is_served(choice)) {
@@ -162,49 +179,35 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
         decision.holds_on_any = !communicator.is_found();  // all that is known of the ranks is their number
         return decision;
     }
-    const int line = runtime.instructions.line_of(choice);
-    std::optional<Placement> placement;
-    if (choice->algorithm->uses_nodes) placement = communicator.placement();
-    SharedFacts facts = subject.facts({.size = communicator.size(),
-                                       .count = key.count,
-                                       .element_bytes = key.element_bytes,
-                                       .root = key.root,
-                                       .op = {key.commutative},
-                                       .placement = placement ? &*placement : nullptr});
-    // Before anything is closed: what cannot be served need not be timed.
+    const std::optional<Placement> placement = placement_for(*choice->algorithm, communicator);
+    const SharedFacts facts = facts_of(key, communicator, placement);
     if (const Requirement* unmet = choice->algorithm->unmet(facts, choice->settings)) {
         if (communicator.rank() == 0) warn_of_refusal(*choice, *unmet, facts);
-        return left_to_library(runtime, subject, reason_of_refusal(*choice->algorithm, *unmet), line);
+        return left_to_library(runtime, subject, reason_of_refusal(*choice->algorithm, *unmet),
+                               runtime.instructions.line_of(choice));
     }
-    // After refusals, so that all ranks count the same calls, whatever each of them remembers.
-    if (const guard::Trial* const trial = trial_of(choice); trial != nullptr && trial->has_lost()) {
-        Decision decision = left_to_library(runtime, subject, guard::reason_of(*trial), line);
-        decision.chosen = choice;
-        return decision;
-    }
-    if (!communicator.can_communicate(comm)) {
-        return left_to_library(runtime, subject, communicator.native_reason());
-    }
-    try {
-        const Starts uneven = starts();
-        const LocalParts parts = subject.has.local_lengths ? LocalParts(*uneven) : LocalParts();
-        if (uneven && !subject.has.local_lengths) facts.starts = *uneven;
-        if (!placement && has_open_segment(choice->settings)) placement = communicator.placement();
-        SharedFacts timed = facts;  // messages inside a node cost less, whether the algorithm asks or not
-        timed.placement = placement ? &*placement : nullptr;
-        const std::vector<Setting> settings =
-            settings_for(*choice, timed, runtime.instructions.machine(), remembered_settings);
-        const LocalFacts local{.rank = communicator.rank(),
-                               .in_place = key.in_place,
-                               .outgoing = parts.outgoing,
-                               .incoming = parts.incoming};
-        const Call call(facts, local, settings);
-        return {.plan = mpi::plan_of(call, *choice->algorithm, settings),
-                .tally = runtime.reporting ? tally_of({subject.name, choice->algorithm->name, "", line}) : nullptr,
-                .chosen = choice,
-                .starts = uneven};
-    } catch (...) {
-        throw NoPlan(choice, code_of_exception());
+    return {.chosen = choice};
+}
+
+void make_plan(Decision& decision, const Runtime& runtime, const CallKey& key, Communicator& communicator,
+               Starts starts) {
+    const Collective& subject = collectives()[key.collective];
+    const Choice& choice = *static_cast<const Choice*>(decision.chosen);
+    std::optional<Placement> placement = placement_for(*choice.algorithm, communicator);
+    SharedFacts facts = facts_of(key, communicator, placement);
+    const LocalParts parts = subject.has.local_lengths ? LocalParts(*starts) : LocalParts();
+    if (starts && !subject.has.local_lengths) facts.starts = *starts;
+    if (!placement && has_open_segment(choice.settings)) placement = communicator.placement();
+    SharedFacts timed = facts;  // messages inside a node cost less, whether the algorithm asks or not
+    timed.placement = placement ? &*placement : nullptr;
+    const std::vector<Setting> settings =
+        settings_for(choice, timed, runtime.instructions.machine(), remembered_settings);
+    const LocalFacts local{
+        .rank = communicator.rank(), .in_place = key.in_place, .outgoing = parts.outgoing, .incoming = parts.incoming};
+    decision.plan = mpi::plan_of(Call(facts, local, settings), *choice.algorithm, settings);
+    decision.starts = std::move(starts);
+    if (runtime.reporting) {
+        decision.tally = tally_of({subject.name, choice.algorithm->name, "", runtime.instructions.line_of(&choice)});
     }
 }
 

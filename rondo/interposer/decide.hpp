@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// What the rules say about a call, and the plan of one that Rondo carries out.
 #pragma once
 
-#include <exception>
-#include <functional>
 #include <memory>
 #include <vector>
 
-#include "rondo/guard/trial.hpp"
 #include "rondo/interposer/runtime.hpp"
 
 namespace rondo::interposer {
@@ -14,23 +12,15 @@ namespace rondo::interposer {
 /// Of uneven parts, as SharedFacts has them; nullptr if they are even. In an all-to-all, their places.
 using Starts = std::shared_ptr<const std::vector<Count>>;
 
-using TrialOf = std::function<const guard::Trial*(const Choice* chosen)>;
+/// Who shall carry out calls of this kind on `comm`, whose state `communicator` is. Equal on all ranks. Makes no plan
+/// yet. Needs no memory, or throws std::bad_alloc, where an algorithm asks for the nodes and ranks are on irregular
+/// ones.
+mpi::Decision decide(const Runtime& runtime, const mpi::CallKey& key, mpi::Communicator& communicator, MPI_Comm comm);
 
-/// Thrown by a rank that cannot make a plan, where the others run theirs.
-struct NoPlan : std::exception {
-    NoPlan() = default;
-    NoPlan(const void* choice, int code) : chosen(choice), error(code) {}
-
-    const void* chosen = nullptr;  ///< as in a Decision
-    int error = MPI_SUCCESS;       ///< MPI's code
-};
-
-/// What shall be done with calls of this kind on `comm`, whose state `communicator` is. Collective over `comm`: it may
-/// communicate. Memory is taken after that, for the plan: a rank that has none fails by itself. (But for where ranks
-/// are on irregular nodes, for algorithms that ask.)
-/// `trial_of`: joins the trial of such calls and what was chosen for them; nullptr if there is none.
-mpi::Decision decide(const Runtime& runtime, const mpi::CallKey& key, mpi::Communicator& communicator, MPI_Comm comm,
-                     const TrialOf& trial_of, const std::function<Starts()>& starts);
+/// Makes the plan of a decision for Rondo, where it can communicate. A rank that has no memory for it fails by itself:
+/// throws std::bad_alloc, or Error.
+void make_plan(mpi::Decision& decision, const Runtime& runtime, const mpi::CallKey& key,
+               mpi::Communicator& communicator, Starts starts);
 
 /// Says so, once, if calls go to the library because ranks were given different instructions.
 void warn_of_disagreement(const mpi::Communicator& communicator);

@@ -6,20 +6,20 @@ namespace {
 
 /// Where there is no memory to remember it.
 [[gnu::noinline]] int serve_once(mpi::Function function, const Words& words, const void* caller) {
-    LastCall forgotten;
+    CachedCall forgotten;
     return serve_words(function, words, caller, forgotten);
 }
 
 }  // namespace
 
-int serve_unknown(mpi::Function function, const Words& words, const CallWords& deciding, std::size_t first_place,
+int serve_unknown(mpi::Function function, const Words& words, const CacheKey& key, std::size_t first_place,
                   const void* caller) {
-    LastCall* const own = own_last_calls();
+    CachedCall* const own = own_cached_calls();
     if (own == nullptr) return serve_once(function, words, caller);
-    LastCall& last = own[first_place + place_of(deciding.comm)];
-    keep_beside(own + first_place, last, deciding);
-    last.forget(deciding);
-    return serve_words(function, words, caller, last);
+    CachedCall& cached = own[first_place + place_of(key.comm)];
+    evict(own + first_place, cached, key);
+    cached.forget(key);
+    return serve_words(function, words, caller, cached);
 }
 
 }  // namespace rondo::interposer

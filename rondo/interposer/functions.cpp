@@ -88,10 +88,10 @@ int call_small(std::string_view collective, const mpi::Library& library, const U
 
 /// Rondo may find no memory for what it keeps of itself (instructions, the report), before it knows a communicator.
 /// Callers in C know no exceptions.
-int serve_words(mpi::Function function, const Words& words, const void* caller, LastCall& last) {
+int serve_words(mpi::Function function, const Words& words, const void* caller, CachedCall& cached) {
     const bool is_large = mpi::has_large_counts(function);
     try {
-        return serve(wrapped(function), is_large ? call_of<std::int64_t>(words) : call_of<int>(words), caller, last);
+        return serve(wrapped(function), is_large ? call_of<std::int64_t>(words) : call_of<int>(words), caller, cached);
     } catch (const std::bad_alloc&) {
         return MPI_ERR_NO_MEM;
     }

@@ -43,14 +43,9 @@ class GuardedCall {
     [[nodiscard]] Count bytes() const { return bytes_; }
     /// Where there is a trial.
     [[nodiscard]] guard::Site* site() { return in_doubt_ ? &in_doubt_->site : nullptr; }
-    /// The trial of this call and what was chosen for it, a Choice; nullptr if there is none.
-    guard::Trial* join(const void* chosen) {
-        if (!in_doubt_ || chosen == nullptr) return nullptr;
-        return guard::join({in_doubt_->key, bytes_, chosen}, in_doubt_->site);
-    }
-    /// The same, and counts the call.
+    /// The trial of this call and what was chosen for it, a Choice, counts the call; nullptr if there is none.
     guard::Trial* begin(const void* chosen) {
-        if (!in_doubt_ || chosen == nullptr) return nullptr;
+        if (!in_doubt_) return nullptr;
         return guard::begin_call({in_doubt_->key, bytes_, chosen}, in_doubt_->site);
     }
 

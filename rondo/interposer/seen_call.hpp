@@ -37,6 +37,10 @@ struct SeenCall {
     mpi::Communicator& communicator;
     std::uint16_t choice;  ///< number of what the program has chosen
 
+    /// Its datatype and operator are predefined: their handles cannot come to mean something else.
+    [[nodiscard]] bool has_lasting_handles() const {
+        return type.predefined && (reduction == nullptr || reduction->predefined());
+    }
     [[nodiscard]] mpi::CallKey key(Count count, Count element_bytes, bool in_place) const {
         mpi::CallKey key;
         key.collective = static_cast<std::uint16_t>(function.collective);

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "rondo/interposer/last_call.hpp"
+#include "rondo/interposer/call_cache.hpp"
 #include "rondo/interposer/runtime.hpp"
 #include "rondo/interposer/user_call.hpp"
 
@@ -28,6 +28,6 @@ struct Wrapped {
 
 /// Carries out a call, by an algorithm of Rondo or by the library. Returns what the MPI function returns, after the
 /// user's error handler has had its say.
-int serve(const Wrapped& function, const UserCall& call, const void* caller, LastCall& last);
+int serve(const Wrapped& function, const UserCall& call, const void* caller, CachedCall& cached);
 
 }  // namespace rondo::interposer

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <new>
 
+#include "rondo/guard/trial.hpp"
 #include "rondo/interposer/counting.hpp"
 #include "rondo/interposer/left_calls.hpp"
 #include "rondo/interposer/report.hpp"
@@ -30,26 +31,25 @@ class Service {
         return error;
     }
     /// The next call with such words and such a count may go to the library without a second look: that is decided for
-    /// all of them, or until the trial that was lost comes again. `counts`: of the call, or the sum over its ranks.
+    /// all of them, or until the trial that was lost revalidates. `counts`: of the call, or the sum over its ranks.
     /// `tally`: counts the calls, if anybody wants to know; their length is `bytes_to_a_count` for each of the counts.
-    void hand_on_from_now(LastCall& last, const SeenCall& seen, const char* reason, Interval counts,
+    void forward_from_now(CachedCall& cached, const SeenCall& seen, const char* reason, Interval counts,
                           mpi::Tally* tally = nullptr, Count bytes_to_a_count = 0, guard::Trial* lost = nullptr) const {
-        const bool predefined_operator = seen.reduction == nullptr || seen.reduction->predefined();
         const bool is_known = !reporting_ || (tally != nullptr && !function_.has.local_lengths);
-        if (!is_known || !seen.type.predefined || !predefined_operator) return;
+        if (!is_known || !seen.has_lasting_handles()) return;
         // A call of nothing is reported as such.
         if (reporting_ && function_.has.data) counts.lowest = std::max<Count>(counts.lowest, 1);
-        last.native = function_.address(mpi::library());
-        if (last.native == nullptr || counts.lowest > counts.highest) return;
-        last.left = &left_calls_of[function_.collective];
-        last.reason = reason;
-        last.lowest = counts.lowest;
-        last.beyond_lowest = static_cast<std::uint64_t>(counts.highest) - static_cast<std::uint64_t>(counts.lowest);
+        cached.native = function_.address(mpi::library());
+        if (cached.native == nullptr || counts.lowest > counts.highest) return;
+        cached.left = &left_calls_of[function_.collective];
+        cached.reason = reason;
+        cached.lowest = counts.lowest;
+        cached.beyond_lowest = static_cast<std::uint64_t>(counts.highest) - static_cast<std::uint64_t>(counts.lowest);
         const bool any_sum_will_do = counts.lowest < 0 && !reporting_;
-        last.ranks = any_sum_will_do ? 0 : seen.communicator.size();
-        last.calls_left = lost != nullptr ? lost->counter() : nullptr;
-        if (reporting_) new (last.served) Counted{tally, bytes_to_a_count};
-        (reporting_ ? last.counted_in : last.handed_on_in) = mpi::epoch();
+        cached.ranks = any_sum_will_do ? 0 : seen.communicator.size();
+        if (reporting_) new (cached.details) Counted{tally, bytes_to_a_count};
+        using enum CachedCall::Way;
+        cached.go(reporting_ ? forward_counted : forward, lost != nullptr ? lost->counter() : nullptr);
     }
     /// Why the library has calls, as the report shows it: nullptr if there is no report.
     [[nodiscard]] mpi::Tally* tally_for(const char* reason, int line = 0) const {

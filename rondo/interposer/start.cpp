@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI_Init and MPI_Init_thread: when they are over, all ranks agree on what Rondo does, before the program can call
 // anything else.
-#include "rondo/interposer/words.hpp"
 #include "rondo/interposer/runtime.hpp"
+#include "rondo/interposer/words.hpp"
 
 namespace rondo::interposer {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Between the exported symbols and what serves them: arguments as machine words, so that a call for an MPI library of
-// another ABI can be handed on with every bit. Without <mpi.h>.
+// another ABI can be forwarded with every bit. Without <mpi.h>.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "rondo/backends/mpi/wrapped_functions.hpp"
-#include "rondo/interposer/last_call.hpp"
+#include "rondo/interposer/call_cache.hpp"
 
 namespace rondo::interposer {
 
@@ -30,9 +30,9 @@ struct Words {
     [[nodiscard]] const void* input_buffer() const { return std::bit_cast<const void*>(input | buffer); }
     [[nodiscard]] void* output_buffer() const { return std::bit_cast<void*>(output | buffer); }
 
-    /// Without the bits that mean nothing. `Integer`: the type of the function's count; `rank`: see LastCall.
+    /// Without the bits that mean nothing. `Integer`: the type of the function's count; `rank`: see CachedCall.
     template <class Integer>
-    [[nodiscard, gnu::always_inline]] CallWords deciding(int rank) const {
+    [[nodiscard, gnu::always_inline]] CacheKey key(int rank) const {
         const int root_rank = static_cast<int>(root.value_or(0));
         const bool by_part = is_whole_at_root() && root_rank != rank;
         return {static_cast<HandleWord>(comm), static_cast<Integer>(by_part ? part_count : count),
@@ -40,10 +40,10 @@ struct Words {
                 root_rank};
     }
 
-    /// As LastCall::hands_on takes it: the call's count, or the sum of those of `ranks` ranks.
+    /// As CachedCall::has_count takes it: the call's count, or the sum of those of `ranks` ranks.
     template <class Integer>
-    [[nodiscard, gnu::always_inline]] std::int64_t count_in_all(const CallWords& deciding, int ranks) const {
-        if (!counts) return deciding.count;
+    [[nodiscard, gnu::always_inline]] std::int64_t count_in_all(const CacheKey& key, int ranks) const {
+        if (!counts) return key.count;
         if (ranks == 0) return 0;  // any sum will do
         const auto* const array = std::bit_cast<const Integer*>(*counts);
         if (array == nullptr) return -1;
@@ -56,9 +56,9 @@ struct Words {
     }
 };
 
-/// Serves a call, by Rondo or by the library. `caller`: an address in the code that called. `last`: has the call's
-/// words, what is known of the last call with them, and learns if the next one needs no second look.
-int serve_words(mpi::Function function, const Words& words, const void* caller, LastCall& last);
+/// Serves a call, by Rondo or by the library. `caller`: an address in the code that called. `cached`: has the call's
+/// key, and learns if the next one like it needs no second look.
+int serve_words(mpi::Function function, const Words& words, const void* caller, CachedCall& cached);
 
 /// Who must have calls of this exported name instead, with the same arguments; nullptr if Rondo serves them:
 /// - for an MPI_ name, a tool (profiler) beneath Rondo, which has to see the program's call; it comes back by the PMPI_

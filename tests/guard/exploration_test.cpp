@@ -23,7 +23,7 @@ namespace {
 /// What all ranks know, and what each remembers. Tables are equal on all of them, or there is a fault.
 struct State {
     Tables tables;
-    std::array<std::array<Remembered, different_calls>, 3> remembered{};
+    std::array<std::array<ShortestWay, different_calls>, 3> remembered{};
 
     friend bool operator==(const State&, const State&) = default;
 };
@@ -42,9 +42,7 @@ struct Hash {
             }
         }
         for (const auto& of_rank : state.remembered) {
-            for (const Remembered& each : of_rank) {
-                add(each.decision, each.shortest_way ? static_cast<int>(*each.shortest_way) + 1 : 0);
-            }
+            for (const ShortestWay& each : of_rank) add(each ? static_cast<int>(*each) + 1 : 0);
         }
         return hash;
     }
@@ -141,11 +139,9 @@ class Exploration {
         seen_.insert(made.events);
         return made;
     }
-    static std::vector<Use> uses(const Remembered& known) {
-        std::vector<Use> uses{Use::nothing};
-        if (known.decision != Remembered::Decision::none) uses.push_back(Use::decision);
-        if (known.shortest_way) uses.push_back(Use::shortest_way);
-        return uses;
+    static std::vector<Use> uses(const ShortestWay& known) {
+        if (known) return {Use::nothing, Use::shortest_way};
+        return {Use::nothing};
     }
     [[nodiscard]] bool leaves_others_alone(const Rank& rank, const State& before, const Call& call) const {
         return model_.is_on_world(call) || rank.tables.world.table == before.tables.world.table;

@@ -100,8 +100,6 @@ TEST_F(Guard, counts_each_call_after_the_verdict_once) {
     const std::int32_t left = trial->calls_left();
     call();
     EXPECT_EQ(trial->calls_left(), left - 1);
-    join({{}, 1000, nullptr}, site);
-    EXPECT_EQ(trial->calls_left(), left - 1);
 }
 
 TEST_F(Guard, ends_the_epoch_if_a_verdict_turns) {
@@ -114,7 +112,7 @@ TEST_F(Guard, ends_the_epoch_if_a_verdict_turns) {
     rondo_takes = slow_call / 3;
     call_until_over();
     EXPECT_EQ(trial->winner(), Contender::rondo);
-    EXPECT_EQ(mpi::epoch(), before + 1);
+    EXPECT_EQ(mpi::epoch(), before + mpi::epoch_step);
 }
 
 TEST_F(Guard, gives_up_if_ranks_cannot_agree) {

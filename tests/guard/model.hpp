@@ -40,13 +40,8 @@ struct Call {
 };
 inline constexpr std::size_t different_calls = 8;
 
-/// What a rank remembers of calls that are alike, beside trials.
-struct Remembered {
-    enum class Decision : std::uint8_t { none, plan, lost } decision = Decision::none;
-    std::optional<Contender> shortest_way;  ///< as LastCall has it
-
-    friend bool operator==(const Remembered&, const Remembered&) = default;
-};
+/// Who carries out a call by the shortest way, as CachedCall has it.
+using ShortestWay = std::optional<Contender>;
 
 struct Tables {
     StoredTrials<2> world, part;
@@ -76,13 +71,13 @@ struct Model {
 
 struct Rank {
     Tables tables;
-    std::array<Remembered, different_calls> remembered{};
+    std::array<ShortestWay, different_calls> remembered{};
 
     friend bool operator==(const Rank&, const Rank&) = default;
 };
 
-/// What a rank makes use of, of what it remembers.
-enum class Use : std::uint8_t { shortest_way, decision, nothing };
+/// Whether a rank makes use of what it remembers beside trials.
+enum class Use : std::uint8_t { shortest_way, nothing };
 
 enum class Answer : std::uint8_t { rondo_is_faster, library_is_faster, alike, noise, failure };
 
@@ -192,41 +187,31 @@ class Caller {
         if (use_ != Use::shortest_way || !goes_the_shortest_way()) serve();
         if (mpi::epoch() != epoch) {
             events_ += '!';
-            for (Remembered& each : rank_.remembered) each.shortest_way.reset();
+            rank_.remembered.fill({});
         }
         return events_;
     }
 
   private:
-    using Decision = Remembered::Decision;
-
     int carry_out(Contender contender) {
         events_ += contender == Contender::rondo ? 'R' : 'L';
         return 0;
     }
     bool goes_the_shortest_way() {
-        const std::optional<Contender> way = remembered_.shortest_way;
-        if (!way || --*known_->counter() < 0) return false;
-        carry_out(*way);
+        if (!remembered_ || --*known_->counter() < 0) return false;
+        carry_out(*remembered_);
         return true;
     }
-    [[nodiscard]] Decision decide() {
-        const Trial* const trial = join(fresh_, site_);
-        return trial->has_lost() ? Decision::lost : Decision::plan;
-    }
     void serve() {
-        remembered_.shortest_way.reset();
-        Decision& decision = remembered_.decision;
-        if (use_ == Use::nothing || decision == Decision::none) decision = decide();
+        remembered_.reset();
         Trial& trial = *begin_call(fresh_, site_);
-        if (decision == Decision::lost && !trial.has_lost()) decision = decide();
-        const auto course = decision == Decision::lost ? Trial::Course::library : trial.course_of(fresh_.bytes());
+        const auto course = trial.course_of(fresh_.bytes());
         if (course == Trial::Course::compared) {
             compare_contenders(trial);
             return;
         }
         const auto contender = course == Trial::Course::rondo ? Contender::rondo : Contender::library;
-        if (contender == Contender::library || trial.is_over()) remembered_.shortest_way = contender;
+        if (contender == Contender::library || trial.is_over()) remembered_ = contender;
         carry_out(contender);
     }
     void compare_contenders(Trial& trial) {
@@ -246,7 +231,7 @@ class Caller {
 
     Rank& rank_;
     Use use_;
-    Remembered& remembered_;
+    ShortestWay& remembered_;
     Trial fresh_;
     std::string events_;
     ModelSite site_;

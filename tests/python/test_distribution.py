@@ -5,13 +5,10 @@ from __future__ import annotations
 
 import csv
 import dataclasses
-import importlib
 import json
 import math
 import statistics
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from rondo.distributions import distribution as distributions
@@ -20,12 +17,13 @@ from rondo.errors import Error
 from rondo.machine import machine
 from rondo.machine.machine import Machine
 from scipy import optimize
+from script_loader import script
 
 import rondo as package
 from rondo import _core
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPTS, DATA = ROOT / "docs/benchmarks/making", ROOT / "docs" / "benchmarks" / "data"
+DATA = ROOT / "docs" / "benchmarks" / "data"
 ALPHA = 1e-3
 LATENCY_ALONE = Machine(alpha=ALPHA, beta=0, overhead=0, gamma=0)
 PASSES = [(1e-6, 1e-6), (4e-6, 1e-6), (2e-7, 2e-6)]
@@ -239,12 +237,6 @@ def test_the_command_refuses_what_makes_no_sense(rondo, words, complaint):
     assert result.exit_code == 2
     assert complaint in result.stderr
     assert result.stderr.startswith("rondo: ")
-
-
-def script(name: str) -> ModuleType:
-    if str(SCRIPTS) not in sys.path:
-        sys.path.append(str(SCRIPTS))
-    return importlib.import_module(name)
 
 
 def records(name: str) -> list[dict[str, str]]:

@@ -11,9 +11,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from script_loader import SCRIPTS, script
+from script_loader import ROOT, script
 
-LIST = SCRIPTS.parent / "rondo" / "mpi_functions.txt"
+LIST = ROOT / "rondo" / "mpi_functions.txt"
 GOOD_LINE = "Allreduce  allreduce  everywhere  yes  blocking  input output count datatype op comm"
 BAD_LINES = {
     "Scan  scan  everywhere": "3 columns, where there are 6",
@@ -37,7 +37,7 @@ def mpi_functions() -> ModuleType:
 
 
 def generate(path: Path, output: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, SCRIPTS / "generate_entries.py", "--list", path, "--output", output]
+    command = [sys.executable, ROOT / "scripts" / "generate_entries.py", "--list", path, "--output", output]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -83,7 +83,7 @@ def test_what_is_generated_is_formatted(tmp_path: Path) -> None:
     if program is None:
         pytest.skip("no clang-format")
     assert generate(LIST, tmp_path).returncode == 0
-    style = f"--style=file:{SCRIPTS.parent / '.clang-format'}"
+    style = f"--style=file:{ROOT / '.clang-format'}"
     for path in [*tmp_path.rglob("*.cpp"), *tmp_path.rglob("*.hpp")]:
         text = path.read_text()
         result = subprocess.run([program, style, path], capture_output=True, text=True, check=True)

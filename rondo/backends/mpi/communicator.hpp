@@ -54,9 +54,9 @@ class Communicator {
     [[nodiscard]] bool ranks_disagree() const { return world().ranks_disagree(); }
 
     /// The remembered decision, or nullptr. It stays until the next call of `find` or `remember` for the collective.
-    const Decision* find(const CallKey& key) { return decisions_[key.collective].find(key); }
+    Decision* find(const CallKey& key) { return decisions_[key.collective].find(key); }
     /// Remembers, instead of what has been remembered for that key, or for the longest time.
-    const Decision& remember(const CallKey& key, Decision decision) {
+    Decision& remember(const CallKey& key, Decision decision) {
         return decisions_[key.collective].put(key, std::move(decision), decisions_so_far_);
     }
 

@@ -14,7 +14,7 @@ bool Decisions::Place::is_for(const CallKey& call) const {
            bytes <= decision.highest;
 }
 
-const Decision* Decisions::find(const CallKey& key) {
+Decision* Decisions::find(const CallKey& key) {
     if (place(last_).is_for(key)) return &place(last_).decision;
     for (std::uint8_t index = 0; others_ != nullptr && index < most; ++index) {
         if (!place(index).is_for(key)) continue;
@@ -24,7 +24,7 @@ const Decision* Decisions::find(const CallKey& key) {
     return nullptr;
 }
 
-const Decision& Decisions::put(const CallKey& key, Decision decision, std::uint32_t& so_far) noexcept {
+Decision& Decisions::put(const CallKey& key, Decision decision, std::uint32_t& so_far) noexcept {
     if (first_.number != 0 && find(key) == nullptr) {
         if (others_ == nullptr) others_.reset(new (std::nothrow) Place[most - 1]);
         if (others_ != nullptr) last_ = static_cast<std::uint8_t>((last_ + 1U) % most);

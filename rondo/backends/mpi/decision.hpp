@@ -36,16 +36,18 @@ struct Tally;
 
 /// What was decided for a kind of call.
 struct Decision {
-    std::shared_ptr<const Plan> plan;  ///< nullptr: the library's own collective
-    Tally* tally = nullptr;            ///< where such calls are counted, nullptr if they are not
-    const char* reason = "";           ///< why they go to the library; lives for ever
-    const void* chosen = nullptr;      ///< by whose word there is a plan: different for different words
-    /// Of the parts of the vector, or their places; nullptr if they are even, or make no difference.
-    std::shared_ptr<const std::vector<Count>> starts = nullptr;
-    /// The lengths in bytes for which this holds, whatever else is different in calls of the collective with as
-    /// commutative an operator: of calls that the rules leave to the library. Usually none.
+    /// By whose word Rondo may carry such calls out: different for different words. nullptr: the library does.
+    const void* chosen = nullptr;
+    const char* reason = "";  ///< why the library does; lives for ever
+    /// The lengths in bytes for which the library does, whatever else is different in calls of the collective with as
+    /// commutative an operator: where the rules say nothing else. Usually none.
     Count lowest = 0, highest = -1;
-    bool holds_on_any = false;  ///< also on all communicators of as many ranks, for these lengths
+    bool holds_on_any = false;                   ///< also on all communicators of as many ranks, for these lengths
+    Tally* tally = nullptr;                      ///< where such calls are counted, nullptr if they are not
+    std::shared_ptr<const Plan> plan = nullptr;  ///< made when Rondo has to carry out such a call
+    /// For which the plan is made: of the parts of the vector, or their places; nullptr if they are even, or make no
+    /// difference.
+    std::shared_ptr<const std::vector<Count>> starts = nullptr;
 
     [[nodiscard]] bool holds_whatever_the_parts() const { return lowest <= highest; }
 };
@@ -57,10 +59,10 @@ static_assert(std::is_nothrow_move_assignable_v<Decision>);
 class Decisions {
   public:
     /// The one for this key, which is the last one then; nullptr if it is not there.
-    const Decision* find(const CallKey& key);
+    Decision* find(const CallKey& key);
     /// In place of the one for this key, or of the oldest. It is the last one then. `so_far` counts decisions. Needs no
     /// memory: a rank that had none would not count a call that the others run.
-    const Decision& put(const CallKey& key, Decision decision, std::uint32_t& so_far) noexcept;
+    Decision& put(const CallKey& key, Decision decision, std::uint32_t& so_far) noexcept;
 
     /// Of the last one; 0 if there is none.
     [[nodiscard]] std::uint32_t last_number() const { return place(last_).number; }

@@ -14,11 +14,14 @@
 
 namespace rondo::mpi {
 
-inline std::atomic<std::uint64_t> current_epoch{1};
+/// Epochs are multiples of it: what holds in one may be one of so many things, and a single number says which.
+inline constexpr std::uint64_t epoch_step = 4;
+
+inline std::atomic<std::uint64_t> current_epoch{epoch_step};
 
 inline std::uint64_t epoch() { return current_epoch.load(std::memory_order_relaxed); }
 /// A communicator is gone, whose handle may come to mean another one, or decisions are void. What happens later in
 /// other threads knows of it by the same means by which they know that.
-inline void end_epoch() { current_epoch.fetch_add(1, std::memory_order_relaxed); }
+inline void end_epoch() { current_epoch.fetch_add(epoch_step, std::memory_order_relaxed); }
 
 }  // namespace rondo::mpi

@@ -11,7 +11,7 @@
 
 namespace rondo::interposer {
 
-class LeftOnAny {
+class ForwardedAnywhere {
   public:
     /// Why such a call on a communicator that has no state yet goes to the library, if that need not be decided;
     /// else nullptr. Now and then it says nothing, so that communicators that stay get a state, which knows more.
@@ -50,5 +50,8 @@ class LeftOnAny {
     std::array<Kind, number_of_collectives> kinds_{};
     unsigned asked_ = 0;
 };
+
+/// Of this thread.
+inline RONDO_THREAD_LOCAL constinit ForwardedAnywhere forwarded_anywhere;
 
 }  // namespace rondo::interposer

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/interposer/call_cache.hpp"
+
+#include <pthread.h>
+
+#include <bit>
+#include <iterator>
+#include <new>
+
+#include "rondo/backends/mpi/wrapped_functions.hpp"
+
+namespace rondo::interposer {
+namespace {
+
+constexpr std::size_t table_size = victims + places * std::size(mpi::symbols);
+constinit const CachedCall nobodys_cached_calls[table_size];
+
+/// Of a thread that ends. Should it call MPI once more, it gets a table once more.
+void give_back(void* table) {
+    cached_calls = nobodys_cached_calls;
+    written_cached_calls = nullptr;
+    delete[] static_cast<CachedCall*>(table);
+}
+
+struct Key {
+    Key() noexcept : exists(pthread_key_create(&key, &give_back) == 0) {}
+    pthread_key_t key{};
+    bool exists;
+};
+
+std::size_t victim_place(const void* function, const CacheKey& call) {
+    constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
+    std::uint64_t hash = std::bit_cast<std::uintptr_t>(function);
+    for (const std::uint64_t word : {std::uint64_t{call.comm}, static_cast<std::uint64_t>(call.count),
+                                     std::uint64_t{call.datatype ^ call.op}, static_cast<std::uint64_t>(call.root)}) {
+        hash = (std::rotl(hash, 5) ^ word) * spread;
+    }
+    return static_cast<std::size_t>(hash >> 32) % victims;
+}
+
+}  // namespace
+
+RONDO_THREAD_LOCAL constinit std::uint64_t served_again = 0;
+RONDO_THREAD_LOCAL constinit const CachedCall* cached_calls = nobodys_cached_calls;
+RONDO_THREAD_LOCAL constinit CachedCall* written_cached_calls = nullptr;
+
+CachedCall* make_cached_calls() noexcept {
+    static const Key key;
+    if (!key.exists) return nullptr;
+    auto* const table = new (std::nothrow) CachedCall[table_size];
+    if (table == nullptr) return nullptr;
+    if (pthread_setspecific(key.key, table) != 0) {
+        delete[] table;
+        return nullptr;
+    }
+    cached_calls = written_cached_calls = table;
+    return table;
+}
+
+CachedCall* find_victim(const void* function, const CachedCall& in_place, const CacheKey& call) {
+    const CachedCall& kept = cached_calls[victim_place(function, call)];
+    // Communicators share places. Where the rank is another one, words mean something else.
+    const bool is_kept = kept.function == function && kept.rank == in_place.rank;
+    return is_kept ? const_cast<CachedCall*>(&kept) : nullptr;  // one of this thread's own: the others have no function
+}
+
+void evict(const void* function, const CachedCall& in_place, const CacheKey& call) {
+    CachedCall& old = written_cached_calls[victim_place(function, call)];
+    if (old.function == function && old.key == call) old.forget(call);
+    if (!in_place.goes_anywhere() || in_place.key == call) return;
+    CachedCall& kept = written_cached_calls[victim_place(function, in_place.key)];
+    kept = in_place;
+    kept.function = function;
+}
+
+}  // namespace rondo::interposer

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A call from the moment when it is known what it is about: what is decided for it, and who carries it out.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "rondo/interposer/decide.hpp"
+#include "rondo/interposer/forwarded_anywhere.hpp"
+#include "rondo/interposer/guarded_call.hpp"
+#include "rondo/interposer/library_before.hpp"
+#include "rondo/interposer/serve_again.hpp"
+
+namespace rondo::interposer {
+
+inline constexpr Interval whatever_count = {std::numeric_limits<Count>::min(), std::numeric_limits<Count>::max()};
+
+/// `Kind`: how the ranks share the vector (seen_call.hpp). Borrows all that it is made of.
+template <class Kind>
+class Serving {
+  public:
+    /// A call that is about something.
+    Serving(const SeenCall& seen, const Kind& kind, const Service& service, const Runtime& runtime, CachedCall& cached)
+        : seen_(seen), kind_(kind), service_(service), runtime_(runtime), cached_(cached), bytes_(kind.bytes()),
+          key_(kind.key()), guarded_(seen, key_, runtime) {
+        key_.doubt = guarded_.doubt();
+    }
+
+    /// Every rank counts the call for its trial here, unless it has gone the shortest way, which counts it, too.
+    int serve() {
+        decision_ = &decided();
+        if (decision_->chosen == nullptr) return forward();
+        trial_ = guarded_.begin(decision_->chosen);
+        if (course() == Course::library) return forward_lost();
+        if (!communicator().can_communicate(seen_.call.comm)) {
+            return service_.leave_to_library(communicator().native_reason(), bytes_);
+        }
+        plan_error_ = plan();
+        // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
+        wrong_ = kind_.wrong();
+        is_refused_ = (wrong_ != nullptr && communicator().library_checks_arguments()) || kind_.refused_by_library();
+        if (course() == Course::compared) return compare();
+        if (plan_error_ == MPI_SUCCESS && !is_refused_ && (trial_ == nullptr || trial_->is_over())) repeat_from_now();
+        return carry_out(true);
+    }
+
+  private:
+    using Course = guard::Trial::Course;
+
+    [[nodiscard]] mpi::Communicator& communicator() const { return seen_.communicator; }
+    [[nodiscard]] Course course() const {
+        return trial_ != nullptr ? trial_->course_of(guarded_.bytes()) : Course::rondo;
+    }
+    /// Of the rules. Nobody looks for it without a report.
+    [[nodiscard]] int line() const {
+        return runtime_.reporting ? runtime_.instructions.line_of(static_cast<const Choice*>(decision_->chosen)) : 0;
+    }
+
+    mpi::Decision& decided() const {
+        if (mpi::Decision* const known = communicator().find(key_)) return *known;
+        return communicator().remember(key_, decide(runtime_, key_, communicator(), seen_.call.comm));
+    }
+
+    /// Makes it, if there is none for parts that lie like these. Returns an MPI error code.
+    [[nodiscard]] int plan() const {
+        const auto& starts = decision_->starts;
+        if (decision_->plan != nullptr && (starts == nullptr || kind_.has_starts(*starts))) return MPI_SUCCESS;
+        try {
+            decision_->plan = nullptr;
+            make_plan(*decision_, runtime_, key_, communicator(),
+                      key_.division != 0 ? std::make_shared<const std::vector<Count>>(kind_.starts()) : nullptr);
+            return MPI_SUCCESS;
+        } catch (...) {
+            return code_of_exception();
+        }
+    }
+
+    /// The call's count; none, where each rank has one.
+    [[nodiscard]] Interval count() const {
+        return seen_.call.counts.is_argument() ? Interval{0, -1} : Interval{seen_.call.count, seen_.call.count};
+    }
+    /// The call's count, or the sum of those of all ranks. A trial is about calls of a length, however their vectors
+    /// are divided.
+    [[nodiscard]] Interval sum_of_counts() const {
+        if (!seen_.call.counts.is_argument()) return count();
+        const Count sum = bytes_ / kind_.bytes_to_a_count();
+        return {sum, sum};
+    }
+    /// For which counts of such calls it was decided that they go to the library.
+    [[nodiscard]] Interval forwarded_counts() const {
+        if (!decision_->holds_whatever_the_parts()) return count();
+        constexpr Interval any_length;
+        const Count lowest = decision_->lowest, highest = decision_->highest, each = kind_.bytes_to_a_count();
+        if (lowest == any_length.lowest && highest == any_length.highest) return whatever_count;
+        return {lowest / each + (lowest % each != 0 ? 1 : 0), highest / each};
+    }
+
+    /// By the rules.
+    int forward() const {
+        if (decision_->holds_on_any) forwarded_anywhere.remember(key_, communicator().size(), *decision_);
+        service_.forward_from_now(cached_, seen_, decision_->reason, forwarded_counts(), decision_->tally,
+                                  kind_.bytes_to_a_count());
+        return service_.leave_to_library(*decision_, bytes_);
+    }
+    /// By the trial.
+    int forward_lost() const {
+        const char* const reason = guard::reason_of(*trial_);
+        service_.forward_from_now(cached_, seen_, reason, sum_of_counts(), service_.tally_for(reason, line()),
+                                  kind_.bytes_to_a_count(), trial_);
+        return service_.leave_to_library(reason, bytes_, line());
+    }
+
+    int compare() {
+        guard::Site& site = *guarded_.site();
+        if (trial_->key().rounding) {
+            LibraryBefore before(seen_, key_, plan_error_ == MPI_SUCCESS && wrong_ == nullptr && !is_refused_);
+            return guard::compare_twice(*trial_, site, before, [this](bool is_last) { return carry_out(is_last); });
+        }
+        return guard::compare(*trial_, site, [this](guard::Contender contender) {
+            if (contender == guard::Contender::rondo) return carry_out(true);
+            return service_.leave_to_library(guard::compared, bytes_, line());
+        });
+    }
+
+    /// `counts`: as a call of the program.
+    int carry_out(bool counts) const {
+        if (plan_error_ != MPI_SUCCESS) {
+            communicator().skip_call();  // the others run it: tags stay alike
+            mpi::library().Comm_call_errhandler(seen_.call.comm, plan_error_);
+            return plan_error_;
+        }
+        if (is_refused_) {
+            communicator().skip_call();
+            return service_.leave_to_library(wrong_ != nullptr ? wrong_ : "unusual datatype", bytes_);
+        }
+        return run_plan(*decision_->plan, seen_.call.comm, communicator(), [&](const Plan& plan) {
+            const int error = kind_.run(plan, wrong_ != nullptr);
+            if (counts) service_.stop(decision_->tally, bytes_);
+            return error;
+        });
+    }
+
+    void repeat_from_now() const {
+        constexpr bool is_whole = std::is_same_v<Kind, WholeVector>;
+        if constexpr (is_whole || std::is_same_v<Kind, Meeting>) {
+            if (is_whole && (wrong_ != nullptr || !seen_.has_lasting_handles())) return;
+            serve_again_from_now<Kind>(cached_, seen_, key_.in_place, trial_, runtime_.reporting);
+        }
+    }
+
+    const SeenCall& seen_;
+    const Kind& kind_;
+    const Service& service_;
+    const Runtime& runtime_;
+    CachedCall& cached_;
+    Count bytes_;
+    mpi::CallKey key_;
+    GuardedCall guarded_;
+    mpi::Decision* decision_ = nullptr;
+    guard::Trial* trial_ = nullptr;  // nullptr if nobody doubts what was chosen
+    int plan_error_ = MPI_SUCCESS;   // of this rank: the others may have a plan
+    const char* wrong_ = nullptr;
+    bool is_refused_ = false;
+};
+
+}  // namespace rondo::interposer
