@@ -27,7 +27,6 @@ class CommunicatorSite final : public Site {
   private:
     mpi::Communicator& communicator_;
     MPI_Comm comm_;
-    const mpi::Communicator* watched_before_ = nullptr;
     std::uint64_t start_ = 0;
 };
 

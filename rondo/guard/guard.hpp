@@ -45,7 +45,7 @@ bool begin_timed_call(Trial& trial, Site& site, IsReady&& is_ready) {
     return !trial.needs_all_ranks() || bring_together(trial, site, is_ready());
 }
 
-/// Times a call by the contender whose turn it is. False if the communicator is gone after it, and the trial with it.
+/// Times a call by the contender whose turn it is. False if the program has freed the communicator meanwhile.
 template <class CarryOut>
 bool time_call(Trial& trial, Site& site, int& error, CarryOut&& carry_out) {
     const Contender contender = trial.next();

@@ -37,8 +37,7 @@ class Site {
     virtual void note(const Trial& trial) = 0;
 
     virtual void start_clock() = 0;
-    /// Nanoseconds since then; nothing if the user's error handler has freed the communicator meanwhile, and the trial
-    /// with it.
+    /// Nanoseconds since then; nothing if the user's error handler has freed the communicator meanwhile.
     virtual std::optional<float> stop_clock() = 0;
 
   protected:

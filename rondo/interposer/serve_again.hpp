@@ -70,11 +70,12 @@ int serve_again(CachedCall& cached, const void* input, void* output) {
     mpi::Communicator& communicator = *known.communicator;
     const Wrapped& function = *known.function;
     const mpi::Decision* const decision = communicator.decision_of_number(function.collective, known.decision);
+    const mpi::Datatype& type = *known.type;  // of the library: lives for ever
     const UserCall call = {.input = input, .output = output, .count = known.count, .root = known.root};
     if (!may_serve_again<Kind>(known, decision, call) || !cached.count_call()) return CachedCall::not_again;
+    const mpi::Communicator::Use use(communicator);
     const std::uint64_t start = is_counted ? mpi::now() : 0;
-    mpi::Tally* const tally = decision->tally;  // an error handler may free the communicator, with the decision
-    const auto bytes = static_cast<std::uint64_t>(known.count * known.type->size);
+    mpi::Tally* const tally = decision->tally;  // calls of an error handler may take the decision's place
     if (output != known.output || input != known.input) {
         mpi::notice_device_runtimes();
         known.remember_buffers(input, output);
@@ -83,9 +84,11 @@ int serve_again(CachedCall& cached, const void* input, void* output) {
     const int error = run_plan(*decision->plan, known.comm, communicator, [&](const Plan& plan) {
         if constexpr (std::is_same_v<Kind, Meeting>) return Meeting::run(communicator, plan);
         const mpi::Reduction* const reduction = function.has.operation ? &known.reduction : nullptr;
-        return WholeVector::run(function.output, communicator, call, *known.type, reduction, plan);
+        return WholeVector::run(function.output, communicator, call, type, reduction, plan);
     });
-    if (is_counted && tally != nullptr) tally->count(bytes, mpi::now() - start);
+    if (is_counted && tally != nullptr) {
+        tally->count(static_cast<std::uint64_t>(call.count * type.size), mpi::now() - start);
+    }
     return error;
 }
 

@@ -25,7 +25,7 @@ class Service {
     /// The same, if that was decided.
     int leave_to_library(const mpi::Decision& decision, Count bytes) const {
         left_calls_of[function_.collective].note(decision.reason);
-        mpi::Tally* const tally = decision.tally;  // an error handler may free the communicator, with the decision
+        mpi::Tally* const tally = decision.tally;  // calls of an error handler may take the decision's place
         const int error = function_.native(mpi::library(), call_);
         stop(tally, bytes);
         return error;

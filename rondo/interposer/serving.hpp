@@ -31,6 +31,7 @@ class Serving {
 
     /// Every rank counts the call for its trial here, unless it has gone the shortest way, which counts it, too.
     int serve() {
+        const mpi::Communicator::Use use(communicator());
         decision_ = &decided();
         if (decision_->chosen == nullptr) return forward();
         trial_ = guarded_.begin(decision_->chosen);
@@ -38,7 +39,7 @@ class Serving {
         if (!communicator().can_communicate(seen_.call.comm)) {
             return service_.leave_to_library(communicator().native_reason(), bytes_);
         }
-        plan_error_ = plan();
+        plan_error_ = take_plan();
         // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
         wrong_ = kind_.wrong();
         is_refused_ = (wrong_ != nullptr && communicator().library_checks_arguments()) || kind_.refused_by_library();
@@ -64,18 +65,21 @@ class Serving {
         return communicator().remember(key_, decide(runtime_, key_, communicator(), seen_.call.comm));
     }
 
-    /// Makes it, if there is none for parts that lie like these. Returns an MPI error code.
-    [[nodiscard]] int plan() const {
+    /// Takes the plan of the decision, which is made if there is none for parts that lie like these. Returns an MPI
+    /// error code.
+    int take_plan() {
         const auto& starts = decision_->starts;
-        if (decision_->plan != nullptr && (starts == nullptr || kind_.has_starts(*starts))) return MPI_SUCCESS;
+        const bool is_there = decision_->plan != nullptr && (starts == nullptr || kind_.has_starts(*starts));
         try {
-            decision_->plan = nullptr;
-            make_plan(*decision_, runtime_, key_, communicator(),
-                      key_.division != 0 ? std::make_shared<const std::vector<Count>>(kind_.starts()) : nullptr);
-            return MPI_SUCCESS;
+            if (!is_there) {
+                make_plan(*decision_, runtime_, key_, communicator(),
+                          key_.division != 0 ? std::make_shared<const std::vector<Count>>(kind_.starts()) : nullptr);
+            }
         } catch (...) {
             return code_of_exception();
         }
+        plan_ = decision_->plan;
+        return MPI_SUCCESS;
     }
 
     /// The call's count; none, where each rank has one.
@@ -136,7 +140,7 @@ class Serving {
             communicator().skip_call();
             return service_.leave_to_library(wrong_ != nullptr ? wrong_ : "unusual datatype", bytes_);
         }
-        return run_plan(*decision_->plan, seen_.call.comm, communicator(), [&](const Plan& plan) {
+        return run_plan(*plan_, seen_.call.comm, communicator(), [&](const Plan& plan) {
             const int error = kind_.run(plan, wrong_ != nullptr);
             if (counts) service_.stop(decision_->tally, bytes_);
             return error;
@@ -160,8 +164,9 @@ class Serving {
     mpi::CallKey key_;
     GuardedCall guarded_;
     mpi::Decision* decision_ = nullptr;
-    guard::Trial* trial_ = nullptr;  // nullptr if nobody doubts what was chosen
-    int plan_error_ = MPI_SUCCESS;   // of this rank: the others may have a plan
+    guard::Trial* trial_ = nullptr;     // nullptr if nobody doubts what was chosen
+    std::shared_ptr<const Plan> plan_;  // kept for this call, whatever an error handler calls
+    int plan_error_ = MPI_SUCCESS;      // of this rank: the others may have a plan
     const char* wrong_ = nullptr;
     bool is_refused_ = false;
 };

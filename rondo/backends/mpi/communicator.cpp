@@ -14,8 +14,6 @@ namespace {
 
 int state_key = MPI_KEYVAL_INVALID;
 
-RONDO_THREAD_LOCAL const Communicator* watched = nullptr;
-
 int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
     *flag = 0;
     return MPI_SUCCESS;
@@ -23,7 +21,7 @@ int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
 
 int delete_state(MPI_Comm, int, void* state, void*) {
     end_epoch();
-    delete static_cast<Communicator*>(state);
+    static_cast<Communicator*>(state)->end();
     return MPI_SUCCESS;
 }
 
@@ -132,12 +130,9 @@ bool Communicator::can_communicate(MPI_Comm comm) {
 }
 
 Communicator::~Communicator() {
-    if (watched == this) watched = nullptr;
     // Else the first calls of its next owner might take what this one has not.
     if (!messages_may_be_left_) world().give_back(context_);
 }
-
-const Communicator* watch(const Communicator* communicator) { return std::exchange(watched, communicator); }
 
 /// A message to nobody has its arguments judged as any other.
 bool Communicator::can_send(const void* data, const Datatype& type) const {

@@ -26,6 +26,27 @@ class Communicator {
     /// Makes one, where there is none, without a word to other ranks. Throws std::bad_alloc.
     static Communicator* make(MPI_Comm comm);
 
+    /// Keeps the state alive during a call, whose error handler may free the communicator.
+    class Use {
+      public:
+        explicit Use(Communicator& communicator) : communicator_(communicator) { ++communicator.uses_; }
+        Use(const Use&) = delete;
+        Use& operator=(const Use&) = delete;
+        ~Use() {
+            if (--communicator_.uses_ == 0 && communicator_.is_freed_) [[unlikely]]
+                delete &communicator_;
+        }
+
+      private:
+        Communicator& communicator_;
+    };
+    /// The program has freed the communicator. Its state goes when nobody uses it.
+    void end() {
+        is_freed_ = true;
+        if (uses_ == 0) delete this;
+    }
+    [[nodiscard]] bool is_freed() const { return is_freed_; }
+
     Communicator(const Communicator&) = delete;
     Communicator& operator=(const Communicator&) = delete;
     ~Communicator();
@@ -124,16 +145,14 @@ class Communicator {
     std::vector<Rank> world_ranks_;  // of the ranks here, once they are found; room was made before
     std::uint32_t calls_ = 0;
     bool messages_may_be_left_ = false;
+    bool is_freed_ = false;
+    int uses_ = 0;  // MPI allows one call of a collective at a time
     const char* native_reason_ = nullptr;
     Decisions decisions_[most_collectives];
     std::uint32_t decisions_so_far_ = 0;
     Operation operation_;
     Slot<5120> slot_;
 };
-
-/// The state that this thread needs after the user's error handler has had its say: it becomes nullptr if that frees
-/// the communicator. Returns the one before.
-const Communicator* watch(const Communicator* communicator);
 
 /// Makes the attribute key. Once, after MPI_Init and `connect`. False if the library refuses.
 bool prepare_communicators();

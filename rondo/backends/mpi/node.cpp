@@ -9,10 +9,8 @@
 #include "rondo/core/error.hpp"
 
 namespace rondo::mpi {
-namespace {
-
 /// What each rank tells the others of its node.
-struct Card {
+struct NodeCard {
     shared_memory::RegionAddress address;
     cpu_set_t cores;    // that it may run on
     int cores_allowed;  // at once
@@ -20,16 +18,18 @@ struct Card {
     bool has_region;
 };
 
+namespace {
+
 /// True if it is on all ranks.
 bool all(bool here, MPI_Comm comm) {
     int flag = here ? 1 : 0;
     return library().Allreduce(MPI_IN_PLACE, &flag, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && flag == 1;
 }
 
-int count_cores(const std::vector<Card>& cards) {
+int count_cores(const std::vector<NodeCard>& cards) {
     cpu_set_t cores;
     CPU_ZERO(&cores);
-    for (const Card& card : cards) CPU_OR(&cores, &cores, &card.cores);
+    for (const NodeCard& card : cards) CPU_OR(&cores, &cores, &card.cores);
     return CPU_COUNT(&cores);
 }
 
@@ -49,11 +49,11 @@ bool has_core_for_each(std::vector<cpu_set_t> choices) {
 }
 
 /// Of those who share a limit, each says it.
-bool all_can_compute(const std::vector<Card>& cards) {
+bool all_can_compute(const std::vector<NodeCard>& cards) {
     const auto count = static_cast<int>(cards.size());
     std::vector<cpu_set_t> choices(cards.size());
-    std::ranges::transform(cards, choices.begin(), &Card::cores);
-    return std::ranges::all_of(cards, [&](const Card& card) { return count <= card.cores_allowed; }) &&
+    std::ranges::transform(cards, choices.begin(), &NodeCard::cores);
+    return std::ranges::all_of(cards, [&](const NodeCard& card) { return count <= card.cores_allowed; }) &&
            has_core_for_each(std::move(choices));
 }
 
@@ -88,13 +88,13 @@ std::unique_ptr<Node> Node::meet(MPI_Comm comm, Rank world_rank, Rank world_size
     library().Comm_size(comm, &count);
     if (count == 1) return nullptr;
     std::unique_ptr<Node> node;
-    std::vector<Card> cards;
+    std::vector<NodeCard> cards;
     if (!all(succeeds([&] { cards.resize(static_cast<std::size_t>(count)); }, complaint), comm)) return nullptr;
-    Card own{.address = {},
-             .cores = shared_memory::own_processors(),
-             .cores_allowed = 0,
-             .world_rank = world_rank,
-             .has_region = false};
+    NodeCard own{.address = {},
+                 .cores = shared_memory::own_processors(),
+                 .cores_allowed = 0,
+                 .world_rank = world_rank,
+                 .has_region = false};
     const auto make_region = [&] {
         if (needs_processors) own.cores_allowed = shared_memory::processors_allowed();
         node.reset(new Node(self, count, world_rank, world_size));
@@ -107,7 +107,7 @@ std::unique_ptr<Node> Node::meet(MPI_Comm comm, Rank world_rank, Rank world_size
     const auto connect = [&] {
         if (needs_processors && !all_can_compute(cards)) throw Error("not every rank has a processor of its own");
         for (int each = 0; each < count && node != nullptr; ++each) {
-            const Card& card = cards[static_cast<std::size_t>(each)];
+            const NodeCard& card = cards[static_cast<std::size_t>(each)];
             // In a crowd whoever waits for a reader has the core that the reader needs.
             if (each != self && card.has_region) node->neighbours_.connect(each, card.address, !is_crowded);
         }
@@ -118,19 +118,24 @@ std::unique_ptr<Node> Node::meet(MPI_Comm comm, Rank world_rank, Rank world_size
     if (!all(success, comm)) return nullptr;
     success = node == nullptr || succeeds([&] { node->neighbours_.settle(); }, complaint);
     if (!all(success, comm) || node == nullptr) return nullptr;
+    node->is_crowded_ = is_crowded;
+    return node->find_neighbours(cards, complaint) ? std::move(node) : nullptr;
+}
+
+/// False if nobody is reached.
+bool Node::find_neighbours(std::span<const NodeCard> cards, std::string& complaint) {
     bool reaches_somebody = false;
-    for (int each = 0; each < count; ++each) {
-        const Card& card = cards[static_cast<std::size_t>(each)];
-        if (each == self) continue;
-        if (node->neighbours_.reaches(each)) {
-            node->neighbour_of_[static_cast<std::size_t>(card.world_rank)] = each;
+    for (int each = 0; each < static_cast<int>(cards.size()); ++each) {
+        const NodeCard& card = cards[static_cast<std::size_t>(each)];
+        if (card.world_rank == world_rank_) continue;
+        if (neighbours_.reaches(each)) {
+            neighbour_of_[static_cast<std::size_t>(card.world_rank)] = each;
             reaches_somebody = true;
         } else if (complaint.empty() && card.has_region) {  // who has none says so itself
-            complaint = node->neighbours_.reason(each) + messages_instead;
+            complaint = neighbours_.reason(each) + messages_instead;
         }
     }
-    node->is_crowded_ = is_crowded;
-    return reaches_somebody ? std::move(node) : nullptr;
+    return reaches_somebody;
 }
 
 bool Node::reaches_all(std::span<const Rank> world_ranks) const {

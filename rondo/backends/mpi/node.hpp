@@ -21,6 +21,8 @@ enum class MemorySharing : std::uint8_t {
     automatic,  ///< in a world on one node, of few ranks, with a processor for each; without a word about it
 };
 
+struct NodeCard;
+
 class Node {
   public:
     /// Once, collective over `comm`: the ranks of one node, of a world of so many. nullptr if this rank reaches nobody,
@@ -43,6 +45,7 @@ class Node {
   private:
     Node(int self, int count, Rank world_rank, Rank world_size)
         : neighbours_(self, count), world_rank_(world_rank), neighbour_of_(static_cast<std::size_t>(world_size), -1) {}
+    bool find_neighbours(std::span<const NodeCard> cards, std::string& complaint);
 
     shared_memory::Neighbours neighbours_;
     Rank world_rank_;

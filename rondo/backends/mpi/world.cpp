@@ -74,6 +74,10 @@ World& world() {
     return the_world;
 }
 
+struct World::Votes {
+    bool ranks_agree, are_on_one_host, may_share_memory;
+};
+
 void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing sharing) {
     const MPI_Comm all = library().comm_world;
     messages_ = library().comm_null;
@@ -88,6 +92,23 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing 
     if (size_ == 1 || library().Comm_group(all, &group_) != MPI_SUCCESS) return;
     ranks_.resize(static_cast<std::size_t>(size_));
     std::iota(ranks_.begin(), ranks_.end(), 0);
+    const std::optional<Votes> votes = vote(instructions, sharing);
+    if (!votes) return;
+    agreed_ = true;
+    ranks_disagree_ = !votes->ranks_agree;
+    if (ranks_disagree_ || !make_communicator()) return;
+    const bool may_share_by_itself = votes->are_on_one_host && size_ <= most_sharing_ranks && votes->may_share_memory;
+    if (sharing == MemorySharing::automatic && !may_share_by_itself) sharing = MemorySharing::off;
+    if (ask_for_nodes || sharing != MemorySharing::off) find_nodes(sharing);
+    if (!ask_for_nodes && sharing == MemorySharing::automatic) {
+        // Nobody wanted to know: what a program may choose shall not hang on where it happens to run.
+        node_of_.clear();
+        spread_ = {};
+    }
+}
+
+/// Nothing if the ranks could not be asked.
+std::optional<World::Votes> World::vote(std::uint64_t instructions, MemorySharing sharing) {
     const auto hash = static_cast<long long>(instructions >> 1);
     // One more for each context: of meetings.
     const int tags = std::min<int>(most_tags, static_cast<int>(std::bit_floor((largest_tag() + 1U) / contexts - 1)));
@@ -101,35 +122,30 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing 
     long long votes[9] = {
         hash,       -hash,      tags, threads < MPI_THREAD_MULTIPLE ? 1 : 0, host, -host, may_share ? 1 : 0,
         reductions, -reductions};
-    if (!all_minimum(all, votes)) return;
+    if (!all_minimum(library().comm_world, votes)) return std::nullopt;
     if (votes[7] != -votes[8]) distrust_reductions();
-    agreed_ = true;
     tags_ = static_cast<int>(votes[2]);
     is_serial_ = votes[3] != 0;
-    ranks_disagree_ = votes[0] != -votes[1];
-    if (ranks_disagree_) return;
+    return Votes{votes[0] == -votes[1], votes[4] == -votes[5], votes[6] != 0};
+}
+
+/// For Rondo's messages. False, on all ranks, if the library makes none.
+bool World::make_communicator() {
+    const MPI_Comm all = library().comm_world;
     // Not by MPI_Comm_dup: tools may have set attributes already, whose callbacks are theirs.
     MPI_Comm made = library().comm_null;
     if (library().Comm_create(all, group_, &made) != MPI_SUCCESS) made = library().comm_null;
     long long success[1] = {made != library().comm_null ? 1 : 0};
     if (!all_minimum(all, success) || success[0] == 0) {
         if (made != library().comm_null) library().Comm_free(&made);
-        return;
+        return false;
     }
     library().Comm_set_errhandler(made, library().errors_return);
     messages_ = made;
     std::fill(std::begin(free_), std::end(free_), ~std::uint64_t{0});
     free_[0] &= ~std::uint64_t{1};  // the first one is that of MPI_COMM_WORLD
     owners_[0] = 1;
-    const bool on_one_host = votes[4] == -votes[5];
-    const bool may_share_by_itself = on_one_host && size_ <= most_sharing_ranks && votes[6] != 0;
-    if (sharing == MemorySharing::automatic && !may_share_by_itself) sharing = MemorySharing::off;
-    if (ask_for_nodes || sharing != MemorySharing::off) find_nodes(sharing);
-    if (!ask_for_nodes && sharing == MemorySharing::automatic) {
-        // Nobody wanted to know: what a program may choose shall not hang on where it happens to run.
-        node_of_.clear();
-        spread_ = {};
-    }
+    return true;
 }
 
 bool World::all_say(bool true_here) {

@@ -112,6 +112,9 @@ class World {
     using Free = std::uint64_t[words];
 
     [[nodiscard]] Context context(int number) const { return {number, tags_, contexts * tags_ + number}; }
+    struct Votes;
+    std::optional<Votes> vote(std::uint64_t instructions, MemorySharing sharing);
+    bool make_communicator();
     void find_nodes(MemorySharing sharing);
     void take_nodes(std::vector<Rank> node_of);
     /// The contexts that are free here; none while another thread takes one, so that two cannot take the same.
