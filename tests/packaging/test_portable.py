@@ -64,7 +64,7 @@ def test_every_python_finds_the_core(installed: Path, version: str) -> None:
     python = python_headers.interpreter(portable.PYTHONS, version)
     program = "from rondo import _core; print(len(_core.collectives()), _core.__file__)"
     count, file = run(python, "-c", program, PYTHONPATH=str(installed)).split()
-    assert int(count) >= 16
+    assert int(count) > 10
     assert ("abi3" in file) == (version == "3.12")
 
 
@@ -91,7 +91,7 @@ def test_programs_catch_what_they_throw(mpi: MpiLibrary, from_the_wheel: Path, t
 
 @MPIS
 def test_the_benchmark_driver_is_not_compiled(mpi: MpiLibrary, from_the_wheel: Path, tmp_path: Path) -> None:
-    words = ["exscan", "--counts", "1", "--algorithms", "doubling_123", "--repetitions", "20"]
+    words = ["exscan", "--counts", "1", "--algorithms", "doubling_123", "--seconds", "5"]
     launcher = [str(mpi.prefix / mpi.launcher), "-n", "2"]
     known = {**mpi.environment, "XDG_CACHE_HOME": str(tmp_path)}
     text = run(sys.executable, "-m", "rondo", "bench", *words, "--", *launcher, **known)
