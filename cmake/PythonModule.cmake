@@ -51,6 +51,7 @@ foreach(each IN LISTS RONDO_PYTHON_HEADERS)
     if(version VERSION_GREATER_EQUAL 3.12)
         set(suffix ".abi3.so")
         target_compile_definitions(nanobind_${digits} PUBLIC Py_LIMITED_API=0x030C0000)
+        target_compile_options(nanobind_${digits} PUBLIC "SHELL:-include cstdio")  # nanobind takes it to be in Python.h
     endif()
     target_include_directories(nanobind_${digits} SYSTEM PUBLIC "${headers}" "${nanobind_directory}/include"
                                PRIVATE "${nanobind_directory}/ext/robin_map/include")
