@@ -103,6 +103,15 @@ def test_the_benchmark_driver_is_not_compiled(mpi: MpiLibrary, from_the_wheel: P
     assert driver.stat().st_size == (from_the_wheel / "rondo/bin" / f"rondo-bench-{mpi.abi}").stat().st_size
 
 
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_the_emulated_cluster_runs(mpi: MpiLibrary, from_the_wheel: Path) -> None:
+    text = run(sys.executable, "-m", "rondo", "doctor", "--", mpi.prefix / mpi.launcher)
+    if "nodes in namespaces of this machine can be made" not in " ".join(text.split()):
+        pytest.skip("this machine has no emulated cluster")
+    words = [sys.executable, "-m", "rondo", "cluster", "run", "--nodes", "2", "--latency", "1ms"]
+    assert run(*words, "--mpi", mpi.prefix.parent, "--", mpi.compile("hello.c"))
+
+
 def test_the_tarball_runs_where_it_is_unpacked(wheel: Path, tmp_path: Path) -> None:
     subprocess.run(["make", "tarball", "PROCESSORS=x86_64"], cwd=ROOT, check=True, timeout=BUILD_SECONDS)
     (archive,) = portable.DIST.glob("*-linux-x86_64.tar.gz")
