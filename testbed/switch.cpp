@@ -89,7 +89,9 @@ void Switch::sleep(Nanoseconds deadline, const sigset_t* unblocked) {
     const timespec time{.tv_sec = pause / second, .tv_nsec = pause % second};
     std::array<epoll_event, 256> events;
     // epoll_pwait2 sleeps to the nanosecond; libraries older than the kernel lack it.
-    const long count = ::syscall(SYS_epoll_pwait2, epoll_.number(), events.data(), events.size(), &time, unblocked, 8);
+    constexpr std::size_t signal_set_bytes = 8;  // no int: the kernel reads a whole word
+    const long count =
+        ::syscall(SYS_epoll_pwait2, epoll_.number(), events.data(), events.size(), &time, unblocked, signal_set_bytes);
     awake_since_ = now();
     if (pause > 0 && count == 0) {
         const Nanoseconds over = std::min(awake_since_ - start - pause, longest_oversleep);

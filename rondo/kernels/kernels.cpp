@@ -4,6 +4,9 @@
 #include "rondo/kernels/kernels.hpp"
 #include "rondo/kernels/prefix.hpp"
 
+#ifdef RONDO_KERNELS_X86_LEVELS
+#include <cpuid.h>
+#endif
 #include <algorithm>
 #include <unistd.h>
 
@@ -32,17 +35,31 @@ PrefixKernels find_prefix(Operation operation, Element element) noexcept;
 
 namespace {
 
-/// Asks for every extension that cmake/kernels.cmake compiles the level with, and that the system saves its registers.
+#ifdef RONDO_KERNELS_X86_LEVELS
+/// Which registers the system saves: a word of bits (Intel 64 manual, volume 1, 13.3). Only if the processor has XSAVE.
+unsigned saved_registers() noexcept {
+    unsigned low = 0, high = 0;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return low;
+}
+#endif
+
+/// Asks for every extension that cmake/Kernels.cmake compiles the level with, and that the system saves its registers.
+/// Not by __builtin_cpu_supports, which some compilers' libraries answer with no.
 InstructionSet detect() noexcept {
 #ifdef RONDO_KERNELS_X86_LEVELS
-    __builtin_cpu_init();
-    const bool has_avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                          __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-    const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-    if (has_avx2) return has_avx512 ? InstructionSet::avx512 : InstructionSet::avx2;
-#endif
+    constexpr unsigned of_avx2 = bit_AVX2 | bit_BMI | bit_BMI2, ymm = 0x6;
+    constexpr unsigned of_avx512 = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL, zmm = 0xe0 | ymm;
+    constexpr unsigned basic = bit_FMA | bit_OSXSAVE;
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx) || (ecx & basic) != basic) return InstructionSet::baseline;
+    if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) return InstructionSet::baseline;
+    const unsigned saved = saved_registers();
+    if ((ebx & of_avx2) != of_avx2 || (saved & ymm) != ymm) return InstructionSet::baseline;
+    return (ebx & of_avx512) == of_avx512 && (saved & zmm) == zmm ? InstructionSet::avx512 : InstructionSet::avx2;
+#else
     return InstructionSet::baseline;
+#endif
 }
 
 /// Ranks, and other machines' guests, share the last level: nobody can count on more than some 100 MiB of it.

@@ -66,7 +66,9 @@ constexpr Word bits_of() {
 /// `left` wins by value or, between equal values, by the smaller index. No && and ||: they are branches.
 template <Operation operation, class Value, class Index>
 bool wins(Value left, Value right, Index left_index, Index right_index) {
-    return precedes<operation>(left, right) | (ties<operation>(left, right) & (left_index < right_index));
+    const bool is_before = precedes<operation>(left, right);
+    const bool is_tied = ties<operation>(left, right);
+    return is_before | (is_tied & (left_index < right_index));
 }
 
 template <Operation operation, class Word, class Value, class Index>

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rondo.bench import prebuilt
 from rondo.bench.results import Emulation
 from rondo.cluster import cluster, shapes
 from rondo.errors import Error
@@ -91,7 +92,14 @@ def make(
 
 
 def driver_for(library: MpiLibrary, before: Callable[[], None] = lambda: None) -> Path:
-    """The driver, compiled for this library. `before` is called if that is still to be done."""
+    """The driver for this library: the one that came with the package if it fits, else compiled.
+
+    `before` is called if that is still to be done.
+    """
+    return prebuilt.driver_for(library) or _compiled_driver(library, before)
+
+
+def _compiled_driver(library: MpiLibrary, before: Callable[[], None]) -> Path:
     sources = sorted(installation.BENCH_SOURCES.glob("*.cpp"))
     headers = sorted(installation.BENCH_SOURCES.rglob("*.hpp"))
     if not sources:

@@ -32,7 +32,7 @@ struct CallKey {
     friend bool operator==(const CallKey&, const CallKey&) = default;
 };
 
-struct Tally;
+class Tally;
 
 /// What was decided for a kind of call.
 struct Decision {

@@ -111,7 +111,8 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing 
 std::optional<World::Votes> World::vote(std::uint64_t instructions, MemorySharing sharing) {
     const auto hash = static_cast<long long>(instructions >> 1);
     // One more for each context: of meetings.
-    const int tags = std::min<int>(most_tags, static_cast<int>(std::bit_floor((largest_tag() + 1U) / contexts - 1)));
+    const int tags = std::min<int>(
+        most_tags, static_cast<int>(std::bit_floor((static_cast<unsigned>(largest_tag()) + 1U) / contexts - 1)));
     int threads = MPI_THREAD_MULTIPLE;
     library().Query_thread(&threads);
     const long long host = hash_of_host();
