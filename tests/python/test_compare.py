@@ -368,7 +368,7 @@ def test_the_guard_is_named_where_it_left_calls_to_the_library():
 
 
 def test_the_guard_s_reasons_are_those_of_reports():
-    guard = (ROOT / "rondo" / "interposer" / "guard.hpp").read_text()
+    guard = (ROOT / "rondo" / "guard" / "guard.hpp").read_text()
     assert set(re.findall(r'^constexpr const char\* \w+ = "(.*)";$', guard, re.MULTILINE)) == set(BY_GUARD)
 
 
