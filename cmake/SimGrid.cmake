@@ -3,7 +3,8 @@
 # For the preset "simgrid" only: SMPI's compiler wrapper makes every program a library that smpirun loads once a rank.
 
 include(MpiFunctions)
-rondo_glob(simgrid_sources apps/bench/*.cpp rondo/backends/mpi/*.cpp rondo/interposer/*.cpp)
+rondo_glob(simgrid_sources apps/bench/*.cpp rondo/backends/mpi/*.cpp rondo/guard/*.cpp
+           rondo/interposer/*.cpp)
 
 add_library(rondo_bench_simgrid MODULE ${simgrid_sources} ${generated_sources})
 set_target_properties(rondo_bench_simgrid PROPERTIES PREFIX "" SUFFIX "")

@@ -70,7 +70,7 @@ struct Answer {
 
     State state = State::unused;
     int words = 0;
-    std::array<int, most_words> heard{};  // a Attendance each
+    std::array<int, most_words> heard{};  // an Attendance each
     std::array<MPI_Request, most_words> hearing{}, saying{};
     mpi::Context context;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the ranks of a communicator say to each other about calls that are compared.
+// Ranks of a communicator come together for calls that are compared, and agree on what these took.
 #pragma once
 
 #include "rondo/backends/mpi/communicator.hpp"

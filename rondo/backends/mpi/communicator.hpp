@@ -121,7 +121,7 @@ class Communicator {
     /// as well as it can. Where Rondo has messages of its own.
     [[nodiscard]] bool library_checks_arguments() const;
 
-    /// What the guard keeps here.
+    /// The guard keeps its trials of this communicator there.
     [[nodiscard]] Slot<5120>& slot() { return slot_; }
 
     static constexpr std::size_t most_collectives = 16;  ///< numbers of collectives are below

@@ -20,7 +20,7 @@ struct CallKey {
     bool commutative = false;
     bool in_place = false;
     bool over_int = false;  ///< more elements than an int counts
-    /// What a trial may change: operators and datatypes differ in it.
+    /// A trial may change who carries out the call, or also its last bits: operators and datatypes differ in that.
     enum class Doubt : std::uint8_t { none, choice, choice_and_bits } doubt = Doubt::none;
     Count count = 0;
     Count element_bytes = 0;  ///< size of the data of one element

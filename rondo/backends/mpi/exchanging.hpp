@@ -17,8 +17,8 @@ class ExchangedParts {
     /// Borrows. Counts below 0 are taken for 0. `still`: the part of this rank does not move, as if it were empty.
     explicit ExchangedParts(const PlacedParts& parts, Rank still = no_rank);
 
-    // As staging.hpp wants it: the user's memory, where all parts are as packed, each for itself; or a copy of all
-    // parts, one after the other.
+    // These four are what staging.hpp asks of data. The place is the user's memory, where all parts are as packed, each
+    // for itself. A copy has all parts one after the other.
     [[nodiscard]] char* place() const { return direct_ ? first_ : nullptr; }
     [[nodiscard]] Count bytes() const { return bytes_; }
     int enter(char* at, MPI_Comm comm) const;

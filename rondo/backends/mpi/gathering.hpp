@@ -41,7 +41,7 @@ class Gathering {
     /// Where the plan finds it otherwise.
     [[nodiscard]] const void* input() const { return input_.buffer; }
 
-    // The whole vector, as staging.hpp wants it: all bytes in their order.
+    // These four are what staging.hpp asks of data. They are about the whole vector, all bytes in their order.
     [[nodiscard]] char* place() const { return direct_ ? first_ : nullptr; }
     [[nodiscard]] Count bytes() const { return bytes_; }
     int enter(char* at, MPI_Comm comm) const;

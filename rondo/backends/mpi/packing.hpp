@@ -24,13 +24,14 @@ bool lies_as_packed(const Datatype& type);
 int pack(const UserData& from, bool plain, char* into, MPI_Comm comm);
 int unpack(const char* from, const UserData& into, bool plain, MPI_Comm comm);
 
-/// What a plan moves to or from one rank: data of the user, or so many bytes that nobody gives or wants. Borrows.
+/// One side of what a plan moves on this rank: data of the user, which it borrows, or so many bytes that nobody gives
+/// or wants.
 class Moved {
   public:
     explicit Moved(const UserData& data);
     explicit Moved(Count bytes) : bytes_(bytes) {}
 
-    // As staging.hpp wants it.
+    // These four are what staging.hpp asks of data.
     [[nodiscard]] char* place() const { return place_; }
     [[nodiscard]] Count bytes() const { return bytes_; }
     int enter(char* at, MPI_Comm comm) const;

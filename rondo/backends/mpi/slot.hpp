@@ -13,7 +13,7 @@ namespace rondo::mpi {
 template <std::size_t bytes>
 class Slot {
   public:
-    /// What is kept, always of one type. It is made when it is asked for the first time.
+    /// Returns what is kept, which is always of one type. The first call makes it.
     template <class Kept>
     Kept& get() {
         static_assert(sizeof(Kept) <= bytes && alignof(Kept) <= alignof(std::max_align_t));

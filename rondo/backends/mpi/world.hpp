@@ -69,7 +69,7 @@ class World {
     [[nodiscard]] bool ranks_disagree() const { return ranks_disagree_; }
     /// On every rank one thread at a time calls MPI.
     [[nodiscard]] bool is_serial() const { return is_serial_; }
-    /// What the guard keeps for all communicators.
+    /// The guard keeps those trials there that all communicators share.
     [[nodiscard]] Slot<26624>& slot() { return slot_; }
     /// For Rondo's messages, by the ranks of MPI_COMM_WORLD; MPI_COMM_NULL if there is none.
     [[nodiscard]] MPI_Comm messages() const { return messages_; }
