@@ -69,8 +69,6 @@ struct alignas(256) CachedCall {  // places of such a size are found in one inst
         return static_cast<std::uint64_t>(count) - static_cast<std::uint64_t>(lowest) <= beyond_lowest;
     }
     [[nodiscard]] bool serves(const CacheKey& call) const { return key == call && goes(Way::serve); }
-    /// Counts a call for the trial that revalidates. True if it goes the same way.
-    [[nodiscard]] bool count_call() const { return calls_left == nullptr || --*calls_left >= 0; }
 
     /// From now on.
     void go(Way way, std::int32_t* calls_of_trial) {
@@ -82,6 +80,10 @@ struct alignas(256) CachedCall {  // places of such a size are found in one inst
         way_in_epoch = 0;
     }
 };
+
+/// Counts a call like this one for the trial that revalidates, which has the counter. True if the call goes the same
+/// way.
+inline bool count_call(const CachedCall& cached) { return cached.calls_left == nullptr || --*cached.calls_left >= 0; }
 
 #ifdef RONDO_ABI_MPICH
 using HandleWord = std::uint32_t;  // handles are ints

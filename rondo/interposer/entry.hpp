@@ -40,8 +40,7 @@ class Entry<Signature, number, Words(Arguments...)> {
 
     /// True if the library has the call without a second look, and nobody counts it but for a trial.
     static bool forwards(const CachedCall& cached, const Words& words) {
-        return forwards(CachedCall::Way::forward, cached, words, words.key<Integer>(cached.rank)) &&
-               cached.count_call();
+        return forwards(CachedCall::Way::forward, cached, words, words.key<Integer>(cached.rank)) && count_call(cached);
     }
 
     static int forward(const CachedCall& cached, Arguments... arguments) {
@@ -61,7 +60,7 @@ class Entry<Signature, number, Words(Arguments...)> {
         if (cached != nullptr && cached->serves(key)) {
             const int error = again(*cached, words);
             if (error != CachedCall::not_again) return error;
-        } else if (cached != nullptr && cached->count_call()) {
+        } else if (cached != nullptr && count_call(*cached)) {
             if (cached->goes(Way::forward)) return forward(*cached, arguments...);
             return forward_counted(*cached, words.count_in_all<Integer>(key, cached->ranks), arguments...);
         }

@@ -72,7 +72,7 @@ int serve_again(CachedCall& cached, const void* input, void* output) {
     const mpi::Decision* const decision = communicator.decision_of_number(function.collective, known.decision);
     const mpi::Datatype& type = *known.type;  // of the library: lives for ever
     const UserCall call = {.input = input, .output = output, .count = known.count, .root = known.root};
-    if (!may_serve_again<Kind>(known, decision, call) || !cached.count_call()) return CachedCall::not_again;
+    if (!may_serve_again<Kind>(known, decision, call) || !count_call(cached)) return CachedCall::not_again;
     const mpi::Communicator::Use use(communicator);
     const std::uint64_t start = is_counted ? mpi::now() : 0;
     mpi::Tally* const tally = decision->tally;  // calls of an error handler may take the decision's place

@@ -36,7 +36,7 @@ class Serving {
         if (decision_->chosen == nullptr) return forward();
         trial_ = guarded_.begin(decision_->chosen);
         if (course() == Course::library) return forward_lost();
-        if (!communicator().can_communicate(seen_.call.comm)) {
+        if (!communicator().obtain_context(seen_.call.comm)) {
             return service_.leave_to_library(communicator().native_reason(), bytes_);
         }
         plan_error_ = take_plan();

@@ -114,7 +114,7 @@ bool Communicator::translate_ranks(MPI_Comm comm) {
            std::find(world_ranks_.begin(), world_ranks_.end(), MPI_UNDEFINED) == world_ranks_.end();
 }
 
-bool Communicator::can_communicate(MPI_Comm comm) {
+bool Communicator::obtain_context(MPI_Comm comm) {
     if (!asked_for_context_) {
         asked_for_context_ = true;
         context_ = world().meet(comm);

@@ -63,9 +63,10 @@ class Communicator {
     bool find_in_world(MPI_Comm comm);
     /// Where the ranks are, if anybody knows. They have been found in the world.
     [[nodiscard]] std::optional<Placement> placement() const { return world().placement(world_ranks_); }
-    /// True if Rondo can have messages of its own here. Finds out at the first call, which is collective over `comm`,
+    /// Gets a context for messages of Rondo's own, if there is none yet. True if there is one then. The first call is
+    /// collective over `comm`,
     /// the communicator of this state, whose ranks have been found in the world.
-    bool can_communicate(MPI_Comm comm);
+    bool obtain_context(MPI_Comm comm);
     /// Where messages go, and the context of their tags. Where Rondo has messages of its own.
     [[nodiscard]] const Route& route() const { return route_; }
     [[nodiscard]] const Context& context() const { return context_; }
