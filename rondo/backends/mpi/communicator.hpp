@@ -64,8 +64,7 @@ class Communicator {
     /// Where the ranks are, if anybody knows. They have been found in the world.
     [[nodiscard]] std::optional<Placement> placement() const { return world().placement(world_ranks_); }
     /// Gets a context for messages of Rondo's own, if there is none yet. True if there is one then. The first call is
-    /// collective over `comm`,
-    /// the communicator of this state, whose ranks have been found in the world.
+    /// collective over `comm`, the communicator of this state, whose ranks have been found in the world.
     bool obtain_context(MPI_Comm comm);
     /// Where messages go, and the context of their tags. Where Rondo has messages of its own.
     [[nodiscard]] const Route& route() const { return route_; }
