@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 
 venv := $(CURDIR)/.venv
 setup := $(PYTHON) scripts/setup.py
-applications := hpcc lammps chromium mmdebstrap
+applications := hpcc lammps chromium mmdebstrap maven
 export PATH := $(venv)/bin:$(PATH)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 export CTEST_PARALLEL_LEVEL := $(JOBS)
@@ -25,7 +25,7 @@ sources := $(shell find CMakeLists.txt pyproject.toml cmake include rondo apps t
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:  # each step has its own processes
-.PHONY: help demo install test soak lint bench docs wheel tarball clean distclean environment debian
+.PHONY: help demo install test soak soak-algorithms soak-mpi soak-machines lint bench docs wheel tarball clean distclean environment debian
 
 help:  ## print this list
 	@grep -hE '^[a-z ]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z ]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -58,15 +58,20 @@ test: debian install  ## C++ tests, the same under sanitizers, Python and MPI te
 	ctest --preset threads --parallel $$(nproc) $(CTEST)
 	python -m pytest $(PYTEST)
 
-soak: debian install  ## the same at full width, before a release: every number of ranks up to 256, every library; hours
+# Each part fits into an hour on two cores that do nothing else; what `make test` runs is not run again.
+soak: soak-algorithms soak-mpi soak-machines  ## what is slow and rarely fails, before a release: three parts, each of them a target
+
+soak-algorithms: debian install  # every algorithm on every number of ranks up to 256; every interleaving of more actions
 	$(call build,release)
-	ctest --preset soak --parallel $$(nproc)
-	$(call build,sanitize)
-	ctest --preset soak-sanitize --parallel $$(nproc)
-	$(call build,threads)
-	ctest --preset threads --parallel $$(nproc)
+	ctest --preset soak --parallel $$(nproc) $(CTEST)
+
+soak-mpi: debian install  # more random calls, libraries, shapes and endings; real programs
 	@$(setup) debian $(applications)
-	RONDO_SOAK=1 python -m pytest tests -m ''
+	python -m pytest $(PYTEST) -m soak --ignore tests/packaging
+
+soak-machines: debian install  # as root, make demo and make test on fresh Debians; the packages elsewhere
+	@$(setup) debian $(applications)
+	python -m pytest tests/packaging -m soak
 
 lint: environment  ## formatting and static checks of C++ and Python
 	@$(setup) lint

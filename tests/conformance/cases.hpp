@@ -54,16 +54,14 @@ inline constexpr bool is_sanitized = true;
 inline constexpr bool is_sanitized = false;
 #endif
 
-/// RONDO_SOAK stands for `make soak`, where everything is tried at full width; sanitized, at that of every day.
-inline bool is_soak() { return std::getenv("RONDO_SOAK") != nullptr; }
-inline bool is_full() { return is_soak() && !is_sanitized; }
-inline bool is_brief() { return is_sanitized && !is_soak(); }
+/// RONDO_SOAK stands for `make soak`, where everything is tried at full width.
+inline bool is_full() { return std::getenv("RONDO_SOAK") != nullptr && !is_sanitized; }
 
 /// The largest number of ranks of a test.
 struct Width {
     Rank brief, everyday, full;
 
-    Rank operator()() const noexcept { return is_full() ? full : is_brief() ? brief : everyday; }
+    Rank operator()() const noexcept { return is_full() ? full : is_sanitized ? brief : everyday; }
 };
 
 inline constexpr Count element_bytes = 8;

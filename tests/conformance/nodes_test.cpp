@@ -32,7 +32,7 @@ std::vector<Placement> regular_placements() {
 /// How many cases of a placement are tried: in `make soak`, so many that every root is among them up to 32 ranks.
 std::size_t cases(const Placement& placement, std::size_t everyday) {
     if (is_full()) return everyday * (placement.size() <= 32 ? 20 : 2);
-    if (is_brief()) return everyday / 4;
+    if (is_sanitized) return everyday / 4;
     return placement.size() <= 32 ? everyday : everyday / 4;
 }
 
@@ -102,7 +102,7 @@ TEST_P(EveryAlgorithmWithNodes, is_right_for_every_root) {
     for (const Placement& placement :
          {Placement::regular(4, 8), Placement::regular(8, 3), nodes_of({8, 8, 8, 7}), dealt_out(4, 8)}) {
         for (Rank root = 0; root < placement.size(); ++root) {
-            for_each_case(*GetParam(), placement.size(), is_brief() ? 2 : 8, in_lock_step, &placement, root);
+            for_each_case(*GetParam(), placement.size(), is_sanitized ? 2 : 8, in_lock_step, &placement, root);
             if (HasFailure()) return;
         }
     }

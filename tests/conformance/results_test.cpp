@@ -8,7 +8,7 @@
 namespace rondo::conformance {
 namespace {
 
-std::uint64_t most_seeds() { return is_brief() ? 2 : 10; }
+std::uint64_t most_seeds() { return is_sanitized ? 2 : 10; }
 
 /// Those that are tried in lock step.
 std::vector<Rank> sizes() {
@@ -25,7 +25,7 @@ class EveryAlgorithm : public testing::TestWithParam<const AlgorithmInfo*> {
         if (is_full()) return std::size_t(-1);
         if (is_all_to_all()) return cases(120);
         if (GetParam()->uses_nodes) return 30;
-        return is_brief() ? 300 : 1000;  // fewer make a difference where there are roots and segments
+        return is_sanitized ? 300 : 1000;  // fewer make a difference where there are roots and segments
     }
     static std::size_t cases(std::size_t everyday) {
         if (is_full()) return everyday;

@@ -27,7 +27,10 @@ WIDTHS = (1280, 400)
 HEIGHT = 1000
 SECONDS = 120
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium (scripts/setup.py debian chromium)")
+pytestmark = [
+    pytest.mark.soak,  # which installs it
+    pytest.mark.skipif(CHROMIUM is None, reason="no chromium (scripts/setup.py debian chromium)"),
+]
 
 # The page at each width, in a frame of its own; afterwards, what a reader would see of it.
 FRAMES = """\
