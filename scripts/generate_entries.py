@@ -93,13 +93,10 @@ def wrapped_functions(functions: list[Function]) -> Iterator[str]:
 # ----------------------------------------------------------------------------------------------- entries.cpp
 
 
-def description(function: Function) -> Iterator[str]:
-    """What the entries of a function have in common."""
-    parameters = [f"Word {argument}" for argument in function.arguments]
-    members = [f".{argument} = {argument}" for argument in ARGUMENTS if argument in function.arguments]
-    yield f"struct {function.name} {{"
-    yield "    using Integer = int;"
-    yield f"    static constexpr auto function = rondo::mpi::Function::{function.name};"
+def words_of(arguments: Sequence[str], order: Sequence[str]) -> Iterator[str]:
+    """A function that makes Words of arguments. `order`: that of the members of Words."""
+    parameters = [f"Word {argument}" for argument in arguments]
+    members = [f".{argument} = {argument}" for argument in order if argument in arguments]
     in_one_line = f"    static constexpr Words words({', '.join(parameters)}) {{ return {{{', '.join(members)}}}; }}"
     if len(in_one_line) <= WIDTH:
         yield in_one_line
@@ -107,6 +104,14 @@ def description(function: Function) -> Iterator[str]:
         yield from wrapped("    static constexpr Words words(", parameters, ") {")
         yield from one_each("        return {", members, "};")
         yield "    }"
+
+
+def description(function: Function) -> Iterator[str]:
+    """What the entries of a function have in common."""
+    yield f"struct {function.name} {{"
+    yield "    using Integer = int;"
+    yield f"    static constexpr auto function = rondo::mpi::Function::{function.name};"
+    yield from words_of(function.arguments, ARGUMENTS)
     yield "};"
 
 

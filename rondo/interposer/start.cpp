@@ -7,16 +7,16 @@
 namespace rondo::interposer {
 namespace {
 
-using Init = int (*)(int*, char***);
-using InitThread = int (*)(int*, char***, int, int*);
-
 int start(const mpi::Library& library, int* count, char*** arguments) { return library.Init(count, arguments); }
 int start(const mpi::Library& library, int* count, char*** arguments, int required, int* provided) {
     return library.Init_thread(count, arguments, required, provided);
 }
 
+/// The functions of a library of another ABI, or of a tool, are found as for collectives.
 template <class... Arguments>
-int initialise(const void* caller, Arguments... arguments) {
+int initialise(const char* symbol, const void* caller, Arguments... arguments) {
+    void* const other = detour(symbol, caller);
+    if (other != nullptr) return reinterpret_cast<int (*)(Arguments...)>(other)(arguments...);
     const mpi::Library* library = connected_library(caller);
     if (library == nullptr) return 1;  // said; there is no MPI
     const int error = start(*library, arguments...);
@@ -27,19 +27,22 @@ int initialise(const void* caller, Arguments... arguments) {
 }  // namespace
 }  // namespace rondo::interposer
 
-// The functions for a library of another ABI, or a tool, are found as for collectives.
-#define RONDO_EXPORT_START(name, Function, parameters, ...)                                          \
-    extern "C" __attribute__((visibility("default"))) int name parameters {                          \
-        const void* caller = __builtin_return_address(0);                                            \
-        static const auto other =                                                                    \
-            reinterpret_cast<rondo::interposer::Function>(rondo::interposer::detour(#name, caller)); \
-        if (other != nullptr) return other(__VA_ARGS__);                                             \
-        return rondo::interposer::initialise(caller, __VA_ARGS__);                                   \
-    }
+using rondo::interposer::initialise;
 
-RONDO_EXPORT_START(MPI_Init, Init, (int* count, char*** arguments), count, arguments)
-RONDO_EXPORT_START(PMPI_Init, Init, (int* count, char*** arguments), count, arguments)
-RONDO_EXPORT_START(MPI_Init_thread, InitThread, (int* count, char*** arguments, int required, int* provided), count,
-                   arguments, required, provided)
-RONDO_EXPORT_START(PMPI_Init_thread, InitThread, (int* count, char*** arguments, int required, int* provided), count,
-                   arguments, required, provided)
+#define RONDO_EXPORT extern "C" [[gnu::visibility("default")]]
+
+RONDO_EXPORT int MPI_Init(int* argc, char*** argv) {
+    return initialise("MPI_Init", __builtin_return_address(0), argc, argv);
+}
+
+RONDO_EXPORT int PMPI_Init(int* argc, char*** argv) {
+    return initialise("PMPI_Init", __builtin_return_address(0), argc, argv);
+}
+
+RONDO_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+    return initialise("MPI_Init_thread", __builtin_return_address(0), argc, argv, required, provided);
+}
+
+RONDO_EXPORT int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+    return initialise("PMPI_Init_thread", __builtin_return_address(0), argc, argv, required, provided);
+}

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <mutex>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "rondo/backends/mpi/epoch.hpp"
@@ -142,8 +141,8 @@ int finalize(const char* name, const void* caller) {
     return function();
 }
 
-int abort_program(const char* name, const void* caller, Word comm, Word code) {
-    const auto function = reinterpret_cast<int (*)(Word, Word)>(function_behind(name, caller));
+int abort_program(const char* name, const void* caller, MPI_Comm comm, int code) {
+    const auto function = reinterpret_cast<int (*)(MPI_Comm, int)>(function_behind(name, caller));
     if (!thread.inside) end(State::aborted);
     return function(comm, code);
 }
@@ -151,25 +150,36 @@ int abort_program(const char* name, const void* caller, Word comm, Word code) {
 }  // namespace
 }  // namespace rondo::profiler
 
-#define RONDO_EXPORT(name, function, parameters, ...)                                                    \
-    extern "C" __attribute__((visibility("default"))) int name parameters {                              \
-        return rondo::profiler::function(#name, __builtin_return_address(0) __VA_OPT__(, ) __VA_ARGS__); \
-    }
+using rondo::profiler::abort_program;
+using rondo::profiler::finalize;
+using rondo::profiler::initialise;
 
-RONDO_EXPORT(MPI_Init, initialise, (int* count, char*** arguments), count, arguments)
-RONDO_EXPORT(PMPI_Init, initialise, (int* count, char*** arguments), count, arguments)
-RONDO_EXPORT(MPI_Init_thread, initialise, (int* count, char*** arguments, int required, int* provided), count,
-             arguments, required, provided)
-RONDO_EXPORT(PMPI_Init_thread, initialise, (int* count, char*** arguments, int required, int* provided), count,
-             arguments, required, provided)
-RONDO_EXPORT(MPI_Finalize, finalize, ())
-RONDO_EXPORT(PMPI_Finalize, finalize, ())
+#define RONDO_EXPORT extern "C" [[gnu::visibility("default")]]
 
-// Its first argument is a handle, which a word holds.
-#define RONDO_EXPORT_ABORT(name)                                                                                 \
-    extern "C" __attribute__((visibility("default"))) int name(MPI_Comm comm, int code) {                        \
-        return rondo::profiler::abort_program(#name, __builtin_return_address(0), (rondo::profiler::Word)(comm), \
-                                              static_cast<unsigned int>(code));                                  \
-    }
-RONDO_EXPORT_ABORT(MPI_Abort)
-RONDO_EXPORT_ABORT(PMPI_Abort)
+RONDO_EXPORT int MPI_Init(int* argc, char*** argv) {
+    return initialise("MPI_Init", __builtin_return_address(0), argc, argv);
+}
+
+RONDO_EXPORT int PMPI_Init(int* argc, char*** argv) {
+    return initialise("PMPI_Init", __builtin_return_address(0), argc, argv);
+}
+
+RONDO_EXPORT int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+    return initialise("MPI_Init_thread", __builtin_return_address(0), argc, argv, required, provided);
+}
+
+RONDO_EXPORT int PMPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+    return initialise("PMPI_Init_thread", __builtin_return_address(0), argc, argv, required, provided);
+}
+
+RONDO_EXPORT int MPI_Finalize() { return finalize("MPI_Finalize", __builtin_return_address(0)); }
+
+RONDO_EXPORT int PMPI_Finalize() { return finalize("PMPI_Finalize", __builtin_return_address(0)); }
+
+RONDO_EXPORT int MPI_Abort(MPI_Comm comm, int code) {
+    return abort_program("MPI_Abort", __builtin_return_address(0), comm, code);
+}
+
+RONDO_EXPORT int PMPI_Abort(MPI_Comm comm, int code) {
+    return abort_program("PMPI_Abort", __builtin_return_address(0), comm, code);
+}

@@ -158,9 +158,18 @@ def program_for(mpi: MpiLibrary, collective: str) -> Path:
     return mpi.compile("results_of_parts.cpp" if collective in OF_PARTS else "results.cpp")
 
 
-def check_on_four_nodes(mpi: MpiLibrary, collective: str, choice: str, *arguments: str) -> None:
-    if collective in TAME.get(mpi.name, set()) | TAME_ON_16_RANKS.get(mpi.name, set()):
-        arguments = (*arguments, "tame")
+@pytest.mark.parametrize(
+    ("collective", "choice", "mpi"),
+    [
+        pytest.param(*each, mpi, marks=[] if (*each, mpi) in EVERY_DAY else pytest.mark.soak)
+        for each in ON_FOUR_NODES
+        for mpi in THREE_LIBRARIES
+    ],
+    indirect=["mpi"],
+)
+def test_sixteen_ranks_on_four_nodes_give_the_native_results(mpi: MpiLibrary, collective: str, choice: str) -> None:
+    is_tame = collective in TAME.get(mpi.name, set()) | TAME_ON_16_RANKS.get(mpi.name, set())
+    arguments = ("3001", "brief", *(["tame"] if is_tame else []))
     environment = {"RONDO_NODES": "4x4"}
     command = [program_for(mpi, collective), collective, *arguments]
     run = mpi.run_under_rondo(command, 16, environment=environment, timeout=400, **{collective: choice}).check()
@@ -170,20 +179,6 @@ def check_on_four_nodes(mpi: MpiLibrary, collective: str, choice: str, *argument
     algorithm = choice.partition(":")[0]
     assert run.report.calls(collective)[algorithm] > 0
     assert not any(reason.startswith(f"{algorithm} needs ") for reason in run.report.native_reasons(collective))
-
-
-@pytest.mark.parametrize(("collective", "choice", "mpi"), sorted(EVERY_DAY), indirect=["mpi"])
-def test_sixteen_ranks_on_four_nodes_give_the_native_results(mpi: MpiLibrary, collective: str, choice: str) -> None:
-    check_on_four_nodes(mpi, collective, choice, "3001", "brief")
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize(("collective", "choice"), ON_FOUR_NODES)
-@pytest.mark.parametrize("mpi", THREE_LIBRARIES, indirect=True)
-def test_four_nodes_of_four_ranks_give_the_native_results_for_every_type_and_operator(
-    mpi: MpiLibrary, collective: str, choice: str
-) -> None:
-    check_on_four_nodes(mpi, collective, choice, "20011")
 
 
 # 160 KB of the longer types.

@@ -41,6 +41,25 @@ def generate(path: Path, output: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+HEADER = """
+int MPI_Init(int *argc, char ***argv);
+int MPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm);
+int MPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
+int MPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request *request);
+int MPI_Wait(MPI_Request *request, MPI_Status *status);
+int MPI_Initialized(int *flag);
+"""
+
+
+def generate_profiled(header: str, directory: Path) -> subprocess.CompletedProcess[str]:
+    """Of a library whose <mpi.h> says so."""
+    (directory / "mpi.h").write_text(header)
+    script = [sys.executable, ROOT / "scripts" / "profiled_functions.py", "--compiler", shutil.which("c++")]
+    written = ["--output", directory / "profiled.cpp", "--exports", directory / "exports.map"]
+    command = [*script, "--include", directory, "--list", LIST, *written]
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+
+
 @pytest.mark.parametrize(("line", "problem"), BAD_LINES.items())
 def test_a_bad_line_is_named_by_its_number(line: str, problem: str, tmp_path: Path) -> None:
     path = tmp_path / "list.txt"
@@ -83,6 +102,7 @@ def test_what_is_generated_is_formatted(tmp_path: Path) -> None:
     if program is None:
         pytest.skip("no clang-format")
     assert generate(LIST, tmp_path).returncode == 0
+    assert generate_profiled(HEADER, tmp_path).returncode == 0
     style = f"--style=file:{ROOT / '.clang-format'}"
     for path in [*tmp_path.rglob("*.cpp"), *tmp_path.rglob("*.hpp")]:
         text = path.read_text()
@@ -104,3 +124,26 @@ def test_the_profiler_knows_what_arguments_say_of_lengths(mpi_functions: ModuleT
     assert lengths["Scatter"] == "Lengths{Lengths::Of::count, true}"
     assert lengths["Gatherv"] == "Lengths{Lengths::Of::counts, true}"
     assert lengths["Barrier"] == lengths["Alltoallw"] == "Lengths{Lengths::Of::nothing}"
+
+
+def test_the_profiler_has_a_symbol_for_each_function_that_is_declared(tmp_path: Path) -> None:
+    assert generate_profiled(HEADER, tmp_path).returncode == 0
+    text = (tmp_path / "profiled.cpp").read_text()
+    defined = re.findall(r"int (\w+)\(Word", text)
+    c = {prefix + name for name in ("Send", "Bcast", "Ibcast", "Wait") for prefix in ("MPI_", "PMPI_")}
+    assert {name for name in defined if "mpi_" not in name} == c
+    assert {"mpi_bcast_", "mpi_ibcast_f08_"} <= set(defined)
+    arguments = re.search(r"int MPI_Ibcast\(([^)]*)\)", text)
+    assert arguments is not None
+    names = [each.split()[1] for each in arguments[1].split(",")]
+    assert names == ["buffer", "count", "datatype", "root", "comm", "request"]
+    exported = re.findall(r"^ +(\w+);", (tmp_path / "exports.map").read_text(), re.MULTILINE)
+    by_hand = {prefix + name for name in ("Init", "Init_thread", "Finalize", "Abort") for prefix in ("MPI_", "PMPI_")}
+    assert sorted(exported) == sorted({*defined, *by_hand})
+
+
+def test_a_header_without_functions_is_refused(tmp_path: Path) -> None:
+    result = generate_profiled("int MPI_Initialized(int *flag);", tmp_path)
+    assert result.returncode == 1
+    assert "declares no MPI_Send" in result.stderr
+    assert not (tmp_path / "profiled.cpp").exists()
