@@ -54,7 +54,7 @@ TAME = {
 }
 COMPILER_FLAGS = {
     ".c": ["-std=gnu11", "-O1", "-g", "-Wall"],
-    ".cpp": ["-std=c++20", "-O1", "-g", "-Wall", "-DOMPI_SKIP_MPICXX=1", "-DMPICH_SKIP_MPICXX=1"],
+    ".cpp": ["-std=c++20", "-O1", "-Wall", "-DOMPI_SKIP_MPICXX=1", "-DMPICH_SKIP_MPICXX=1"],
     ".f90": ["-O1", "-g", "-fallow-argument-mismatch", "-w"],
 }
 

@@ -67,7 +67,8 @@ def test_collectives_of_mpi4py_pass(mpi: MpiLibrary, mpi4py: Path) -> None:
     check(mpi, mpi4py, 2)
 
 
-@pytest.mark.parametrize("mpi", ["mpich", pytest.param("openmpi", marks=pytest.mark.soak)], indirect=True)
+@pytest.mark.soak
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
 def test_served_collectives_of_mpi4py_pass_on_four_ranks(mpi: MpiLibrary, mpi4py: Path) -> None:
     names = ["*Scan*", "*Exscan*", "*Bcast*", "*Reduce*", "*Allgather*", "*Allreduce*"]
     words = [word for name in names for word in ("-k", name)]

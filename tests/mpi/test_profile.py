@@ -287,7 +287,7 @@ def test_rebuilt_program_is_not_read_for_lines(mpi: MpiLibrary, tmp_path: Path) 
 
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
 def test_sites_of_cplusplus_have_names_as_in_the_source(mpi: MpiLibrary, tmp_path: Path) -> None:
-    run, profile = profiled(mpi, [mpi.compile("profile_sites.cpp")], tmp_path, 2)
+    run, profile = profiled(mpi, [mpi.compile("profile_sites.cpp", "-g")], tmp_path, 2)
     run.check()
     source = (PROGRAMS / "profile_sites.cpp").read_text().splitlines()
     functions = {

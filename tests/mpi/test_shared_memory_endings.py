@@ -49,9 +49,23 @@ def native_ending(name: str, ending: str) -> bool:
     return run.returncode == 0
 
 
-@pytest.mark.parametrize("mpi", NAMES, indirect=True)
-@pytest.mark.parametrize(("ranks", "elements"), [(2, SHORT), (2, LONG), (4, SHORT), (4, LONG)])
-@pytest.mark.parametrize("ending", ["kill", "abort", "exit", "stop"])
+WAYS = [
+    (ending, ranks, elements)
+    for ending in ("kill", "abort", "exit", "stop")
+    for ranks, elements in ((2, SHORT), (2, LONG), (4, SHORT), (4, LONG))
+]
+
+
+# Each way with one library in turn; with all in `make soak`.
+@pytest.mark.parametrize(
+    ("ending", "ranks", "elements", "mpi"),
+    [
+        pytest.param(*way, mpi, marks=[] if i % len(NAMES) == j else pytest.mark.soak)
+        for i, way in enumerate(WAYS)
+        for j, mpi in enumerate(NAMES)
+    ],
+    indirect=["mpi"],
+)
 def test_others_end_as_natively(mpi: MpiLibrary, ending: str, ranks: int, elements: str) -> None:
     run = struck(mpi, ranks, ending, elements)
     if ending != "exit":  # MPICH's launcher sometimes calls that a success, natively too

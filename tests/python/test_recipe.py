@@ -84,11 +84,13 @@ def test_recipe_is_one_new_file_and_one_line() -> None:
     assert len(blocks[changed[0]].splitlines()) == 2  # the line before it, and the new one
 
 
+@pytest.mark.soak
 def test_algorithm_of_the_recipe_conforms(source: Path) -> None:
     output = run(["build/conformance_test", "--gtest_filter=*/exscan_chain"], source)
     assert "[  PASSED  ] 4 tests." in output
 
 
+@pytest.mark.soak
 def test_table_of_figures_is_what_the_program_beside_it_prints(source: Path) -> None:
     (source / "figures.cpp").write_text(code_blocks(FIGURES)["figures.cpp"], encoding="utf-8")
     libraries = ["build/librondo_virtual.a", "build/librondo_core.a"]
