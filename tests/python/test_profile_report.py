@@ -14,8 +14,10 @@ from html_page import Page
 from profile_builder import RUN, SITES, line, profile
 from rich.console import Console
 from rondo.comparing import results as comparisons
+from rondo.errors import Error
 from rondo.profiling import prediction, terminal
 from rondo.profiling.profile import CUT_OFF, Communicator, Function, Profile, Site, read, write
+from rondo.reports.files import kind
 
 from rondo import optional
 
@@ -329,6 +331,15 @@ def test_files_that_are_no_profiles_are_told_apart_in_a_line(rondo, profile_file
     assert result.exit_code == 2
     assert result.stderr.startswith(f"rondo: {said.format(path=path)}")
     assert result.stderr.count("\n") == 1
+
+
+def test_a_file_is_cut_off_wherever_it_ends(profile_file):
+    path = profile_file()
+    whole = path.read_bytes().rstrip()
+    for end in range(1, len(whole)):
+        path.write_bytes(whole[:end])
+        with pytest.raises(Error, match=f"is cut off after {end} bytes"):
+            kind(path)
 
 
 def test_files_of_two_kinds_and_options_of_other_kinds_are_refused(rondo, profile_file, tmp_path):

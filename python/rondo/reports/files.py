@@ -47,7 +47,8 @@ def kind(path: Path) -> Kind:
     except msgspec.DecodeError as error:
         if not content:
             raise Error(f"{path} is empty; {EXPECTED}") from None
-        if content.lstrip()[:1] == b"{" and "truncated" in str(error):
+        ends_in_a_number = f"(byte {len(content)})" in str(error)
+        if content.lstrip()[:1] == b"{" and ("truncated" in str(error) or ends_in_a_number):
             raise Error(f"{path} is cut off after {len(content)} bytes: its end is missing") from None
         raise Error(f"{path} holds no JSON ({error}); {EXPECTED}") from None
     for each, signs in SIGNS.items():
