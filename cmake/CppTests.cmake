@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # One GoogleTest executable per directory of tests/, from every <name>_test.cpp in it.
-# tests/mpi (real MPI programs) and tests/packaging are driven by pytest.
+# tests/mpi (real MPI programs) and tests/packaging are driven by pytest; MpiTests.cmake has what includes <mpi.h>.
 
 # Not of `all`: installing needs no tests. Build presets name it, `cmake --build --preset release` builds both.
 add_custom_target(rondo_tests)
@@ -14,10 +14,16 @@ include(GoogleTest)
 
 file(GLOB test_sources CONFIGURE_DEPENDS
      "${PROJECT_SOURCE_DIR}/tests/*/*_test.cpp" "${PROJECT_SOURCE_DIR}/tests/*/*/*_test.cpp")
-list(FILTER test_sources EXCLUDE REGEX "/tests/(mpi|packaging|benchmarks)/|/tests/[^/]+/mpi/")
+list(FILTER test_sources EXCLUDE REGEX "/tests/(mpi|packaging|benchmarks|interposer|prefix|profiler)/|/tests/[^/]+/mpi/")
 if(NOT TARGET rondo_testbed_parts)
     list(FILTER test_sources EXCLUDE REGEX "/tests/testbed/")
 endif()
+
+# Discovery at test time: a build does not start the programs, so it works under every sanitizer setting.
+function(rondo_discover_tests target room)
+    gtest_discover_tests(${target} TEST_PREFIX "${room}." NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+                         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+endfunction()
 
 set(rooms "")
 foreach(source IN LISTS test_sources)
@@ -54,7 +60,6 @@ foreach(room IN LISTS rooms)
         target_compile_definitions(${target} PRIVATE RONDO_PATIENCE_LIBRARY="$<TARGET_FILE:patience>")
         add_dependencies(${target} patience)
     endif()
-    # Discovery at test time: a build does not start the programs, so it works under every sanitizer setting.
-    gtest_discover_tests(${target} TEST_PREFIX "${room}." NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-                         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+    rondo_discover_tests(${target} ${room})
 endforeach()
+include(MpiTests)

@@ -5,15 +5,6 @@
 #   librondo-prefix-<abi>.so  is linked with, or loaded by Python: include/rondo_prefix.h
 #   librondo_profile_<abi>.so is preloaded by `rondo profile`: all functions of <mpi.h>
 
-include(MpiHeaders)
-include(MpiFunctions)
-include(CheckCXXSourceCompiles)
-
-rondo_glob(backend_sources rondo/backends/mpi/*.cpp)
-rondo_glob(preload_sources rondo/interposer/*.cpp rondo/guard/*.cpp)
-list(REMOVE_ITEM preload_sources ${guard_sources})  # those without MPI
-rondo_glob(prefix_sources rondo/prefix/*.cpp)
-
 # What is exported, on purpose, as a version script for the linker. mpi4py probes for functions to tell ABIs apart:
 # others must not show up.
 # rondo_exports(<file> <header> [<name before>...]): the version script with what a header of include/ declares.
@@ -35,44 +26,10 @@ set(prefix_exports "${PROJECT_BINARY_DIR}/generated/prefix_exports.map")
 rondo_exports("${preload_exports}" rondo.h ${exported_names})
 rondo_exports("${prefix_exports}" rondo_prefix.h)
 
-# The standard ABI has its own header name; programs, and Rondo, include <mpi.h>.
-set(mpiabi_forward "${PROJECT_BINARY_DIR}/generated/mpiabi")
-if(RONDO_MPIABI_INCLUDE)
-    file(CONFIGURE OUTPUT "${mpiabi_forward}/mpi.h" CONTENT "#include \"${RONDO_MPIABI_INCLUDE}/mpi_abi.h\"\n")
-endif()
-
-# rondo_for_abi(<target> <abi> <header directory>): how everything is compiled that includes <mpi.h>.
-function(rondo_for_abi target abi directory)
-    string(TOUPPER ${abi} upper)
-    rondo_configure(${target})
-    target_include_directories(${target} PRIVATE "${generated_include}")
-    target_include_directories(${target} SYSTEM BEFORE PRIVATE "${directory}")
-    # The C++ bindings that MPI-3 removed would pull in symbols of libmpicxx.
-    target_compile_definitions(${target} PRIVATE
-        RONDO_ABI_${upper}=1 RONDO_ABI_NAME="${abi}" OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
-
-    set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
-    set(CMAKE_REQUIRED_INCLUDES "${directory}")
-    set(CMAKE_REQUIRED_DEFINITIONS -DOMPI_SKIP_MPICXX=1 -DMPICH_SKIP_MPICXX=1)
-    set(CMAKE_REQUIRED_QUIET ON)
-    string(SHA1 directory_key "${directory}")
-    string(SUBSTRING ${directory_key} 0 8 directory_key)
-    check_cxx_source_compiles("#include <mpi.h>\nint main() { return &MPI_Scan_c == nullptr; }"
-                              RONDO_${upper}_LARGE_COUNT_${directory_key})
-    if(RONDO_${upper}_LARGE_COUNT_${directory_key})
-        target_compile_definitions(${target} PRIVATE RONDO_HAVE_LARGE_COUNT_API=1)
-        set(large_count "with")
-    else()
-        set(large_count "without")
-    endif()
-    message(STATUS "${target}: headers in ${directory}, ${large_count} the large-count (_c) functions")
-endfunction()
-
-# rondo_abi_library(<target> <name> <abi> <header directory> <version script> <source>...)
-function(rondo_abi_library target name abi directory exports_map)
-    add_library(${target} SHARED ${ARGN})
-    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
-    rondo_for_abi(${target} ${abi} "${directory}")
+# rondo_abi_library(<target> <name> <abi> <version script>): made of <target>_parts.
+function(rondo_abi_library target name abi exports_map)
+    add_library(${target} SHARED $<TARGET_OBJECTS:${target}_parts>)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE CXX)
     # Of the backend, what is needed.
     target_link_libraries(${target} PRIVATE rondo_backend_${abi} rondo_guard rondo_virtual rondo_shared_memory rondo_core
                           rondo_kernels ${CMAKE_DL_LIBS})
@@ -88,33 +45,12 @@ function(rondo_abi_library target name abi directory exports_map)
     endif()
 endfunction()
 
-include(ProfileLibraries)
-
-if(NOT preload_sources)
-    message(STATUS "Preload libraries skipped: no sources in rondo/backends/mpi and rondo/interposer")
-    return()
-endif()
-
-foreach(abi IN LISTS RONDO_ABIS)
-    string(TOUPPER ${abi} upper)
-    set(directory "${RONDO_${upper}_INCLUDE}")
-    if(NOT directory)
-        message(STATUS "librondo_${abi}.so skipped: no headers of this ABI; set RONDO_${upper}_INCLUDE or run "
-                       "scripts/setup.py mpi")
-        continue()
-    endif()
-    if(abi STREQUAL "mpiabi")
-        set(directory "${mpiabi_forward}")
-    endif()
-    add_library(rondo_backend_${abi} STATIC ${backend_sources})
-    rondo_for_abi(rondo_backend_${abi} ${abi} "${directory}")
-    rondo_abi_library(rondo_${abi} rondo_${abi} ${abi} "${directory}" "${preload_exports}" ${preload_sources}
-                      ${generated_sources})
+foreach(abi IN LISTS abis)
+    rondo_abi_library(rondo_${abi} rondo_${abi} ${abi} "${preload_exports}")
     if(RONDO_BUILD_PREFIX)
-        rondo_abi_library(rondo_prefix_${abi} rondo-prefix-${abi} ${abi} "${directory}" "${prefix_exports}"
-                          ${prefix_sources})
+        rondo_abi_library(rondo_prefix_${abi} rondo-prefix-${abi} ${abi} "${prefix_exports}")
     endif()
     if(RONDO_BUILD_PROFILER)
-        rondo_profile_library(${abi} "${directory}")
+        rondo_abi_library(rondo_profile_${abi} rondo_profile_${abi} ${abi} "${profile_exports_${abi}}")
     endif()
 endforeach()

@@ -37,6 +37,8 @@ MAY_INCLUDE_MPI = (
     "rondo/profiler",
     "include/rondo_prefix.h",
     "apps",
+    "tests/backends/mpi",
+    "tests/interposer",
     "tests/mpi",
     "tests/benchmarks",
     "examples",

@@ -6,7 +6,7 @@
 #include <mpi.h>
 
 #ifndef RONDO_ABI_NAME
-#error "build through cmake/PreloadLibraries.cmake: one library per MPI ABI"
+#error "build through cmake/MpiAbis.cmake: once per MPI ABI"
 #endif
 
 namespace rondo::mpi {

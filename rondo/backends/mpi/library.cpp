@@ -98,6 +98,12 @@ bool connect(const void* caller, const char*& missing) {
     RONDO_MPI_NUMBER_FUNCTIONS(RONDO_MPI_RESOLVE)
     RONDO_SERVED_LARGE_COUNT_FUNCTIONS(RONDO_MPI_RESOLVE)
 #undef RONDO_MPI_RESOLVE
+    connect_to(the_library);
+    return true;
+}
+
+void connect_to(const Library& functions) {
+    the_library = functions;
     the_library.comm_null = MPI_COMM_NULL;
     the_library.comm_self = MPI_COMM_SELF;
     the_library.comm_world = MPI_COMM_WORLD;
@@ -108,7 +114,6 @@ bool connect(const void* caller, const char*& missing) {
     the_library.errors_return = MPI_ERRORS_RETURN;
     the_library.errors_are_fatal = MPI_ERRORS_ARE_FATAL;
     connected = true;
-    return true;
 }
 
 void* foreign_definition(const char* name) { return source != nullptr ? dlsym(source, name) : nullptr; }

@@ -116,6 +116,8 @@ inline const Library& library() { return detail::the_library; }
 /// called MPI) is linked with, else under the usual names among what is loaded. False if there is none of this ABI;
 /// then `missing` says why. Once connected, stays so.
 bool connect(const void* caller, const char*& missing);
+/// Takes these functions for those of the MPI library, whose handles are looked up. Once connected, stays so.
+void connect_to(const Library& functions);
 
 /// The function of that name in an MPI library that `connect` has found but cannot use; nullptr if there is none.
 void* foreign_definition(const char* name);
