@@ -46,6 +46,21 @@ TEST(Decisions, rules_decide_by_length_up_to_their_bounds) {
     });
 }
 
+TEST(Decisions, ranks_of_a_node_share_memory_where_they_are_told_to) {
+    const RulesFile rules("allreduce shared_memory = yes -> ring\n");
+    run(3, {{"RONDO_RULES", rules.path()}, {"RONDO_SHARED_MEMORY", "on"}}, [] {
+        EXPECT_EQ(rondo_shares_memory(), 1);
+        for (int call = 0; call < 3; ++call) EXPECT_EQ(allreduce(MPI_COMM_WORLD, 1000), 6);
+        EXPECT_EQ(left("allreduce"), 0);
+        EXPECT_EQ(made_up::calls("Isend") + made_up::calls("Send"), 0);
+    });
+    run(3, {{"RONDO_RULES", rules.path()}}, [] {
+        EXPECT_EQ(rondo_shares_memory(), 0);
+        allreduce(MPI_COMM_WORLD);
+        EXPECT_EQ(reason("allreduce"), "no rule");
+    });
+}
+
 TEST(Decisions, rules_decide_by_the_ranks_of_the_communicator) {
     const RulesFile rules("allreduce processes = 2 -> recursive_doubling\n");
     run(4, {{"RONDO_RULES", rules.path()}}, [] {
@@ -61,9 +76,8 @@ TEST(Decisions, rules_decide_by_the_ranks_of_the_communicator) {
 TEST(Decisions, rules_decide_by_nodes_where_the_ranks_are_found) {
     const RulesFile rules("allreduce ranks_per_node = 2 -> leaders\n");
     made_up::play(4, [&] {
-        ::setenv("RONDO_RULES", rules.path().c_str(), 1);
         made_up::behaviour().node_of = {0, 0, 2, 2};
-        MPI_Init(nullptr, nullptr);
+        start({{"RONDO_RULES", rules.path()}});
         EXPECT_EQ(allreduce(MPI_COMM_WORLD), 10);
         EXPECT_EQ(left("allreduce"), 0);
         const MPI_Comm lanes = made_up::split(MPI_COMM_WORLD, {0, 1, 0, 1});
@@ -153,8 +167,7 @@ TEST(Decisions, one_process_has_nobody_to_talk_to) {
 
 TEST(Decisions, ranks_with_different_instructions_leave_all_calls_to_the_library) {
     made_up::play(3, [] {
-        if (made_up::rank() != 1) ::setenv("RONDO_ALLREDUCE", "recursive_doubling", 1);
-        MPI_Init(nullptr, nullptr);
+        start({{"RONDO_ALLREDUCE", made_up::rank() != 1 ? "recursive_doubling" : "ring"}});
         EXPECT_EQ(allreduce(MPI_COMM_WORLD), 6);
         EXPECT_EQ(reason("allreduce"), "the ranks were given different instructions");
     });
@@ -171,9 +184,8 @@ TEST(Decisions, without_a_part_in_mpi_init_nobody_knows_the_others) {
 
 TEST(Decisions, a_library_that_makes_no_communicator_for_one_rank_makes_none_for_any) {
     made_up::play(3, [] {
-        ::setenv("RONDO_ALLREDUCE", "recursive_doubling", 1);
         if (made_up::rank() == 2) made_up::fail("Comm_create", MPI_ERR_OTHER);
-        MPI_Init(nullptr, nullptr);
+        start({{"RONDO_ALLREDUCE", "recursive_doubling"}});
         EXPECT_EQ(allreduce(MPI_COMM_WORLD), 6);
         EXPECT_EQ(reason("allreduce"), "no communicator to be had");
         made_up::finalize();
@@ -211,8 +223,7 @@ TEST(Decisions, switched_off_it_is_not_there) {
 TEST(Decisions, after_mpi_finalize_has_begun_calls_are_the_librarys) {
     run(1, {}, [] {});
     made_up::play(2, [] {
-        ::setenv("RONDO_ALLREDUCE", "recursive_doubling", 1);
-        MPI_Init(nullptr, nullptr);
+        start({{"RONDO_ALLREDUCE", "recursive_doubling"}});
         allreduce(MPI_COMM_WORLD);
         made_up::finalize();
         EXPECT_EQ(made_up::left(), 0);
@@ -237,8 +248,7 @@ TEST(Decisions, calls_about_nothing_are_the_librarys) {
 
 TEST(Decisions, an_operator_that_is_not_defined_on_the_type_is_for_the_library_to_report) {
     made_up::play(2, [] {
-        ::setenv("RONDO_ALLREDUCE", "recursive_doubling", 1);
-        MPI_Init(nullptr, nullptr);
+        start({{"RONDO_ALLREDUCE", "recursive_doubling"}});
         made_up::return_errors(MPI_COMM_WORLD);
         double one = 1, sum = 0;
         EXPECT_EQ(MPI_Allreduce(&one, &sum, 1, MPI_DOUBLE, MPI_BAND, MPI_COMM_WORLD), MPI_ERR_OP);

@@ -22,11 +22,17 @@ namespace made_up = mpi::made_up;
 /// Of the environment.
 using Variables = std::vector<std::pair<const char*, std::string>>;
 
-/// Runs a program from MPI_Init to MPI_Finalize. Nothing of Rondo may be left then.
+/// MPI_Init, by which Rondo reads the variables. Messages are the library's, which counts them, if none says otherwise.
+inline void start(const Variables& variables) {
+    ::setenv("RONDO_SHARED_MEMORY", "off", 1);
+    for (const auto& [name, value] : variables) ::setenv(name, value.c_str(), 1);
+    MPI_Init(nullptr, nullptr);
+}
+
+/// Runs a program from MPI_Init to MPI_Finalize.
 inline void run(int ranks, const Variables& variables, const std::function<void()>& program) {
     made_up::play(ranks, [&] {
-        for (const auto& [name, value] : variables) ::setenv(name, value.c_str(), 1);
-        MPI_Init(nullptr, nullptr);
+        start(variables);
         program();
         made_up::finalize();
     });

@@ -74,8 +74,9 @@ void delete_attributes(MPI_Comm comm) {
 
 }  // namespace
 
+/// Never destroyed: destructors of the process may call MPI.
 State& state() {
-    static State the_state;
+    static State& the_state = *new State;
     return the_state;
 }
 

@@ -13,7 +13,7 @@ inline constexpr int most_ranks = 16;
 
 /// Plays the role in so many processes, each with a made-up library (made_up_library.hpp) in which it is a rank.
 /// Failures of theirs are failures of the test. Returns when all have ended; none waits in vain for more than a few
-/// seconds. `ends_by_exit`: destructors of the process run, too.
+/// seconds. `ends_by_exit`: destructors of the process run, too. Nothing is played in a test that has failed before.
 void play(int ranks, const std::function<void()>& role, bool ends_by_exit = false);
 
 /// In a role: which rank of the world it is, and of how many.
