@@ -7,12 +7,13 @@
 #include <limits>
 
 #include "rondo/backends/mpi/epoch.hpp"
+#include "rondo/backends/mpi/word.hpp"
 #include "rondo/interposer/left_calls.hpp"
 
 namespace rondo::interposer {
 
-/// A pointer, or an integer in the lower bits.
-using Word = std::uintptr_t;
+using mpi::HandleWord;
+using mpi::Word;
 
 /// What decides where calls of one function go, as the caller gave it.
 struct CacheKey {
@@ -84,12 +85,6 @@ struct alignas(256) CachedCall {  // places of such a size are found in one inst
 /// Counts a call like this one for the trial that revalidates, which has the counter. True if the call goes the same
 /// way.
 inline bool count_call(const CachedCall& cached) { return cached.calls_left == nullptr || --*cached.calls_left >= 0; }
-
-#ifdef RONDO_ABI_MPICH
-using HandleWord = std::uint32_t;  // handles are ints
-#else
-using HandleWord = std::uintptr_t;
-#endif
 
 /// Where to remember a call of a function on a communicator, of so many places.
 inline constexpr std::size_t places = 4;

@@ -10,19 +10,14 @@
 #include <limits>
 
 #include "rondo/backends/mpi/epoch.hpp"
+#include "rondo/backends/mpi/word.hpp"
 #include "rondo/profiler/clock.hpp"
 #include "rondo/profiler/image.hpp"
 
 namespace rondo::profiler {
 
-/// A pointer, or an integer in the lower bits.
-using Word = std::uintptr_t;
-
-#ifdef RONDO_ABI_MPICH
-using HandleWord = std::uint32_t;  // handles are ints
-#else
-using HandleWord = std::uintptr_t;
-#endif
+using mpi::HandleWord;
+using mpi::Word;
 
 /// How the length of a call's vector is known.
 struct Lengths {
