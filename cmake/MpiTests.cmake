@@ -31,3 +31,7 @@ endfunction()
 
 rondo_mpi_tests(backends/mpi)
 rondo_mpi_tests(interposer rondo_mpich_parts)
+rondo_mpi_tests(prefix rondo_prefix_mpich_parts)
+if(RONDO_BUILD_PROFILER)
+    rondo_mpi_tests(profiler rondo_profile_mpich_parts)
+endif()

@@ -84,13 +84,16 @@ TEST(ServeAgain, calls_of_several_lengths_in_turn_find_theirs) {
 
 TEST(ServeAgain, a_null_or_aliased_buffer_gets_a_second_look) {
     run(2, forced, [] {
-        made_up::return_errors(MPI_COMM_WORLD);
         Reduction()();
         std::array<int, 1> both{1};
-        const unsigned long long before = rondo_served_again();
-        MPI_Allreduce(both.data(), both.data(), 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-        EXPECT_EQ(rondo_served_again(), before);
-        EXPECT_EQ(reason("allreduce"), "doubtful buffers");
+        for (const void* const input : {static_cast<const void*>(nullptr), static_cast<const void*>(both.data())}) {
+            const unsigned long long before = rondo_served_again();
+            made_up::fail("Allreduce", MPI_ERR_BUFFER);
+            EXPECT_EQ(MPI_Allreduce(input, both.data(), 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+            EXPECT_EQ(rondo_served_again(), before);
+            EXPECT_EQ(reason("allreduce"), "doubtful buffers");
+        }
+        EXPECT_EQ(left("allreduce"), 2);
     });
 }
 

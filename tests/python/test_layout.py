@@ -39,6 +39,8 @@ MAY_INCLUDE_MPI = (
     "apps",
     "tests/backends/mpi",
     "tests/interposer",
+    "tests/prefix",
+    "tests/profiler",
     "tests/mpi",
     "tests/benchmarks",
     "examples",

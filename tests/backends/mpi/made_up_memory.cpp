@@ -8,14 +8,13 @@ namespace rondo::mpi::made_up {
 namespace {
 
 struct Limit {
-    bool is_on = false;
     std::size_t least = 0;
-    int pieces = 0;
+    int pieces = 0, times = 0;
 };
 thread_local constinit Limit limit;
 
 void* allocate(std::size_t bytes, std::size_t alignment) {
-    if (limit.is_on && bytes >= limit.least && limit.pieces-- <= 0) return nullptr;
+    if (limit.times > 0 && bytes >= limit.least && limit.pieces-- <= 0) return --limit.times, nullptr;
     return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
 }
 
@@ -29,7 +28,7 @@ constexpr std::size_t usual = alignof(std::max_align_t);
 
 }  // namespace
 
-NoMemory::NoMemory(std::size_t least, int pieces_before) { limit = {true, least, pieces_before}; }
+NoMemory::NoMemory(std::size_t least, int pieces_before, int times) { limit = {least, pieces_before, times}; }
 NoMemory::~NoMemory() { limit = {}; }
 
 }  // namespace rondo::mpi::made_up

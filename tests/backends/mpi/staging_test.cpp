@@ -244,14 +244,18 @@ TEST(Exchanges, a_place_that_differs_is_seen) {
     with_datatypes([] {
         std::array<int, 12> out = numbers();
         const Datatype type = described(MPI_INT);
-        const std::vector<int> counts{2, 1}, places{0, 2}, others{0, 3};
+        const std::vector<int> counts{2, 1}, places{0, 2}, other_places{0, 3};
         const PlacedParts one{reinterpret_cast<char*>(out.data()), type, {numbers_of(counts), 2}, numbers_of(places)};
-        const PlacedParts other{reinterpret_cast<char*>(out.data()), type, {numbers_of(counts), 2}, numbers_of(others)};
+        const PlacedParts other{
+            reinterpret_cast<char*>(out.data()), type, {numbers_of(counts), 2}, numbers_of(other_places)};
         const Exchanging data(one, one, false), different(one, other, false);
         EXPECT_FALSE(different.has_places(data.places()));
-        std::vector<Count> shorter = data.places();
-        shorter.pop_back();
-        EXPECT_FALSE(data.has_places(shorter));
+        std::vector<Count> others = data.places();
+        others.push_back(0);
+        others.push_back(4);
+        EXPECT_FALSE(data.has_places(others)) << "of more ranks";
+        others.resize(data.places().size() - 1);
+        EXPECT_FALSE(data.has_places(others));
     });
 }
 
