@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "rondo/backends/mpi/clock.hpp"
+#include "rondo/backends/mpi/short_allreduce.hpp"
 
 namespace rondo::guard {
 namespace {
@@ -224,11 +225,10 @@ Attendance timed_barrier(const mpi::Communicator& communicator, MPI_Comm comm, b
     return outcome;
 }
 
-bool exchange_times(MPI_Comm comm, Trial::Times& times) {
+bool exchange_times(MPI_Comm comm, std::span<float> times) {
     static const MPI_Datatype type = MPI_FLOAT;
     static const MPI_Op slowest = MPI_MAX;
-    const auto count = static_cast<int>(times.size());
-    return mpi::library().Allreduce(MPI_IN_PLACE, times.data(), count, type, slowest, comm) == MPI_SUCCESS;
+    return mpi::reduce_in_short_pieces(times, type, slowest, comm) == MPI_SUCCESS;
 }
 
 void end_timed_barriers() {

@@ -2,6 +2,8 @@
 // Ranks of a communicator come together for calls that are compared, and agree on what these took.
 #pragma once
 
+#include <span>
+
 #include "rondo/backends/mpi/communicator.hpp"
 #include "rondo/guard/site.hpp"
 
@@ -14,7 +16,7 @@ namespace rondo::guard {
 Attendance timed_barrier(const mpi::Communicator& communicator, MPI_Comm comm, bool ready, bool call_waits_for_all);
 
 /// The times become those of the slowest rank of `comm`. False if the library has failed.
-bool exchange_times(MPI_Comm comm, Trial::Times& times);
+bool exchange_times(MPI_Comm comm, std::span<float> times);
 
 /// In MPI_Finalize: what others have said, or say within a second, is heard to its end. What comes later is left to the
 /// library.

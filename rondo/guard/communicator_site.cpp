@@ -33,7 +33,7 @@ Attendance CommunicatorSite::come_together(bool ready) {
 
 void CommunicatorSite::meet() { mpi::library().Barrier(comm_); }
 
-bool CommunicatorSite::agree_on(Trial::Times& times) { return exchange_times(comm_, times); }
+bool CommunicatorSite::agree_on(std::span<float> times) { return exchange_times(comm_, times); }
 
 std::optional<Trial> CommunicatorSite::take_up(const Trial& fresh) { return history().take_up(fresh, communicator_); }
 

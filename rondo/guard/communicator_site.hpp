@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "rondo/backends/mpi/communicator.hpp"
 #include "rondo/guard/site.hpp"
@@ -17,7 +18,7 @@ class CommunicatorSite final : public Site {
 
     Attendance come_together(bool ready) override;
     void meet() override;
-    bool agree_on(Trial::Times& times) override;
+    bool agree_on(std::span<float> times) override;
     std::optional<Trial> take_up(const Trial& fresh) override;
     [[nodiscard]] bool keeps_begun() const override;
     void note(const Trial& trial) override;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/guard/guard.hpp"
 
+#include <cstddef>
+#include <span>
+
 #include "rondo/backends/mpi/epoch.hpp"
 
 namespace rondo::guard {
@@ -54,7 +57,7 @@ void judge_if_due(Trial& trial, Site& site) {
         return;
     }
     Trial::Times times = trial.times();
-    if (!site.agree_on(times)) {
+    if (!site.agree_on(std::span(times).first(static_cast<std::size_t>(trial.timed_calls())))) {
         trial.abandon();
         return;
     }

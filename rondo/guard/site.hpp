@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 #include "rondo/guard/trials.hpp"
 
@@ -27,7 +28,7 @@ class Site {
     /// Waits for all ranks, which are about to come to the same point of the same call.
     virtual void meet() = 0;
     /// The times become those of the slowest rank, on all ranks; false if that failed.
-    virtual bool agree_on(Trial::Times& times) = 0;
+    virtual bool agree_on(std::span<float> times) = 0;
 
     /// What an earlier run knows of such calls, equal on all ranks: a trial that is over, or one to go on with.
     virtual std::optional<Trial> take_up(const Trial& fresh) = 0;

@@ -83,8 +83,6 @@ class Trial {
     [[nodiscard]] bool is_lost() const {
         return (over_ || revalidates_) && winner_ == Contender::library && takes_effect_;
     }
-    /// The library has them all.
-    [[nodiscard]] bool has_lost() const { return over_ && is_lost(); }
     /// It has a verdict, and compares once more.
     [[nodiscard]] bool revalidates() const { return revalidates_; }
     /// It is over, and ranks have not come together to compare.

@@ -126,7 +126,7 @@ class DifferingParts {
         return has_bytes && parts.type.size > 0 && !parts.type.predefined &&
                !seen_.communicator.can_send(parts.buffer, parts.type);
     }
-    /// Of no size where it means nothing, or is null.
+    /// A type where it is significant, of no size if it is null; bytes elsewhere.
     static const mpi::Datatype& described(bool means_something, MPI_Datatype handle, mpi::Datatype& derived) {
         if (!means_something) return mpi::byte_type();
         const mpi::Datatype* const type = mpi::describe(handle, derived);

@@ -128,7 +128,7 @@ class ModelSite final : public Site {
         return all[static_cast<std::size_t>(answers_.next(call_waits_for_all() ? 2 : 3))];
     }
     void meet() override { events_ += 'm'; }
-    bool agree_on(Trial::Times& times) override {
+    bool agree_on(std::span<float> times) override {
         events_ += 'e';
         const auto answer = static_cast<Answer>(answers_.next(static_cast<int>(Answer::failure) + 1));
         const Trial& trial = *table_.find(kind().key, nullptr);

@@ -74,14 +74,15 @@ TEST(Trials, of_a_part_wait_for_those_of_the_world) {
     EXPECT_FALSE(trials.join(fresh, nothing)->is_over());
     *world.table.find(key, nullptr) = settled(Contender::library);
     EXPECT_EQ(trials.join(fresh, nothing), trial);
-    EXPECT_TRUE(trial->has_lost());
+    EXPECT_TRUE(trial->is_over() && trial->is_lost());
 }
 
 TEST(Trials, of_a_part_take_over_at_once_what_is_known) {
     StoredTrials<2> world, part;
     world.table.add(settled(Contender::library));
     Trials trials(part.table, &world.table, false);
-    EXPECT_TRUE(trials.join(fresh, nothing)->has_lost());
+    const Trial* const joined = trials.join(fresh, nothing);
+    EXPECT_TRUE(joined->is_over() && joined->is_lost());
 }
 
 TEST(Trials, of_a_part_revalidate_by_themselves) {

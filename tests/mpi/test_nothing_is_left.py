@@ -33,6 +33,7 @@ WAYS = [
 # Natively nobody goes on without the others in these: nobody can free the communicator before all have come.
 MEETS_NATIVELY = {
     ("mpich", "reduce"),
+    ("mpiabi", "reduce"),
     *((mpi, each) for mpi in ("mpich", "mpiabi", "impi") for each in ("scan", "exscan")),
 }
 LATE = 1500

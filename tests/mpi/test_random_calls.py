@@ -62,3 +62,14 @@ def test_every_algorithm_serves_repeated_calls_that_nobody_looks_at_again(
     counted = {name: int(figure) for name, figure in (line.split() for line in output.splitlines())}
     assert counted["failures"] == 0
     assert counted["again"] > counted["calls"] / 10
+
+
+# Five ranks of one node: there Intel MPI's own MPI_Bcast goes wrong behind a longer MPI_Allreduce than Rondo makes.
+@pytest.mark.parametrize("mpi", LIBRARIES, indirect=True)
+def test_the_library_s_own_broadcasts_are_right_between_those_of_rondo(mpi: MpiLibrary, tmp_path: Path) -> None:
+    rules = tmp_path / "bcast.rules"
+    rules.write_text("bcast -> binomial\n")
+    known = {"RONDO_REPORT": "", "RONDO_GUARD": "free", "RONDO_RULES": str(rules)}
+    command = [mpi.compile("random_calls.c"), "2", "40", "bcast"]
+    run = mpi.run_under_rondo(command, 5, environment=known, timeout=150).check()
+    assert run.stdout.startswith("failures 0\n"), run.stdout

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "rondo/backends/mpi/reduction.hpp"
+#include "rondo/backends/mpi/short_allreduce.hpp"
 #include "rondo/backends/shared_memory/region.hpp"
 #include "rondo/core/fingerprint.hpp"
 
@@ -43,7 +44,7 @@ class ErrorsReturned {
 /// The least value over all ranks, for each. False if the library could not tell.
 template <std::size_t size>
 bool all_minimum(MPI_Comm comm, long long (&values)[size]) {
-    return library().Allreduce(MPI_IN_PLACE, values, size, MPI_LONG_LONG, MPI_MIN, comm) == MPI_SUCCESS;
+    return reduce_in_short_pieces(std::span<long long>(values), MPI_LONG_LONG, MPI_MIN, comm) == MPI_SUCCESS;
 }
 
 int largest_tag() {
@@ -266,13 +267,15 @@ Spread World::possible_spread(Rank ranks) const {
     return possible;
 }
 
-bool World::offer(Free& free) {
+World::Offer World::offer(int part) {
     const std::lock_guard lock(mutex_);
-    std::fill(std::begin(free), std::end(free), 0);
-    if (offering_) return false;
+    Offer offer;
+    if (offering_) return offer;
     offering_ = true;
-    std::copy(std::begin(free_), std::end(free_), std::begin(free));
-    return true;
+    std::ranges::copy(std::span(free_).subspan(static_cast<std::size_t>(part) * Offer::words, Offer::words),
+                      std::begin(offer.free));
+    offer.is_made = 1;
+    return offer;
 }
 
 Context World::meet(MPI_Comm comm) {
@@ -280,31 +283,29 @@ Context World::meet(MPI_Comm comm) {
     if (comm == library().comm_world) return messages_ != library().comm_null ? context(0) : Context();
     static const MPI_Datatype word_type = MPI_UINT64_T;
     static const MPI_Op all_bits = MPI_BAND;
+    int part = 0;
     // Ranks see the same answer, so they try again alike. Somebody's other thread may have been in the way; the first
     // thread to offer does so everywhere in the end.
-    for (int attempt = 0; attempt < most_attempts; ++attempt) {
-        std::uint64_t common[words + 1];
-        Free free;
-        const bool offered = offer(free);
-        std::copy(std::begin(free), std::end(free), std::begin(common));
-        common[words] = offered ? 1 : 0;
-        const int error = library().Allreduce(MPI_IN_PLACE, common, words + 1, word_type, all_bits, comm);
-        if (error != MPI_SUCCESS) common[words] = 0;
-        const Context taken = settle(common, offered, error == MPI_SUCCESS);
-        if (taken.exists() || error != MPI_SUCCESS || common[words] != 0) return taken;
-        std::this_thread::yield();
+    for (int attempt = 0; attempt < most_attempts && part < parts; ++attempt) {
+        Offer common = offer(part);
+        const bool is_mine = common.is_made != 0;
+        const int error = library().Allreduce(MPI_IN_PLACE, &common, Offer::words + 1, word_type, all_bits, comm);
+        const Context taken = settle(part, common, is_mine, error == MPI_SUCCESS);
+        if (taken.exists() || error != MPI_SUCCESS) return taken;
+        if (common.is_made != 0) ++part;
+        else std::this_thread::yield();
     }
     return {};
 }
 
 /// Takes the first of the contexts that all ranks offer.
-Context World::settle(const std::uint64_t* common, bool offered, bool success) {
+Context World::settle(int part, const Offer& common, bool is_mine, bool success) {
     const std::lock_guard lock(mutex_);
-    if (offered) offering_ = false;
-    if (!success) return {};
-    const auto* word = std::find_if(common, common + words, [](std::uint64_t bits) { return bits != 0; });
-    if (word == common + words) return {};
-    const auto index = static_cast<int>(word - common);
+    if (is_mine) offering_ = false;
+    if (!success || common.is_made == 0) return {};
+    const auto* word = std::ranges::find_if(common.free, [](std::uint64_t bits) { return bits != 0; });
+    if (word == std::end(common.free)) return {};
+    const auto index = part * Offer::words + static_cast<int>(word - std::begin(common.free));
     const int bit = std::countr_zero(*word);
     free_[index] &= ~(std::uint64_t{1} << bit);
     const Context taken = context(index * 64 + bit);

@@ -16,6 +16,7 @@
 
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/backends/mpi/node.hpp"
+#include "rondo/backends/mpi/short_allreduce.hpp"
 #include "rondo/backends/mpi/slot.hpp"
 #include "rondo/core/block.hpp"
 #include "rondo/core/placement.hpp"
@@ -107,9 +108,15 @@ class World {
     void end();
 
   private:
-    static constexpr int words = 8;
-    static constexpr int contexts = words * 64;
-    using Free = std::uint64_t[words];
+    /// What a rank offers in one call of the library: contexts, a bit each, which are free here; none while another
+    /// thread takes one, so that two cannot take the same.
+    struct Offer {
+        static constexpr int words = 3;
+        std::uint64_t free[words] = {};
+        std::uint64_t is_made = 0;
+    };
+    static_assert(sizeof(Offer) <= short_allreduce);
+    static constexpr int parts = 3, words = parts * Offer::words, contexts = words * 64;
 
     [[nodiscard]] Context context(int number) const { return {number, tags_, contexts * tags_ + number}; }
     struct Votes;
@@ -117,9 +124,8 @@ class World {
     bool make_communicator();
     void find_nodes(MemorySharing sharing);
     void take_nodes(std::vector<Rank> node_of);
-    /// The contexts that are free here; none while another thread takes one, so that two cannot take the same.
-    bool offer(Free& free);
-    Context settle(const std::uint64_t* common, bool offered, bool success);
+    Offer offer(int part);
+    Context settle(int part, const Offer& common, bool is_mine, bool success);
 
     Slot<26624> slot_;
     bool agreed_ = false;
@@ -139,7 +145,7 @@ class World {
     std::string complaint_;
     int tags_ = 0;      // of a context
     std::mutex mutex_;  // of what follows
-    Free free_{};
+    std::uint64_t free_[words] = {};
     std::array<std::uint16_t, contexts> owners_{};  // of each context, on this rank
     bool offering_ = false;
 };

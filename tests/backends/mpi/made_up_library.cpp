@@ -104,6 +104,8 @@ void install() {
 
 int calls(const std::string& function) { return state().calls[function]; }
 
+std::size_t longest_allreduce() { return state().longest_allreduce; }
+
 void fail(const std::string& function, int code, int times, int after) {
     state().failing[function] = {code, after, times};
 }

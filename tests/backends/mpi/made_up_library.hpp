@@ -34,6 +34,8 @@ Library table();
 
 /// How often a function was called, by its name without MPI_.
 int calls(const std::string& function);
+/// Bytes that MPI_Allreduce was given at most.
+std::size_t longest_allreduce();
 /// From now on `after` calls succeed, and then so many fail with this code.
 void fail(const std::string& function, int code, int times = 1, int after = 0);
 

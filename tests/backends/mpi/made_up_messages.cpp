@@ -191,6 +191,7 @@ int Allgather(const void* input, int input_count, MPI_Datatype input_type, void*
 int Allreduce(const void* input, void* output, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     auto given = from_all(comm, packed(input == MPI_IN_PLACE ? output : input, count, type));
     std::vector<std::byte>& result = given.back();
+    state().longest_allreduce = std::max(state().longest_allreduce, result.size());
     for (std::size_t each = given.size() - 1; each-- > 0;) {
         const int error = reduce(given[each].data(), result.data(), count, type, op);
         if (error != MPI_SUCCESS) return error;

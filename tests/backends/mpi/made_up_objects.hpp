@@ -112,6 +112,7 @@ struct Request {
 struct State {
     Behaviour behaviour;
     std::map<std::string, int> calls;
+    std::size_t longest_allreduce = 0;
     struct Failing {
         int code, after, times;
     };
