@@ -13,7 +13,6 @@ in the documents are ones that Rondo accepts.
 from __future__ import annotations
 
 import argparse
-import inspect
 import re
 import subprocess
 import sys
@@ -25,6 +24,7 @@ try:
     import click
     from rondo.commands import main as rondo
     from rondo.commands.list import values_of
+    from rondo.shells import manual
 
     from rondo import _core
 except ImportError as problem:
@@ -102,15 +102,8 @@ def with_link(text: str) -> str:
 def command_line_page() -> str:
     """docs/reference/command-line.md, from the commands themselves."""
     lines = ["# Command line", GENERATED]
-    context = click.Context(rondo, info_name="rondo", **rondo.context_settings)
-    lines += command_text(rondo, context)
-    for name in rondo.list_commands(context):
-        command = rondo.get_command(context, name)
-        assert command is not None
-        own = click.Context(command, info_name=name, parent=context)
-        lines += command_text(command, own)
-        for below in command.commands.values() if isinstance(command, click.Group) else ():
-            lines += command_text(below, click.Context(below, info_name=below.name, parent=own))
+    for context in manual.contexts(rondo, "rondo"):
+        lines += command_text(context.command, context)
     return "\n".join([*lines, ""])
 
 
@@ -118,14 +111,11 @@ def command_text(command: click.Command, context: click.Context) -> list[str]:
     """What a command says about itself: usage, description, options."""
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     lines = ["", f"## {context.command_path}", "", f"    {usage}", ""]
-    for paragraph in re.split(r"\n\s*\n", inspect.cleandoc(command.help or "")):
-        # After \b click keeps lines as they are: they are examples.
-        if paragraph.startswith("\b"):
-            for line in paragraph.splitlines()[1:]:
-                lines += [line] if line.startswith(" ") else ["", line, ""]
-            lines += [""]
-        else:
-            lines += [*paragraph.splitlines(), ""]
+    for paragraph, stays in manual.paragraphs(command):
+        for line in paragraph.splitlines():
+            is_title = stays and not line.startswith(" ")  # of the examples below it
+            lines += ["", line, ""] if is_title else [line]
+        lines += [""]
     rows: Table = [("option", "what it does")]
     for option in command.get_params(context):
         if option.param_type_name == "option":

@@ -26,6 +26,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
+COMMAND = VENV / "command"
+"""Has bin/rondo alone, for PATH: .venv/bin would change which python3 scripts get. Beside it completion and manuals."""
 TOOLCHAIN = ROOT / ".toolchain"
 BUILD = ROOT / "build" / "release"
 
@@ -309,6 +311,17 @@ def install_step(jobs: int, abis: list[str], definitions: dict[str, str]) -> Non
     if any(VENV.glob("lib/python*/site-packages/rondo-*.dist-info")):
         pip("uninstall", "--yes", "rondo")
     pip("install", "--no-build-isolation", "--no-deps", "--force-reinstall", *options, ROOT, env=environment)
+    command_step()
+
+
+def command_step() -> None:
+    """The command alone in a folder for PATH."""
+    link, program = COMMAND / "bin" / "rondo", VENV / "bin" / "rondo"
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.unlink(missing_ok=True)
+    link.symlink_to(os.path.relpath(program, link.parent))
+    run(program, "shell", "--install", "--prefix", COMMAND, stdout=subprocess.DEVNULL)
+    say(f"for your shell: export PATH={link.parent}:$PATH")
 
 
 def main() -> int:

@@ -10,6 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 pytest.importorskip("rondo._core", reason="the package rondo is not installed: make install")
+from rondo.shells import manual
+
 from rondo import commands
 
 COLUMNS = 80
@@ -48,7 +50,7 @@ def test_every_command_is_in_one_section_with_its_whole_summary() -> None:
     assert sorted(names) == commands.main.list_commands(context)
     words = " ".join(text.split())
     for name in names:
-        assert f"{name} {commands.summary(commands.main.get_command(context, name))}" in words
+        assert f"{name} {manual.summary(commands.main.get_command(context, name))}" in words
 
 
 @pytest.mark.parametrize("group", ["cluster", "learned", "rules"])
@@ -57,4 +59,4 @@ def test_groups_cut_no_summary(group: str) -> None:
     assert isinstance(command, click.Group)
     words = " ".join(help_of([group]).split())
     for name, each in command.commands.items():
-        assert f"{name} {commands.summary(each)}" in words
+        assert f"{name} {manual.summary(each)}" in words

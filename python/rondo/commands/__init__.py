@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import errno
 import importlib
-import inspect
 import os
 import pkgutil
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,6 +15,8 @@ import click
 
 import rondo
 from rondo.errors import Error
+from rondo.shells import scripts
+from rondo.shells.manual import summary
 
 FULL = 4
 """Exit code where there is no room for the output."""
@@ -28,12 +28,6 @@ def suggestion(word: str, known: list[str]) -> str:
 
     near = [f"'{each}'" for each in _core.nearest(word, known)]
     return f"did you mean {' or '.join(near)}?" if near else f"expected one of: {', '.join(known)}"
-
-
-def summary(command: click.Command) -> str:
-    """The first sentence of its help, whole."""
-    first_paragraph = " ".join(inspect.cleandoc(command.help or "").partition("\n\n")[0].split())
-    return re.split(r"(?<=\.)\s", first_paragraph, maxsplit=1)[0]
 
 
 class SuggestingGroup(click.Group):
@@ -70,7 +64,8 @@ class CommandPerModule(SuggestingGroup):
         "Run programs": ("run", "compare", "profile"),
         "Find the best choice for a machine": ("tune", "learned", "rules", "calibrate"),
         "Measure": ("bench", "cluster", "report"),
-        "Understand": ("list", "explain", "draw", "distribution", "doctor"),
+        "Understand": ("list", "explain", "draw", "distribution"),
+        "Set up a machine": ("doctor", "shell"),
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -96,6 +91,8 @@ class CommandPerModule(SuggestingGroup):
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """As click does, but for a full disk; --help and --version write before any command is invoked."""
+        if scripts.VARIABLE in os.environ:
+            scripts.register()
         try:
             return super().main(*args, **kwargs)
         except OSError as error:

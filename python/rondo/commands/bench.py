@@ -16,6 +16,7 @@ from rondo.bench import console_output, launches, maps, pages, plans, results, s
 from rondo.errors import Error
 from rondo.launching import options
 from rondo.machine import placement
+from rondo.shells import completion
 
 
 @click.command(context_settings={"allow_interspersed_args": True})
@@ -25,10 +26,11 @@ from rondo.machine import placement
     metavar="NAME[:PARAMETER=VALUE],...",
     help="What to measure, with commas in between; `native` is the MPI library's own. Default: native and all that "
     "`rondo list` shows for the collective.",
+    shell_complete=completion.algorithm_list,
 )
 @click.option(
     "-a", "--algorithm", "single_algorithms", multiple=True, metavar="NAME[:PARAMETER=VALUE,...]",
-    help="One more to measure. May be repeated.",
+    help="One more to measure. May be repeated.", shell_complete=completion.algorithms,
 )  # fmt: skip
 @click.option(
     "--counts",
@@ -45,6 +47,7 @@ from rondo.machine import placement
     default="long",
     show_default=True,
     metavar="|".join(plans.TYPES),
+    shell_complete=completion.one_of(plans.TYPES),
     help="Of the elements; those of two names are pairs, for maxloc and minloc.",
 )
 @click.option(
@@ -52,6 +55,7 @@ from rondo.machine import placement
     default="sum",
     show_default=True,
     metavar="|".join(plans.OPERATORS),
+    shell_complete=completion.one_of(plans.OPERATORS),
     help="Of the reduction; nothing to bcast and what only moves parts.",
 )
 @click.option(
@@ -59,6 +63,7 @@ from rondo.machine import placement
     default=results.EQUAL,
     show_default=True,
     metavar="|".join(plans.PARTS),
+    shell_complete=completion.one_of(plans.PARTS),
     help="Of alltoallv, gatherv and scatterv: all of one length, or every fifth empty and the others growing with the "
     "rank, for alltoallv with the distance between the ranks.",
 )
@@ -75,6 +80,7 @@ from rondo.machine import placement
     default="clock",
     show_default=True,
     metavar="|".join(plans.STARTS),
+    shell_complete=completion.one_of(plans.STARTS),
     help="How ranks start together: at a time on a common clock, after a barrier, or both in turn.",
 )
 @click.option("--seed", default=1, show_default=True, help="Of the order in which algorithms take turns.")
@@ -89,6 +95,7 @@ from rondo.machine import placement
     metavar="NAME",
     help="Write NAME.json and NAME.csv. Default: bench-COLLECTIVE-DATE. Of a map, the directory. Default: "
     "map-COLLECTIVE.",
+    shell_complete=completion.files,
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON instead of a table.")
 @options.for_measurements("Measure on")
@@ -126,8 +133,14 @@ from rondo.machine import placement
 @click.option(
     "--experiment", "experiments", multiple=True, metavar="NAME", help="Of a page, this one alone. May be repeated."
 )
-@click.argument("collective", required=False)
-@click.argument("launcher", nargs=-1, type=click.UNPROCESSED, metavar="[-- LAUNCHER [OPTION]...]")
+@click.argument("collective", required=False, shell_complete=completion.one_of(plans.MEASURED))
+@click.argument(
+    "launcher",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    metavar="[-- LAUNCHER [OPTION]...]",
+    shell_complete=completion.command_line,
+)
 @click.pass_context
 def command(
     context: click.Context,

@@ -20,6 +20,7 @@ from rondo.cluster import shapes
 from rondo.errors import Error
 from rondo.launching import options
 from rondo.machine import calibrate, machine, placement
+from rondo.shells import completion
 
 DEFAULT_RANKS = 8
 DEFAULT_SIZES = "64Ki,1Mi,16Mi"
@@ -30,9 +31,17 @@ KNOWN_BUDGET = 1 << 20  # actions in virtual time, for each choice
 @click.command()
 @options.for_measurements("Calibrate for")
 @click.option(
-    "--output", metavar="FILE", help="Where the figures go. Default: ~/.config/rondo/machine, where `rondo run` looks."
+    "--output",
+    metavar="FILE",
+    help="Where the figures go. Default: ~/.config/rondo/machine, where `rondo run` looks.",
+    shell_complete=completion.files,
 )
-@click.option("--show", metavar="FILE", help="Measure nothing; show the figures in FILE and what they lead to.")
+@click.option(
+    "--show",
+    metavar="FILE",
+    help="Measure nothing; show the figures in FILE and what they lead to.",
+    shell_complete=completion.files,
+)
 @click.option(
     "--inside",
     is_flag=True,
@@ -56,7 +65,13 @@ KNOWN_BUDGET = 1 << 20  # actions in virtual time, for each choice
     "a program can try at its first call. May be repeated; takes seconds to minutes.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print figures and table as JSON.")
-@click.argument("launcher", nargs=-1, type=click.UNPROCESSED, metavar="[-- LAUNCHER [OPTION]...]")
+@click.argument(
+    "launcher",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    metavar="[-- LAUNCHER [OPTION]...]",
+    shell_complete=completion.command_line,
+)
 def command(
     *,
     cluster: str | None,

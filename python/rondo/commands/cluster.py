@@ -19,6 +19,7 @@ from rondo.cluster import cluster, shapes
 from rondo.commands import SuggestingGroup
 from rondo.errors import Error
 from rondo.launching import abi, mpi_library, options, process
+from rondo.shells import completion
 
 if TYPE_CHECKING:
     from rondo.cluster import check
@@ -96,13 +97,25 @@ def command() -> None:
 @click.option(
     "--mpi",
     "wanted_mpi",
-    metavar="mpich|openmpi|impi|PATH",
+    metavar=options.MPI,
+    shell_complete=options.MPI_WORDS,
     help="MPI library to start it with. Default: the program's own.",
 )
 @options.of_abi
 @click.option("--ranks", "-n", type=int, help="Ranks. Default: all that the nodes take.")
-@click.option("--name", help="Use this running cluster (of `rondo cluster up`) instead of a new one.")
-@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- PROGRAM [ARGUMENT]...")
+@click.option(
+    "--name",
+    help="Use this running cluster (of `rondo cluster up`) instead of a new one.",
+    shell_complete=completion.clusters,
+)
+@click.argument(
+    "words",
+    nargs=-1,
+    required=True,
+    type=click.UNPROCESSED,
+    metavar="-- PROGRAM [ARGUMENT]...",
+    shell_complete=completion.command_line,
+)
 def run(
     wanted_mpi: str | None, wanted: str, ranks: int | None, name: str | None, words: tuple[str, ...], **shape: Any
 ) -> None:
@@ -135,12 +148,13 @@ def up(name: str, **shape: Any) -> None:
 @click.option(
     "--mpi",
     "wanted",
-    metavar="mpich|openmpi|impi|PATH",
+    metavar=options.MPI,
+    shell_complete=options.MPI_WORDS,
     default="mpich",
     show_default=True,
     help="With which MPI library to check.",
 )
-@click.option("--name", help="Check this running cluster instead of a new one.")
+@click.option("--name", help="Check this running cluster instead of a new one.", shell_complete=completion.clusters)
 @click.option(
     "--limit", type=float, default=5.0, show_default=True, help="Largest deviation from the model, in percent."
 )
@@ -178,16 +192,25 @@ def check(wanted: str, name: str | None, limit: float, as_json: bool, **shape: A
 
 
 @command.command("exec")
-@click.option("--name", default=DEFAULT_NAME, show_default=True, help="Which cluster.")
+@click.option(
+    "--name", default=DEFAULT_NAME, show_default=True, help="Which cluster.", shell_complete=completion.clusters
+)
 @click.argument("node")
-@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND [ARGUMENT]...")
+@click.argument(
+    "words",
+    nargs=-1,
+    required=True,
+    type=click.UNPROCESSED,
+    metavar="-- COMMAND [ARGUMENT]...",
+    shell_complete=completion.command_line,
+)
 def execute(name: str, node: str, words: tuple[str, ...]) -> None:
     """Run a command on a NODE: node0, node1, ..., or head."""
     process.replace(cluster.find(name).enter(node, words), os.environ)
 
 
 @command.command("set")
-@click.argument("name", default=DEFAULT_NAME)
+@click.argument("name", default=DEFAULT_NAME, shell_complete=completion.clusters)
 @click.option("--latency", type=LATENCY, help="New latency between nodes.")
 @click.option("--rate", type=RATE, help="New rate of each lane.")
 def change(name: str, latency: float | None, rate: float | None) -> None:
@@ -198,7 +221,7 @@ def change(name: str, latency: float | None, rate: float | None) -> None:
 
 
 @command.command()
-@click.argument("name", default=DEFAULT_NAME)
+@click.argument("name", default=DEFAULT_NAME, shell_complete=completion.clusters)
 @click.option("--reset", is_flag=True, help="Start counting again.")
 def stat(name: str, reset: bool) -> None:
     """Print the network's figures, and what the switch counted, as JSON."""
@@ -213,7 +236,7 @@ def list_running() -> None:
 
 
 @command.command()
-@click.argument("names", nargs=-1)
+@click.argument("names", nargs=-1, shell_complete=completion.clusters)
 @click.option("--all", "everything", is_flag=True, help="All clusters of this user.")
 def down(names: tuple[str, ...], everything: bool) -> None:
     """End clusters, and whatever runs on them."""

@@ -28,6 +28,7 @@ from rondo.comparing.trials import Plan, Trials
 from rondo.errors import Error
 from rondo.launching import instructed, options, preload, shared_directory
 from rondo.reports import style
+from rondo.shells import completion
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +55,7 @@ DIFFERENT = 1
     metavar="FILE|none",
     help="The rules of Rondo's side. Given more than once, these rules are compared with each other, and with nothing "
     "else.",
+    shell_complete=completion.file_or("none"),
 )
 @options.of_rondo
 @click.option(
@@ -71,10 +73,14 @@ DIFFERENT = 1
     metavar="FILE|-",
     help="Check that all runs write the same into this file, or on standard output (-). Each run begins without the "
     "file; what was there before is put back. May be repeated.",
+    shell_complete=completion.files,
 )
 @click.option("--wall-only", is_flag=True, help="Leave out the times in collectives: half as many runs.")
 @click.option(
-    "--output", metavar="FILE.json", help="Write all times and verdicts into this file, also if it is interrupted."
+    "--output",
+    metavar="FILE.json",
+    help="Write all times and verdicts into this file, also if it is interrupted.",
+    shell_complete=completion.files,
 )
 @click.option("--show-output", is_flag=True, help="Show what the program says, on standard error.")
 @click.option(
@@ -92,7 +98,13 @@ DIFFERENT = 1
     "more than this.",
 )
 @options.for_programs
-@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- LAUNCHER ... PROGRAM ...]")
+@click.argument(
+    "words",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    metavar="[-- LAUNCHER ... PROGRAM ...]",
+    shell_complete=completion.command_line,
+)
 @click.pass_context
 def command(
     context: click.Context,

@@ -22,6 +22,7 @@ from rondo.distributions.prefix_sum import CHAIN, FEW, PrefixSum, Timeline
 from rondo.errors import Error
 from rondo.machine import placement
 from rondo.machine.machine import Machine
+from rondo.shells import completion
 
 UNBOUNDED = 1000  # columns
 ROUNDING = 1e-12  # of seconds that were added up
@@ -45,6 +46,7 @@ Rows = dict[tuple[str, str], Timeline]
     "--how",
     multiple=True,
     metavar="even|ladder[:step=N]|tent|best",
+    shell_complete=completion.one_of(distributions.KINDS),
     help="The distribution; may be repeated. Default: all four.",
 )
 @click.option(
@@ -54,9 +56,14 @@ Rows = dict[tuple[str, str], Timeline]
     metavar="NAME",
     help=f"The exclusive scan that carries the totals, of `rondo list exscan`, or `{CHAIN}`; may be repeated. Default: "
     f"{CHAIN} and the {FEW} that are the quickest on even counts.",
+    shell_complete=completion.exclusive_scans,
 )
 @click.option(
-    "--machine", "machine_file", metavar="FILE", help="The machine's figures. Default: where rondo run looks."
+    "--machine",
+    "machine_file",
+    metavar="FILE",
+    help="The machine's figures. Default: where rondo run looks.",
+    shell_complete=completion.files,
 )
 @click.option("--cluster", metavar="SHAPE", help="The figures of an emulated cluster instead, as 8x1:2ms:200Mbit.")
 @click.option("--first-pass", type=float, metavar="SECONDS", help="Per element. Default: of the machine file.")

@@ -13,6 +13,7 @@ import click
 
 from rondo.launching import checkup
 from rondo.launching.checkup import State
+from rondo.shells import completion
 
 MARKS = {State.GOOD: ("ok", "green"), State.WORTH_KNOWING: ("note", "yellow"), State.WRONG: ("wrong", "red")}
 WIDEST = 100  # columns
@@ -21,7 +22,13 @@ BESIDE = 26  # columns of what stands before a finding
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array of findings.")
-@click.argument("launcher", nargs=-1, type=click.UNPROCESSED, metavar="[-- LAUNCHER [OPTION]...]")
+@click.argument(
+    "launcher",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    metavar="[-- LAUNCHER [OPTION]...]",
+    shell_complete=completion.command_line,
+)
 def command(as_json: bool, launcher: tuple[str, ...]) -> None:
     """Look whether this machine has what Rondo needs, and say what to do where it has not.
 

@@ -16,6 +16,7 @@ from rondo.drawing import trace
 from rondo.drawing.trace import Costs, Problem
 from rondo.errors import Error
 from rondo.machine import placement
+from rondo.shells import completion
 
 PICTURES = ("auto", "spacetime", "trees")
 BLOCKS = 8  # of the vector, where nothing else is said
@@ -42,7 +43,14 @@ ALPHA_INSIDE, RATE_INSIDE = "20us", "10Gbit"
 )
 @click.option("--element-bytes", type=int, default=8, show_default=True, help="Size of an element.")
 @click.option("--root", type=int, default=0, show_default=True, help="Of collectives that have one.")
-@click.option("--set", "settings", multiple=True, metavar="PARAMETER=VALUE", help="Of the algorithm. May be repeated.")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="PARAMETER=VALUE",
+    help="Of the algorithm. May be repeated.",
+    shell_complete=completion.settings,
+)
 @click.option("--commutative", is_flag=True, help="The operator is commutative; some reductions need that.")
 @click.option("--in-place", is_flag=True, help="As with MPI_IN_PLACE.")
 @click.option(
@@ -80,7 +88,7 @@ ALPHA_INSIDE, RATE_INSIDE = "20us", "10Gbit"
     help="Default: COLLECTIVE-ALGORITHM-pP.svg.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print all that happens as JSON; draw only if --output is given.")
-@click.argument("algorithm", metavar="COLLECTIVE/ALGORITHM")
+@click.argument("algorithm", metavar="COLLECTIVE/ALGORITHM", shell_complete=completion.drawings)
 def command(
     *,
     algorithm: str,

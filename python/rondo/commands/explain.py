@@ -22,6 +22,7 @@ from rondo.errors import Error
 from rondo.launching import instructed, mpi_library, options
 from rondo.machine import machine, placement
 from rondo.selection import explanation, learned, rules_file, sharing
+from rondo.shells import completion
 from rondo.tune import rules_text, tuned_files
 
 USER_OPERATOR = "user"
@@ -32,7 +33,7 @@ UNBOUNDED = 1000  # columns
 
 
 @click.command()
-@click.argument("collective")
+@click.argument("collective", shell_complete=completion.collectives)
 @click.option("--count", metavar="ELEMENTS", help="Of the call, as in 64Ki; of a part where ranks have parts.")
 @click.option(
     "--type",
@@ -41,6 +42,7 @@ UNBOUNDED = 1000  # columns
     show_default=True,
     metavar="TYPE|BYTES",
     help=f"Of an element: {', '.join(plans.TYPES)}; or its size.",
+    shell_complete=completion.one_of(plans.TYPES),
 )
 @click.option("-n", "--processes", type=int, help="Ranks of the communicator. Default: those of --nodes.")
 @click.option("--ppn", type=click.IntRange(1), help="Ranks on each node; the last one may have fewer. Default: 1.")
@@ -63,6 +65,7 @@ UNBOUNDED = 1000  # columns
     metavar="mpich|openmpi|impi|VERSION",
     help="MPI library, by its name or by what a report of `rondo run` calls it. A name stands for the version of this "
     f"machine, if it is here. Default: {LIBRARY}.",
+    shell_complete=completion.one_of(("mpich", "openmpi", "impi")),
 )
 @click.option(
     "--shared-memory/--no-shared-memory",

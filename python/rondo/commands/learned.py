@@ -17,11 +17,14 @@ from rondo.errors import Error
 from rondo.launching import options
 from rondo.selection import learned
 from rondo.selection.learned import Kept, Verdict
+from rondo.shells import completion
 from rondo.tune import seen_calls
 
 FILES = click.argument("paths", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE|DIRECTORY]...")
 DIRECTORY = options.learned_directory("Work on all files of this directory, which was named to `rondo run`.")
-COLLECTIVE = click.option("--collective", metavar="NAME", help="Only what is about this collective.")
+COLLECTIVE = click.option(
+    "--collective", metavar="NAME", help="Only what is about this collective.", shell_complete=completion.collectives
+)
 UNBOUNDED = 1000  # columns
 WIDE = 100  # columns; narrower terminals get no times
 NOTHING = "-"

@@ -13,13 +13,14 @@ import click
 
 from rondo import _core
 from rondo.errors import Error
+from rondo.shells import completion
 
 WIDEST = 100  # columns; longer lines are hard to read
 LEAST_BESIDE_NAMES = 35  # columns; where there are fewer, names stand above what there is to say
 
 
 @click.command()
-@click.argument("collective", required=False)
+@click.argument("collective", required=False, shell_complete=completion.collectives)
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object: collective -> list of algorithms.")
 def command(collective: str | None, as_json: bool) -> None:
     """Show the algorithms: all, or with papers and parameters those of one COLLECTIVE.

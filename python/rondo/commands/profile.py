@@ -19,6 +19,7 @@ from rondo.launching import options, process, shared_directory
 from rondo.launching.instructed import mpi_on_cluster
 from rondo.machine import machine
 from rondo.profiling import profiled
+from rondo.shells import completion
 
 DIRECTORY = ".rondo-profile-"
 
@@ -31,9 +32,17 @@ DIRECTORY = ".rondo-profile-"
     default="profile.json",
     show_default=True,
     help="Where the profile goes; an older file of that name is replaced.",
+    shell_complete=completion.files,
 )
 @options.for_programs
-@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- LAUNCHER ... PROGRAM ...")
+@click.argument(
+    "words",
+    nargs=-1,
+    required=True,
+    type=click.UNPROCESSED,
+    metavar="-- LAUNCHER ... PROGRAM ...",
+    shell_complete=completion.command_line,
+)
 def command(
     *, output: str, wanted: str, cluster_text: str | None, wanted_mpi: str | None, words: tuple[str, ...]
 ) -> None:

@@ -12,6 +12,7 @@ import click
 from rondo.bench import results
 from rondo.errors import Error
 from rondo.reports.files import Kind, one_kind
+from rondo.shells import completion
 
 DEFAULT_PAGE = Path("report.html")
 
@@ -54,6 +55,7 @@ class Formats(click.ParamType):
     show_default=True,
     metavar="png,svg,pdf",
     help="Of the figures.",
+    shell_complete=completion.some_of(("png", "svg", "pdf")),
 )
 @click.option(
     "--line",
@@ -73,6 +75,7 @@ class Formats(click.ParamType):
     "--rules",
     metavar="FILE|none",
     help="Of a profile: what these rules would gain. Default: those that `rondo run` would take there.",
+    shell_complete=completion.file_or("none"),
 )
 @click.option(
     "--machine",

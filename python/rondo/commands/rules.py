@@ -18,6 +18,7 @@ from rondo.commands import SuggestingGroup
 from rondo.errors import Error
 from rondo.selection import inspection, rules_file
 from rondo.selection.inspection import Remark, Row
+from rondo.shells import completion
 
 FOUND = 1
 LIBRARY = "mpich"
@@ -48,6 +49,7 @@ def command() -> None:
     show_default=True,
     metavar="mpich|openmpi|impi|VERSION",
     help="Of the tables: the MPI library, by its name or by what a report of `rondo run` calls it.",
+    shell_complete=completion.one_of(("mpich", "openmpi", "impi")),
 )
 @click.option("--shared-memory", is_flag=True, help="Of the tables: where ranks of a node share memory.")
 @click.option("--overlaps", is_flag=True, help="Also say which rules match some calls of others below them.")

@@ -19,6 +19,7 @@ from rondo.errors import Error
 from rondo.launching import options, process, shared_directory
 from rondo.launching.instructed import REPORT, instructed, mpi_on_cluster
 from rondo.selection import learned
+from rondo.shells import completion
 from rondo.tune import tuned_files
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ REPORT_DIRECTORY = ".rondo-report-"
     flag_value="",
     metavar="[FILE.json]",
     help="Afterwards, print what ran instead of what, how often and how long; also into FILE.json if given.",
+    shell_complete=completion.files,
 )
 @options.for_programs
 @click.option(
@@ -53,7 +55,14 @@ REPORT_DIRECTORY = ".rondo-report-"
     "stays in --learned. Sums may differ in the last bits from run to run.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the command that would run, and stop.")
-@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- LAUNCHER ... PROGRAM ...")
+@click.argument(
+    "words",
+    nargs=-1,
+    required=True,
+    type=click.UNPROCESSED,
+    metavar="-- LAUNCHER ... PROGRAM ...",
+    shell_complete=completion.command_line,
+)
 def command(
     *,
     uses: tuple[str, ...],

@@ -17,12 +17,14 @@ import click
 
 import rondo
 from rondo import optional
+from rondo.bench import plans
 from rondo.bench.series import WRONG_RESULTS
 from rondo.errors import Error
 from rondo.launching import installation, options, process
 from rondo.machine import machine
 from rondo.reports import style
 from rondo.selection import inspection, rules_file, sharing
+from rondo.shells import completion
 from rondo.tune import cells, checking, console, kept, measuring, rules_text, sites, tuned_files
 from rondo.tune.cells import Cell, Circumstances
 from rondo.tune.kept import Kept, Question
@@ -42,6 +44,7 @@ FIGURES = "Above a rule: lengths, median times = times the library's own (valid 
     "--collectives",
     "collective_list",
     metavar="NAME,...",
+    shell_complete=completion.some_of(plans.COLLECTIVES),
     help="What to measure, with commas in between. Default: all whose length rules may ask for.",
 )
 @click.option(
@@ -56,6 +59,7 @@ FIGURES = "Above a rule: lengths, median times = times the library's own (valid 
     "--output",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.rules",
+    shell_complete=completion.files,
     help="Where the rules go; the measurements go into FILE.measured beside it. Default: a file for this machine and "
     "MPI library in ~/.config/rondo/tuned, where `rondo run` looks.",
 )
@@ -64,6 +68,7 @@ FIGURES = "Above a rule: lengths, median times = times the library's own (valid 
     "checked_file",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE.rules",
+    shell_complete=completion.files,
     help="Write nothing; measure what the lines of this file choose, and say which no longer hold.",
 )
 @options.for_measurements("Measure on")
@@ -73,7 +78,13 @@ FIGURES = "Above a rule: lengths, median times = times the library's own (valid 
     help="How many ranks, as 64,32. Under a launcher: for {p} in its words. Default: all, and half of them; those of "
     "one node, and one of each, are measured as well.",
 )
-@click.argument("launcher", nargs=-1, type=click.UNPROCESSED, metavar="[-- LAUNCHER [OPTION]...]")
+@click.argument(
+    "launcher",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    metavar="[-- LAUNCHER [OPTION]...]",
+    shell_complete=completion.command_line,
+)
 def command(
     *,
     minutes: float,

@@ -12,17 +12,26 @@ from click.core import ParameterSource
 from rondo.launching import abi
 from rondo.machine import machine, placement
 from rondo.selection import learned, rules_file
+from rondo.shells import completion
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 SHAPE = "NODESxRANKS:LATENCY:RATE[:LANES]|NAME"
 MPI = "mpich|openmpi|impi|PATH"
+MPI_WORDS = completion.file_or("mpich", "openmpi", "impi")
 GUARD = "RONDO_GUARD"
 A_CLUSTER = "an emulated cluster of this machine, a new one as 8x1:2ms:200Mbit or one of `rondo cluster up`"
 
 
 def rules(text: str) -> Decorator:
     """--rules, or what the environment says: rules."""
-    return click.option("--rules", envvar=rules_file.VARIABLE, show_envvar=True, metavar="FILE|none", help=text)
+    return click.option(
+        "--rules",
+        envvar=rules_file.VARIABLE,
+        show_envvar=True,
+        metavar="FILE|none",
+        help=text,
+        shell_complete=completion.file_or("none"),
+    )
 
 
 def machine_file(text: str) -> Decorator:
@@ -35,6 +44,7 @@ def machine_file(text: str) -> Decorator:
         show_envvar=True,
         metavar="FILE",
         help=f"{text} {default}",
+        shell_complete=completion.files,
     )
 
 
@@ -47,6 +57,7 @@ def learned_directory(text: str) -> Decorator:
         show_envvar=True,
         metavar="DIRECTORY|none",
         help=f"{text} Default: ~/.local/state/rondo/learned.",
+        shell_complete=completion.directories,
     )
 
 
@@ -59,6 +70,7 @@ _OF_RONDO = {
         help="What to do with every call of this collective; stands above the rules, which still decide about the "
         "other collectives. `native` is the MPI library's own. May be repeated. An environment variable "
         "RONDO_<COLLECTIVE> says the same, and gives way to this.",
+        shell_complete=completion.assignments,
     ),
     "machine_file": machine_file(
         "What messages cost here, by which the segments of pipelines are chosen; `rondo calibrate` measures it."
@@ -123,12 +135,19 @@ def of_abi(function: Callable[..., Any]) -> Callable[..., Any]:
 def for_programs(function: Callable[..., Any]) -> Callable[..., Any]:
     """--abi, --cluster and --mpi of commands that start the user's programs: wanted, cluster_text, wanted_mpi."""
     for option in (
-        click.option("--mpi", "wanted_mpi", metavar=MPI, help="With --cluster, the MPI to start it with."),
+        click.option(
+            "--mpi",
+            "wanted_mpi",
+            metavar=MPI,
+            help="With --cluster, the MPI to start it with.",
+            shell_complete=MPI_WORDS,
+        ),
         click.option(
             "--cluster",
             "cluster_text",
             metavar=SHAPE,
             help=f"Run on {A_CLUSTER}: what follows is the program alone, which runs on all nodes.",
+            shell_complete=completion.clusters,
         ),
         of_abi,
     ):
@@ -141,8 +160,14 @@ def for_measurements(verb: str) -> Decorator:
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         mpi = click.option(
-            "--mpi", metavar=MPI, help="MPI library. Default: the launcher's, on an emulated cluster MPICH."
+            "--mpi",
+            metavar=MPI,
+            help="MPI library. Default: the launcher's, on an emulated cluster MPICH.",
+            shell_complete=MPI_WORDS,
         )
-        return click.option("--cluster", metavar=SHAPE, help=f"{verb} {A_CLUSTER}.")(mpi(function))
+        cluster = click.option(
+            "--cluster", metavar=SHAPE, help=f"{verb} {A_CLUSTER}.", shell_complete=completion.clusters
+        )
+        return cluster(mpi(function))
 
     return decorate
