@@ -27,14 +27,20 @@ def write_new(path: Path, content: bytes) -> bool:
     return True
 
 
+def can_write(path: Path) -> bool:
+    """Whether a file of that name can be written: it is there and may be, or it can be made."""
+    return os.access(path if path.exists() else path.parent, os.W_OK)
+
+
 def write(path: Path, content: bytes, hint: str = "") -> None:
     """Writes the file, in place of one that is there. Error if it cannot be; the hint says what to do then.
 
-    What is no file (a pipe, a terminal, a device) is written to, and stays. So does a symbolic link.
+    What is no file (a pipe, a terminal, a device) is written to, and stays. So does a symbolic link, and a file in a
+    directory that takes no other.
     """
     partial = None
     try:
-        if path.exists() and not path.is_file():
+        if path.exists() and not (path.is_file() and os.access(path.resolve().parent, os.W_OK)):
             path.write_bytes(content)
             return
         file = path.resolve()

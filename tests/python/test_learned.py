@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 from rondo.commands import main
 from rondo.errors import Error
+from rondo.machine import machine
 from rondo.tune import seen_calls
 from rondo.tune.seen_calls import Calls, Seen
 
@@ -56,7 +57,7 @@ def test_shows_who_is_faster(file: Path) -> None:
     text = invoke("show").output
     assert str(file) in text
     (lost,) = [each for each in text.splitlines() if each.strip().startswith("bcast")]
-    assert " ".join(lost.split()) == "bcast 4 KiB..8 KiB 4x2 binomial 2000 us 1000 us 2.00 4 library 2026-02-03"
+    assert " ".join(lost.split()) == "bcast 4 KiB..8 KiB 4x2 binomial 2 ms 1 ms 2.00 4 library 2026-02-03"
     rows = json.loads(invoke("show", "--json", "--collective", "exscan").output)
     assert [(row["choice"], row["lost"], row["lowest"], row["highest"]) for row in rows] == [
         ("doubling_123", False, 4096, 8191)
@@ -78,7 +79,7 @@ def test_what_is_only_begun_is_no_verdict(file: Path) -> None:
     begun = line("bcast", "binomial").replace("day=", "begun=0.1,0.2,0.1 day=")
     file.write_text(f"{begun}\n{WON}\n")
     (shown,) = [each for each in invoke("show").output.splitlines() if each.strip().startswith("bcast")]
-    assert " ".join(shown.split()) == "bcast 4 KiB..8 KiB 4x2 binomial 2000 us 1000 us - open, 3 timed 2026-02-03"
+    assert " ".join(shown.split()) == "bcast 4 KiB..8 KiB 4x2 binomial 2 ms 1 ms - open, 3 timed 2026-02-03"
     assert not [each for each in invoke("rules").output.splitlines() if each.startswith("bcast")]
     rows = json.loads(invoke("show", "--json").output)
     assert [(row["collective"], row["begun"], row["lost"]) for row in rows] == [
@@ -144,10 +145,44 @@ def test_rules_say_the_same(file: Path) -> None:
         for collective, length in (("bcast", 4096), ("bcast", 8191), ("exscan", 5000), ("bcast", 8192))
     ]
     assert chosen == ["native", "native", "doubling_123", None]
+
+
+def file_here(directory: Path, library: str) -> Path:
+    path = directory / learned.file_name(library, machine.standard().text())
+    path.write_text(LOST + "\n")
+    return path
+
+
+def test_rules_of_several_libraries_say_which(file: Path, tmp_path: Path) -> None:
+    mpich, openmpi = (file_here(file.parent, library) for library in ("MPICH Version 5.0.2", "Open MPI v5.0.11"))
+    said = invoke("rules")
+    assert f"{file} is of another machine or version of Rondo; left out" in said.stderr
+    assert [line.partition(" ->")[0].rpartition(", ")[2] for line in said.stdout.splitlines() if "->" in line] == [
+        "library = mpich",
+        "library = openmpi",
+    ]
+    _core.check_rules(said.stdout, "learned")
+    assert "library = " not in invoke("rules", mpich).stdout
+    other = file_here(file.parent, "MPICH Version 4.0.2")
+    refused = invoke("rules")
+    assert refused.exit_code == 2
+    assert all(str(each) in refused.output for each in (mpich, openmpi, other))
+
+
+def test_rules_of_other_machines_alone_are_named_one_by_one(file: Path) -> None:
     (file.parent / "other.verdicts").write_text(LOST + "\n")
     refused = invoke("rules")
     assert refused.exit_code == 2
     assert str(file) in refused.output
+
+
+def test_short_times_are_shown_as_they_are(file: Path) -> None:
+    file.write_text(line("exscan", "doubling_123", rondo="1.733e-06").replace("=0.001", "=0.0004714") + "\n")
+    shown = invoke("show").output
+    assert "1.73 µs" in shown
+    assert "471 µs" in shown
+    assert " 0.0037 " in shown
+    assert "took 0.0037 of the library's time" in invoke("rules").output
 
 
 def test_forgets_what_it_is_told_to(file: Path) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rondo.profiling import image, reading, sites, waiting
@@ -91,3 +93,15 @@ def test_stripped_library_gives_no_name_of_a_function_that_only_lies_before(tmp_
     assert missing == []  # the frame says where it is
     (found,) = sites.resolve([site._replace(symbol="known")], [])  # by the dynamic linker, who knows its end
     assert found.function == "known"
+
+
+def test_a_profile_that_cannot_be_written_ends_with_another_code(
+    rondo: Callable[..., Any], installed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (installed / "librondo_profile_mpich.so").touch()
+    monkeypatch.chdir(tmp_path)
+    for program, code in (("rmdir gone", 4), ("rmdir gone; exit 7", 7)):
+        (tmp_path / "gone").mkdir()
+        ended = rondo("profile", "--output", "gone/p.json", "--abi", "mpich", "--", "sh", "-c", program)
+        assert ended.exit_code == code
+        assert f"cannot write {tmp_path}/gone/p.json" in ended.stderr

@@ -685,3 +685,17 @@ def test_what_is_wrong_is_refused_before_anything_starts(rondo, words, expected,
     result = rondo("tune", *words)
     assert result.exit_code == 2, result.output
     assert expected in result.stderr
+
+
+def test_tuned_rules_that_cannot_be_read_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    own, of_all = tmp_path / "own" / "rondo" / "tuned", tmp_path / "all" / "rondo" / "tuned"
+    own.mkdir(parents=True)
+    of_all.parent.mkdir(parents=True)
+    of_all.symlink_to(of_all)
+    (own / "mine.rules").write_bytes(b"\xff\xfe")
+    where = {"XDG_CONFIG_HOME": str(tmp_path / "own"), "XDG_CONFIG_DIRS": f"{tmp_path / 'all'}:{tmp_path / 'none'}"}
+    assert list(tuned_files.files(where)) == []
+    assert capsys.readouterr().err.splitlines() == [
+        f"rondo: warning: cannot read the rules {own / 'mine.rules'}: not a text file; passed over",
+        f"rondo: warning: cannot look for tuned rules in {of_all}: Too many levels of symbolic links; passed over",
+    ]

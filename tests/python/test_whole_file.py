@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -55,3 +57,34 @@ def test_a_device_that_is_full_is_an_error() -> None:
     with pytest.raises(Error, match="cannot write /dev/full: No space left on device"):
         whole_file.write(Path("/dev/full"), b"content")
     assert not Path("/dev/full").is_file()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_file_is_written_where_its_directory_takes_no_other() -> None:
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:
+        directory, file = Path(name), Path(name, "report.json")
+        file.touch()
+        file.chmod(0o666)
+        directory.chmod(0o555)
+
+        def as_nobody() -> bool:
+            assert whole_file.can_write(file)
+            assert not whole_file.can_write(directory / "other.json")
+            whole_file.write(file, b"content")
+            return file.read_bytes() == b"content"
+
+        assert by_another_user(as_nobody)
+        assert [each.name for each in directory.iterdir()] == ["report.json"]
+
+
+def by_another_user(check: Callable[[], bool]) -> bool:
+    """What a check finds for a user who may nothing in particular."""
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setresgid(65534, 65534, 65534)
+            os.setresuid(65534, 65534, 65534)
+            os._exit(0 if check() else 1)
+        except BaseException:
+            os._exit(2)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

@@ -19,7 +19,7 @@ from rondo.shells import scripts
 from rondo.shells.manual import summary
 
 FULL = 4
-"""Exit code where there is no room for the output."""
+"""Exit code where what there is to say cannot be written."""
 
 
 def suggestion(word: str, known: list[str]) -> str:

@@ -96,17 +96,17 @@ def forget(
 def rules(*, paths: tuple[Path, ...], collective: str | None, learned_directory: str | None) -> None:
     """Print it as lines of a rules file, to be put above others.
 
-    What was found out on one machine holds there: name the file of the machine that the rules are for.
+    What was found out on one machine holds there. Of several files those of this machine and this version of Rondo
+    count, and the rules say for which MPI library they are; name the file of another machine.
     Rules cannot tell floating-point sums from others. Of several verdicts about the same calls, the one with the
     shortest time becomes a rule.
     """
     found = _read(_named(paths, learned_directory), collective)
     if len(found) > 1:
-        names = "\n".join(f"    {each.path}" for each in found)
-        raise Error(f"there are files of several machines or libraries; name one of them:\n{names}")
+        found = _of_this_machine(found)
     for kept in found:
         click.echo(f"# {kept.path.name}")
-        for line in learned.rules(kept.verdicts):
+        for line in learned.rules(kept.verdicts, learned.library_here(kept.path) if len(found) > 1 else None):
             click.echo(line)
 
 
@@ -187,6 +187,19 @@ def _read(paths: Sequence[Path], collective: str | None) -> list[Kept]:
     return found
 
 
+def _of_this_machine(found: list[Kept]) -> list[Kept]:
+    """Those of several files that rules can be made of together; Error if there is none, or are two of a library."""
+    libraries = [learned.library_here(each.path) for each in found]
+    here = [each for each, library in zip(found, libraries, strict=True) if library is not None]
+    if not here or len(here) > len({*libraries} - {None}):
+        names = "\n".join(f"    {each.path}" for each in here or found)
+        raise Error(f"there are files of several machines or versions of a library; name one of them:\n{names}")
+    for each in found:
+        if each not in here:
+            click.echo(f"rondo: {each.path} is of another machine or version of Rondo; left out", err=True)
+    return here
+
+
 def _complain(kept: Kept) -> None:
     for each in kept.complaints:
         click.echo(f"rondo: warning: {kept.path}:{each.line}: {each.what}; left out", err=True)
@@ -220,7 +233,7 @@ def _show(kept: Kept) -> None:
             _ranks(each),
             each.choice,
             *((_time(each.rondo), _time(each.library)) if is_wide else ()),
-            f"{each.ratio:.2f}" if each.compared and not each.begun else NOTHING,
+            learned.ratio_text(each.ratio) if each.compared and not each.begun else NOTHING,
             str(each.calls) if each.calls and not each.begun else "",
             _faster(each),
             each.day,
@@ -239,7 +252,9 @@ def _faster(verdict: Verdict) -> str:
 
 
 def _time(seconds: float) -> str:
-    return f"{seconds * 1e6:.0f} us" if seconds > 0 else NOTHING
+    from rondo.reports.style import time_text  # noqa: PLC0415
+
+    return time_text(seconds) if seconds > 0 else NOTHING
 
 
 def _subject(verdict: Verdict) -> str:

@@ -13,6 +13,7 @@ import click
 import msgspec
 
 from rondo.cluster import cluster
+from rondo.commands import FULL
 from rondo.commands.run import check_json_file, refuse_unknown_option
 from rondo.errors import Error
 from rondo.launching import options, process, shared_directory
@@ -22,6 +23,7 @@ from rondo.profiling import profiled
 from rondo.shells import completion
 
 DIRECTORY = ".rondo-profile-"
+NOT_WRITTEN = FULL
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -49,8 +51,8 @@ def command(
     """Run a program, and tell what it spends in MPI: by collective, size, communicator and call site.
 
     Put it before the command that you have. Nothing needs to be compiled or linked again, and Rondo changes no
-    collective. It ends with the launcher's exit code, and with 2 if Rondo itself refuses, before anything has been
-    started.
+    collective. It ends with the launcher's exit code; with 2 if Rondo itself refuses, before anything has been started;
+    with 4 if the program has ended with 0, but the profile cannot be written.
 
     \b
         rondo profile -- mpiexec -n 8 ./app input.dat
@@ -78,12 +80,12 @@ def command(
         costs = figures.read_text(encoding="utf-8") if figures is not None else ""
         with process.requests_to_end():  # whoever asks more than once shall get the profile all the same
             code = process.run(launch.words, {**start.environment, **launch.environment})
-            _tell(directory, words, path, cluster=shape, machine=costs)
-    sys.exit(code)
+            is_written = _tell(directory, words, path, cluster=shape, machine=costs)
+    sys.exit(code or (0 if is_written else NOT_WRITTEN))
 
 
-def _tell(directory: Path, words: tuple[str, ...], path: Path, **where: str) -> None:
-    """Writes the profile, with what is known of where it was made, and shows it on stderr."""
+def _tell(directory: Path, words: tuple[str, ...], path: Path, **where: str) -> bool:
+    """Writes the profile, with what is known of where it was made, and shows it on stderr. Whether it is written."""
     from rich.console import Console  # noqa: PLC0415
 
     from rondo.profiling import profile, reading, terminal  # noqa: PLC0415
@@ -98,3 +100,4 @@ def _tell(directory: Path, words: tuple[str, ...], path: Path, **where: str) -> 
         terminal.show(found, Console(stderr=True, highlight=False, markup=False))
     page = f"; rondo report {path.name} makes a page of it" if found.ranks else ""
     click.echo(f"rondo: {problem}" if problem else f"wrote {path}{page}", err=True)
+    return problem is None

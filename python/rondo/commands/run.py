@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from rondo import whole_file
 from rondo.cluster import cluster
 from rondo.errors import Error
 from rondo.launching import options, process, shared_directory
@@ -176,8 +177,8 @@ def check_json_file(option: str, name: str | None, hint: str = "") -> Path | Non
     path = Path(name).absolute()
     if path.suffix != ".json":
         raise Error(f"{option} {name}: expected a file that ends in .json{hint}")
-    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
-        raise Error(f"{option} {name}: cannot write into {path.parent}")
+    if not whole_file.can_write(path):
+        raise Error(f"{option} {name}: cannot write into {path if path.exists() else path.parent}")
     return path
 
 

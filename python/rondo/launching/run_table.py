@@ -137,7 +137,7 @@ def _won(fought: Sequence[Duel]) -> str:
     won = sorted((each for each in fought if _ratio(each) <= 1), key=_ratio)
     how_many = "a duel" if len(fought) == 1 else counted(len(won), "duel")
     of_all = f" of {len(fought)}" if len(won) < len(fought) else ""
-    ratios = _span([f"{_ratio(each):.2f}" for each in won])
+    ratios = _span([learned.ratio_text(_ratio(each)) for each in won])
     calls = [str(each) for each in sorted(each.calls for each in won) if each]
     return f"won {how_many}{of_all}, {ratios}" + (f", n {_span(calls)}" if calls else "")
 

@@ -8,6 +8,7 @@ import dataclasses
 import datetime
 import math
 import os
+import re
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from rondo.errors import Error
 VARIABLE = "RONDO_LEARNED"
 NONE = "none"
 SUFFIX = ".verdicts"
+BEGINNINGS = {"mpich": "MPICH", "openmpi": "Open MPI", "impi": "Intel(R) MPI"}
+"""Of what MPI libraries call themselves, as conditions of rules know them."""
 NOT_COMPARED = "could not be compared, for ranks did not come together"
 
 
@@ -202,9 +205,22 @@ def age(verdict: Verdict) -> float:
     return (datetime.datetime.now(datetime.timezone.utc).date() - day).days
 
 
-def rules(verdicts: tuple[Verdict, ...]) -> list[str]:
-    """Lines of a rules file that say the same, to stand above others. Of several choices, the fastest."""
-    return [_rule(condition, known) for condition, known in kinds(verdicts).items()]
+def library_here(path: Path) -> str | None:
+    """The MPI library that a file is about; None if its name says another machine or version of Rondo."""
+    host = _core.name_of_hosts(socket.gethostname())
+    for library, text in BEGINNINGS.items():
+        beginning, end = (re.sub(r"[^A-Za-z0-9.]", "-", each) for each in (f"{host} {text}", f" {rondo.__version__}."))
+        if path.name.startswith(beginning) and end in path.name:
+            return library
+    return None
+
+
+def rules(verdicts: tuple[Verdict, ...], library: str | None = None) -> list[str]:
+    """Lines of a rules file that say the same, to stand above others. Of several choices, the fastest.
+
+    `library`: the only one that they are for.
+    """
+    return [_rule(condition, known, library) for condition, known in kinds(verdicts).items()]
 
 
 def kinds(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
@@ -247,16 +263,22 @@ def _condition(verdict: Verdict) -> str:
     return f"{verdict.collective} {', '.join(conditions)}"
 
 
-def _rule(condition: str, known: Sequence[Verdict]) -> str:
+def _rule(condition: str, known: Sequence[Verdict], library: str | None) -> str:
     took = ", ".join(took_text(choice, ratio) for choice, ratio in ratios(known).items())
-    return f"{condition} -> {best(known)}  # {took} on {max(each.day for each in known)}"
+    where = f", library = {library}" if library is not None else ""
+    return f"{condition}{where} -> {best(known)}  # {took} on {max(each.day for each in known)}"
 
 
 def took_text(choice: str, ratio: float | None) -> str:
     """What a choice took, for people."""
     if ratio is None or math.isinf(ratio):
         return f"{choice} {NOT_COMPARED}"
-    return f"{choice} took {ratio:.2f} of the library's time"
+    return f"{choice} took {ratio_text(ratio)} of the library's time"
+
+
+def ratio_text(ratio: float) -> str:
+    """With two digits at least: 14.44, 0.43, 0.0037."""
+    return f"{ratio:.2f}" if ratio >= 0.1 else f"{ratio:.2g}"
 
 
 def as_rows(kept: Kept) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rondo import _core
+from rondo import _core, saying
 from rondo.cluster import cluster, shapes
 from rondo.errors import Error
 from rondo.launching import abi, launcher, mpi_library
@@ -100,18 +100,24 @@ def directories(environment: Mapping[str, str]) -> list[Path]:
 
 
 def files(environment: Mapping[str, str]) -> Iterator[tuple[Path, Head]]:
-    """All that there are."""
+    """All that there are; says which cannot be read."""
     for path in itertools.chain.from_iterable(map(_files_in, directories(environment))):
-        with contextlib.suppress(Error):
+        try:
             head = head_of(rules_file.read(path))
-            if head is not None:
-                yield path, head
+        except Error as error:
+            saying.once(f"warning: {error}; passed over")
+            continue
+        if head is not None:
+            yield path, head
 
 
 def _files_in(directory: Path) -> list[Path]:
     try:
-        return sorted(directory.glob(f"*{SUFFIX}"))
-    except OSError:  # root's, say, with a umask that lets nobody else in
+        return sorted(each for each in directory.iterdir() if each.name.endswith(SUFFIX))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:  # root's, say, with a umask that lets nobody else in
+        saying.once(f"warning: cannot look for tuned rules in {directory}: {error.strerror}; passed over")
         return []
 
 
