@@ -128,7 +128,7 @@ def test_a_cell_with_too_few_repetitions_names_nobody(question, tmp_path):
     )
     written = map_figures.draw(found, tmp_path, 1024)
     assert all(map_figures.UNDECIDED in texts_of(each) for each in written if each.name == "fastest.svg")
-    assert all(style.SHORT_HOLLOW in texts_of(each) for each in written if each.name == "bandwidth.svg")
+    assert all(style.HOLLOW in texts_of(each) for each in written if each.name == "bandwidth.svg")
 
 
 def test_cells_without_a_ratio_are_explained(question, found, tmp_path):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The pages of `rondo report` in a real browser, Debian's chromium: every figure is drawn, the console stays silent,
-and nothing is wider than the window, be it that of a desk or of a telephone.
+and nothing is wider than the window, cut or under something else, be it the window of a desk or of a telephone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ import threading
 from html import unescape
 from pathlib import Path
 
+import msgspec
 import pytest
+from rondo.bench import maps
 from rondo.comparing import results as comparisons
 from rondo.launching import run_report
 from rondo.profiling.profile import write
@@ -22,6 +24,7 @@ from test_profile_report import comparison, example
 from test_report import entry, write_rank
 
 CHROMIUM = shutil.which("chromium")
+RECORDED_MAP = Path(__file__).with_name("recorded_map")
 DATA = Path(__file__).resolve().parents[2] / "docs" / "benchmarks" / "data" / "bandwidth-exscan-8x1-mpich.json"
 WIDTHS = (1280, 400)
 HEIGHT = 1000
@@ -39,12 +42,26 @@ FRAMES = """\
 <script>
   function looked(frame) {{
     const page = frame.contentDocument, wide = frame.clientWidth, charts = [...page.querySelectorAll(".chart")];
-    const scrolls = (each) => each.closest(".scroll, .main-svg, #js-plotly-tester") !== null;
+    const scrolls = (each) => each.closest(".main-svg, #js-plotly-tester") !== null;
     const beyond = [...page.querySelectorAll("body *")].filter((each) => {{
       const box = each.getBoundingClientRect();
       return box.width > 0 && !scrolls(each) && (box.right > wide + 1 || box.left < -1);
     }});
+    const box = (each) => each.getBoundingClientRect();
+    const out = (inner, outer) => inner.width > 0 && (inner.left < outer.left - 2 || inner.right > outer.right + 2 ||
+      inner.top < outer.top - 2 || inner.bottom > outer.bottom + 2);
+    const cut = charts.flatMap((chart) => [...chart.querySelectorAll(".main-svg text")]
+      .filter((each) => out(box(each), box(chart))).map((each) => `${{chart.id}}: ${{each.textContent}}`));
+    const under = charts.flatMap((chart) => [...chart.querySelectorAll(".xtick text, .xtitle")]
+      .filter((each) => [...chart.querySelectorAll(".legendtext")].some((other) => {{
+        const one = box(each), two = box(other);
+        return one.left < two.right && two.left < one.right && one.top < two.bottom - 3 && two.top < one.bottom - 3;
+      }})).map((each) => `${{chart.id}}: ${{each.textContent}}`));
+    const scrolled = [...page.querySelectorAll(".scroll")].filter((each) => each.scrollWidth > each.clientWidth + 1);
+    const bars = [...page.querySelectorAll(".legend .scrollbar")].filter((each) => box(each).height > 0);
     return {{
+      cut, under, scrolled: scrolled.map((each) => each.textContent.slice(0, 60)), bars: bars.length,
+      note: !page.getElementById("without")?.hidden,
       width: wide, scrollWidth: page.documentElement.scrollWidth, charts: charts.length,
       drawn: charts.filter((each) => each.querySelector(".main-svg .trace path") !== null).length,
       beyond: beyond.map((each) => each.outerHTML.slice(0, 120)), title: page.title,
@@ -108,6 +125,15 @@ def files(kind: str, directory: Path) -> list[Path]:
     """What there is to show."""
     if kind == "results":
         return [DATA]
+    if kind == "map":
+        (directory / "map").mkdir()
+        for each in RECORDED_MAP.glob("p*.json"):
+            shutil.copy(each, directory / "map")
+        asked = msgspec.json.decode((RECORDED_MAP / maps.PLAN_FILE).read_bytes(), type=maps.Question)
+        found = maps.read(directory / "map", asked)
+        assert found is not None
+        maps.write(found, directory / "map")
+        return [directory / "map"]
     first, second = directory / "before.json", directory / "after.json"
     if kind == "comparison":
         comparisons.write(comparison(), first)
@@ -127,11 +153,11 @@ def files(kind: str, directory: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "charts"), [("results", 2), ("profile", 7), ("profiles", 16), ("comparison", 2), ("run", 1)]
+    ("kind", "charts"), [("results", 2), ("profile", 7), ("profiles", 16), ("comparison", 2), ("run", 1), ("map", 3)]
 )
 def test_a_page_is_drawn_whole_without_a_word_on_the_console(rondo, opened, tmp_path, kind, charts):
     page = tmp_path / "page.html"
-    result = rondo("report", *files(kind, tmp_path), "--output", page)
+    result = rondo("report", *files(kind, tmp_path), "--self-contained", "--output", page)
     assert result.exit_code == 0, result.exception
     seen, console = opened(page)
     assert console == []
@@ -141,6 +167,16 @@ def test_a_page_is_drawn_whole_without_a_word_on_the_console(rondo, opened, tmp_
         assert (each["charts"], each["drawn"]) == (charts, charts)
         assert each["beyond"] == []
         assert each["scrollWidth"] <= each["width"]
+        assert (each["cut"], each["under"], each["scrolled"], each["bars"]) == ([], [], [], 0)
+        assert not each["note"]
+
+
+def test_a_page_without_a_network_says_that_its_figures_are_missing(rondo, opened, tmp_path):
+    page = tmp_path / "page.html"
+    assert rondo("report", DATA, "--output", page).exit_code == 0
+    seen, _ = opened(page)
+    for each in seen:
+        assert (each["note"], each["drawn"], each["beyond"]) == (True, 0, [])
 
 
 def test_the_browser_would_show_what_is_wrong(opened, tmp_path):
@@ -148,11 +184,16 @@ def test_the_browser_would_show_what_is_wrong(opened, tmp_path):
     page = tmp_path / "page.html"
     page.write_text(
         "<!DOCTYPE html><title>Rondo: wrong</title><p style='width:700px'>wide</p><div class=chart></div>"
+        "<div class=scroll style='width:300px;overflow:hidden'><p style='width:350px'>wide</p></div>"
+        "<div class=chart style='width:100px'><svg class=main-svg style='overflow:visible'>"
+        "<g class=xtick><text y=20 textLength=200>a long text here</text></g>"
+        "<text class=legendtext y=20>another</text></svg></div>"
         "<script>console.error('one'); undefined_function();</script>"
     )
     (desk, telephone), console = opened(page)
     assert any("one" in each for each in console)
     assert any("undefined_function" in each for each in console)
-    assert (desk["beyond"], desk["charts"], desk["drawn"]) == ([], 1, 0)
+    assert (desk["beyond"], desk["charts"], desk["drawn"]) == ([], 2, 0)
+    assert (len(desk["cut"]), desk["under"], desk["scrolled"]) == (1, [": a long text here"], ["wide"])
     assert [each[:2] for each in telephone["beyond"]] == ["<p"]
     assert telephone["scrollWidth"] > telephone["width"]

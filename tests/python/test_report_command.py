@@ -6,20 +6,29 @@ from __future__ import annotations
 import csv
 import math
 import re
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
+import msgspec
 import numpy
 import pytest
 from html_page import Page
+from rondo.bench import maps
 from rondo.bench.results import Configuration, Emulation, Environment, Network, Repetition, Results, write
 from rondo.reports import charts, style, words
 from rondo.reports.sections import Source, figure_names, library_text, styles
 
 from rondo import optional
 
+RECORDED_MAP = Path(__file__).with_name("recorded_map")
+MACHINE = "alpha = 2e-06\nbeta = 8e-11\noverhead = 5e-07\ngamma = 5e-11\n"
+VERDICT = (
+    "exscan bytes=8 commutative=yes rounding=no processes=2 nodes=1 fewest_on_node=2 most_on_node=2 in_rank_order=yes "
+    "shared_memory=yes choice=doubling_123 rondo=1e-05 library=0.0005 calls=5 day=2026-11-26\n"
+)
 RANKS = 36
 ALPHA, BETA = 10e-3, 160e-9  # seconds; 50 Mbit/s
 COUNTS = [mantissa * 10**power for power in range(6) for mantissa in (1, 2, 5)]
@@ -94,11 +103,21 @@ def results_file(tmp_path: Path) -> Callable[..., Path]:
     return save
 
 
-def test_the_page_needs_nothing_but_itself(rondo, results_file, tmp_path):
+def test_the_page_needs_nothing_but_plotly(rondo, results_file, tmp_path):
     result = rondo("report", results_file(), "--output", tmp_path / "page.html")
     assert (result.exit_code, result.stdout) == (0, f"wrote {tmp_path / 'page.html'}\n")
     page = Page(tmp_path / "page.html")
+    assert page.fetches_plotly
+    assert all(each.startswith("#") for each in page.fetched)
+    assert "`rondo report --self-contained`".strip("`") in page.text
+
+
+def test_a_self_contained_page_needs_nothing_but_itself(rondo, results_file, tmp_path):
+    result = rondo("report", results_file(), "--self-contained", "--output", tmp_path / "page.html")
+    assert (result.exit_code, result.stdout) == (0, f"wrote {tmp_path / 'page.html'}\n")
+    page = Page(tmp_path / "page.html")
     assert page.fetched
+    assert not page.fetches_plotly
     assert all(each.startswith("#") and each[1:] in page.targets for each in page.fetched)
     assert "Plotly" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
@@ -161,7 +180,7 @@ def test_too_few_repetitions_name_no_winner_and_are_drawn_hollow(rondo, results_
             assert [each.endswith("-open") for each in line["marker"]["symbol"]] == [True, True, False]
         assert [each["name"] for each in figure["data"]].count(style.HOLLOW) == 1
     for kind in ("time", "ratio"):
-        assert f"<!-- {style.SHORT_HOLLOW.replace('<', '&lt;')} -->" in (tmp_path / f"exscan-{kind}.svg").read_text()
+        assert f"<!-- {style.HOLLOW.replace('<', '&lt;')} -->" in (tmp_path / f"exscan-{kind}.svg").read_text()
 
 
 def test_wrong_results_are_in_plain_sight(rondo, results_file, tmp_path):
@@ -430,3 +449,49 @@ def test_nothing_to_compare_draws_no_ratios():
     source = Source(Path("a.json"), Results(environment(), measured(counts=[1])[:1]))
     (section,) = source.sections
     assert charts.ratios(section, styles([section])) is None
+
+
+def test_a_map_becomes_a_page(rondo, tmp_path):
+    shutil.copytree(RECORDED_MAP, tmp_path / "map")
+    refused = rondo("report", tmp_path / "empty")
+    assert (refused.exit_code, "cannot read" in refused.stderr) == (2, True)
+    of_results = rondo("report", tmp_path / "map", "--output", tmp_path / "results.html")  # before there is a map
+    assert of_results.exit_code == 0, of_results.output
+    assert "Measured collectives" in Page(tmp_path / "results.html").text
+    asked = msgspec.json.decode((tmp_path / "map" / maps.PLAN_FILE).read_bytes(), type=maps.Question)
+    found = maps.read(tmp_path / "map", asked)
+    maps.write(found, tmp_path / "map")
+    result = rondo("report", tmp_path / "map", "--output", tmp_path / "page.html")
+    assert result.exit_code == 0, result.output
+    page = Page(tmp_path / "page.html")
+    fastest = page.figures.pop("fastest1")
+    assert sum(len(each["x"]) for each in fastest["data"]) == len(found.cells)
+    assert {each["name"] for each in fastest["data"]} == {each.fastest for each in found.cells}
+    assert len(page.figures) == 2
+    for each in (fastest, *page.figures.values()):
+        optional.module("plotly.graph_objects").Figure(each)  # refuses what Plotly does not know
+    assert "3 8 KiB two_op_doubling 1.84 ms 3.15 ms 0.58" in page.text
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "shown"),
+    [
+        ("mine.rules", "exscan -> doubling_123\n", ("rondo rules check", "nothing wrong")),
+        ("x.verdicts", VERDICT, ("rondo learned show", "doubling_123")),
+        ("machine", MACHINE, ("rondo calibrate --show", "alpha")),
+    ],
+)
+def test_what_becomes_no_page_is_shown_by_its_own_command(rondo, tmp_path, name, text, shown):
+    command, said = shown
+    (tmp_path / name).write_text(text)
+    result = rondo("report", tmp_path / name)
+    assert result.exit_code == 0
+    assert result.stderr.startswith(f"{command} {tmp_path / name}")
+    assert said in result.stdout
+    assert not Path("report.html").exists()
+
+
+def test_a_directory_without_results_is_refused(rondo, tmp_path):
+    (tmp_path / "other.json").write_text("{}")
+    result = rondo("report", tmp_path)
+    assert (result.exit_code, "holds no results" in result.stderr) == (2, True)

@@ -235,6 +235,16 @@ def draw_up(asked: Question, measured: Mapping[int, Results]) -> Map:
     return Map(asked, environments[0].library, per_node.pop() if len(per_node) == 1 else 0, cells)
 
 
+def opened(path: Path) -> Map:
+    """What `write` wrote; Error if it cannot be read."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Map)
+    except OSError as error:
+        raise Error(f"cannot read {path}: {error.strerror}") from None
+    except msgspec.DecodeError as error:
+        raise Error(f"{path} is not what rondo bench --map writes: {error}") from None
+
+
 def write(found: Map, directory: Path) -> Path:
     """Writes the map's cells for programs."""
     path = directory / MAP_FILE

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`rondo report`: what `rondo bench`, `profile`, `compare` and `run` have written, to look at."""
+"""`rondo report`: what Rondo has written, to look at."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from rondo.bench import results
 from rondo.errors import Error
-from rondo.reports.files import Kind, one_kind
+from rondo.reports.files import Kind, expanded, one_kind, shown_by
 from rondo.shells import completion
 
 DEFAULT_PAGE = Path("report.html")
@@ -84,8 +84,11 @@ class Formats(click.ParamType):
     metavar="FILE",
     help="Of a profile: predict with the figures of this file of `rondo calibrate`. Default: those in the profile.",
 )
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE.json...")
+@click.option("--self-contained", is_flag=True, help="Put into the page what draws its figures: 5 MB.")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE|DIRECTORY...")
+@click.pass_context
 def command(
+    context: click.Context,
     *,
     output: Path | None,
     directory: Path | None,
@@ -94,15 +97,17 @@ def command(
     table: Path | None,
     rules: str | None,
     machine_file: Path | None,
+    self_contained: bool,
     files: tuple[Path, ...],
 ) -> None:
-    """Show what `rondo bench` measured: a page that works offline, figures for papers, a table.
+    """Show what Rondo has written. Of what `rondo bench` measured: a page, figures for papers, a table.
 
     For each collective of each file: time over bytes, ratios to the MPI library's own with intervals, the statistically
     justified winner at each length, and how far the numbers can be trusted.
 
-    Files of `rondo profile`, `rondo compare --output` and `rondo run --report` become pages, too. Several profiles
-    stand side by side.
+    Files of `rondo profile`, `rondo compare --output`, `rondo run --report` and `rondo bench --map` become pages, too.
+    Several profiles stand side by side. Of a directory, it is the map or the results in it. Rules, verdicts and machine
+    files are shown as by `rondo rules check`, `rondo learned show` and `rondo calibrate --show`.
 
     \b
         rondo report results.json
@@ -110,8 +115,15 @@ def command(
         rondo report results.json --figures figures --format pdf
         rondo report before.json after.json
         rondo report profile.json --rules mine.rules
+        rondo report map-allreduce
+
+    A page fetches Plotly, which draws its figures, from cdn.plot.ly. With --self-contained it needs no network, and
+    has 5 MB more.
     """
-    paths = list(dict.fromkeys(files))
+    if len(files) == 1 and files[0].is_file() and (words := shown_by(files[0])) is not None:
+        click.echo(f"rondo {' '.join(words)}", err=True)
+        context.find_root().command.main(list(words), prog_name="rondo")
+    paths = expanded(files)
     kind = one_kind(paths)
     if kind is not Kind.RESULTS and (directory is not None or table is not None):
         option = "--figures" if directory is not None else "--csv"
@@ -119,14 +131,12 @@ def command(
     if kind is not Kind.PROFILE and (rules is not None or machine_file is not None):
         option = "--rules" if rules is not None else "--machine"
         raise Error(f"{option} is for profiles; {paths[0]} holds {kind.value}")
-    if kind is Kind.PROFILE:
-        click.echo(f"wrote {_write(output or DEFAULT_PAGE, _page_of_profiles(paths, rules, machine_file))}")
-        return
-    if kind is Kind.COMPARISON:
-        click.echo(f"wrote {_write(output or DEFAULT_PAGE, _page_of_comparisons(paths))}")
-        return
-    if kind is Kind.RUN:
-        click.echo(f"wrote {_write(output or DEFAULT_PAGE, _page_of_runs(paths))}")
+    if kind is not Kind.RESULTS:
+        if kind is Kind.PROFILE:
+            text = _page_of_profiles(paths, rules, machine_file, self_contained)
+        else:
+            text = PAGES[kind](paths, self_contained)
+        click.echo(f"wrote {_write(output or DEFAULT_PAGE, text)}")
         return
     # Plotly, matplotlib and SciPy take a second to import.
     from rondo.reports import figures, page, rows  # noqa: PLC0415
@@ -140,7 +150,7 @@ def command(
         output = output or DEFAULT_PAGE
     written = []
     if output is not None:
-        written.append(_write(output, page.text(sources)))
+        written.append(_write(output, page.text(sources, self_contained=self_contained)))
     if directory is not None:
         everything = [section for each in sources for section in each.sections]
         written += figures.draw(everything, directory, formats, line)
@@ -151,7 +161,7 @@ def command(
     _warn(sources)
 
 
-def _page_of_profiles(paths: list[Path], rules: str | None, machine_file: Path | None) -> str:
+def _page_of_profiles(paths: list[Path], rules: str | None, machine_file: Path | None, self_contained: bool) -> str:
     from rondo.profiling import page, prediction, profile  # noqa: PLC0415
 
     sources = []
@@ -161,10 +171,10 @@ def _page_of_profiles(paths: list[Path], rules: str | None, machine_file: Path |
             raise Error(f"{path} holds no rank: the program had not called MPI_Init when it ended")
         where = prediction.circumstances(found, os.environ, rules, machine_file)
         sources.append(page.Source(path, prediction.outlook(found, where)))
-    return page.text(sources)
+    return page.text(sources, self_contained=self_contained)
 
 
-def _page_of_comparisons(paths: list[Path]) -> str:
+def _page_of_comparisons(paths: list[Path], self_contained: bool) -> str:
     from rondo.comparing import page  # noqa: PLC0415
     from rondo.comparing import results as comparisons  # noqa: PLC0415
 
@@ -172,13 +182,25 @@ def _page_of_comparisons(paths: list[Path]) -> str:
     for each in sources:
         if not any(one.seconds for one in each.results.rivals):
             raise Error(f"{each.path} holds no run: it was interrupted before the first one had ended")
-    return page.text(sources)
+    return page.text(sources, self_contained=self_contained)
 
 
-def _page_of_runs(paths: list[Path]) -> str:
+def _page_of_runs(paths: list[Path], self_contained: bool) -> str:
     from rondo.launching import run_page, run_report  # noqa: PLC0415
 
-    return run_page.text([run_page.Source(path, run_report.opened(path)) for path in paths])
+    sources = [run_page.Source(path, run_report.opened(path)) for path in paths]
+    return run_page.text(sources, self_contained=self_contained)
+
+
+def _page_of_maps(paths: list[Path], self_contained: bool) -> str:
+    from rondo.bench import maps  # noqa: PLC0415
+    from rondo.reports import map_page  # noqa: PLC0415
+
+    sources = [map_page.Source(path, maps.opened(path)) for path in paths]
+    return map_page.text(sources, self_contained=self_contained)
+
+
+PAGES = {Kind.COMPARISON: _page_of_comparisons, Kind.RUN: _page_of_runs, Kind.MAP: _page_of_maps}
 
 
 def _warn(sources: list[Any]) -> None:

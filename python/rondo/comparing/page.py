@@ -28,12 +28,12 @@ class Source:
     results: Results
 
 
-def text(sources: Sequence[Source]) -> str:
+def text(sources: Sequence[Source], *, self_contained: bool = False) -> str:
     """The whole page."""
     parts = ["<h1>Compared runs</h1>"]
     for number, each in enumerate(sources, start=1):
         parts += _of_one(each, number)
-    return document.text("Rondo: compared runs", parts)
+    return document.text("Rondo: compared runs", parts, self_contained=self_contained)
 
 
 def _of_one(source: Source, number: int) -> list[str]:

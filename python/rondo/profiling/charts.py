@@ -67,21 +67,21 @@ def glance(outlooks: Sequence[tuple[str, Outlook]]) -> dict[str, Any]:
                 "hovertext": [_hover(name, one, each) for one, each in zip(seconds, shares, strict=True)],
             }
         )
-    height = 190 + 60 * len(outlooks)
+    height = 95 + 60 * len(outlooks)
     layout = _stacked({"ticksuffix": f" {unit}"}, {"autorange": "reversed", "automargin": True}, height)
     layout["uniformtext"] = {"minsize": 11, "mode": "hide"}
     if len(outlooks) == 1:
         layout["yaxis"] |= {"showticklabels": False}
         layout["margin"] = {**FRAME["margin"], "l": 15}
-    layout["legend"] = {**LEGEND, "y": -30 / (height - 145)}
-    layout["margin"] = {**layout["margin"], "b": 115}  # the legend may take three lines on a telephone
+    layout["margin"] = {**layout["margin"], "b": 50}
     return {"data": traces, "layout": layout}
 
 
 def benefit(outlooks: Sequence[tuple[str, Outlook]], marks: Mapping[str, Any]) -> dict[str, Any] | None:
     """Time in which data move, by function: as measured, and as predicted (Rabenseifner and Adamidis, figure 1).
 
-    Of what nobody knows, nothing stands in the columns of Rondo but how long it takes now, in grey.
+    Of what nobody knows, nothing stands in the columns of Rondo but how long it takes now, in grey; a column in which
+    nothing is predicted is left out, and the figure with the last one.
     """
     columns: dict[str, dict[str, float | None]] = {}
     left: dict[str, float] = {}
@@ -95,8 +95,13 @@ def benefit(outlooks: Sequence[tuple[str, Outlook]], marks: Mapping[str, Any]) -
             for column, moving in ((f"{before}rondo run", by_rules), (f"{before}at best", best)):
                 columns.setdefault(column, {})[name] = moving.known
                 left[column] = left.get(column, 0.0) + moving.open
+    columns = {
+        name: each
+        for name, each in columns.items()
+        if name not in left or any(one is not None for one in each.values())
+    }
     largest = max((sum(filter(None, each.values())) for each in columns.values()), default=0.0)
-    if largest <= 0:
+    if largest <= 0 or not left.keys() & columns.keys():
         return None
     size, unit = style.unit_of(largest)
     traces = [
@@ -112,7 +117,10 @@ def benefit(outlooks: Sequence[tuple[str, Outlook]], marks: Mapping[str, Any]) -
             _bars(NOT_PREDICTED, _in(size, seconds), list(columns), mark)
             | {"hovertext": [f"{_hover(NOT_PREDICTED, each)} now" for each in seconds]}
         )
-    return {"data": _one_entry_each(traces), "layout": _stacked({}, {"title": {"text": f"moving data ({unit})"}})}
+    return {
+        "data": _one_entry_each(traces),
+        "layout": _stacked({"automargin": True}, {"title": {"text": f"moving data ({unit})"}}),
+    }
 
 
 def waiting(found: Outlook) -> dict[str, Any] | None:
@@ -171,7 +179,7 @@ def sizes(found: Outlook, marks: Mapping[str, Any], *, by_calls: bool) -> dict[s
     ]
     axis = {"title": {"text": "vector (bytes)"}, "tickangle": -45, "automargin": True, "type": "category"}
     layout = _stacked(axis, {"title": {"text": title}})
-    layout["legend"] = {**LEGEND, "y": -0.35}
+    layout["margin"] = {**FRAME["margin"], "b": 90}
     return {"data": _one_entry_each(traces), "layout": layout}
 
 
@@ -337,7 +345,7 @@ def _one_entry_each(traces: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return traces
 
 
-def _stacked(x: Mapping[str, Any], y: Mapping[str, Any], height: int = 500) -> dict[str, Any]:
+def _stacked(x: Mapping[str, Any], y: Mapping[str, Any], height: int = FRAME["height"]) -> dict[str, Any]:
     return {
         **FRAME,
         "legend": LEGEND,

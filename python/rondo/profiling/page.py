@@ -42,7 +42,7 @@ class Source:
         return self.outlook.profile
 
 
-def text(sources: Sequence[Source]) -> str:
+def text(sources: Sequence[Source], *, self_contained: bool = False) -> str:
     """The whole page."""
     names = _names(sources)
     marks = charts.looks(each.outlook for each in sources)
@@ -54,7 +54,9 @@ def text(sources: Sequence[Source]) -> str:
         heading = f"{name}: {shlex.join(source.profile.command)}" if several else shlex.join(source.profile.command)
         parts += [f"<h2>{escape(heading)}</h2>", *_of_one(source, number, marks)]
     parts.append(f"<p>{' '.join(METHOD.split())}</p>")
-    return document.text(f"Rondo: profile of {shlex.join(sources[0].profile.command)}", parts)
+    return document.text(
+        f"Rondo: profile of {shlex.join(sources[0].profile.command)}", parts, self_contained=self_contained
+    )
 
 
 def _names(sources: Sequence[Source]) -> list[str]:

@@ -21,15 +21,19 @@ from rondo.reports.style import Style
 GRID = "#e4e4e4"
 STATISTICS = ("median", "minimum", "mean", "p99")
 FRAME = {
-    "legend": {"orientation": "h", "x": 0, "y": -0.2, "yanchor": "top", "tracegroupgap": 0},
-    "margin": {"l": 70, "r": 15, "t": 30, "b": 55},
+    # page.js makes room for as many lines as it has below the rest.
+    "legend": {
+        "orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom", "tracegroupgap": 0,
+        "maxheight": 10000,
+    },
+    "margin": {"l": 70, "r": 15, "t": 30, "b": 70},
     "font": {"family": "system-ui, sans-serif", "size": 13, "color": "#111111"},
     "plot_bgcolor": "#ffffff",
     "paper_bgcolor": "#ffffff",
     "hoverlabel": {"align": "left"},
-    "height": 500,
-}
-"""Of the layout of every figure."""
+    "height": 430,
+}  # fmt: skip
+"""Of the layout of every figure. The height is without its legend."""
 SIZES = {"circle": 7, "square": 7, "diamond": 8, "star": 9}  # to look equally large
 
 

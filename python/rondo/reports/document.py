@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A page as one HTML file that needs nothing else: script, style and numbers are in it. And its parts."""
+"""A page as one HTML file, with style and numbers in it, and its parts.
+
+Plotly, which draws the figures, has almost 5 MB: it is in the page if that shall need nothing else, or else is fetched.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -14,18 +19,34 @@ from rondo import optional
 
 WHOLE_TABLE = 30
 """Rows of a long table that are in sight."""
+SOURCE = "https://cdn.plot.ly"
+WITHOUT_FIGURES = (
+    f"The figures are missing: they are drawn by Plotly, which this page fetches from {SOURCE}, and could not. The "
+    "tables hold the same numbers. `rondo report --self-contained` makes a page that needs no network."
+)
 
 
-def text(title: str, parts: Iterable[str]) -> str:
+def text(title: str, parts: Iterable[str], *, self_contained: bool = False) -> str:
     """The whole page, of parts that are HTML already."""
-    script = optional.module("plotly.offline").get_plotlyjs()
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>\n{_asset('page.css')}</style>\n</head>\n<body>\n"
+        + f"<p id=without class=caution hidden>{with_code(WITHOUT_FIGURES)}</p>\n"
         + "\n".join(parts)
-        + f"\n<script>{script}</script>\n<script>\n{_asset('page.js')}</script>\n</body>\n</html>\n"
+        + f"\n{_plotly(self_contained)}\n<script>\n{_asset('page.js')}</script>\n</body>\n</html>\n"
     )
+
+
+def _plotly(self_contained: bool) -> str:
+    """Its script; a browser takes no other in place of the one that it fetches."""
+    plotly = optional.module("plotly.offline")
+    script = plotly.get_plotlyjs()
+    if self_contained:
+        return f"<script>{script}</script>"
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    url = f"{SOURCE}/plotly-{plotly.get_plotlyjs_version()}.min.js"
+    return f'<script src="{url}" integrity="sha256-{digest}" crossorigin="anonymous"></script>'
 
 
 def box(kind: str, title: str, lines: Iterable[str]) -> str:

@@ -150,7 +150,7 @@ def mark_uncertain(axes: Any, x: Sequence[float], y: Sequence[float], certain: S
     if points:
         edge = {"markerfacecolor": "white", "markeredgecolor": look.colour, "markeredgewidth": 0.8}
         axes.plot(*zip(*points, strict=True), linestyle="", marker=marker, markersize=size, **edge)
-        axes.plot([], [], "o", markersize=3.4, label=style.SHORT_HOLLOW, **{**edge, "markeredgecolor": "#666666"})
+        axes.plot([], [], "o", markersize=3.4, label=style.HOLLOW, **{**edge, "markeredgecolor": "#666666"})
 
 
 def _mark_wrong(axes: Any, points: Sequence[tuple[Standing, float]]) -> None:
@@ -174,7 +174,7 @@ def legend_entries(axes: Any) -> dict[str, Any]:
     handles, labels = axes.get_legend_handles_labels()
     # Of an error bar only the line; of several marks for wrong results or without interval one.
     entries = {label: getattr(each, "lines", [each])[0] for label, each in zip(labels, handles, strict=True)}
-    return dict(sorted(entries.items(), key=lambda each: each[0] == style.SHORT_HOLLOW))
+    return dict(sorted(entries.items(), key=lambda each: each[0] == style.HOLLOW))
 
 
 def set_legend(figure: Any, entries: Mapping[str, Any], where: str = "outside upper center") -> None:

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What `rondo report` is given: results of `rondo bench`, profiles, comparisons, reports of `rondo run`.
-
-Files say by their content which.
-"""
+"""What `rondo report` is given: whatever Rondo has written. Files say by their content what they are."""
 
 from __future__ import annotations
 
+import contextlib
 import enum
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
+from rondo import _core
 from rondo.errors import Error
 
-EXPECTED = "expected a file of rondo bench, profile, compare or run --report"
+EXPECTED = "expected a file of rondo bench, profile, compare or run --report, or another one that Rondo has written"
+MAP_FILE = "map.json"
 
 
 class Kind(enum.Enum):
@@ -23,6 +24,7 @@ class Kind(enum.Enum):
     PROFILE = "a profile of rondo profile"
     COMPARISON = "a comparison of rondo compare"
     RUN = "a report of rondo run"
+    MAP = "a map of rondo bench --map"
 
 
 SIGNS = {
@@ -30,8 +32,56 @@ SIGNS = {
     Kind.PROFILE: {"ranks", "communicators", "lines"},
     Kind.COMPARISON: {"rivals", "verdicts"},
     Kind.RUN: {"ranks", "entries", "cut_short"},
+    Kind.MAP: {"question", "library", "cells"},
 }
 """Members of the JSON object that only files of this kind have."""
+
+
+def expanded(paths: Iterable[Path]) -> list[Path]:
+    """With the files of directories in place of these: the map, or all results. Error if there are none."""
+    found: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            found.append(path)
+        elif (path / MAP_FILE).exists():
+            found.append(path / MAP_FILE)
+        else:
+            inside = [each for each in sorted(path.glob("*.json")) if _is_of_results(each)]
+            if not inside:
+                raise Error(f"{path} holds no results of rondo bench or rondo tune")
+            found += inside
+    return list(dict.fromkeys(found))
+
+
+def _is_of_results(path: Path) -> bool:
+    with contextlib.suppress(Error):
+        return kind(path) is Kind.RESULTS
+    return False
+
+
+def shown_by(path: Path) -> tuple[str, ...] | None:
+    """The words of the command that shows a file that becomes no page: of rules, of verdicts, of a machine's figures.
+
+    None if it is none of these.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    verdicts, complaints = _core.read_verdicts(text)
+    if verdicts and not complaints:
+        return ("learned", "show", str(path))
+    for read, words in ((_core.read_machine, ("calibrate", "--show")), (_check_rules, ("rules", "check"))):
+        with contextlib.suppress(ValueError):
+            read(text, str(path))
+            return (*words, str(path))
+    return None
+
+
+def _check_rules(text: str, name: str) -> None:
+    if "->" not in text:
+        raise ValueError("no rule")
+    _core.check_rules(text, name)
 
 
 def kind(path: Path) -> Kind:

@@ -23,7 +23,7 @@ SWITCHES = {
 }
 
 
-def text(sources: Sequence[Source]) -> str:
+def text(sources: Sequence[Source], *, self_contained: bool = False) -> str:
     """The whole page."""
     everything = [each for source in sources for each in source.sections]
     looks = styles(everything)
@@ -32,7 +32,7 @@ def text(sources: Sequence[Source]) -> str:
     for source in sources:
         parts += [f"<h2>{escape(source.title)}</h2>", _environment(source)]
         parts += [_section(each, numbers[id(each)], looks) for each in source.sections]
-    return document.text("Rondo: measured collectives", parts)
+    return document.text("Rondo: measured collectives", parts, self_contained=self_contained)
 
 
 def _head(sources: Sequence[Source], numbers: Mapping[int, int]) -> str:

@@ -17,8 +17,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 MARKERS = ("square", "triangle-up", "diamond", "triangle-down", "cross", "x", "star")
 DASHES = ("solid", "dash", "dot", "dashdot")  # of variants
 ALARM = "#c00000"
-HOLLOW = f"hollow: fewer than {LEAST_FOR_INTERVAL} valid repetitions, no 95% interval"
-SHORT_HOLLOW = f"n < {LEAST_FOR_INTERVAL}, no interval"  # where there is little room
+HOLLOW = f"n < {LEAST_FOR_INTERVAL}, no interval"  # what a hollow marker stands for; short, as legends are
 NOTHING = "\N{EN DASH}"
 
 BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
