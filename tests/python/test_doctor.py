@@ -10,9 +10,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from mpi_libraries import MpiLibrary
+from mpi_libraries import LIBRARIES, MpiLibrary, reason_to_skip
 
 pytest.importorskip("rondo._core", reason="the package rondo is not installed: make install")
+from rondo.launching import checkup
 
 NO_SLOTS = """#!/bin/sh
 [ "$1" = --version ] && echo "HYDRA build details:" && exit 0
@@ -39,6 +40,7 @@ def test_a_machine_with_an_mpi_is_well(mpi: MpiLibrary) -> None:
     code, found = doctor("--", mpi.prefix / "mpiexec")
     assert code == 0
     assert {"Rondo", "MPI", "launcher", "processors", "memory", "emulated cluster", "tuned rules"} <= set(found)
+    assert {"clock", "shared memory"} <= set(found)
     assert [each["state"] for each in found["MPI"] + found["launcher"] + found["Rondo"]] == ["good"] * 3
     assert {"mpich": "MPICH", "openmpi": "Open MPI"}[mpi.name] in found["MPI"][0]["says"]
 
@@ -80,3 +82,30 @@ def test_a_directory_that_nobody_may_write_into_is_wrong(tmp_path: Path) -> None
     code, found = doctor(XDG_STATE_HOME=str(tmp_path / "state"))
     assert code == 1
     assert found["what was learned"][0]["state"] == "wrong"
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+def test_a_compiler_of_another_mpi_than_the_launcher_is_noticed(mpi: MpiLibrary) -> None:
+    path = f"{mpi.prefix}{os.pathsep}{os.environ['PATH']}"
+    _, found = doctor("--", "mpiexec", PATH=path)
+    assert [each["state"] for each in found["compiler"]] == ["good"]
+    other = LIBRARIES["openmpi" if mpi.name == "mpich" else "mpich"]
+    if reason_to_skip(other.name) is not None:
+        pytest.skip("one MPI library alone")
+    _, found = doctor("--", other.prefix / "mpiexec", PATH=path)
+    assert [each["state"] for each in found["compiler"]] == ["worth knowing"]
+    assert "would run alone" in found["compiler"][0]["advice"]
+
+
+def test_a_small_shared_directory_and_a_slow_clock_are_worth_knowing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkup, "LEAST_SHARED", 1 << 62)
+    monkeypatch.setattr(checkup, "SLOW_CLOCK", 0.0)
+    found = {each.about: each for each in checkup.findings((), {"PATH": "/none"})}
+    for about, word in (("shared memory", "--shm-size"), ("clock", "clocksource=tsc")):
+        assert found[about].state is checkup.State.WORTH_KNOWING
+        assert word in found[about].advice
+    monkeypatch.setattr(checkup, "SHARED", str(tmp_path / "none"))
+    found = {each.about: each for each in checkup.findings((), {"PATH": "/none"})}
+    assert "No such file" in found["shared memory"].says

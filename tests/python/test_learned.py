@@ -9,9 +9,9 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner, Result
+from on_a_terminal import on_a_terminal
 from rondo.commands import main
 from rondo.errors import Error
 from rondo.machine import machine
@@ -91,19 +91,16 @@ def test_what_is_only_begun_is_no_verdict(file: Path) -> None:
     assert learned.read(file).begun == ()
 
 
-def test_a_narrow_terminal_has_room_for_the_choice(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_narrow_terminal_has_room_for_the_choice(file: Path) -> None:
     words = ("rounding=no", "rounding=yes"), ("shared_memory=no", "shared_memory=yes")
     verdict = line("allreduce", "recursive_doubling")
     for old, new in words:
         verdict = verdict.replace(old, new)
     file.write_text(verdict + "\n")
-    monkeypatch.setenv("FORCE_COLOR", "1")  # as a terminal
-    monkeypatch.setenv("COLUMNS", "80")
-    lines = click.unstyle(invoke("show").output).splitlines()
+    lines = on_a_terminal("learned", "show")
     assert max(len(each.rstrip()) for each in lines[1:]) <= 80
-    first, second = (each.split() for each in lines if each.strip().startswith(("allreduce", "(rounding)")))
-    assert first[5] + second[1] == "recursive_doubling"
-    assert first[4] == "4x2*"
+    (first,) = (each.split() for each in lines if each.strip().startswith("allreduce"))
+    assert first[4:6] == ["4x2*", "recursive_doubling"]
     assert lines[-1] == "*: ranks of a node share memory"
 
 

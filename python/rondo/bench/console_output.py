@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
+from rondo import screens
 from rondo.bench import bench, launches, maps, plans, progress, results, statistics, tables
 from rondo.launching import mpi_library
 
@@ -64,21 +64,17 @@ def _say(line: str) -> None:
 
 def show(measured: results.Results, as_json: bool) -> None:
     """Prints what was measured on standard output."""
-    from rich.console import Console  # noqa: PLC0415
 
     if as_json:
         click.echo(msgspec.json.encode(measured).decode())
         return
     for title, table in tables.tables(measured):
-        # A table that goes into a file has lines as long as they are.
-        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1000
         click.secho(title, bold=True)
-        Console(width=width, highlight=False).print(table)
+        screens.show(table, screens.console())
 
 
 def show_map(found: maps.Map, as_json: bool, file: Path) -> None:
     """Prints a map on standard output."""
-    from rich.console import Console  # noqa: PLC0415
 
     if as_json:
         click.echo(file.read_text(encoding="utf-8"), nl=False)
@@ -88,8 +84,7 @@ def show_map(found: maps.Map, as_json: bool, file: Path) -> None:
     what = " ".join(filter(None, [asked.collective, asked.type, asked.operator]))
     click.secho(f"{what}, {' '.join(found.library.split())}, start by {asked.start}", bold=True)
     click.echo("fastest algorithm, and its median time / native's; ~ where they cannot be told apart")
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1000
-    Console(width=width, highlight=False).print(shown)
+    screens.show_grid(shown, screens.console())
     click.echo("\n".join(legend))
 
 

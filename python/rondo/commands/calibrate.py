@@ -7,14 +7,12 @@ import dataclasses
 import datetime
 import json
 import os
-import shutil
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
 
-from rondo import _core
+from rondo import _core, screens
 from rondo.bench import launches, plans
 from rondo.cluster import shapes
 from rondo.errors import Error
@@ -182,7 +180,6 @@ def tell(figures: machine.Machine, rows: Sequence[calibrate.Row], as_json: bool,
         document = {"machine": dataclasses.asdict(figures), "segments": [dataclasses.asdict(row) for row in rows]}
         click.echo(json.dumps(document, indent=2))
         return
-    from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
     click.secho(source, bold=True)
@@ -199,7 +196,9 @@ def tell(figures: machine.Machine, rows: Sequence[calibrate.Row], as_json: bool,
     if None not in passes:
         click.echo(f"  passes      {' and '.join(beta_text(each) for each in passes if each is not None)}")
     ranks = rows[0].ranks if rows else 0
-    table = Table(title=f"Segments chosen, {ranks} ranks", title_justify="left", box=None, pad_edge=False)
+    table = Table(
+        title=f"Segments chosen, {ranks} ranks", title_justify="left", box=None, pad_edge=False, collapse_padding=True
+    )
     for name in ("algorithm", "bytes", "segment", "segments", "time", "b*", "found by"):
         table.add_column(name, justify="left" if name in ("algorithm", "found by") else "right")
     for row in rows:
@@ -212,8 +211,7 @@ def tell(figures: machine.Machine, rows: Sequence[calibrate.Row], as_json: bool,
             f"{row.lock_step_segments:.0f}" if row.lock_step_segments else "-",
             row.basis,
         )
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1000
-    Console(width=width, highlight=False).print(table)
+    screens.show(table, screens.console())
 
 
 def beside(between: float, inside: float | None, text: Callable[[float], str]) -> str:

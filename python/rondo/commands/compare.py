@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import rondo
-from rondo import optional
+from rondo import optional, screens
 from rondo.bench import statistics
 from rondo.bench.console_output import stderr_console
 from rondo.bench.progress import EVERY
@@ -250,13 +250,11 @@ def results_of(trials: Trials, plan: Plan, outputs: Outputs, running: cluster.Cl
 
 def show(compared: results.Results, file: Path | None) -> None:
     """Prints the table on standard output, what casts doubt on it on standard error, and writes the file."""
-    from rich.console import Console  # noqa: PLC0415
 
     from rondo.comparing import table  # noqa: PLC0415
 
     if all(each.seconds for each in compared.rivals):
-        # A table that goes into a file has lines as long as they are.
-        table.show(compared, Console(width=None if sys.stdout.isatty() else 1000, highlight=False, markup=False))
+        table.show(compared, screens.console())
     for line in table.cautions(compared):
         click.echo(f"rondo: {line}", err=True)
     if file is not None:

@@ -7,14 +7,12 @@ import dataclasses
 import itertools
 import json
 import os
-import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from rondo import _core
+from rondo import _core, screens
 from rondo.cluster import cluster as clusters
 from rondo.cluster import shapes
 from rondo.distributions import distribution as distributions
@@ -24,7 +22,6 @@ from rondo.machine import placement
 from rondo.machine.machine import Machine
 from rondo.shells import completion
 
-UNBOUNDED = 1000  # columns
 ROUNDING = 1e-12  # of seconds that were added up
 QUICK_RANKS = 2048  # so many take seconds; more are worth a word on the way
 Rows = dict[tuple[str, str], Timeline]
@@ -199,7 +196,6 @@ def _document(subject: PrefixSum, elements: int, rows: Rows) -> dict[str, Any]:
 
 def _tell(subject: PrefixSum, elements: int, rows: Rows) -> None:
     """The table, with the quickest in bold."""
-    from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
     from rondo.reports.style import digits, time_text  # noqa: PLC0415
@@ -214,9 +210,9 @@ def _tell(subject: PrefixSum, elements: int, rows: Rows) -> None:
         f"passes of {nanoseconds(subject.first_pass)} and {nanoseconds(subject.second_pass)} an element: "
         f"{time_text(computing)} of computing on each rank; one rank more in a chain: {time_text(subject.hop)}"
     )
-    table = Table(box=None, pad_edge=False)
-    for name in ("algorithm", "distribution", "time", "beyond computing", "", "fewest", "most", "ranks"):
-        table.add_column(name, justify="left" if name in ("algorithm", "distribution") else "right")
+    table = Table(box=None, pad_edge=False, collapse_padding=True)
+    for name in ("algorithm", "how", "time", "beyond computing", "", "fewest", "most", "ranks"):
+        table.add_column(name, justify="left" if name in ("algorithm", "how") else "right")
     for (algorithm, kind), timeline in rows.items():
         beyond = timeline.seconds - computing
         if abs(beyond) < ROUNDING * computing:
@@ -227,9 +223,8 @@ def _tell(subject: PrefixSum, elements: int, rows: Rows) -> None:
             algorithm, kind, time_text(timeline.seconds), time_text(max(beyond, 0.0)), share, str(min(used)),
             str(max(used)), str(timeline.active), style="bold" if timeline.seconds == least else None,
         )  # fmt: skip
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else UNBOUNDED
     click.echo()
-    Console(width=width, highlight=False).print(table)
+    screens.show(table, screens.console())
 
 
 def _tell_counts(rows: Rows) -> None:

@@ -6,8 +6,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import shutil
-import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,7 +13,7 @@ from typing import Any
 
 import click
 
-from rondo import _core
+from rondo import _core, screens
 from rondo.bench import plans
 from rondo.bench.progress import EVERY
 from rondo.errors import Error
@@ -29,7 +27,6 @@ USER_OPERATOR = "user"
 OPERATORS = (*plans.OPERATORS, USER_OPERATOR)
 MOST_ELEMENT_BYTES = 1 << 30
 LIBRARY = "mpich"
-UNBOUNDED = 1000  # columns
 
 
 @click.command()
@@ -179,12 +176,10 @@ def command(
         }
         click.echo(json.dumps(document, indent=2))
         return
-    from rich.console import Console  # noqa: PLC0415
 
     from rondo.selection import explanation_table  # noqa: PLC0415
 
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else UNBOUNDED
-    console = Console(width=width, highlight=False)
+    console = screens.console()
     title = _title(traits, call, count=call_count, type_name=type_name, operator=operator, vector=found.bytes)
     explanation_table.show(
         found, console, title=title, collective=collective, assumed=assumed, rules=rules_path, measured=measured

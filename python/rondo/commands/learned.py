@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from rondo import _core
+from rondo import _core, screens
 from rondo.commands import SuggestingGroup, suggestion
 from rondo.errors import Error
 from rondo.launching import options
@@ -25,8 +25,7 @@ DIRECTORY = options.learned_directory("Work on all files of this directory, whic
 COLLECTIVE = click.option(
     "--collective", metavar="NAME", help="Only what is about this collective.", shell_complete=completion.collectives
 )
-UNBOUNDED = 1000  # columns
-WIDE = 100  # columns; narrower terminals get no times
+WIDE = 100  # columns; narrower terminals get no times, and not from how many calls they are
 NOTHING = "-"
 NOT_COMPARED = "not compared"
 SHARING = "*"  # a mark, for its words would leave no room for the choice
@@ -207,14 +206,11 @@ def _complain(kept: Kept) -> None:
 
 def _show(kept: Kept) -> None:
     from rich.box import SIMPLE_HEAD  # noqa: PLC0415
-    from rich.console import Console  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
     from rondo.reports.style import bytes_text  # noqa: PLC0415
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console.width = UNBOUNDED
+    console = screens.console()
     console.print(str(kept.path), style="bold", soft_wrap=True)
     table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     table.add_column("collective", overflow="fold")
@@ -222,7 +218,7 @@ def _show(kept: Kept) -> None:
     table.add_column("ranks", justify="right", no_wrap=True)
     table.add_column("Rondo's choice", overflow="fold")
     is_wide = console.width >= WIDE
-    for heading in (*(("Rondo", "library") if is_wide else ()), "ratio", "n"):
+    for heading in ("Rondo", "library", "ratio", "n") if is_wide else ("ratio",):
         table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("faster", no_wrap=True)
     table.add_column("since", no_wrap=True)
@@ -234,13 +230,17 @@ def _show(kept: Kept) -> None:
             each.choice,
             *((_time(each.rondo), _time(each.library)) if is_wide else ()),
             learned.ratio_text(each.ratio) if each.compared and not each.begun else NOTHING,
-            str(each.calls) if each.calls and not each.begun else "",
+            *((_calls(each),) if is_wide else ()),
             _faster(each),
             each.day,
         )
-    console.print(table)
+    screens.show(table, console)
     if any(each.shared_memory for each in kept.all):
         console.print(f"{SHARING}: ranks of a node share memory", style="dim", soft_wrap=True)
+
+
+def _calls(verdict: Verdict) -> str:
+    return str(verdict.calls) if verdict.calls and not verdict.begun else ""
 
 
 def _faster(verdict: Verdict) -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from rondo import _core
+from rondo import _core, screens
 from rondo.bench import plans
 from rondo.commands import SuggestingGroup
 from rondo.errors import Error
@@ -22,7 +21,6 @@ from rondo.shells import completion
 
 FOUND = 1
 LIBRARY = "mpich"
-UNBOUNDED = 1000  # columns
 
 
 @click.group(cls=SuggestingGroup)
@@ -136,13 +134,11 @@ def _tell(name: str, remarks: Sequence[Remark], overlaps: bool) -> None:
 
 def _show(tables: dict[str, tuple[Row, ...]], where: str) -> None:
     """Prints what is chosen where."""
-    from rich.console import Console  # noqa: PLC0415
 
     from rondo.selection import inspection_table  # noqa: PLC0415
 
     click.echo(f"\nWhat serves calls of so many ranks and bytes, {where}:\n")
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else UNBOUNDED
-    console = Console(width=width, highlight=False)
+    console = screens.console()
     native = [each for each, rows in tables.items() if inspection.is_all_native(rows)]
     for collective, rows in tables.items():
         if collective not in native:

@@ -213,7 +213,7 @@ def show_report(merged: Report, merged_file: Path | None) -> None:
     from rondo.launching import run_report, run_table  # noqa: PLC0415
 
     with contextlib.suppress(OSError):  # the terminal is gone
-        run_table.show(merged, Console(stderr=True, highlight=False))
+        run_table.show(merged, Console(stderr=True, highlight=False, markup=False))
     if merged_file is not None:
         try:
             run_report.write(merged, merged_file)

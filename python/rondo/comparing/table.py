@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from rondo import screens
 from rondo.bench import statistics
 from rondo.bench.results import NATIVE
 from rondo.bench.statistics import LEAST_FOR_INTERVAL, Change
@@ -27,9 +28,9 @@ COLOURS = {Change.FASTER: "green", Change.SLOWER: "red", Change.NONE: "", Change
 def show(found: Results, console: Console) -> None:
     """Prints all that the comparison says."""
     console.print(title(found), style="bold", soft_wrap=True)
-    console.print(_times(found))
+    screens.show(_times(found), console)
     if any(each.counted for each in found.rivals):
-        console.print(_collectives(found))
+        screens.show(_collectives(found), console)
     for line in remarks(found):
         console.print(Text(line), style="dim", soft_wrap=True)
     for text in verdict_on_outputs(found):

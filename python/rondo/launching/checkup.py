@@ -9,6 +9,7 @@ import platform
 import resource
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -26,6 +27,13 @@ from rondo.tune import tuned_files
 SECONDS_TO_START = 30.0
 BUSY = 0.5
 """Processes that want to run, for each processor, from which on a machine is busy."""
+CLOCK = Path("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+SLOW_CLOCK = 500.0
+"""Nanoseconds; Python alone takes some 50 of them."""
+BATCHES, READINGS = 20, 200
+SHARED = "/dev/shm"
+LEAST_SHARED = 256 << 20
+"""Bytes; containers have 64 MiB."""
 SMALLEST_CLUSTER = "2x1:1ms:1Gbit"
 
 
@@ -53,7 +61,9 @@ def findings(words: Sequence[str], environment: Mapping[str, str]) -> Iterator[F
     yield from _installation(environment)
     yield from _mpi(words, environment)
     yield _processors()
+    yield _clock()
     yield from _memory()
+    yield _shared_directory()
     yield _emulated_cluster()
     yield from _kept(environment)
     yield from _variables(environment)
@@ -100,6 +110,7 @@ def _mpi(words: Sequence[str], environment: Mapping[str, str]) -> Iterator[Findi
         yield Finding("MPI", State.GOOD, f"Slurm's launcher {path}: the MPI is that of the program")
     else:
         yield _library_of(path, version, environment)
+        yield from _compiler(path, environment)
     yield _start_of_two(command, environment)
 
 
@@ -112,6 +123,23 @@ def _library_of(path: str, version: str, environment: Mapping[str, str]) -> Find
     number = mpi_library.NUMBER.search(version)
     name = mpi_library.NAMES[library.name] + (f" {number.group()}" if number else "")
     return Finding("MPI", State.GOOD, f"{name}, {path}")
+
+
+def _compiler(launcher_path: str, environment: Mapping[str, str]) -> Iterator[Finding]:
+    """Whether what the mpicc on PATH makes belongs to the launcher; nothing if there is none, or nobody knows."""
+    compiler = shutil.which("mpicc", path=environment.get("PATH"))
+    made_for = mpi_library.of_compiler(compiler, environment) if compiler is not None else None
+    if made_for is None:
+        return
+    with contextlib.suppress(Error):
+        started = mpi_library.find(launcher_path, environment).name
+        names = mpi_library.NAMES[made_for], mpi_library.NAMES[started]
+        if mpi_library.ABI_OF[made_for] == mpi_library.ABI_OF[started]:
+            yield Finding("compiler", State.GOOD, f"{compiler} makes programs for {names[0]}")
+            return
+        says = f"{compiler} makes programs for {names[0]}, and {launcher_path} starts those for {names[1]}"
+        advice = "every rank of such a program would run alone: put the launcher and the compiler of one MPI on PATH"
+        yield Finding("compiler", State.WORTH_KNOWING, says, advice)
 
 
 def _start_of_two(command: Sequence[str], environment: Mapping[str, str]) -> Finding:
@@ -153,6 +181,44 @@ def _processors() -> Finding:
         advice = "what `rondo bench` and `rondo tune` measure now says little, and the guard needs more calls"
         return Finding("processors", State.WORTH_KNOWING, f"{says}: the machine is busy", advice)
     return Finding("processors", State.GOOD, says)
+
+
+def _clock() -> Finding:
+    """Whether it can be read quickly: the guard and `rondo profile` read it twice for each call."""
+    batches = []
+    for _ in range(BATCHES):
+        begin = time.perf_counter_ns()
+        for _ in range(READINGS):
+            time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        batches.append((time.perf_counter_ns() - begin) / READINGS)
+    taken = min(batches)
+    source = ""
+    with contextlib.suppress(OSError):
+        source = f" ({CLOCK.read_text(encoding='utf-8').strip()})"
+    says = f"read in {taken:.0f} ns at most{source}"
+    if taken <= SLOW_CLOCK:
+        return Finding("clock", State.GOOD, says)
+    advice = (
+        "short calls seem longer than they are; as root, the boot option clocksource=tsc, if the processor allows it"
+    )
+    return Finding("clock", State.WORTH_KNOWING, f"{says}: slow", advice)
+
+
+def _shared_directory() -> Finding:
+    """/dev/shm, in which MPI libraries, not Rondo, put what ranks share."""
+    try:
+        found = os.statvfs(SHARED)
+    except OSError as error:
+        advice = "the MPI library may not start, or send through the network: mount a tmpfs there"
+        return Finding("shared memory", State.WORTH_KNOWING, f"{SHARED}: {error.strerror}", advice)
+    free = found.f_bavail * found.f_frsize
+    says = f"{free >> 20} MiB free in {SHARED}, which MPI libraries use"
+    if free >= LEAST_SHARED:
+        return Finding("shared memory", State.GOOD, says)
+    advice = (
+        "programs of many ranks may end with a bus error; in a container: --shm-size=1g; else remove what is left there"
+    )
+    return Finding("shared memory", State.WORTH_KNOWING, says, advice)
 
 
 def _memory() -> Iterator[Finding]:

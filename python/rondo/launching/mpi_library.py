@@ -22,6 +22,7 @@ ABI_OF = {"mpich": "mpich", "openmpi": "openmpi", "impi": "mpich"}
 LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.hydra")
 NUMBER = re.compile(r"\d+(?:\.\d+)+\b")
 COMPILE_SECONDS = 300.0
+VERSION_SECONDS = 20.0
 COMPILER_FLAGS = ("-std=c++20", "-O3", "-DNDEBUG", "-DOMPI_SKIP_MPICXX=1", "-DMPICH_SKIP_MPICXX=1")
 
 
@@ -82,6 +83,23 @@ def find(wanted: str, environment: Mapping[str, str]) -> MpiLibrary:
     if name is None:
         raise Error(f"{path} is no launcher of {', '.join(NAMES.values())}")
     return _described(name, path)
+
+
+def of_compiler(path: str, environment: Mapping[str, str]) -> str | None:
+    """The library, a key of NAMES, that a compiler wrapper makes programs for; None if it does not say."""
+    for option in ("--showme:version", "-v"):  # Open MPI's; that of MPICH and of Intel MPI
+        try:
+            result = subprocess.run(
+                [path, option], env=dict(environment), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                timeout=VERSION_SECONDS, check=False,
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        first = (result.stdout + result.stderr).partition("\n")[0]
+        for name, sign in (("openmpi", "Open MPI"), ("mpich", "MPICH"), ("impi", "Intel(R) MPI")):
+            if sign in first:
+                return name
+    return None
 
 
 def version_here(name: str, environment: Mapping[str, str]) -> str | None:

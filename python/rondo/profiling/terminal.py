@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from rondo import screens
 from rondo.profiling import advice, prediction, summary
 from rondo.profiling.prediction import Estimate, Outlook, Prediction
 from rondo.profiling.profile import FINALIZED, Profile
@@ -63,10 +64,10 @@ def show(profile: Profile, console: Console, found: Outlook | None = None) -> No
     if found is None:
         found = prediction.outlook(profile, prediction.circumstances(profile, os.environ))
     console.print(Text(title(profile), style="bold"), soft_wrap=True)
-    console.print(_times(found))
+    screens.show(_times(found), console)
     if profile.lines:
-        console.print(_collectives(found))
-        console.print(_calls(found))
+        screens.show(_collectives(found), console)
+        screens.show(_calls(found), console)
     else:
         console.print("The program calls no collective.\n")
     console.print(Text(advice.sentence(found) + ".", style="bold"), soft_wrap=False)

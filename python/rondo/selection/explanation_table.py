@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from rondo import screens
 from rondo.bench.results import NATIVE
 from rondo.reports.style import bytes_text, time_text
 from rondo.selection import explanation, learned, rules_file
@@ -56,10 +57,10 @@ def show(
         matched = found.decided_by is not None and found.decided_by.line > 0
         which = "before that" if matched else f"of {collective}"
         console.print(f"\n{rules_file.shown(rules)}: the rules {which} do not match", soft_wrap=True)
-        console.print(_passed_over(found))
+        screens.show(_passed_over(found), console)
     if not found.candidates:
         return
-    console.print(_candidates(found.candidates))
+    screens.show(_candidates(found.candidates), console)
     line = "seconds: predicted, in virtual time; what native takes is not known"
     if any(each.untimed is not None and each.untimed.endswith(explanation.TOO_SLOW) for each in found.candidates):
         line += "; --seconds gives slow predictions more time"

@@ -9,6 +9,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from rondo import screens
 from rondo.bench.results import NATIVE
 from rondo.selection.inspection import Row, lines_text
 
@@ -33,7 +34,7 @@ def show(collective: str, rows: Sequence[Row], console: Console) -> None:
     table.add_column("longer" if ends else "bytes: any", no_wrap=True)
     for row in rows:
         table.add_row(_ranks_text(row), *(letters[_choice_at(row, end)] for end in [*ends, None]))
-    console.print(table)
+    screens.show_grid(table, console)
     for choice in [*served, NATIVE]:
         if choice in choices:
             lines = f" ({lines_text(sorted(choices[choice]))})" if choices[choice] else ""

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
+from rondo import screens
 from rondo.bench.records import Collector
 from rondo.reports import style
 from rondo.tune.cells import Cell
@@ -83,10 +82,7 @@ def tell(ending: Ending, left_out: Sequence[str]) -> None:
 
 def show(states: Sequence[State]) -> None:
     """Prints for each collective and shape what was decided, on standard output."""
-    from rich.console import Console  # noqa: PLC0415
-
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 1000
-    Console(width=width, highlight=False).print(_table(states))
+    screens.show(_table(states), screens.console())
 
 
 def _table(states: Sequence[State]) -> Table:
