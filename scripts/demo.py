@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs an ordinary MPI program as it is, natively and under Rondo, in turn. `make demo` runs this inside .venv.
 
-    python scripts/demo.py                        with the mpicc on PATH, or the MPICH in .toolchain where there is none
+    python scripts/demo.py                        with the mpicc on PATH, or the MPICH in .toolchain if it is no use
     python scripts/demo.py --mpicc /opt/bin/mpicc with your own
     python scripts/demo.py --python               the Python program, too
     python scripts/demo.py --cluster none         without the emulated cluster, on this machine as one node
@@ -29,6 +29,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import setup
 from rondo.cluster import cluster, shapes
 from rondo.comparing import trials
 from rondo.errors import Error
@@ -90,18 +91,15 @@ class Place:
 
 
 def compiler(named: str | None) -> Path:
-    """The mpicc that is named, or on PATH, or that this checkout has set up."""
-    wanted = named or shutil.which("mpicc") or str(ROOT / ".toolchain" / "mpich" / "bin" / "mpicc")
+    """The mpicc that is named, or on PATH and usable, or that this checkout has set up."""
+    own, why = setup.own_mpi(named)
+    wanted = own or str(setup.TOOLCHAIN / setup.DEMO_LIBRARY / "bin" / "mpicc")
+    if why:
+        print(f"demo: {why}, so this runs with {wanted}", flush=True)
     found = shutil.which(wanted)
     if found is None:
         raise DemoError(f"there is no {wanted}; for an MPICH in .toolchain, run: python3 scripts/setup.py mpi mpich")
     return Path(found).absolute()
-
-
-def launcher_of(mpicc: Path) -> Path:
-    """The mpiexec beside it: mpiexec.mpich for mpicc.mpich, since Debian has several libraries in one directory."""
-    alike = mpicc.with_name(mpicc.name.replace("mpicc", "mpiexec"))
-    return alike if alike != mpicc and alike.exists() else mpicc.with_name("mpiexec")
 
 
 def compiled(mpicc: Path, directory: Path) -> list[str]:
@@ -115,7 +113,7 @@ def compiled(mpicc: Path, directory: Path) -> list[str]:
 
 def subjects(mpicc: Path, directory: Path, with_python: bool) -> list[Subject]:
     """The C program, and the Python program if that is wanted, with one MPI library."""
-    library = mpi_library.find(str(launcher_of(mpicc)), os.environ)
+    library = mpi_library.find(str(setup.launcher_of(mpicc)), os.environ)
     program = compiled(mpicc, directory)
     found = [Subject(f"C, {mpicc}", library, program, {})]
     if with_python:

@@ -50,6 +50,7 @@ ABIS = ["mpich", "openmpi", "mpiabi"]
 # CMake's option -> how the files begin that the demonstration can do without
 OPTIONAL_LIBRARIES = {"RONDO_BUILD_PREFIX": "librondo-prefix-", "RONDO_BUILD_PROFILER": "librondo_profile_"}
 DEMO_LIBRARY = "mpich"
+HANGING = re.compile(r"MPICH version 4\.0\.\d+")
 DEMO_PACKAGES = ["iproute2"]
 
 # Debian package -> a path or program that proves it is there. Nothing works without these.
@@ -267,11 +268,37 @@ def abi_of(mpicc: str) -> str:
     return abi
 
 
+def own_mpi(mpicc: str | None) -> tuple[str | None, str]:
+    """The mpicc that is named or on PATH; None if there is none, or `make demo` has no use for the one on PATH: why."""
+    found = mpicc or shutil.which("mpicc")
+    if mpicc is not None or found is None:
+        return found, ""
+    try:
+        abi_of(found)
+    except SetupError:
+        return None, f"{found} compiles nothing: the headers of its MPI are missing"
+    said = subprocess.run([found, "-v"], capture_output=True, text=True, check=False)
+    version = HANGING.search(said.stdout + said.stderr)
+    if version is not None:
+        return None, f"{version[0]}, as Debian 12 has it, hangs on emulated clusters"
+    if not launcher_of(Path(found)).exists():
+        return None, f"there is no mpiexec beside {found}"
+    return found, ""
+
+
+def launcher_of(mpicc: Path) -> Path:
+    """The mpiexec beside it: mpiexec.mpich for mpicc.mpich, since Debian has several libraries in one directory."""
+    alike = mpicc.with_name(mpicc.name.replace("mpicc", "mpiexec"))
+    return alike if alike != mpicc and alike.exists() else mpicc.with_name("mpiexec")
+
+
 def demo_step(mpicc: str | None, jobs: int) -> None:
-    """The preload library for the MPI that is named or on PATH; where there is none, MPICH and the library for it."""
+    """The preload library for the MPI that is named or on PATH; where there is no usable one, MPICH and that for it."""
     debian_step(DEMO_PACKAGES)
     environment_step(DEMO)
-    own = mpicc or shutil.which("mpicc")
+    own, why = own_mpi(mpicc)
+    if why:
+        say(f"{why}; the demonstration takes an MPICH of its own")
     if own is None:
         mpi_step([DEMO_LIBRARY])
     definitions = {} if own is None else {"RONDO_MPICC": own}

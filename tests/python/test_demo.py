@@ -25,7 +25,8 @@ def demo() -> ModuleType:
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A directory on PATH with two libraries, as Debian has them."""
     for name in ("mpicc", "mpicc.mpich", "mpiicc", "mpiexec", "mpiexec.mpich"):
-        (tmp_path / name).touch(mode=0o755)
+        (tmp_path / name).write_text("#!/bin/sh\necho mpich\n")  # what preprocessing tells of its mpi.h
+        (tmp_path / name).chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     return tmp_path
 
@@ -43,7 +44,29 @@ def test_the_launcher_is_that_of_the_compiler(
 ) -> None:
     compiler = demo.compiler(named)
     assert compiler == programs / taken
-    assert demo.launcher_of(compiler) == programs / launcher
+    assert demo.setup.launcher_of(compiler) == programs / launcher
+
+
+@pytest.mark.parametrize(
+    ("script_text", "why"),
+    [
+        ("#!/bin/sh\nexit 1\n", "compiles nothing: the headers of its MPI are missing"),
+        (
+            '#!/bin/sh\n[ "$1" = -v ] && echo mpicc for MPICH version 4.0.2 || echo mpich\n',
+            "hangs on emulated clusters",
+        ),
+    ],
+)
+def test_an_mpi_that_is_no_use_gives_way_to_the_one_of_the_checkout(
+    demo: ModuleType, programs: Path, capsys: pytest.CaptureFixture[str], script_text: str, why: str
+) -> None:
+    (programs / "mpicc").write_text(script_text)
+    own = ROOT / ".toolchain" / "mpich" / "bin" / "mpicc"
+    if not own.exists():
+        pytest.skip("this checkout has set up no MPICH")
+    assert demo.compiler(None) == own
+    assert f"{why}" in capsys.readouterr().out
+    assert demo.compiler("mpicc") == programs / "mpicc"  # who names one gets it
 
 
 def test_a_compiler_that_is_not_there_is_named(demo: ModuleType, programs: Path) -> None:
