@@ -8,6 +8,7 @@ import random
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -699,3 +700,13 @@ def test_tuned_rules_that_cannot_be_read_are_named(tmp_path: Path, capsys: pytes
         f"rondo: warning: cannot read the rules {own / 'mine.rules'}: not a text file; passed over",
         f"rondo: warning: cannot look for tuned rules in {of_all}: Too many levels of symbolic links; passed over",
     ]
+
+
+def test_rules_of_somebody_else_are_not_replaced_and_nothing_is_measured(
+    rondo: Callable[..., Any], tmp_path: Path
+) -> None:
+    own = tmp_path / "mine.rules"
+    own.write_text("exscan -> doubling_123\n")
+    refused = rondo("tune", "--output", own, "--cluster", "2x1:1ms:1Gbit")
+    assert (refused.exit_code, "would be lost" in refused.stderr) == (2, True)
+    assert own.read_text() == "exscan -> doubling_123\n"

@@ -131,8 +131,16 @@ def command(
     if output is not None and output.suffix != tuned_files.SUFFIX:
         raise Error(f"--output {output}: expected a name that ends in {tuned_files.SUFFIX}")
     check_writable(output.absolute().parent if output is not None else tuned_files.directories(os.environ)[0])
+    if output is not None:
+        refuse_to_replace(output)
     asked.compile(console.say)
     sys.exit(tune(asked, output, collectives, lengths, 60 * minutes))
+
+
+def refuse_to_replace(path: Path) -> None:
+    """Error if there are rules in the file that `rondo tune` did not write."""
+    if path.exists() and tuned_files.head_of(rules_file.read(path)) is None:
+        raise Error(f"{path}: these rules are not from rondo tune, and would be lost; name another file")
 
 
 def tune(asked: Asked, output: Path | None, collectives: Sequence[str], lengths: Sequence[int], seconds: float) -> int:
@@ -143,8 +151,7 @@ def tune(asked: Asked, output: Path | None, collectives: Sequence[str], lengths:
             raise Error("there is nothing to measure: one rank has nobody to communicate with; expected two or more")
         head = Head(tuned_files.machine_here(asked.cluster), found[0].library)
         path = (output or tuned_files.default_path(head, os.environ)).absolute()
-        if path.exists() and tuned_files.head_of(rules_file.read(path)) is None:
-            raise Error(f"{path}: these rules are not from rondo tune, and would be lost; name another file")
+        refuse_to_replace(path)
         known = kept.opened(path.with_suffix(".measured"), question(head, found[0], asked))
         field = [(each, cells.of_shape(each.shape, collectives, lengths, circumstances(each))) for each in found]
         candidates = sum(len(each.seconds) for _, some in field for each in some)
