@@ -14,15 +14,20 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rondo.bench import maps, results, tables
+from rondo.cluster import check, shapes
+from rondo.commands.cluster import _check_table
 from rondo.comparing import table as comparing_table
 from rondo.launching import run_report, run_table
 from rondo.machine import machine
 from rondo.profiling import terminal
 from rondo.reports import style
+from rondo.tune import console
+from rondo.tune.cells import Shape
 from test_learned import line
 from test_profile_report import comparison, example
 from test_report import entry, write_rank
 from test_report_command import RECORDED_MAP
+from test_tune import state
 
 from rondo import screens
 
@@ -110,6 +115,24 @@ def test_comparisons_profiles_and_runs(narrow: Console, tmp_path: Path) -> None:
     run_table.show(run_report.read(tmp_path), narrow)
     text = shown(narrow)
     assert all(each in text for each in ("times as fast", "of the run", "doubling_123"))
+
+
+def test_a_check_of_a_cluster(narrow: Console) -> None:
+    rows = [
+        check.Row(pattern, length, 0.0123 * length, 0.012 * length, True, 30, 2, 0)
+        for pattern in ("ping_pong", "ring_shift", "incast")
+        for length in (1, 1024, 1 << 20)
+    ]
+    found = check.Check(shapes.parse("8x1:2ms:200Mbit"), "MPICH", None, rows, dropped=0, retransmissions=0)
+    screens.show(_check_table(found), narrow)
+    assert " 12897484.800 " in shown(narrow)
+
+
+def test_what_was_tuned(narrow: Console) -> None:
+    times = {"native": 1e-3, "ring": 0.5e-3, "pairwise": 0.8e-3}
+    states = [state(times, shape=Shape((16,) * 64), collective="reduce_scatter", count=1 << each) for each in (3, 20)]
+    screens.show(console._table(states), narrow)
+    assert "reduce_scatter" in shown(narrow)
 
 
 def wide(cells: int, words: str) -> Table:

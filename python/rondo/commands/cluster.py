@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from rondo import screens
 from rondo.bench.results import Network
 from rondo.cluster import cluster, shapes
 from rondo.commands import SuggestingGroup
@@ -22,6 +23,8 @@ from rondo.launching import abi, mpi_library, options, process
 from rondo.shells import completion
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from rondo.cluster import check
 
 DEFAULT_NAME = "default"
@@ -256,13 +259,7 @@ def show_check(checked: check.Check) -> None:
             f"fitted: latency {1e3 * fitted.latency:.3f} ms (nominal {1e3 * checked.shape.latency:g}), ", nl=False
         )
         click.echo(f"{beta:.2f} ns a byte (nominal {nominal:g}), residual {fitted.residual:.1%}")
-    headings = f"{'measured, ms':>14}{'model, ms':>12}{'deviation':>11}{'repetitions':>13}{'invalid':>9}"
-    click.echo(f"{'pattern':12}{'bytes':>10}{headings}")
-    for row in checked.rows:
-        if not row.judged:
-            continue
-        times = f"{1e3 * row.measured:14.3f}{1e3 * row.model:12.3f}{row.deviation:+11.1%}"
-        click.echo(f"{row.pattern:12}{row.bytes:10}{times}{row.repetitions:13}{row.invalid:9}")
+    screens.show(_check_table(checked), screens.console())
     overhead = checked.start_overhead
     if math.isnan(overhead):
         said = "no repetition was undisturbed"
@@ -270,6 +267,20 @@ def show_check(checked: check.Check) -> None:
         of_latency = overhead / checked.shape.latency
         said = f"{1e3 * overhead:.2f} ms beyond the latency ({of_latency:.0%}), which is the processor's"
     click.echo(f"short messages between all ranks at once: {said}")
+
+
+def _check_table(checked: check.Check) -> Table:
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("pattern")
+    for heading in ("bytes", "measured, ms", "model, ms", "deviation", "repetitions", "invalid"):
+        table.add_column(heading, justify="right")
+    for row in checked.rows:
+        if row.judged:
+            times = f"{1e3 * row.measured:.3f}", f"{1e3 * row.model:.3f}", f"{row.deviation:+.1%}"
+            table.add_row(row.pattern, str(row.bytes), *times, str(row.repetitions), str(row.invalid))
+    return table
 
 
 def network_of(network: Network | None) -> Any:
