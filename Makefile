@@ -32,7 +32,10 @@ help:  ## print this list
 
 # What a full installation has, the demo has too; else it builds only what it runs, for the MPI that it runs.
 installed := $(venv)/.stamps/install
-built_for_demo := $(venv)/.stamps/demo$(subst /,-,$(or $(MPICC),$(shell command -v mpicc)))
+# By its headers: the MPI behind one name may become another, or get headers.
+mpi_of_demo := $(if $(filter demo,$(MAKECMDGOALS)),$(shell printf '\043include <mpi.h>\n' | \
+    $(or $(MPICC),mpicc) -E -P -x c - 2>/dev/null | cksum | tr ' ' -))
+built_for_demo := $(venv)/.stamps/demo-$(mpi_of_demo)
 ready := $(if $(wildcard $(installed)),environment $(installed),$(built_for_demo))
 
 demo: $(ready)  ## an unmodified MPI program without and with Rondo; MPICC=/path/to/mpicc picks your own MPI

@@ -42,6 +42,12 @@ SEARCHED = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 DEMO = ("make", "demo")
 FEW_TESTS = "tests/python/test_list.py tests/python/test_demo.py tests/mpi/test_barriers.py"
 TEST = ("make", "test", "CTEST=-R shared_memory", f"PYTEST={FEW_TESTS}")
+MPI_KINDS = (
+    (("openmpi-bin",), (), "the headers of its MPI are missing, so this runs with"),
+    (("libopenmpi-dev",), (), ""),
+    (("mpich", "libmpich-dev"), ("openmpi-bin", "libopenmpi-dev"), None),  # bookworm's hangs, trixie's does not
+)
+"""Packages on top of what there is, packages that go, and why `make demo` takes another MPI; "": it does not."""
 INSTALL_SECONDS, REFUSAL_SECONDS, DEMO_SECONDS, TEST_SECONDS = 1200, 60, 2400, 7200
 TIMED_OUT, UNTRIABLE = 124, 77
 LAST_LINES = 60
@@ -248,7 +254,21 @@ def refused(debian: Debian, words: Sequence[str]) -> tuple[Run, list[str]]:
 def try_as_root(debian: Debian) -> Iterator[Run]:
     """Whatever is missing is installed. Root can have an emulated cluster in a folder."""
     yield demonstrated(debian, "root", "an emulated cluster")
+    for kind in MPI_KINDS:
+        yield demonstrated_with(debian, *kind)
     yield tested(debian, "root")
+
+
+def demonstrated_with(debian: Debian, packages: Sequence[str], others: Sequence[str], excuse: str | None) -> Run:
+    """With an MPI of Debian's, instead of the others. `excuse`: why another is taken; "": none; None: who knows."""
+    steps = [("install", packages), *([("purge", others)] if others else [])]
+    for step, names in reversed(steps):
+        done = debian.run("root", ("apt-get", "-qq", "-y", "--no-install-recommends", step, *names), INSTALL_SECONDS)
+        done.expect(done.code == 0, "exit code 0")
+    run = demonstrated(debian, "root", "an emulated cluster")
+    run.expect((excuse or "") in run.output, f"'{excuse}'")
+    run.expect(excuse != "" or "so this runs with" not in run.output, "this very MPI")
+    return run
 
 
 def try_as_user(debian: Debian) -> Iterator[Run]:
