@@ -122,11 +122,13 @@ def test_a_launcher_is_needed(rondo):
 
 
 def test_what_starts_others_is_told_where_rondo_belongs(rondo, tmp_path, monkeypatch):
-    for name in ("sbatch", "make"):
-        shutil.copy(shutil.which("true"), tmp_path / name)
+    shutil.copy(shutil.which("true"), tmp_path / "make")
+    (tmp_path / "sbatch").write_text('#!/bin/sh\nexec /opt/slurm/bin/sbatch "$@"\n')
+    (tmp_path / "sbatch").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    for words in (["sbatch", "job.sh"], ["make", "test"]):
-        assert f"{words[0]} starts other programs: put `rondo run --` before the launcher" in refusal(
+    for words in (["sbatch", "job.sh"], ["make", "test"], ["env", "A=1", "salloc", "-n", "4"]):
+        starter = words[2] if words[0] == "env" else words[0]
+        assert f"{starter} starts other programs: put `rondo run --` before the launcher" in refusal(
             rondo("run", "--", *words)
         )
 

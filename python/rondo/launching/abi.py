@@ -78,6 +78,10 @@ def of_program(words: Sequence[str], directory: str | None, environment: Mapping
 
 def _of(start: Start, depth: int) -> Mpi:
     name = start.words[0]
+    if Path(name).name in STARTERS:  # a binary, or a script of the site in front of it
+        raise Error(
+            f"{name} starts other programs: put `rondo run --` before the launcher (mpiexec, srun) that it starts"
+        )
     program = find_program(name, start.directory, start.environment)
     if program is None:
         raise cannot_start(name, start.directory, start.environment)
@@ -161,10 +165,6 @@ def of_binary(program: Path, name: str, environment: Mapping[str, str]) -> Mpi:
     # "libmpi.so.12 => /usr/lib/libmpi.so.12 (0x...)", or "=> not found"
     lines = [line.split() for line in result.stdout.decode(errors="replace").splitlines() if line.strip()]
     wanted = [line[2] if line[1:2] == ["=>"] and line[2].startswith("/") else line[0] for line in lines]
-    if Path(name).name in STARTERS:
-        raise Error(
-            f"{name} starts other programs: put `rondo run --` before the launcher (mpiexec, srun) that it starts"
-        )
     missing = f"{name} does not use MPI (no libmpi among its libraries); if it starts or loads what does, {NAME_IT}"
     return _only_one(wanted, name, missing)
 
