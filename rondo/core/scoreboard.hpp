@@ -22,14 +22,114 @@ struct FlightLimits {
     std::uint64_t competing_bytes = std::uint64_t{64} << 10;
 };
 
+/// The rules, for one rank and one plan. `Board` derives from this and has the memory. It gives
+///     plan()          with kind_of, step_of, peer_of, bytes_of, is_inside, next_to_peer and dependents of an action;
+///                     peers may have any numbers that tell them apart, but no_rank
+///     waits(index)    how many conditions are open, to be changed
+///     ready(kind)     what waits for nothing and has not started: first() or Action::none, insert(index), and
+///                     take(index) of the first; with the members under_way and peer: of all that are under way,
+///                     no_rank if there are several
+///     left(), earliest(), limits()    how many have not completed; all before the action `earliest` have
+template <class Board>
+class ScoreboardRules {
+  public:
+    /// The next action to start, which counts as started; Action::none if none may start before another completes.
+    /// Earlier ones first, and receives before sends before local work, one piece at a time: the wire is never idle for
+    /// want of a post.
+    std::uint32_t next() {
+        const std::uint32_t index = next_transfer();
+        return index != Action::none || board().ready(ActionKind::copy).under_way > 0 ? index : next_local();
+    }
+
+    std::uint32_t next_transfer() {
+        const std::uint32_t index = take(board().ready(ActionKind::receive), board().limits().receives);
+        return index != Action::none ? index : take(board().ready(ActionKind::send), board().limits().sends);
+    }
+
+    std::uint32_t next_local() {
+        auto&& local = board().ready(ActionKind::copy);
+        const std::uint32_t index = local.first();
+        if (index != Action::none) start(local, index);
+        return index;
+    }
+
+    void complete(std::uint32_t index) {
+        --board().ready(board().plan().kind_of(index)).under_way;
+        --board().left();
+        board().waits(index) = completed;
+        for (const std::uint32_t dependent : board().plan().dependents(index)) satisfy(dependent);
+    }
+
+    /// The caller does this local work together with the last action that it waits for, and completes both by
+    /// completing that one. False if the work waits for several.
+    bool claim(std::uint32_t local) {
+        if (board().waits(local) != 1) return false;
+        board().waits(local) |= claimed;
+        return true;
+    }
+
+    /// The earliest action that has not completed; for saying where a deadlock is. There must be one.
+    [[nodiscard]] std::uint32_t first_incomplete() {
+        std::uint32_t index = board().earliest();
+        while (board().waits(index) == completed) ++index;
+        return index;
+    }
+
+  private:
+    static constexpr std::uint32_t completed = ~std::uint32_t{0};
+    static constexpr std::uint32_t claimed = std::uint32_t{1} << 31;
+
+    Board& board() { return static_cast<Board&>(*this); }
+
+    void satisfy(std::uint32_t index) {
+        const std::uint32_t conditions = --board().waits(index);
+        if (conditions == 0) board().ready(board().plan().kind_of(index)).insert(index);
+        if (conditions == claimed) [[unlikely]] {
+            ++board().ready(ActionKind::copy).under_way;
+            complete(index);
+        }
+    }
+
+    template <class Ready>
+    std::uint32_t take(Ready&& ready, std::uint32_t limit) {
+        const std::uint32_t index = ready.first();
+        if (index == Action::none || (is_crowded(ready, limit, index) && !in_earliest_step(index))) return Action::none;
+        start(ready, index);
+        const std::uint32_t follower = board().plan().next_to_peer(index);
+        if (follower != Action::none) satisfy(follower);
+        return index;
+    }
+
+    template <class Ready>
+    void start(Ready& ready, std::uint32_t index) {
+        ready.take(index);
+        const Rank peer = board().plan().peer_of(index);
+        ready.peer = ready.under_way == 0 || ready.peer == peer ? peer : no_rank;
+        ++ready.under_way;
+    }
+
+    /// Should the next transfer of this direction wait until some complete?
+    template <class Ready>
+    [[nodiscard]] bool is_crowded(const Ready& ready, std::uint32_t limit, std::uint32_t next) {
+        if (ready.under_way >= limit) return true;
+        const auto& plan = board().plan();
+        return ready.under_way > 0 && plan.peer_of(next) != ready.peer &&
+               plan.bytes_of(next) > board().limits().competing_bytes && !plan.is_inside(next);
+    }
+
+    bool in_earliest_step(std::uint32_t index) {
+        board().earliest() = first_incomplete();
+        return board().plan().step_of(index) == board().plan().step_of(board().earliest());
+    }
+};
+
 /// Runs one plan at a time; reused, it allocates nothing. Borrows the plan from `start` until `done`.
-class Scoreboard {
+class Scoreboard : public ScoreboardRules<Scoreboard> {
   public:
     explicit Scoreboard(FlightLimits limits = {}) : limits_(limits) {}
 
     void start(const Plan& plan, std::uint64_t bytes_per_element) {
-        plan_ = &plan;
-        bytes_per_element_ = bytes_per_element;
+        plan_ = {&plan, bytes_per_element};
         const auto waits_for = plan.waits_for();
         waits_for_.assign(waits_for.begin(), waits_for.end());
         incomplete_ = static_cast<std::uint32_t>(waits_for.size());
@@ -38,126 +138,65 @@ class Scoreboard {
             ready->queue.clear();
             ready->under_way = 0;
         }
-        for (const std::uint32_t index : plan.ready_at_once()) make_ready(index);
+        for (const std::uint32_t index : plan.ready_at_once()) ready(plan_.kind_of(index)).insert(index);
     }
 
     [[nodiscard]] bool done() const { return incomplete_ == 0; }
-
     [[nodiscard]] std::uint32_t incomplete() const { return incomplete_; }
-
-    /// The next action to start, which counts as started; Action::none if none may start before another completes.
-    /// Earlier ones first, and receives before sends before local work, one piece at a time: the wire is never idle for
-    /// want of a post.
-    std::uint32_t next() {
-        const std::uint32_t index = next_transfer();
-        return index != Action::none || local_.under_way > 0 ? index : next_local();
-    }
-
-    std::uint32_t next_transfer() {
-        const std::uint32_t index = take(receives_, limits_.receives);
-        return index != Action::none ? index : take(sends_, limits_.sends);
-    }
-
-    std::uint32_t next_local() { return local_.queue.empty() ? Action::none : pop(local_); }
-
     [[nodiscard]] bool local_work_ready() const { return !local_.queue.empty(); }
 
-    void complete(std::uint32_t index) {
-        --of(plan_->actions()[index].kind).under_way;
-        --incomplete_;
-        waits_for_[index] = completed;
-        for (const std::uint32_t dependent : plan_->dependents(index)) satisfy(dependent);
-    }
-
-    /// The caller does this local work together with the last action that it waits for, and completes both by
-    /// completing that one. False if the work waits for several.
-    bool claim(std::uint32_t local) {
-        if (waits_for_[local] != 1) return false;
-        waits_for_[local] |= claimed;
-        return true;
-    }
-
-    /// The earliest action that has not completed; for saying where a deadlock is.
-    [[nodiscard]] std::uint32_t first_incomplete() const {
-        std::uint32_t index = earliest_;
-        while (index < waits_for_.size() && waits_for_[index] == completed) ++index;
-        return index;
-    }
-
   private:
-    static constexpr std::uint32_t completed = ~std::uint32_t{0};
-    static constexpr std::uint32_t claimed = std::uint32_t{1} << 31;
+    friend class ScoreboardRules<Scoreboard>;
 
     struct Ready {
         std::vector<std::uint32_t> queue;  // a heap: the earliest action on top
         std::uint32_t under_way = 0;
-        Rank peer = no_rank;  // of all that are under way; no_rank if there are several
+        Rank peer = no_rank;
+
+        [[nodiscard]] std::uint32_t first() const { return queue.empty() ? Action::none : queue.front(); }
+        void insert(std::uint32_t index) {
+            queue.push_back(index);
+            std::push_heap(queue.begin(), queue.end(), std::greater<>());
+        }
+        void take(std::uint32_t /*first*/) {
+            std::pop_heap(queue.begin(), queue.end(), std::greater<>());
+            queue.pop_back();
+        }
     };
 
-    [[nodiscard]] std::uint64_t bytes(const Action& action) const {
-        return static_cast<std::uint64_t>(action.block.count) * bytes_per_element_;
-    }
+    struct PlanInBytes {
+        const Plan* plan = nullptr;
+        std::uint64_t bytes_per_element = 1;
 
-    Ready& of(ActionKind kind) {
+        [[nodiscard]] const Action& action(std::uint32_t index) const { return plan->actions()[index]; }
+        [[nodiscard]] ActionKind kind_of(std::uint32_t index) const { return action(index).kind; }
+        [[nodiscard]] std::uint32_t step_of(std::uint32_t index) const { return action(index).step; }
+        [[nodiscard]] Rank peer_of(std::uint32_t index) const { return action(index).peer; }
+        [[nodiscard]] bool is_inside(std::uint32_t index) const { return action(index).inside; }
+        [[nodiscard]] std::uint64_t bytes_of(std::uint32_t index) const {
+            return static_cast<std::uint64_t>(action(index).block.count) * bytes_per_element;
+        }
+        [[nodiscard]] std::uint32_t next_to_peer(std::uint32_t transfer) const { return plan->next_to_peer(transfer); }
+        [[nodiscard]] auto dependents(std::uint32_t index) const { return plan->dependents(index); }
+    };
+
+    // For the rules.
+    [[nodiscard]] const FlightLimits& limits() const { return limits_; }
+    [[nodiscard]] const PlanInBytes& plan() const { return plan_; }
+    std::uint32_t& waits(std::uint32_t index) { return waits_for_[index]; }
+    std::uint32_t& left() { return incomplete_; }
+    std::uint32_t& earliest() { return earliest_; }
+    Ready& ready(ActionKind kind) {
         if (kind == ActionKind::receive) return receives_;
         return kind == ActionKind::send ? sends_ : local_;
     }
 
-    void make_ready(std::uint32_t index) {
-        auto& queue = of(plan_->actions()[index].kind).queue;
-        queue.push_back(index);
-        std::push_heap(queue.begin(), queue.end(), std::greater<>());
-    }
-
-    void satisfy(std::uint32_t index) {
-        const std::uint32_t conditions = --waits_for_[index];
-        if (conditions == 0) make_ready(index);
-        if (conditions == claimed) [[unlikely]] {
-            ++local_.under_way;
-            complete(index);
-        }
-    }
-
-    std::uint32_t take(Ready& ready, std::uint32_t limit) {
-        if (ready.queue.empty()) return Action::none;
-        if (is_crowded(ready, limit) && !in_earliest_step(ready.queue.front())) {
-            return Action::none;
-        }
-        const std::uint32_t index = pop(ready);
-        const std::uint32_t follower = plan_->next_to_peer(index);
-        if (follower != Action::none) satisfy(follower);
-        return index;
-    }
-
-    std::uint32_t pop(Ready& ready) {
-        const std::uint32_t index = ready.queue.front();
-        std::pop_heap(ready.queue.begin(), ready.queue.end(), std::greater<>());
-        ready.queue.pop_back();
-        const Action& action = plan_->actions()[index];
-        ready.peer = ready.under_way == 0 || ready.peer == action.peer ? action.peer : no_rank;
-        ++ready.under_way;
-        return index;
-    }
-
-    /// Should the next transfer of this direction wait until some complete?
-    [[nodiscard]] bool is_crowded(const Ready& ready, std::uint32_t limit) const {
-        if (ready.under_way >= limit) return true;
-        const Action& next = plan_->actions()[ready.queue.front()];
-        return ready.under_way > 0 && next.peer != ready.peer && bytes(next) > limits_.competing_bytes && !next.inside;
-    }
-
-    bool in_earliest_step(std::uint32_t index) {
-        earliest_ = first_incomplete();
-        return plan_->actions()[index].step == plan_->actions()[earliest_].step;
-    }
-
     FlightLimits limits_;
-    const Plan* plan_ = nullptr;
-    std::uint64_t bytes_per_element_ = 1;
+    PlanInBytes plan_;
     std::vector<std::uint32_t> waits_for_;
     Ready receives_, sends_, local_;
     std::uint32_t incomplete_ = 0;
-    std::uint32_t earliest_ = 0;  // all before it have completed
+    std::uint32_t earliest_ = 0;
 };
 
 }  // namespace rondo

@@ -34,7 +34,7 @@ struct CostModel {
     /// it has answered; their sends complete with their receives.
     Count eager = no_eager_limit;
     double rendezvous = 0;  ///< of question and answer together
-    /// Messages between nodes share lanes as fluids do (shared_wire.hpp), where else one at a time takes each; and
+    /// Messages between nodes share lanes as fluids do (shared_wires.hpp), where else one at a time takes each; and
     /// sends up to the eager limit are buffered: they complete at once. Nearer to real networks, but slower to compute.
     /// Overlapped runs only.
     bool fluid = false;

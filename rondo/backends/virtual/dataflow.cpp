@@ -28,15 +28,14 @@ struct Contents {
 
 /// What a transfer is about, besides its times.
 struct Transit {
-    std::uint32_t counterpart = Action::none;  // once both are there
-    Data data;                                 // of a send until then, then of the receive
+    Data data;  // of a send until it has arrived, then of its receive
     bool buffered = false;
     double left = 0;  // a send: when its first byte left
 };
 
 /// Posted, and not met: of one kind only.
 struct Channel {
-    std::deque<std::uint32_t> sends, receives;
+    std::deque<std::uint32_t> sends, receives;  // each by its number on its rank
 };
 
 class Dataflow {
@@ -45,12 +44,14 @@ class Dataflow {
         : problem_(problem), options_(options), random_(options.seed) {
         outcome_.ranks.resize(static_cast<std::size_t>(problem.facts.size));
         contents_.reserve(outcome_.ranks.size());
-        time_.reserve(problem.facts.size, problem.facts.placement);
+        plans_.reserve(outcome_.ranks.size());
+        time_.reserve(problem.facts.size, problem.facts.placement, options.limits);
         for (Rank rank = 0; rank < problem.facts.size; ++rank) {
             const auto call = problem.call(rank);
             Plan plan = Plan::of(*call, problem.algorithm);
             if (options.alter) plan = options.alter(rank, std::move(plan));
-            time_.add(std::move(plan), options.limits);
+            time_.add(plan);
+            plans_.push_back(std::move(plan));
             contents_.push_back({problem.memory(rank), {}});
         }
         transits_.resize(time_.actions());
@@ -61,8 +62,7 @@ class Dataflow {
         for (const auto& [ends, channel] : channels_) {
             if (channel.sends.empty()) continue;
             const auto from = static_cast<Rank>(ends >> 32);
-            const std::uint32_t lone = channel.sends.front();
-            throw Error(where(from, time_.owner(lone).plan, time_.action(lone)) + "nobody receives this");
+            throw Error(where({from, channel.sends.front()}) + "nobody receives this");
         }
         std::vector<Memory> memories;
         memories.reserve(contents_.size());
@@ -73,120 +73,130 @@ class Dataflow {
 
     // For VirtualTime.
 
-    void start(VirtualRank& state, const Action& action, std::uint32_t index) {
-        const Rank rank = time_.rank_of(index);
+    void start(const Site& site) {
         try {
-            start_on(rank, state, action, index);
+            start_on(site, action(site));
         } catch (const Error& error) {
-            throw Error(where(rank, state.plan, action) + error.what());
+            throw Error(where(site) + error.what());
         }
     }
 
-    void complete(const VirtualRank& state, const Action& action, std::uint32_t index) {
-        const Rank rank = time_.rank_of(index);
+    void complete(const Site& site) {
         try {
-            finish(rank, state.plan, action, index);
+            finish(site, plans_[static_cast<std::size_t>(site.rank)], action(site));
         } catch (const Error& error) {
-            throw Error(where(rank, state.plan, action) + error.what());
+            throw Error(where(site) + error.what());
         }
-        counts(rank).time = time_.now();
+        counts(site.rank).time = time_.now();
     }
 
     /// Matches in the order in which ranks post, whatever order their plans should have.
-    std::uint32_t post(const VirtualRank& state, const Action& action, std::uint32_t index) {
-        const Rank rank = time_.rank_of(state);
-        const bool sends = action.kind == ActionKind::send;
-        const auto [from, to] = sends ? std::pair(rank, action.peer) : std::pair(action.peer, rank);
+    std::uint32_t post(const Site& site) {
+        const Rank rank = site.rank, peer = action(site).peer;
+        const bool sends = action(site).kind == ActionKind::send;
+        const auto [from, to] = sends ? std::pair(rank, peer) : std::pair(peer, rank);
         Channel& channel = channels_[std::uint64_t(from) << 32 | std::uint64_t(to)];
-        (sends ? channel.sends : channel.receives).push_back(index);
+        (sends ? channel.sends : channel.receives).push_back(site.own);
         if (channel.sends.empty() || channel.receives.empty()) return Action::none;
-        match(from, channel.sends.front(), to, channel.receives.front());
+        match({from, channel.sends.front()}, {to, channel.receives.front()});
         channel.sends.pop_front();
         channel.receives.pop_front();
-        return counterpart(index);
+        return counterpart(site);
     }
-    [[nodiscard]] std::uint32_t counterpart(std::uint32_t index) const { return transits_[index].counterpart; }
-    [[nodiscard]] bool asks(std::uint32_t index, bool is_long) const { return is_long || !transits_[index].buffered; }
-    void left(std::uint32_t index, double time) { transits_[index].left = time; }
-    void arrived(std::uint32_t sent, std::uint32_t received, double time) {
-        Transit& message = transits_[sent];
+    [[nodiscard]] std::uint32_t counterpart(const Site& site) const { return time_.progress(site).counterpart; }
+    [[nodiscard]] bool asks(const Site& site, bool is_long) const { return is_long || !transit(site).buffered; }
+    void left(const Site& site, double time) { transit(site).left = time; }
+    void arrived(const Site& sent, const Site& received, double time) {
+        Transit& message = transit(sent);
         if (options_.observer != nullptr) {
-            options_.observer->message({.from = time_.rank_of(sent),
-                                        .to = time_.rank_of(received),
-                                        .source = time_.action(sent).block,
-                                        .target = time_.action(received).block,
-                                        .step_from = time_.action(sent).step,
-                                        .step_to = time_.action(received).step,
+            options_.observer->message({.from = sent.rank,
+                                        .to = received.rank,
+                                        .source = action(sent).block,
+                                        .target = action(received).block,
+                                        .step_from = action(sent).step,
+                                        .step_to = action(received).step,
                                         .start = message.left,
                                         .end = time,
                                         .data = message.data});
         }
-        transits_[received].data = std::exchange(message.data, {});
-        ++counts(time_.rank_of(received)).received;
+        transit(received).data = std::exchange(message.data, {});
+        ++counts(received.rank).received;
     }
     [[nodiscard]] double delay() { return random() ? std::exponential_distribution<double>(1.0)(random_) : 0.0; }
+    [[nodiscard]] std::string where(const Site& site) const {
+        return virtual_machine::where(site.rank, plans_[static_cast<std::size_t>(site.rank)], action(site));
+    }
 
   private:
     Contents& contents(Rank rank) { return contents_[static_cast<std::size_t>(rank)]; }
     RankCounts& counts(Rank rank) { return outcome_.ranks[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] const Action& action(const Site& site) const {
+        return plans_[static_cast<std::size_t>(site.rank)].actions()[site.own];
+    }
+    Transit& transit(const Site& site) { return transits_[time_.index_of(site)]; }
+    [[nodiscard]] const Transit& transit(const Site& site) const { return transits_[time_.index_of(site)]; }
     [[nodiscard]] bool random() const { return options_.seed != 0; }
 
-    void start_on(Rank rank, VirtualRank& state, const Action& action, std::uint32_t index) {
+    void start_on(const Site& site, const Action& action) {
+        const Rank rank = site.rank;
+        const Plan& plan = plans_[static_cast<std::size_t>(rank)];
         switch (action.kind) {
             case ActionKind::receive:
                 begin_write(rank, action.block);
-                time_.post_receive(state, action, index, *this);
+                time_.post_receive(site, *this);
                 break;
-            case ActionKind::send: start_send(rank, state, action, index); break;
+            case ActionKind::send: start_send(site, action); break;
             case ActionKind::combine: {
                 begin_read(rank, action.block);
-                const Block& right = state.plan.local_work(action).right;
+                const Block& right = plan.local_work(action).right;
                 if (!(right == action.block)) begin_read(rank, right);
-                time_.work(state, time_.seconds_of_combine(action.block), delay(), index);
+                time_.work(site, time_.seconds_of(time_.action(site)), delay());
                 break;
             }
             case ActionKind::copy:
-                begin_read(rank, state.plan.pieces(action).from(action.block).bounds());
-                time_.work(state, 0, delay(), index);
+                begin_read(rank, plan.pieces(action).from(action.block).bounds());
+                time_.work(site, 0, delay());
                 break;
         }
     }
 
-    void start_send(Rank rank, VirtualRank& state, const Action& action, std::uint32_t index) {
-        begin_read(rank, action.block);
-        ++counts(rank).sent;
-        counts(rank).volume += action.block.count;
-        Transit& message = transits_[index];
-        message.data = contents(rank).memory.read(action.block);
+    void start_send(const Site& site, const Action& action) {
+        begin_read(site.rank, action.block);
+        ++counts(site.rank).sent;
+        counts(site.rank).volume += action.block.count;
+        Transit& message = transit(site);
+        message.data = contents(site.rank).memory.read(action.block);
         message.buffered = !options_.synchronous && (!random() || std::bernoulli_distribution()(random_));
-        time_.post_send(state, action, index, *this);
+        time_.post_send(site, *this);
     }
 
-    void match(Rank from, std::uint32_t sent, Rank to, std::uint32_t received) {
-        const Block source = time_.action(sent).block;
-        const Block target = time_.action(received).block;
+    void match(const Site& sent, const Site& received) {
+        const Block source = action(sent).block, target = action(received).block;
         if (source.count != target.count) {
-            throw Error("rank " + std::to_string(from) + " sends " + to_string(source) + ", rank " +
-                        std::to_string(to) + " receives " + to_string(target) + ": the counts differ");
+            throw Error("rank " + std::to_string(sent.rank) + " sends " + to_string(source) + ", rank " +
+                        std::to_string(received.rank) + " receives " + to_string(target) + ": the counts differ");
         }
-        transits_[sent].counterpart = received;
-        transits_[received].counterpart = sent;
+        time_.progress(sent).counterpart = received.own;
+        time_.progress(received).counterpart = sent.own;
     }
 
-    void finish(Rank rank, const Plan& plan, const Action& action, std::uint32_t index) {
+    void finish(const Site& site, const Plan& plan, const Action& action) {
+        const Rank rank = site.rank;
         Memory& memory = contents(rank).memory;
         switch (action.kind) {
             case ActionKind::receive:
                 end_write(rank, action.block);
-                memory.write(action.block, std::exchange(transits_[index].data, {}));
+                memory.write(action.block, std::exchange(transit(site).data, {}));
                 break;
             case ActionKind::send: end_read(rank, action.block); break;
-            case ActionKind::combine: finish_combine(rank, action, plan.local_work(action)); break;
+            case ActionKind::combine:
+                finish_combine(rank, action, plan.local_work(action), time_.seconds_of(time_.action(site)));
+                break;
             case ActionKind::copy: finish_copy(rank, action, plan.local_work(action), plan.pieces(action)); break;
         }
     }
 
-    void finish_combine(Rank rank, const Action& action, const LocalWork& work) {
+    void finish_combine(Rank rank, const Action& action, const LocalWork& work, double seconds) {
         Memory& memory = contents(rank).memory;
         end_read(rank, action.block);
         if (!(work.right == action.block)) end_read(rank, work.right);
@@ -196,7 +206,7 @@ class Dataflow {
                      combined(memory.read(action.block), memory.read(work.right), problem_.facts.op.commutative));
         ++counts(rank).operations;
         counts(rank).combined += work.into.count;
-        observe(rank, action, work, time_.now() - time_.seconds_of_combine(work.into));
+        observe(rank, action, work, time_.now() - seconds);
     }
 
     void finish_copy(Rank rank, const Action& action, const LocalWork& work, const Pieces& pieces) {
@@ -250,6 +260,7 @@ class Dataflow {
     const DataflowOptions& options_;
     std::mt19937_64 random_;
     VirtualTime time_;
+    std::vector<Plan> plans_;         // by rank
     std::vector<Contents> contents_;  // by rank
     std::vector<Transit> transits_;   // by action
     std::unordered_map<std::uint64_t, Channel> channels_;

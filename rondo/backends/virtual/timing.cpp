@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/backends/virtual/timing.hpp"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -10,69 +9,109 @@
 namespace rondo::virtual_machine {
 namespace {
 
-/// One end of a message.
-struct End {
-    Rank from, to;
-    std::uint32_t action;
+constexpr std::uint32_t none = Action::none;
+
+/// Where a rank speaks to another one.
+struct Edge {
+    Rank peer;
+    std::uint32_t number;  ///< of the peer among the rank's
 };
 
-/// Sorts by a rank of less than `ranks`; equal ones keep their order.
-void sort_by(Rank End::* key, std::vector<End>& ends, std::size_t ranks) {
-    std::vector<std::uint32_t> next(ranks + 1);
-    for (const End& end : ends) ++next[static_cast<std::size_t>(end.*key) + 1];
-    for (std::size_t rank = 1; rank <= ranks; ++rank) next[rank] += next[rank - 1];
-    std::vector<End> sorted(ends.size());
-    for (const End& end : ends) sorted[next[static_cast<std::size_t>(end.*key)]++] = end;
-    ends.swap(sorted);
-}
+/// Those of each rank to the others, by peer; and those of others to each rank, by rank.
+class Edges {
+  public:
+    explicit Edges(const VirtualTime& time) : first_(static_cast<std::size_t>(time.size()) + 1) {
+        for (Rank rank = 0; rank < time.size(); ++rank) {
+            for (const Rank peer : time.peers_of(rank)) ++first_[static_cast<std::size_t>(peer) + 1];
+        }
+        for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+        to_.resize(first_.back());
+        auto next = first_;
+        for (Rank rank = 0; rank < time.size(); ++rank) {
+            std::uint32_t number = 0;
+            for (const Rank peer : time.peers_of(rank)) to_[next[static_cast<std::size_t>(peer)]++] = {rank, number++};
+        }
+    }
+
+    [[nodiscard]] std::span<const Edge> to(Rank rank) const {
+        const std::size_t first = first_[static_cast<std::size_t>(rank)];
+        return {to_.data() + first, first_[static_cast<std::size_t>(rank) + 1] - first};
+    }
+
+  private:
+    std::vector<std::size_t> first_;
+    std::vector<Edge> to_;
+};
 
 }  // namespace
-
 std::optional<Timing> Timing::of(const Problem& problem, const FlightLimits& limits, Count most,
                                  const Deadline& deadline) {
     Timing timing;
-    timing.time_.reserve(problem.facts.size, problem.facts.placement);
+    timing.time_.reserve(problem.facts.size, problem.facts.placement, limits);
     timing.time_.keep(deadline);
     for (Rank rank = 0; rank < problem.facts.size; ++rank) {
         deadline.check();
         const auto call = problem.call(rank);
-        Plan plan = Plan::of(*call, problem.algorithm);
+        const Plan plan = Plan::of(*call, problem.algorithm);
         for (const Action& action : plan.actions()) timing.messages_ += action.kind == ActionKind::send ? 1 : 0;
         if (timing.messages_ > most) return std::nullopt;
-        timing.time_.add(std::move(plan), limits);
+        timing.time_.add(plan);
     }
-    timing.match();
+    if (const auto lone = timing.match()) {
+        const auto call = problem.call(lone->rank);
+        const Plan plan = Plan::of(*call, problem.algorithm);
+        throw Error(virtual_machine::where(lone->rank, plan, plan.actions()[lone->own]) +
+                    "has no counterpart of the same count");
+    }
     return timing;
 }
 
-void Timing::match() {
-    std::vector<End> sends, receives;
-    sends.reserve(static_cast<std::size_t>(messages_));
-    receives.reserve(static_cast<std::size_t>(messages_));
-    for (std::uint32_t index = 0; index < time_.actions(); ++index) {
-        const Action& action = time_.action(index);
-        const Rank rank = time_.rank_of(index);
-        if (action.kind == ActionKind::send) sends.push_back({rank, action.peer, index});
-        if (action.kind == ActionKind::receive) receives.push_back({action.peer, rank, index});
-    }
-    const auto ranks = static_cast<std::size_t>(time_.size());
-    // In the order in which MPI matches: by sender, receiver and position among their messages.
-    sort_by(&End::to, sends, ranks);
-    sort_by(&End::from, sends, ranks);
-    sort_by(&End::from, receives, ranks);
-    counterpart_.resize(time_.actions());
-    for (std::size_t i = 0; i < std::max(sends.size(), receives.size()); ++i) {
-        const bool paired = i < sends.size() && i < receives.size() && sends[i].from == receives[i].from &&
-                            sends[i].to == receives[i].to &&
-                            time_.action(sends[i].action).block.count == time_.action(receives[i].action).block.count;
-        if (!paired) {
-            const std::uint32_t lone = i < sends.size() ? sends[i].action : receives[i].action;
-            throw Error(where(time_.rank_of(lone), time_.owner(lone).plan, time_.action(lone)) +
-                        "has no counterpart of the same count");
+/// In the order in which MPI matches: by sender, receiver and position among their messages.
+std::optional<Site> Timing::match() {
+    const Edges edges(time_);
+    std::vector<std::uint32_t> number_of(static_cast<std::size_t>(time_.size()), none);  // of each peer of a rank
+    for (Rank rank = 0; rank < time_.size(); ++rank) {
+        const PlanShape& shape = *time_.at(rank).shape;
+        const auto peers = time_.peers_of(rank);
+        for (std::uint32_t number = 0; number < peers.size(); ++number) {
+            number_of[static_cast<std::size_t>(peers[number])] = number;
         }
-        counterpart_[sends[i].action] = receives[i].action;
-        counterpart_[receives[i].action] = sends[i].action;
+        for (const Edge& from : edges.to(rank)) {
+            const std::uint32_t own = std::exchange(number_of[static_cast<std::size_t>(from.peer)], none);
+            const std::uint32_t sent = time_.at(from.peer).shape->first_send[from.number];
+            const std::uint32_t received = own == none ? none : shape.first_receive[own];
+            if (const auto lone = match_from(from.peer, sent, rank, received)) return lone;
+        }
+        for (std::uint32_t number = 0; number < peers.size(); ++number) {
+            if (std::exchange(number_of[static_cast<std::size_t>(peers[number])], none) == none) continue;
+            const std::uint32_t received = shape.first_receive[number];
+            return Site{rank, received != none ? received : shape.first_send[number]};
+        }
     }
+    return std::nullopt;
+}
+
+std::optional<Site> Timing::match_from(Rank from, std::uint32_t sent, Rank to, std::uint32_t received) {
+    const auto &sends = time_.at(from).shape->actions, &receives = time_.at(to).shape->actions;
+    while (sent != none || received != none) {
+        if (sent == none) return Site{to, received};
+        if (received == none || sends[sent].count != receives[received].count) return Site{from, sent};
+        time_.progress({from, sent}).counterpart = received;
+        time_.progress({to, received}).counterpart = sent;
+        sent = sends[sent].next_to_peer;
+        received = receives[received].next_to_peer;
+    }
+    return std::nullopt;
+}
+
+std::string Timing::where(const Site& site) const {
+    const ShapedAction& action = time_.action(site);
+    std::string text = "rank " + std::to_string(site.rank) + ", step " + std::to_string(action.step);
+    if (action.is_transfer()) {
+        text += action.kind == ActionKind::send ? " (send to " : " (receive from ";
+        text += std::to_string(time_.peer(site)) + ")";
+    }
+    return text + ": ";
 }
 
 double Timing::time(const CostModel& costs, Count element_bytes, std::span<const double> ready) {
@@ -89,34 +128,35 @@ class Timing::Witness {
         for (Rank rank = 0; rank < ranks; ++rank) latest_.push_back({rank, rank});
     }
 
-    void start(VirtualRank& state, const Action& action, std::uint32_t index) {
-        Latest& latest = latest_[static_cast<std::size_t>(time_.rank_of(state))];
+    void start(const Site& site) {
+        Latest& latest = latest_[static_cast<std::size_t>(site.rank)];
         // It waits for its rank's processor, or else it could not start before what has just completed.
-        if (state.processor_free <= time_.now()) latest.on_processor = latest.completed;
-        due_to_[index] = latest.on_processor;
-        timing_.start_on(state, action, index, *this);
+        if (time_.at(site.rank).processor_free <= time_.now()) latest.on_processor = latest.completed;
+        due_to(site) = latest.on_processor;
+        timing_.start_on(site, *this);
     }
-    void complete(const VirtualRank& state, const Action& /*action*/, std::uint32_t index) {
-        const auto rank = static_cast<std::size_t>(time_.rank_of(state));
-        latest_[rank].completed = due_to_[index];
-        finishes_[rank] = {time_.now(), due_to_[index]};
+    void complete(const Site& site) {
+        const auto rank = static_cast<std::size_t>(site.rank);
+        latest_[rank].completed = due_to(site);
+        finishes_[rank] = {time_.now(), due_to(site)};
     }
-    void arrived(std::uint32_t sent, std::uint32_t received, double time) {
-        if (time > time_.posted_at(received)) due_to_[received] = due_to_[sent];
+    void arrived(const Site& sent, const Site& received, double time) {
+        if (time > time_.posted_at(received)) due_to(received) = due_to(sent);
     }
-    [[nodiscard]] std::uint32_t post(const VirtualRank& state, const Action& action, std::uint32_t index) const {
-        return timing_.post(state, action, index);
-    }
-    [[nodiscard]] std::uint32_t counterpart(std::uint32_t index) const { return timing_.counterpart(index); }
-    [[nodiscard]] static bool asks(std::uint32_t index, bool is_long) { return Timing::asks(index, is_long); }
-    void left(std::uint32_t /*index*/, double /*time*/) const {}
+    [[nodiscard]] std::uint32_t post(const Site& site) const { return timing_.post(site); }
+    [[nodiscard]] std::uint32_t counterpart(const Site& site) const { return timing_.counterpart(site); }
+    [[nodiscard]] static bool asks(const Site& site, bool is_long) { return Timing::asks(site, is_long); }
+    void left(const Site& /*site*/, double /*time*/) const {}
     [[nodiscard]] static double delay() { return 0; }
+    [[nodiscard]] std::string where(const Site& site) const { return timing_.where(site); }
 
   private:
     /// What a rank completed last and what its processor did last: due to whom.
     struct Latest {
         Rank completed, on_processor;
     };
+
+    Rank& due_to(const Site& site) { return due_to_[time_.index_of(site)]; }
 
     Timing& timing_;
     VirtualTime& time_;
@@ -138,17 +178,16 @@ std::vector<Timing::Finish> Timing::finishes(const CostModel& costs, Count eleme
     return finishes;
 }
 
-void Timing::start(VirtualRank& state, const Action& action, std::uint32_t index) {
-    start_on(state, action, index, *this);
-}
+void Timing::start(const Site& site) { start_on(site, *this); }
 
 template <class Runner>
-void Timing::start_on(VirtualRank& state, const Action& action, std::uint32_t index, Runner& runner) {
+void Timing::start_on(const Site& site, Runner& runner) {
+    const ShapedAction& action = time_.action(site);
     switch (action.kind) {
-        case ActionKind::receive: time_.post_receive(state, action, index, runner); break;
-        case ActionKind::send: time_.post_send(state, action, index, runner); break;
-        case ActionKind::combine: time_.work(state, time_.seconds_of_combine(action.block), 0, index); break;
-        case ActionKind::copy: time_.work(state, 0, 0, index); break;
+        case ActionKind::receive: time_.post_receive(site, runner); break;
+        case ActionKind::send: time_.post_send(site, runner); break;
+        case ActionKind::combine: time_.work(site, time_.seconds_of(action), 0); break;
+        case ActionKind::copy: time_.work(site, 0, 0); break;
     }
 }
 

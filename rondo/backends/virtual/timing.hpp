@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "rondo/backends/virtual/virtual_time.hpp"
@@ -48,27 +49,27 @@ class Timing {
     class Witness;
 
     Timing() = default;
-    void match();
+    /// The message that has no counterpart of the same count, if there is one.
+    std::optional<Site> match();
+    std::optional<Site> match_from(Rank from, std::uint32_t sent, Rank to, std::uint32_t received);
     template <class Runner>
-    void start_on(VirtualRank& state, const Action& action, std::uint32_t index, Runner& runner);
+    void start_on(const Site& site, Runner& runner);
 
     // For VirtualTime. Messages are buffered, but for the long ones of which the costs say otherwise.
-    void start(VirtualRank& state, const Action& action, std::uint32_t index);
-    void complete(const VirtualRank& /*state*/, const Action& /*action*/, std::uint32_t /*index*/) const {}
-    [[nodiscard]] std::uint32_t post(const VirtualRank& /*state*/, const Action& /*action*/,
-                                     std::uint32_t index) const {
-        return counterpart(index);
+    void start(const Site& site);
+    void complete(const Site& /*site*/) const {}
+    [[nodiscard]] std::uint32_t post(const Site& site) const { return counterpart(site); }
+    [[nodiscard]] std::uint32_t counterpart(const Site& site) const {
+        const std::uint32_t own = time_.progress(site).counterpart;
+        return time_.is_posted({time_.peer(site), own}) ? own : Action::none;
     }
-    [[nodiscard]] std::uint32_t counterpart(std::uint32_t index) const {
-        return time_.is_posted(counterpart_[index]) ? counterpart_[index] : Action::none;
-    }
-    [[nodiscard]] static bool asks(std::uint32_t /*index*/, bool is_long) { return is_long; }
-    void left(std::uint32_t /*index*/, double /*time*/) const {}
-    void arrived(std::uint32_t /*sent*/, std::uint32_t /*received*/, double /*time*/) const {}
+    [[nodiscard]] static bool asks(const Site& /*site*/, bool is_long) { return is_long; }
+    void left(const Site& /*site*/, double /*time*/) const {}
+    void arrived(const Site& /*sent*/, const Site& /*received*/, double /*time*/) const {}
     [[nodiscard]] static double delay() { return 0; }
+    [[nodiscard]] std::string where(const Site& site) const;
 
     VirtualTime time_;
-    std::vector<std::uint32_t> counterpart_;  // the receive of a send, and the reverse
     Count messages_ = 0;
 };
 

@@ -6,9 +6,7 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <span>
 #include <string>
@@ -16,43 +14,32 @@
 #include <vector>
 
 #include "rondo/backends/virtual/deadline.hpp"
+#include "rondo/backends/virtual/event_queue.hpp"
 #include "rondo/backends/virtual/problem.hpp"
-#include "rondo/backends/virtual/shared_wire.hpp"
+#include "rondo/backends/virtual/rank_board.hpp"
+#include "rondo/backends/virtual/shared_wires.hpp"
 #include "rondo/core/error.hpp"
-#include "rondo/core/scoreboard.hpp"
 
 namespace rondo::virtual_machine {
 
-/// When it is idle again, in each direction.
-struct Wire {
-    double egress_free = 0, ingress_free = 0;
-    double ingress_from = 0;  ///< since when it has been busy, when it was last
-};
-
-struct VirtualRank {
-    Plan plan;
-    std::uint32_t first;  ///< action of the rank, in the numbering of all actions
-    Scoreboard scoreboard;
-    Rank node;
-    Wire wire = {};  ///< its own
-    double processor_free = 0;
-};
-
 /// A runner of plans, which run() tells what happens, has:
-///     start(state, action, index)     an action starts: it is to call one of post_receive, post_send and work
-///     complete(state, action, index)
-///     post(state, action, index)      its transfer is there: the counterpart, if that is there too, else Action::none
-///     counterpart(index)              the same, later
-///     asks(index, is_long)            does a send wait until its receiver has answered?
-///     left(index, time)               the first byte of a send
+///     start(site)         an action starts: it is to call one of post_receive, post_send and work
+///     complete(site)
+///     post(site)          its transfer is there: the counterpart's number on the peer, if that is there too, else
+///                         Action::none
+///     counterpart(site)   the same, later
+///     asks(site, is_long) does a send wait until its receiver has answered?
+///     left(site, time)    the first byte of a send
 ///     arrived(send, receive, time)    the last byte
-///     delay()                         added to what takes time
-/// Indices are among all actions.
+///     delay()             added to what takes time
+///     where(site)         for errors, with a colon behind it
 class VirtualTime {
   public:
     /// Where the ranks that are added from now on are; nullptr: each is a node of its own.
-    void reserve(Rank ranks, const Placement* placement) {
+    void reserve(Rank ranks, const Placement* placement, const FlightLimits& limits) {
         ranks_.reserve(static_cast<std::size_t>(ranks));
+        expected_ = ranks;
+        limits_ = limits;
         placement_ = placement != nullptr && placement->most_on_node() > 1 ? placement : nullptr;
         has_nodes_ = placement_ != nullptr;
         nodes_ = has_nodes_ ? placement_->nodes() : ranks;
@@ -60,11 +47,17 @@ class VirtualTime {
     /// Of runs; they throw Error when it has passed.
     void keep(const Deadline& deadline) { deadline_ = deadline; }
     /// The next rank.
-    void add(Plan plan, const FlightLimits& limits) {
-        const auto first = static_cast<std::uint32_t>(rank_of_.size());
-        rank_of_.resize(rank_of_.size() + plan.actions().size(), size());
-        ranks_.push_back(
-            {std::move(plan), first, Scoreboard(limits), has_nodes_ ? placement_->place(size()).node : size()});
+    void add(const Plan& plan) {
+        const Rank node = node_of(size());
+        VirtualRank& state = ranks_.emplace_back();
+        state.first = actions();
+        state.first_peer = static_cast<std::uint32_t>(peers_.size());
+        state.first_word = words_;
+        state.node = node;
+        state.shape = &shapes_.of(plan, expected_, peers_, [&](Rank peer) { return node_of(peer) == node; });
+        if (Count{actions()} + state.shape->size() > most_actions) throw Error("more actions than can be numbered");
+        progress_.resize(progress_.size() + state.shape->size());
+        words_ += static_cast<std::uint32_t>(ready_kinds) * state.shape->words;
     }
 
     /// Runs all plans from the start. Returns when the last action has completed; throws Error for a deadlock.
@@ -72,98 +65,114 @@ class VirtualTime {
     template <class Runner>
     double run(const CostModel& costs, Count element_bytes, Runner& runner, std::span<const double> ready = {}) {
         begin(costs, element_bytes, ready);
-        for (VirtualRank& state : ranks_) {
-            const double time = state.processor_free;
-            if (time > 0) schedule(time, static_cast<std::uint32_t>(rank_of(state)) | comes);
-            else start_actions(state, runner);
+        for (Rank rank = 0; rank < size(); ++rank) {
+            const double time = at(rank).processor_free;
+            if (time > 0) schedule(time, static_cast<std::uint32_t>(rank), comes);
+            else start_actions(rank, runner);
         }
         for (std::uint32_t taken = 1; !events_.empty(); ++taken) {
             if (taken % events_between_looks == 0) [[unlikely]]
                 deadline_.check();
-            const std::uint32_t index = next_event();
-            if (index > index_bits) [[unlikely]] {
-                go_on(index, runner);
+            const Event event = events_.pop();
+            now_ = event.time();
+            if (event.what > own_bits) [[unlikely]] {
+                go_on(event, runner);
                 continue;
             }
-            VirtualRank& state = owner(index);
-            const std::uint32_t own = index - state.first;
-            runner.complete(state, state.plan.actions()[own], index);
-            state.scoreboard.complete(own);
-            start_actions(state, runner);
+            const Site site{static_cast<Rank>(event.who), event.what};
+            runner.complete(site);
+            board(site.rank).complete(site.own);
+            start_actions(site.rank, runner);
         }
-        for (const VirtualRank& state : ranks_) {
-            if (state.scoreboard.done()) continue;
-            throw Error(where(rank_of(state), state.plan, state.plan.actions()[state.scoreboard.first_incomplete()]) +
-                        "deadlock: never completes");
+        for (Rank rank = 0; rank < size(); ++rank) {
+            if (at(rank).incomplete == 0) continue;
+            throw Error(runner.where(Site{rank, board(rank).first_incomplete()}) + "deadlock: never completes");
         }
         return now_;
     }
 
     // What a runner starts now. It completes later, transfers in their time.
 
-    void work(VirtualRank& state, double seconds, double delay, std::uint32_t index) {
-        state.processor_free += seconds;
-        schedule(state.processor_free + delay, index);
+    void work(const Site& site, double seconds, double delay) {
+        double& processor_free = at(site.rank).processor_free;
+        processor_free += seconds;
+        schedule(processor_free + delay, site);
     }
 
     template <class Runner>
-    void post_receive(VirtualRank& state, const Action& action, std::uint32_t index, Runner& runner) {
-        const Link& link = link_between(state, action.peer);
-        ready_[index] = state.processor_free += link.overhead;
-        const std::uint32_t sent = runner.post(state, action, index);
-        if (sent != Action::none) meet(link, bytes(action.block), state, sent, index, runner);
+    void post_receive(const Site& site, Runner& runner) {
+        const ShapedAction& own = action(site);
+        const Link& link = link_of(own);
+        ready_at(site) = at(site.rank).processor_free += link.overhead;
+        const std::uint32_t sent = runner.post(site);
+        if (sent != Action::none) meet(link, bytes(own), {peer(site), sent}, site, runner);
     }
 
     template <class Runner>
-    void post_send(VirtualRank& state, const Action& action, std::uint32_t index, Runner& runner) {
-        const Link& link = link_between(state, action.peer);
-        const double length = bytes(action.block);
-        const double ready = ready_[index] = state.processor_free += link.overhead;
-        if (!runner.asks(index, length > link.eager)) {
-            if (link.pooled && ready > now_) leave_at(ready, index);
-            else leave(state, link, length, index, runner);
+    void post_send(const Site& site, Runner& runner) {
+        const ShapedAction& own = action(site);
+        const Link& link = link_of(own);
+        const double length = bytes(own);
+        const double ready = ready_at(site) = at(site.rank).processor_free += link.overhead;
+        if (!runner.asks(site, length > link.eager)) {
+            if (link.pooled && ready > now_) leave_at(ready, site);
+            else leave(link, length, site, runner);
         }
-        const std::uint32_t received = runner.post(state, action, index);
-        if (received != Action::none) meet(link, length, at(action.peer), index, received, runner);
+        const std::uint32_t received = runner.post(site);
+        if (received != Action::none) meet(link, length, site, {peer(site), received}, runner);
     }
 
     /// Of a transfer, in this run.
-    [[nodiscard]] bool is_posted(std::uint32_t index) const { return ready_[index] != not_posted; }
+    [[nodiscard]] bool is_posted(const Site& site) const { return progress(site).ready != not_posted; }
     /// When a receive that is posted was.
-    [[nodiscard]] double posted_at(std::uint32_t receive) const { return ready_[receive]; }
+    [[nodiscard]] double posted_at(const Site& receive) const { return progress(receive).ready; }
     [[nodiscard]] double now() const { return now_; }
-    [[nodiscard]] double seconds_of_combine(const Block& block) const { return gamma_ * bytes(block); }
+    /// That a combine takes.
+    [[nodiscard]] double seconds_of(const ShapedAction& combine) const { return gamma_ * bytes(combine); }
     [[nodiscard]] Rank size() const { return static_cast<Rank>(ranks_.size()); }
-    [[nodiscard]] std::uint32_t actions() const { return static_cast<std::uint32_t>(rank_of_.size()); }
+    [[nodiscard]] std::uint32_t actions() const { return static_cast<std::uint32_t>(progress_.size()); }
     [[nodiscard]] VirtualRank& at(Rank rank) { return ranks_[static_cast<std::size_t>(rank)]; }
-    [[nodiscard]] Rank rank_of(const VirtualRank& state) const { return static_cast<Rank>(&state - ranks_.data()); }
-    [[nodiscard]] Rank rank_of(std::uint32_t index) const { return rank_of_[index]; }
-    [[nodiscard]] VirtualRank& owner(std::uint32_t index) { return at(rank_of_[index]); }
-    [[nodiscard]] const Action& action(std::uint32_t index) {
-        const VirtualRank& state = owner(index);
-        return state.plan.actions()[index - state.first];
+    [[nodiscard]] const VirtualRank& at(Rank rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] const ShapedAction& action(const Site& site) const { return at(site.rank).shape->actions[site.own]; }
+    /// In the numbering of all actions.
+    [[nodiscard]] std::uint32_t index_of(const Site& site) const { return at(site.rank).first + site.own; }
+    [[nodiscard]] Progress& progress(const Site& site) { return progress_[index_of(site)]; }
+    [[nodiscard]] const Progress& progress(const Site& site) const { return progress_[index_of(site)]; }
+    /// The other end of a transfer.
+    [[nodiscard]] Rank peer(const Site& site) const { return peers_[flow_of(site)]; }
+    [[nodiscard]] std::span<const Rank> peers_of(Rank rank) const {
+        return {peers_.data() + at(rank).first_peer, at(rank).shape->peers()};
     }
 
   private:
-    /// What happens to an action at a time. Of equal times, the one scheduled first comes first. One number, from the
-    /// top: the bits of the time, which is not negative, the order, the action, which completes unless one of these
-    /// bits says otherwise. So a heap compares without branches.
-    __extension__ using Event = unsigned __int128;
+    // What an event is, besides a number of an action, which completes if nothing else is said.
     static constexpr std::uint32_t leaves = 1U << 31;    // a send takes a wire
     static constexpr std::uint32_t comes_in = 1U << 30;  // the first byte of a send reaches the receiver's lanes
-    static constexpr std::uint32_t on_wire = 1U << 29;   // a message is through the shared wire of this number
-    static constexpr std::uint32_t comes = 1U << 28;     // the rank of this number comes to the call
-    static constexpr std::uint32_t index_bits = comes - 1;
+    static constexpr std::uint32_t on_wire = 1U << 29;   // a message is through a shared wire
+    static constexpr std::uint32_t comes = 1U << 28;     // a rank comes to the call
+    static constexpr std::uint32_t own_bits = comes - 1;
 
+    static constexpr Count most_actions = std::numeric_limits<std::uint32_t>::max() - 1;
     static constexpr std::uint32_t events_between_looks = 1U << 14;  // at the clock
 
+    // In place of times, for Progress::ready.
     static constexpr double not_posted = -1;
     static constexpr double at_receiver = -2;  // all but what is still on the way
     static constexpr double under_way = std::numeric_limits<double>::infinity();
 
     struct WireInUse {
         SharedWire wire;
-        std::uint32_t event;  // the order of the only one that counts
+        std::uint32_t changes = 0;  // of its due time: what was scheduled before the last one counts no more
+    };
+
+    /// With shared wires: what else there is to know of a send.
+    struct FluidMessage {
+        double left = not_posted;  // when its last byte did
+        std::uint32_t next = Flow::none;
+    };
+
+    struct FlowEnds {
+        Flow egress, ingress;
     };
 
     /// The costs of a class of links.
@@ -173,10 +182,18 @@ class VirtualTime {
         bool pooled;  // through the lanes of nodes, in the order in which messages come there; else each rank's wire
     };
 
-    [[nodiscard]] double bytes(const Block& block) const { return static_cast<double>(block.count * element_bytes_); }
-
-    [[nodiscard]] const Link& link_between(const VirtualRank& state, Rank peer) {
-        return links_[has_nodes_ && state.node == at(peer).node ? 1 : 0];
+    [[nodiscard]] Rank node_of(Rank rank) const { return has_nodes_ ? placement_->place(rank).node : rank; }
+    [[nodiscard]] double bytes(const ShapedAction& own) const {
+        return static_cast<double>(own.count * element_bytes_);
+    }
+    [[nodiscard]] const Link& link_of(const ShapedAction& own) const { return links_[has_nodes_ && own.near ? 1 : 0]; }
+    [[nodiscard]] double& ready_at(const Site& site) { return progress(site).ready; }
+    /// In the numbering of the peers of all ranks.
+    [[nodiscard]] std::uint32_t flow_of(const Site& site) const { return at(site.rank).first_peer + action(site).peer; }
+    [[nodiscard]] RankBoard board(Rank rank) {
+        VirtualRank& state = at(rank);
+        return {state, &progress_[state.first], &ready_bits_[state.first_word], limits_,
+                static_cast<std::uint64_t>(element_bytes_)};
     }
 
     void begin(const CostModel& costs, Count element_bytes, std::span<const double> ready) {
@@ -184,6 +201,31 @@ class VirtualTime {
             throw Error(std::to_string(ready.size()) + " times at which ranks come; expected one for each of " +
                         std::to_string(ranks_.size()) + " ranks");
         }
+        begin_network(costs);
+        element_bytes_ = element_bytes;
+        now_ = 0;
+        events_.clear();
+        staggered_ = !ready.empty();
+        ready_bits_.resize(words_ + 1);  // one more, so that there is a first one
+        for (Rank rank = 0; rank < size(); ++rank) {
+            VirtualRank& state = at(rank);
+            state.wire = {};
+            state.processor_free = ready.empty() ? 0 : ready[static_cast<std::size_t>(rank)];
+            if (!(state.processor_free >= 0 && state.processor_free < under_way)) {
+                throw Error("rank " + std::to_string(rank) + " comes at " + std::to_string(state.processor_free) +
+                            "; expected a time from 0 on");
+            }
+            state.start();
+            std::ranges::copy(state.shape->ready_at_once, ready_bits_.begin() + state.first_word);
+            Progress* progress = progress_.data() + state.first;
+            for (std::uint32_t own = 0; own < state.shape->size(); ++own) {
+                progress[own].ready = not_posted;
+                progress[own].waits = state.shape->actions[own].waits_for;
+            }
+        }
+    }
+
+    void begin_network(const CostModel& costs) {
         const LinkCosts inside = costs.inside.value_or(LinkCosts{costs.alpha, costs.beta, costs.overhead});
         const bool pooled = has_nodes_ || costs.lanes > 1 || costs.fluid;
         links_[0] = {costs.alpha,      costs.beta, costs.overhead, static_cast<double>(costs.eager),
@@ -191,181 +233,182 @@ class VirtualTime {
         links_[1] = {inside.alpha, inside.beta, inside.overhead, static_cast<double>(no_eager_limit), 0, false};
         gamma_ = costs.gamma;
         lanes_ = static_cast<std::size_t>(costs.lanes);
-        lane_wires_.assign(pooled && !costs.fluid ? static_cast<std::size_t>(nodes_) * lanes_ : 0, {});
-        const auto shared = costs.fluid ? 2 * static_cast<std::size_t>(nodes_) : 0;
-        shared_wires_.assign(shared, {SharedWire(costs.lanes), 0});
-        left_.assign(costs.fluid ? actions() : 0, not_posted);
         buffered_ = costs.eager < no_eager_limit;
-        element_bytes_ = element_bytes;
-        now_ = 0;
-        order_ = 0;
-        staggered_ = !ready.empty();
-        ready_.assign(actions(), not_posted);
-        for (VirtualRank& state : ranks_) {
-            state.wire = {};
-            state.processor_free = ready.empty() ? 0 : ready[static_cast<std::size_t>(rank_of(state))];
-            if (!(state.processor_free >= 0 && state.processor_free < under_way)) {
-                throw Error("rank " + std::to_string(rank_of(state)) + " comes at " +
-                            std::to_string(state.processor_free) + "; expected a time from 0 on");
-            }
-            state.scoreboard.start(state.plan, static_cast<std::uint64_t>(element_bytes));
-        }
+        lane_wires_.assign(pooled && !costs.fluid ? static_cast<std::size_t>(nodes_) * lanes_ : 0, {});
+        shared_wires_.assign(costs.fluid ? 2 * static_cast<std::size_t>(nodes_) : 0, {SharedWire(costs.lanes)});
+        fluid_.assign(costs.fluid ? actions() : 0, {});
+        flows_.assign(costs.fluid ? peers_.size() : 0, {});
     }
 
     template <class Runner>
-    void start_actions(VirtualRank& state, Runner& runner) {
-        for (std::uint32_t own; (own = state.scoreboard.next()) != Action::none;) {
-            state.processor_free = std::max(state.processor_free, now_);
-            runner.start(state, state.plan.actions()[own], state.first + own);
+    void start_actions(Rank rank, Runner& runner) {
+        RankBoard rank_board = board(rank);
+        for (std::uint32_t own; (own = rank_board.next()) != Action::none;) {
+            double& processor_free = at(rank).processor_free;
+            processor_free = std::max(processor_free, now_);
+            runner.start(Site{rank, own});
         }
     }
 
-    double& free_lane(VirtualRank& state, double Wire::* direction) {
-        Wire* first = lane_wires_.data() + static_cast<std::size_t>(state.node) * lanes_;
+    double& free_lane(Rank node, double Wire::* direction) {
+        Wire* first = lane_wires_.data() + static_cast<std::size_t>(node) * lanes_;
         return std::min_element(first, first + lanes_, [&](const Wire& a, const Wire& b) {
                    return a.*direction < b.*direction;
                })->*direction;
     }
 
     /// A send that shall take a wire then, and not earlier.
-    void leave_at(double time, std::uint32_t index) {
-        ready_[index] = under_way;
-        schedule(time, index | leaves);
+    void leave_at(double time, const Site& site) {
+        ready_at(site) = under_way;
+        schedule(time, site, leaves);
     }
 
-    /// A send that is ready takes a wire, as soon as one is idle. From then on `ready_` is when its last byte would
+    /// A send that is ready takes a wire, as soon as one is idle. From then on it is ready when its last byte would
     /// arrive at an idle receiver; where it goes through lanes, when it has come in there.
     template <class Runner>
-    void leave(VirtualRank& state, const Link& link, double length, std::uint32_t index, Runner& runner) {
-        if (link.pooled && !shared_wires_.empty()) return leave_as_fluid(state, link, length, index, runner);
-        double& wire = link.pooled ? free_lane(state, &Wire::egress_free) : state.wire.egress_free;
-        const double start = std::max(wire, ready_[index]);
+    void leave(const Link& link, double length, const Site& site, Runner& runner) {
+        if (link.pooled && !shared_wires_.empty()) return leave_as_fluid(link, length, site, runner);
+        VirtualRank& state = at(site.rank);
+        double& wire = link.pooled ? free_lane(state.node, &Wire::egress_free) : state.wire.egress_free;
+        double& ready = ready_at(site);
+        const double start = std::max(wire, ready);
         wire = start + link.beta * length;
-        runner.left(index, start);
+        runner.left(site, start);
         if (link.pooled) {
-            ready_[index] = under_way;
-            schedule(start + link.alpha + runner.delay(), index | comes_in);
+            ready = under_way;
+            schedule(start + link.alpha + runner.delay(), site, comes_in);
         } else {
-            ready_[index] = wire + link.alpha + runner.delay();
+            ready = wire + link.alpha + runner.delay();
         }
-        if (!runner.asks(index, length > link.eager)) schedule(wire + runner.delay(), index);
+        if (!runner.asks(site, length > link.eager)) schedule(wire + runner.delay(), site);
     }
 
     /// What happens that completes no action.
     template <class Runner>
-    [[gnu::noinline]] void go_on(std::uint32_t event, Runner& runner) {
-        const std::uint32_t index = event & index_bits;
-        if ((event & comes) != 0) return start_actions(at(static_cast<Rank>(index)), runner);
-        if ((event & on_wire) != 0) return go_on_wire(index, runner);
-        VirtualRank& state = owner(index);
-        const Action& sent = action(index);
-        const Link& link = link_between(state, sent.peer);
-        const double length = bytes(sent.block);
-        if ((event & leaves) != 0) {
-            ready_[index] = now_;
-            leave(state, link, length, index, runner);
+    [[gnu::noinline]] void go_on(const Event& event, Runner& runner) {
+        const std::uint32_t own = event.what & own_bits;
+        if ((event.what & comes) != 0) return start_actions(static_cast<Rank>(event.who), runner);
+        if ((event.what & on_wire) != 0) return go_on_wire(event.who, own, runner);
+        const Site site{static_cast<Rank>(event.who), own};
+        const ShapedAction& sent = action(site);
+        const Link& link = link_of(sent);
+        const double length = bytes(sent);
+        double& ready = ready_at(site);
+        if ((event.what & leaves) != 0) {
+            ready = now_;
+            leave(link, length, site, runner);
             if (link.pooled) return;
         } else if (!shared_wires_.empty()) {
-            if (ready_[index] != at_receiver) {
-                enter(ingress_of(at(sent.peer)), index, link.beta * length);
+            if (ready != at_receiver) {
+                enter(ingress_of(peer(site)), flows_[flow_of(site)].ingress, link.beta * length, site);
                 return;
             }
-            ready_[index] = now_;
+            ready = now_;
         } else {  // through the lanes of its receiver's node, whether it is expected or not
-            double& lane = free_lane(at(sent.peer), &Wire::ingress_free);
-            ready_[index] = lane = std::max(lane, now_) + link.beta * length;
+            double& lane = free_lane(at(peer(site)).node, &Wire::ingress_free);
+            ready = lane = std::max(lane, now_) + link.beta * length;
         }
-        const std::uint32_t received = runner.counterpart(index);
-        if (received != Action::none) deliver(link, length, at(sent.peer), index, received, runner);
+        const std::uint32_t received = runner.counterpart(site);
+        if (received != Action::none) deliver(link, length, site, {peer(site), received}, runner);
     }
 
     /// As `leave`, into the shared wire of its node.
     template <class Runner>
-    [[gnu::noinline]] void leave_as_fluid(const VirtualRank& state, const Link& link, double length,
-                                          std::uint32_t index, Runner& runner) {
-        ready_[index] = under_way;
-        if (is_buffered(length, link)) schedule(now_ + runner.delay(), index);
-        if (enter(egress_of(state), index, link.beta * length)) first_byte_leaves(index, runner);
+    void leave_as_fluid(const Link& link, double length, const Site& site, Runner& runner) {
+        ready_at(site) = under_way;
+        if (is_buffered(length, link)) schedule(now_ + runner.delay(), site);
+        const bool starts = enter(egress_of(site.rank), flows_[flow_of(site)].egress, link.beta * length, site);
+        if (starts) first_byte_leaves(site, runner);
     }
 
     [[nodiscard]] bool is_buffered(double length, const Link& link) const { return buffered_ && length <= link.eager; }
 
     template <class Runner>
-    void first_byte_leaves(std::uint32_t index, Runner& runner) {
-        runner.left(index, now_);
-        schedule(now_ + links_[0].alpha + runner.delay(), index | comes_in);
+    void first_byte_leaves(const Site& site, Runner& runner) {
+        runner.left(site, now_);
+        schedule(now_ + links_[0].alpha + runner.delay(), site, comes_in);
     }
 
-    /// Of shared wires: out of a node, and into it.
-    [[nodiscard]] static std::uint32_t egress_of(const VirtualRank& state) {
-        return 2 * static_cast<std::uint32_t>(state.node);
-    }
-    [[nodiscard]] static std::uint32_t ingress_of(const VirtualRank& state) { return egress_of(state) + 1; }
+    /// Of shared wires: out of the node of a rank, and into it.
+    [[nodiscard]] std::uint32_t egress_of(Rank rank) const { return 2 * static_cast<std::uint32_t>(at(rank).node); }
+    [[nodiscard]] std::uint32_t ingress_of(Rank rank) const { return egress_of(rank) + 1; }
 
-    bool enter(std::uint32_t number, std::uint32_t index, double seconds) {
-        constexpr int bits_of_rank = 32;
-        const auto from = static_cast<std::uint32_t>(rank_of(index)),
-                   to = static_cast<std::uint32_t>(action(index).peer);
-        const std::uint64_t flow = std::uint64_t{from} << bits_of_rank | to;
-        const bool starts = shared_wires_[number].wire.enter(now_, flow, seconds, index);
-        if (starts) schedule_wire(number);
+    /// What waits behind a message, by its number.
+    [[nodiscard]] auto next_in_flow(Rank sender) {
+        return
+            [first = fluid_.data() + at(sender).first](std::uint32_t own) -> std::uint32_t& { return first[own].next; };
+    }
+
+    /// Does the message start now? Else it waits for others of its flow.
+    bool enter(std::uint32_t number, Flow& flow, double seconds, const Site& site) {
+        const bool starts = flow.enter(site.own, next_in_flow(site.rank));
+        if (starts) {
+            shared_wires_[number].wire.start(now_, seconds, {static_cast<std::uint32_t>(site.rank), site.own});
+            schedule_wire(number);
+        }
         return starts;
     }
 
     /// When its next message will be through, as things are. What was scheduled before counts no more.
     void schedule_wire(std::uint32_t number) {
         WireInUse& shared = shared_wires_[number];
-        shared.event = order_;
+        shared.changes = (shared.changes + 1) & own_bits;
         const double due = shared.wire.due();
-        if (due != SharedWire::never) schedule(std::max(due, now_), number | on_wire);
+        if (due != SharedWire::never) schedule(std::max(due, now_), number, shared.changes | on_wire);
     }
 
     /// A message is through: out of its sender's node, or into its receiver's. It arrives when it has come in, and its
     /// last byte has made the way.
     template <class Runner>
-    void go_on_wire(std::uint32_t number, Runner& runner) {
+    void go_on_wire(std::uint32_t number, std::uint32_t change, Runner& runner) {
         WireInUse& shared = shared_wires_[number];
-        if (shared.event != event_order_) return;
-        const SharedWire::Through through = shared.wire.pop(now_);
-        schedule_wire(number);
-        const std::uint32_t index = through.message;
+        if (shared.changes != change) return;
+        const SharedWire::Message through = shared.wire.pop(now_);
+        const Site site{static_cast<Rank>(through.sender), through.number};
         const Link& link = links_[0];
         const bool leaves_node = number % 2 == 0;
+        FlowEnds& ends = flows_[flow_of(site)];
+        const std::uint32_t next = (leaves_node ? ends.egress : ends.ingress).leave(site.own, next_in_flow(site.rank));
+        const Site follower{site.rank, next};
+        if (next != Flow::none) shared.wire.start(now_, link.beta * bytes(action(follower)), {through.sender, next});
+        schedule_wire(number);
+        FluidMessage& message = fluid_[index_of(site)];
         if (leaves_node) {
-            const double length = bytes(action(index).block);
-            if (!runner.asks(index, length > link.eager) && !is_buffered(length, link)) {
-                schedule(now_ + runner.delay(), index);
+            const double length = bytes(action(site));
+            if (!runner.asks(site, length > link.eager) && !is_buffered(length, link)) {
+                schedule(now_ + runner.delay(), site);
             }
-            left_[index] = now_;
-            if (through.next != SharedWire::none) first_byte_leaves(through.next, runner);
+            message.left = now_;
+            if (next != Flow::none) first_byte_leaves(follower, runner);
         } else {
-            ready_[index] = at_receiver;
+            ready_at(site) = at_receiver;
         }
-        if (left_[index] == not_posted || ready_[index] != at_receiver) return;
-        schedule(std::max(left_[index] + link.alpha + runner.delay(), now_), index | comes_in);
+        if (message.left == not_posted || ready_at(site) != at_receiver) return;
+        schedule(std::max(message.left + link.alpha + runner.delay(), now_), site, comes_in);
     }
 
     /// Both ends of a message are there.
     template <class Runner>
-    void meet(const Link& link, double length, VirtualRank& receiver, std::uint32_t sent, std::uint32_t received,
-              Runner& runner) {
+    void meet(const Link& link, double length, const Site& sent, const Site& received, Runner& runner) {
+        const double sent_ready = ready_at(sent);
         if (runner.asks(sent, length > link.eager)) {  // half of the wait before the receiver answers, half behind
-            const double asked = ready_[sent] + link.rendezvous / 2;
-            leave_at(std::max(asked, ready_[received]) + link.rendezvous / 2, sent);
-        } else if (ready_[sent] != under_way && ready_[sent] != at_receiver) {
-            deliver(link, length, receiver, sent, received, runner);
+            const double asked = sent_ready + link.rendezvous / 2;
+            leave_at(std::max(asked, ready_at(received)) + link.rendezvous / 2, sent);
+        } else if (sent_ready != under_way && sent_ready != at_receiver) {
+            deliver(link, length, sent, received, runner);
         }
     }
 
     template <class Runner>
-    void deliver(const Link& link, double length, VirtualRank& receiver, std::uint32_t sent, std::uint32_t received,
-                 Runner& runner) {
-        double arrived = std::max(ready_[sent], ready_[received]);
-        if (!link.pooled && !(staggered_ && came_before(receiver.wire, ready_[sent]))) {
-            const double alone = ready_[sent] - link.beta * length;
-            if (alone >= receiver.wire.ingress_free) receiver.wire.ingress_from = alone;
-            arrived = std::max(arrived, receiver.wire.ingress_free + link.beta * length);
-            receiver.wire.ingress_free = arrived;
+    void deliver(const Link& link, double length, const Site& sent, const Site& received, Runner& runner) {
+        const double sent_ready = ready_at(sent);
+        double arrived = std::max(sent_ready, ready_at(received));
+        Wire& wire = at(received.rank).wire;
+        if (!link.pooled && !(staggered_ && came_before(wire, sent_ready))) {
+            const double alone = sent_ready - link.beta * length;
+            if (alone >= wire.ingress_free) wire.ingress_from = alone;
+            arrived = std::max(arrived, wire.ingress_free + link.beta * length);
+            wire.ingress_free = arrived;
         }
         runner.arrived(sent, received, arrived);
         schedule(arrived + runner.delay(), received);
@@ -376,39 +419,33 @@ class VirtualTime {
     /// were in before the wire became busy do not wait for it.
     [[nodiscard]] static bool came_before(const Wire& wire, double time) { return time <= wire.ingress_from; }
 
-    void schedule(double time, std::uint32_t event) {
-        events_.push_back(Event{std::bit_cast<std::uint64_t>(time)} << 64 | Event{order_++} << 32 | event);
-        std::push_heap(events_.begin(), events_.end(), std::greater<>());
+    void schedule(double time, const Site& site, std::uint32_t kind = 0) {
+        schedule(time, static_cast<std::uint32_t>(site.rank), site.own | kind);
     }
+    void schedule(double time, std::uint32_t who, std::uint32_t what) { events_.push(time, who, what); }
 
-    /// What happens next, at what is now the time.
-    std::uint32_t next_event() {
-        const Event event = events_.front();
-        std::pop_heap(events_.begin(), events_.end(), std::greater<>());
-        events_.pop_back();
-        now_ = std::bit_cast<double>(static_cast<std::uint64_t>(event >> 64));
-        event_order_ = static_cast<std::uint32_t>(event >> 32);
-        return static_cast<std::uint32_t>(event);
-    }
-
+    PlanShapes shapes_;
     std::vector<VirtualRank> ranks_;
-    std::vector<Rank> rank_of_;             // of each action
-    std::vector<Event> events_;             // a heap
-    std::vector<double> ready_;             // of each transfer: when it was posted, and see leave()
+    std::vector<Progress> progress_;         // of each action
+    std::vector<Rank> peers_;                // of each rank
+    std::vector<std::uint64_t> ready_bits_;  // of each rank
+    EventQueue events_;
     std::vector<Wire> lane_wires_;          // node by node; empty if links have wires of their own
     std::vector<WireInUse> shared_wires_;   // node by node, out and in; empty if wires are not shared as fluids are
-    std::vector<double> left_;              // with those: when the last byte of each send left
+    std::vector<FluidMessage> fluid_;       // with those: of each action
+    std::vector<FlowEnds> flows_;           // from each rank to each of its peers
     const Placement* placement_ = nullptr;  // while ranks are added
+    FlightLimits limits_;
+    Rank expected_ = 0;  // ranks
     Rank nodes_ = 0;
-    bool has_nodes_ = false;  // some of several ranks
-    Link links_[2] = {};      // between nodes, inside a node
+    std::uint32_t words_ = 0;  // of ready_bits_
+    bool has_nodes_ = false;   // some of several ranks
+    Link links_[2] = {};       // between nodes, inside a node
     double gamma_ = 0;
     std::size_t lanes_ = 1;
     Count element_bytes_ = 1;
     double now_ = 0;
-    std::uint32_t order_ = 0;
-    std::uint32_t event_order_ = 0;  // of what happens now
-    bool staggered_ = false;         // ranks come at different times
+    bool staggered_ = false;  // ranks come at different times
     Deadline deadline_;
     bool buffered_ = false;  // with shared wires: sends up to the eager limit complete at once
 };

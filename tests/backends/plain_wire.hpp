@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A wire that flows share as fluids do: who has something to send gets as much of it as anybody else. That is fair
-// queueing [demers1989analysis] with short packets. Messages of one flow go one after the other.
-//
-// [demers1989analysis] A. Demers, S. Keshav, S. Shenker, Analysis and simulation of a fair queueing algorithm, ACM
-// SIGCOMM 1989.
+// A wire that flows share as fluids do, as plainly as it can be written: see plain_time.hpp.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +11,7 @@
 #include <unordered_set>
 #include <vector>
 
-namespace rondo::virtual_machine {
+namespace rondo::virtual_machine::plain {
 
 /// One direction of a node. Times must not fall from call to call.
 class SharedWire {
@@ -96,4 +92,4 @@ class SharedWire {
     std::deque<Message> waiting_;  // for others of their flows, first come first
 };
 
-}  // namespace rondo::virtual_machine
+}  // namespace rondo::virtual_machine::plain
