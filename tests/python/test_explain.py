@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import time
 
 import pytest
 from rondo.launching import installation
@@ -283,20 +281,23 @@ def test_a_library_without_large_counts_keeps_what_no_int_counts(explain, words,
         assert reason in found["reason"]
 
 
-def test_predictions_that_take_too_long_are_left_out_and_named(explain, rondo):
-    began = time.monotonic()
-    found = explain("allgather", "--count", 1, "-n", 65536, "--seconds", 1)  # some would take minutes
-    assert time.monotonic() - began < 20  # of a busy machine
-    times = [each["seconds"] for each in found["candidates"]]
-    assert times[-1] is None
-    for each in found["candidates"]:
-        if each["seconds"] is None and each["refusal"] is None:
-            assert re.fullmatch(r"more than ([0-9.e-]+ s to predict it|[0-9]+ messages)", each["untimed"])
-    assert any("s to predict it" in (each["untimed"] or "") for each in found["candidates"])
-    text = rondo("explain", "scan", "--count", 10, "-n", 4, "--seconds", 0, "--rules", "none").stdout
-    assert "more than 0 s to predict it" in text
-    assert "--seconds gives slow predictions more time" in text
-    assert all(each["seconds"] for each in explain("scan", "--count", 10, "-n", 4, "--seconds", 60)["candidates"])
+def test_predictions_of_too_many_messages_are_left_out_and_named(explain, rondo):
+    found = explain("allgather", "--count", 1, "-n", 4096, "--messages", 40_000)
+    untimed = {each["algorithm"]: each["untimed"] for each in found["candidates"] if each["refusal"] is None}
+    assert untimed["circulant"] == "more than 40000 messages"
+    assert untimed["ring"] is None  # one rank stands for all
+    text = rondo("explain", "scan", "--count", 10, "-n", 4, "--messages", 1, "--rules", "none").stdout
+    assert "more than 1 messages" in text
+    assert "--messages lets more be run" in text
+
+
+def test_what_stands_for_the_whole_is_named(explain, rondo):
+    found = explain("allreduce", "--count", "16Ki", "-n", 1024)
+    assert all(each["seconds"] for each in found["candidates"] if each["refusal"] is None)
+    means = {each["algorithm"]: each["means"] for each in found["candidates"]}
+    assert (means["ring"], means["two_tree"]) == ("one node", "whole")
+    text = rondo("explain", "allreduce", "--count", "16Ki", "-n", 1024).stdout
+    assert "one node: one node was run, which stands for all" in text
 
 
 def test_what_takes_long_says_how_far_it_is(rondo, monkeypatch):

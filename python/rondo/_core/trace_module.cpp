@@ -3,17 +3,18 @@
 #include "python/rondo/_core/trace_module.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "rondo/algorithms/registry.hpp"
+#include "rondo/backends/virtual/prediction.hpp"
 #include "rondo/backends/virtual/segment_choice.hpp"
 #include "rondo/backends/virtual/timing.hpp"
 #include "rondo/backends/virtual/trace.hpp"
@@ -183,40 +184,94 @@ nb::dict traced(std::string_view collective_name, std::string_view choice_text, 
     return description;
 }
 
-std::vector<double> timed(std::string_view collective_name, std::string_view choice_text, Count processes, Count count,
-                          const std::vector<std::string>& machines, Count element_bytes, Count root,
-                          std::string_view nodes, bool fluid, Count most_messages, const std::vector<double>& ready,
-                          double most_seconds) {
-    const virtual_machine::Deadline deadline(most_seconds);
-    const Collective& collective = require_collective(collective_name);
-    const Choice choice = known_choice(collective, choice_text);
-    SharedFacts facts = checked_facts(collective, processes, count, element_bytes, root, true);
-    const auto placement = nodes.empty() ? std::nullopt : std::optional(parse_nodes(nodes, facts.size));
-    if (placement) facts.placement = &*placement;
-    const auto too_many = [&] { return Error("more than " + std::to_string(most_messages) + " messages"); };
-    if (collective.has.all_to_all() && collective.has.local_lengths && processes > most_messages / processes) {
-        throw too_many();
+/// A call whose times are looked for, and a choice for it.
+class TimedCall {
+  public:
+    TimedCall(std::string_view collective, std::string_view choice, Count processes, Count count, Count element_bytes,
+              Count root, std::string_view nodes, Count most_messages)
+        : collective_(require_collective(collective)), choice_(known_choice(collective_, choice)),
+          facts_(checked_facts(collective_, processes, count, element_bytes, root, true)) {
+        if (!nodes.empty()) facts_.placement = &placement_.emplace(parse_nodes(nodes, facts_.size));
+        const bool has_tables = collective_.has.all_to_all() && collective_.has.local_lengths;
+        if (has_tables && processes > most_messages / processes) throw too_many(most_messages);
+        parts_.emplace(collective_, facts_, count);
     }
-    const EqualParts parts(collective, facts, count);
+    TimedCall(const TimedCall&) = delete;  // the facts hold on to the placement
+    TimedCall& operator=(const TimedCall&) = delete;
+    ~TimedCall() = default;
+
+    [[nodiscard]] const SharedFacts& facts() const { return facts_; }
+    [[nodiscard]] std::vector<Setting> settings_on(const virtual_machine::CostModel& costs) const {
+        return virtual_machine::closed_settings(*choice_.algorithm, facts_, choice_.settings, costs);
+    }
+    /// Borrows the settings. Throws Error where the algorithm refuses the call.
+    [[nodiscard]] virtual_machine::Problem problem(std::span<const Setting> settings) const {
+        if (const auto reason = choice_.algorithm->refusal(facts_, settings)) throw Error(*reason);
+        return {.algorithm = *choice_.algorithm, .facts = facts_, .settings = settings, .parts = parts_->table()};
+    }
+    [[nodiscard]] static Error too_many(Count most) { return Error("more than " + std::to_string(most) + " messages"); }
+
+  private:
+    const Collective& collective_;
+    const Choice choice_;
+    SharedFacts facts_;
+    std::optional<Placement> placement_;
+    std::optional<EqualParts> parts_;
+};
+
+std::vector<double> timed(std::string_view collective, std::string_view choice, Count processes, Count count,
+                          const std::vector<std::string>& machines, Count element_bytes, Count root,
+                          std::string_view nodes, bool fluid, Count most_messages, const std::vector<double>& ready) {
+    const TimedCall call(collective, choice, processes, count, element_bytes, root, nodes, most_messages);
     std::vector<double> times;
     std::vector<Setting> planned;
     std::optional<virtual_machine::Timing> timing;  // with those settings
     for (const std::string& text : machines) {
         virtual_machine::CostModel costs = Machine::parse(text, "machine").costs();
-        auto settings = virtual_machine::closed_settings(*choice.algorithm, facts, choice.settings, costs);
+        auto settings = call.settings_on(costs);
         if (!timing || !std::ranges::equal(settings, planned, {}, &Setting::value, &Setting::value)) {
-            if (const auto reason = choice.algorithm->refusal(facts, settings)) throw Error(*reason);
             planned = std::move(settings);
             timing.reset();  // the memory of one at a time
-            timing = virtual_machine::Timing::of(
-                {.algorithm = *choice.algorithm, .facts = facts, .settings = planned, .parts = parts.table()}, {},
-                most_messages, deadline);
-            if (!timing) throw too_many();
+            timing = virtual_machine::Timing::of(call.problem(planned), {}, most_messages);
+            if (!timing) throw TimedCall::too_many(most_messages);
         }
         costs.fluid = fluid;  // not when segments are chosen: programs have no time for that
-        times.push_back(timing->time(costs, facts.element_bytes, ready));
+        times.push_back(timing->time(costs, call.facts().element_bytes, ready));
     }
     return times;
+}
+
+std::string_view name_of(virtual_machine::Means means) {
+    switch (means) {
+        case virtual_machine::Means::whole: return "whole";
+        case virtual_machine::Means::one_node: return "one node";
+        case virtual_machine::Means::equal_parts: return "equal parts";
+        case virtual_machine::Means::few_segments: break;
+    }
+    return "few segments";
+}
+
+nb::dict predicted(std::string_view collective, std::string_view choice, Count processes, Count count,
+                   std::string_view machine, Count element_bytes, Count root, std::string_view nodes,
+                   Count most_messages) {
+    const auto found = [&] {
+        const nb::gil_scoped_release others_go_on;
+        const TimedCall call(collective, choice, processes, count, element_bytes, root, nodes, most_messages);
+        virtual_machine::CostModel costs = Machine::parse(machine, "machine").costs();
+        const auto settings = call.settings_on(costs);
+        virtual_machine::PredictionLimits limits;
+        limits.whole = std::min(limits.whole, most_messages);
+        limits.messages = most_messages;
+        auto predictor = virtual_machine::Predictor::of(call.problem(settings), limits);
+        if (!predictor) throw TimedCall::too_many(most_messages);
+        costs.fluid = true;
+        return predictor->predict(costs);
+    }();
+    nb::dict description;
+    description["seconds"] = found.seconds;
+    description["means"] = name_of(found.means);
+    description["change"] = found.change;
+    return description;
 }
 
 }  // namespace
@@ -279,15 +334,26 @@ void bind_trace(nb::module_& module) {
     module.def(
         "times", &timed, "collective"_a, "choice"_a, "processes"_a, "count"_a, "machines"_a, nb::kw_only(),
         "element_bytes"_a = 8, "root"_a = 0, "nodes"_a = "", "fluid"_a = false, "most_messages"_a = Count{1} << 21,
-        "ready"_a = std::vector<double>(), "most_seconds"_a = std::numeric_limits<double>::infinity(),
-        nb::call_guard<nb::gil_scoped_release>(),
+        "ready"_a = std::vector<double>(), nb::call_guard<nb::gil_scoped_release>(),
         "When the slowest rank has finished, in seconds of virtual time, overlapped, on each of these machines "
         "(texts of machine files): as `trace` finds it, but nothing is checked and nothing written down, so "
         "that thousands of ranks can be timed. fluid: messages share lanes, and short sends are buffered, as on "
         "real networks; segments are chosen without that, as programs do. ready: when each rank comes to the call; "
-        "empty: all at 0.\n\nRaises ValueError as `trace` does, "
-        "for a malformed machine, "
-        "and beyond `most_messages`, or `most_seconds` of computing.");
+        "empty: all at 0.\n\nRaises ValueError as `trace` does, for a malformed machine, and beyond `most_messages`.");
+    module.def(
+        "predict", &predicted, "collective"_a, "choice"_a, "processes"_a, "count"_a, "machine"_a, nb::kw_only(),
+        "element_bytes"_a = 8, "root"_a = 0, "nodes"_a = "",
+        "most_messages"_a = virtual_machine::PredictionLimits{}.messages,
+        "What `times` finds with messages that share lanes, for up to a million ranks: no more is run than says what "
+        "the "
+        "whole takes. A dictionary with\n"
+        "seconds: of the slowest rank;\n"
+        "means: 'whole' if all ranks were run; 'one node' that stands for all, where the schedule is the same from "
+        "each; "
+        "'equal parts': that, as if all parts were as long as the longest; 'few segments' of a pipeline;\n"
+        "change: of few segments, how far the seconds change, relatively, if further segments take as long as between "
+        "the first samples and not as between the last.\n\n"
+        "The answer depends on counts only, not on how fast it is found. Raises ValueError as `times` does.");
 }
 
 }  // namespace rondo

@@ -77,11 +77,12 @@ LIBRARY = "mpich"
 @options.machine_file("As of `rondo run`.")
 @options.learned_directory("What earlier runs have found out, as of `rondo run`; `none` leaves it aside.")
 @click.option(
-    "--seconds",
-    type=click.FloatRange(0),
-    default=explanation.MOST_SECONDS,
+    "--messages",
+    type=click.IntRange(1),
+    default=explanation.MOST_MESSAGES,
     show_default=True,
-    help="For all predictions together. With tens of thousands of ranks some take minutes: they are left out then.",
+    help="Of each candidate, that are run to predict it. Those that cannot be predicted from so many are left out. A "
+    "million takes a second or two and 100 MB.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print all as a JSON object.")
 def command(
@@ -99,7 +100,7 @@ def command(
     rules: str | None,
     machine_file: str | None,
     learned_directory: str | None,
-    seconds: float,
+    messages: int,
     as_json: bool,
 ) -> None:
     """Say what Rondo does with a call of this COLLECTIVE, and why.
@@ -144,7 +145,7 @@ def command(
     known_in = learned.directory(learned_directory, os.environ) if is_guarded else None
     known = learned.about(known_in, mpi["version"], machine_text)
     found = explanation.explain(
-        call, rules_path, figures, os.environ, known, most_seconds=seconds, look=_progress(call)
+        call, rules_path, figures, os.environ, known, most_messages=messages, look=_progress(call)
     )
     measured = None
     if found.decided_by is not None and found.decided_by.line and rules_path is not None:

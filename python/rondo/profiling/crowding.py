@@ -25,7 +25,7 @@ def retimed(found: Explanation, call: explanation.Call, figures: machine.Machine
         return found
 
     def timed(each: Candidate) -> Candidate:
-        if each.seconds is None:
+        if each.seconds is None or each.means != "whole":  # who sends how much is seen in a run of all ranks
             return each
         overhead = max(
             figures.overhead * _share_of_senders(each.choice, call, most_messages), cluster.SECONDS_PER_MESSAGE

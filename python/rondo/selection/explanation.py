@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -20,14 +18,10 @@ from rondo.machine import machine
 from rondo.selection import choices, rules_file
 from rondo.selection.learned import Verdict
 
-MOST_MESSAGES = 1 << 21
-"""Of a candidate that is timed: some 100 MB."""
-MOST_SECONDS = 5.0
-"""For the times of all candidates together, unless somebody says otherwise."""
+MOST_MESSAGES = 1 << 24
+"""Of a candidate, that are run: at most a gigabyte and some ten seconds."""
 MOST_AT_ONCE = 4
 """Candidates that are timed, each by a processor of its own."""
-TOO_SLOW = "s to predict it"
-"""How rondo._core says that a time took too long to find."""
 MOST_OF_AN_INT = (1 << 31) - 1
 WITHOUT_LARGE_COUNTS = re.compile(r"Open MPI v[1-5]\.|MPICH Version [1-3]\.")
 """Libraries that have no functions with large counts, as MPI 4 defines them."""
@@ -105,6 +99,10 @@ class Candidate:
     refusal: str | None
     untimed: str | None
     """Why there is no time."""
+    means: str | None = None
+    """How the time was found, as rondo._core.predict says."""
+    change: float = 0.0
+    """Of a pipeline of which some segments were run: as there."""
 
 
 @dataclass(frozen=True)
@@ -147,20 +145,20 @@ def explain(
     environment: Mapping[str, str],
     verdicts: Sequence[Verdict] = (),
     *,
-    most_seconds: float = math.inf,
+    most_messages: int = MOST_MESSAGES,
     look: Callable[[str, int, int], None] = lambda _choice, _number, _all: None,
 ) -> Explanation:
     """What becomes of a call under a file of rules (None: none) on a machine (None: the standard one).
 
-    `verdicts`: of earlier runs on this machine with this library. Candidates that take more than their share of
-    `most_seconds` to predict have no time. `look` is called before the time of each candidate is
+    `verdicts`: of earlier runs on this machine with this library. Candidates of which more messages would have to be
+    run have no time. `look` is called before the time of each candidate is
     waited for, with its choice, its number from 1 on and how many there are. Error for what is malformed, and for a
     call that makes no sense.
     """
     text = rules_file.read(rules) if rules is not None else ""
     machine_text = figures.read_text(encoding="utf-8") if figures is not None else machine.standard().text()
     return by_texts(
-        call, text, rules, machine_text, environment, verdicts=verdicts, most_seconds=most_seconds, look=look
+        call, text, rules, machine_text, environment, verdicts=verdicts, most_messages=most_messages, look=look
     )
 
 
@@ -173,12 +171,11 @@ def by_texts(
     *,
     verdicts: Sequence[Verdict] = (),
     most_messages: int = MOST_MESSAGES,
-    most_seconds: float = math.inf,
     look: Callable[[str, int, int], None] = lambda _choice, _number, _all: None,
 ) -> Explanation:
     """The same of rules and of a machine file that are known as texts; the path only names the rules.
 
-    What sends more messages has no time, nor what takes longer to predict than its share of the seconds.
+    What sends more messages, and cannot be predicted from fewer, has no time.
     """
     variable = choices.variable_of(call.collective)
     forced = environment.get(variable, "")
@@ -223,7 +220,6 @@ def by_texts(
             [] if is_left else found["candidates"],
             _with_eager(machine_text, found["eager"]),
             most_messages=most_messages,
-            most_seconds=most_seconds,
             look=look,
         ),
         duel=duel,
@@ -295,43 +291,43 @@ def _timed(
     machine_text: str,
     *,
     most_messages: int,
-    most_seconds: float,
     look: Callable[[str, int, int], None],
 ) -> tuple[Candidate, ...]:
-    workers = min(MOST_AT_ONCE, len(os.sched_getaffinity(0)))
-    until = time.monotonic() + most_seconds
-    waiting = sum(each["refusal"] is None for each in candidates)
-
-    def time_of(each: Mapping[str, Any]) -> tuple[float | None, str | None]:
-        """Predicted seconds, or why there are none."""
-        nonlocal waiting
+    def time_of(each: Mapping[str, Any]) -> tuple[Mapping[str, Any], str | None]:
+        """The prediction, or why there is none."""
         if each["refusal"] is not None:
-            return None, None
-        # Quick ones leave their share to the others. What was chosen is what people ask for.
-        share = max(0.0, until - time.monotonic()) * max(min(1.0, workers / waiting), 0.5 if each["chosen"] else 0)
-        waiting -= 1
+            return {}, None
         try:
-            (seconds,) = _core.times(
-                call.collective, each["closed"], call.processes, call.elements, [machine_text],
-                element_bytes=call.element_bytes, root=call.root, nodes=call.nodes, fluid=True,
-                most_messages=most_messages, most_seconds=share,
+            found = _core.predict(
+                call.collective, each["closed"], call.processes, call.elements, machine_text,
+                element_bytes=call.element_bytes, root=call.root, nodes=call.nodes, most_messages=most_messages,
             )  # fmt: skip
         except ValueError as error:
-            return None, str(error)
-        return seconds, None
+            return {}, str(error)
+        return found, None
 
     timed = []
     # The core holds nobody up while it computes.
-    pool = ThreadPoolExecutor(max_workers=workers)
+    pool = ThreadPoolExecutor(max_workers=min(MOST_AT_ONCE, len(os.sched_getaffinity(0))))
     try:
         candidates = sorted(candidates, key=lambda each: not each["chosen"])
         times = [pool.submit(time_of, each) for each in candidates]
         for number, (each, found) in enumerate(zip(candidates, times, strict=True), 1):
             look(each["choice"], number, len(candidates))
             closed = each["closed"] or each["choice"]
-            seconds, untimed = found.result()
+            prediction, untimed = found.result()
             timed.append(
-                Candidate(each["algorithm"], each["choice"], closed, each["chosen"], seconds, each["refusal"], untimed)
+                Candidate(
+                    each["algorithm"],
+                    each["choice"],
+                    closed,
+                    each["chosen"],
+                    prediction.get("seconds"),
+                    each["refusal"],
+                    untimed,
+                    prediction.get("means"),
+                    prediction.get("change", 0.0),
+                )
             )
     finally:
         pool.shutdown(cancel_futures=True)

@@ -15,13 +15,19 @@ from rich.text import Text
 from rondo import screens
 from rondo.bench.results import NATIVE
 from rondo.reports.style import bytes_text, time_text
-from rondo.selection import explanation, learned, rules_file
+from rondo.selection import learned, rules_file
 from rondo.selection.explanation import Candidate, Explanation
 
 if TYPE_CHECKING:
     from rondo.tune.rules_text import Measured
 
 CHOSEN = "→"
+MEANING = {  # how a time was found, where not all ranks were run
+    "one node": "one node was run, which stands for all: the schedule is the same from each",
+    "equal parts": "the same, as if all parts were as long as the longest",
+    "few segments": "the first segments were run; ± is how far the time may be off",
+}
+SMALLEST_CHANGE = 1e-6
 
 
 def show(
@@ -61,10 +67,18 @@ def show(
     if not found.candidates:
         return
     screens.show(_candidates(found.candidates), console)
-    line = "seconds: predicted, in virtual time; what native takes is not known"
-    if any(each.untimed is not None and each.untimed.endswith(explanation.TOO_SLOW) for each in found.candidates):
-        line += "; --seconds gives slow predictions more time"
-    console.print(Text(line, style="dim"), soft_wrap=True)
+    for line in _notes(found.candidates):
+        console.print(Text(line, style="dim"), soft_wrap=True)
+
+
+def _notes(candidates: Sequence[Candidate]) -> list[str]:
+    """What the table's words mean."""
+    notes = ["seconds: predicted, in virtual time; what native takes is not known"]
+    if any(each.untimed is not None and each.untimed.startswith("more than") for each in candidates):
+        notes[0] += "; --messages lets more be run"
+    means = {each.means for each in candidates}
+    notes += [f"{each}: {words}" for each, words in MEANING.items() if each in means]
+    return notes
 
 
 def _outcome(found: Explanation) -> Text:
@@ -94,7 +108,13 @@ def _candidates(candidates: Sequence[Candidate]) -> Table:
     for each in candidates:
         takes = time_text(each.seconds) if each.seconds is not None else ""
         ratio = f"{each.seconds / fastest:.2f}" if each.seconds is not None and fastest else ""
-        remark = f"refuses: {each.refusal}" if each.refusal is not None else each.untimed or ""
+        remark = f"refuses: {each.refusal}" if each.refusal is not None else each.untimed or _means(each)
         style = "green" if each.chosen and each.refusal is None else ""
         table.add_row(CHOSEN if each.chosen else "", Text(each.choice, style=style), takes, ratio, remark)
     return table
+
+
+def _means(candidate: Candidate) -> str:
+    """How a time was found, if not by running all ranks."""
+    words = candidate.means if candidate.means in MEANING else ""
+    return f"{words} ±{candidate.change:.1%}" if candidate.change > SMALLEST_CHANGE else words or ""

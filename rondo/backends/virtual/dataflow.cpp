@@ -45,12 +45,14 @@ class Dataflow {
         outcome_.ranks.resize(static_cast<std::size_t>(problem.facts.size));
         contents_.reserve(outcome_.ranks.size());
         plans_.reserve(outcome_.ranks.size());
-        time_.reserve(problem.facts.size, problem.facts.placement, options.limits);
+        const NodesOf nodes(problem.facts);
+        time_.reserve(problem.facts.size, nodes.size(), nodes.are_shared(), options.limits);
         for (Rank rank = 0; rank < problem.facts.size; ++rank) {
             const auto call = problem.call(rank);
             Plan plan = Plan::of(*call, problem.algorithm);
             if (options.alter) plan = options.alter(rank, std::move(plan));
-            time_.add(plan);
+            const PlanShape& shape = time_.shapes().of(plan, problem.facts.size, nodes.beside(rank));
+            time_.add(shape, time_.shapes().peers(), nodes.of(rank));
             plans_.push_back(std::move(plan));
             contents_.push_back({problem.memory(rank), {}});
         }

@@ -52,13 +52,12 @@ double share_that_moves(const Placement& placement) { return 1 - 1.0 / placement
 
 Count lanes_of(const Placement* placement) { return placement == nullptr ? 1 : placement->lanes(); }
 
-/// Into how many even shares the vector is divided, each of which is cut into segments.
+}  // namespace
+
 Count shares_of(const AlgorithmInfo& algorithm, const SharedFacts& facts) {
     if (algorithm.has_segments_of_parts) return facts.size;
     return algorithm.uses_nodes ? lanes_of(facts.placement) : 1;
 }
-
-}  // namespace
 
 std::vector<Setting> with_segment(std::span<const Setting> settings, Count bytes) {
     std::vector<Setting> result(settings.begin(), settings.end());

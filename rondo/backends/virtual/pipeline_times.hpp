@@ -34,6 +34,9 @@ inline constexpr Count shortest_segment = 4 << 10;  ///< that is considered
 
 std::vector<Setting> with_segment(std::span<const Setting> settings, Count bytes);
 
+/// Into how many even shares the vector is divided, each of which is cut into segments.
+Count shares_of(const AlgorithmInfo& algorithm, const SharedFacts& facts);
+
 /// What is cut into segments: the vector, or a share of it.
 SharedFacts stream_of(const AlgorithmInfo& algorithm, const SharedFacts& facts);
 

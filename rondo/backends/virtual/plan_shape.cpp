@@ -6,8 +6,6 @@
 namespace rondo::virtual_machine {
 namespace {
 
-constexpr std::uint32_t bits_of_word = 64;
-
 /// Equal shapes have equal ones. A multiply and a rotation for each word [appleby2008murmur].
 ///
 /// [appleby2008murmur] A. Appleby, MurmurHash 2.0, 2008.
@@ -33,6 +31,7 @@ void PlanShapes::begin(const Plan& plan, Rank ranks) {
     next_.actions.clear();
     next_.actions.reserve(plan.actions().size() + 1);
     next_.dependents.clear();
+    peers_.clear();
     number_.resize(static_cast<std::size_t>(ranks), Action::none);
 }
 
@@ -51,22 +50,20 @@ ShapedAction& PlanShapes::add(const Plan& plan, std::uint32_t index) {
     return shaped;
 }
 
-std::uint32_t PlanShapes::number_of(Rank peer, std::vector<Rank>& peers) {
+std::uint32_t PlanShapes::number_of(Rank peer) {
     std::uint32_t& number = number_[static_cast<std::size_t>(peer)];
     if (number == Action::none) {
-        number = static_cast<std::uint32_t>(numbered_.size());
-        numbered_.push_back(peer);
-        peers.push_back(peer);
+        number = static_cast<std::uint32_t>(peers_.size());
+        peers_.push_back(peer);
     }
     return number;
 }
 
 const PlanShape& PlanShapes::end(const Plan& plan) {
     next_.actions.emplace_back().first_dependent = static_cast<std::uint32_t>(next_.dependents.size());
-    next_.first_send.assign(numbered_.size(), Action::none);
-    next_.first_receive.assign(numbered_.size(), Action::none);
-    for (const Rank peer : numbered_) number_[static_cast<std::size_t>(peer)] = Action::none;
-    numbered_.clear();
+    next_.first_send.assign(peers_.size(), Action::none);
+    next_.first_receive.assign(peers_.size(), Action::none);
+    for (const Rank peer : peers_) number_[static_cast<std::size_t>(peer)] = Action::none;
     const std::uint64_t hash = hash_of(next_);
     const auto [first, last] = shapes_.equal_range(hash);
     for (auto each = first; each != last; ++each) {
@@ -78,11 +75,13 @@ const PlanShape& PlanShapes::end(const Plan& plan) {
 
 const PlanShape& PlanShapes::keep(std::uint64_t hash, const Plan& plan) {
     auto shape = std::make_unique<PlanShape>(next_);
-    shape->words = (shape->size() + bits_of_word - 1) / bits_of_word;
-    shape->ready_at_once.resize(ready_kinds * shape->words);
+    const std::uint32_t words = ReadyLayout::words_in_all(shape->size());
+    shape->ready_at_once.resize(ready_kinds * words);
     for (const std::uint32_t index : plan.ready_at_once()) {
-        const std::size_t first_word = ready_kind(shape->actions[index].kind) * shape->words;
-        shape->ready_at_once[first_word + index / bits_of_word] |= std::uint64_t{1} << index % bits_of_word;
+        std::uint64_t* of_kind = shape->ready_at_once.data() + ready_kind(shape->actions[index].kind) * words;
+        const std::uint32_t word = index / ReadyLayout::bits;
+        of_kind[word] |= ReadyLayout::bit(index);
+        of_kind[ReadyLayout::words(shape->size()) + word / ReadyLayout::bits] |= ReadyLayout::bit(word);
     }
     for (std::uint32_t index = shape->size(); index-- > 0;) {
         const ShapedAction& action = shape->actions[index];

@@ -50,6 +50,26 @@ struct Problem {
     [[nodiscard]] Memory memory(Rank rank) const;
 };
 
+/// Where ranks are, as links and wires see it: whatever the algorithm asks. Borrows the placement.
+class NodesOf {
+  public:
+    explicit NodesOf(const SharedFacts& facts) : ranks_(facts.size) {
+        if (facts.placement != nullptr && facts.placement->most_on_node() > 1) placement_ = facts.placement;
+    }
+    [[nodiscard]] Rank size() const { return are_shared() ? placement_->nodes() : ranks_; }
+    /// Has any of them several ranks?
+    [[nodiscard]] bool are_shared() const { return placement_ != nullptr; }
+    [[nodiscard]] Rank of(Rank rank) const { return are_shared() ? placement_->place(rank).node : rank; }
+    /// Is another rank on the same node as this one?
+    [[nodiscard]] auto beside(Rank rank) const {
+        return [this, node = of(rank)](Rank other) { return of(other) == node; };
+    }
+
+  private:
+    Rank ranks_;
+    const Placement* placement_ = nullptr;  // nullptr: each rank is a node of its own
+};
+
 /// What one rank did.
 struct RankCounts {
     std::int64_t sent = 0;        ///< messages

@@ -27,18 +27,20 @@ struct Wire {
 
 /// What changes of an action while plans run.
 struct Progress {
-    double ready = 0;                          ///< of a transfer: see VirtualTime
+    double ready = 0;                          ///< of a transfer, as is what follows but `waits`: see VirtualTime
+    double left = 0;                           ///< with shared wires: when the last byte of a send did
     std::uint32_t waits = 0;                   ///< for so many conditions
-    std::uint32_t counterpart = Action::none;  ///< of a transfer: the action of its peer, as far as it is known
+    std::uint32_t counterpart = Action::none;  ///< the action of the peer, as far as it is known
+    std::uint32_t behind = Action::none;       ///< with shared wires: what waits behind a send
 };
 
 struct ReadyState {
-    std::uint32_t low = 0;  ///< no word before this one has a bit
+    std::uint32_t low = 0;  ///< no word of the summary before this one has a bit
     std::uint32_t under_way = 0;
     Rank peer = no_rank;
 };
 
-struct VirtualRank {
+struct alignas(64) VirtualRank {
     const PlanShape* shape = nullptr;
     std::uint32_t first = 0;       ///< action of the rank, in the numbering of all actions
     std::uint32_t first_peer = 0;  ///< in that of the peers of all ranks
@@ -57,33 +59,39 @@ struct VirtualRank {
     }
 };
 
-/// The actions of a kind that wait for nothing: a bit for each action of the rank.
+/// The actions of a kind that wait for nothing: a bit for each action of the rank, and a bit for each word of those
+/// that has any (ReadyLayout).
 class ReadyBits {
   public:
-    ReadyBits(ReadyState& state, std::span<std::uint64_t> words)
-        : under_way(state.under_way), peer(state.peer), state_(state), words_(words) {}
+    ReadyBits(ReadyState& state, std::uint64_t* words, std::uint32_t size)
+        : under_way(state.under_way), peer(state.peer), low_(state.low), words_(words), summary_(words + size),
+          summary_size_(ReadyLayout::words(size)) {}
 
     [[nodiscard]] std::uint32_t first() const {
-        std::uint32_t& low = state_.low;
-        while (low < words_.size() && words_[low] == 0) ++low;
-        return low == words_.size() ? Action::none
-                                    : low * word_bits + static_cast<std::uint32_t>(std::countr_zero(words_[low]));
+        while (low_ < summary_size_ && summary_[low_] == 0) ++low_;
+        if (low_ == summary_size_) return Action::none;
+        const std::uint32_t word = ReadyLayout::first_of(low_, summary_[low_]);
+        return ReadyLayout::first_of(word, words_[word]);
     }
     void insert(std::uint32_t index) {
-        state_.low = std::min(state_.low, index / word_bits);
-        words_[index / word_bits] |= bit(index);
+        const std::uint32_t word = index / ReadyLayout::bits;
+        words_[word] |= ReadyLayout::bit(index);
+        summary_[word / ReadyLayout::bits] |= ReadyLayout::bit(word);
+        low_ = std::min(low_, word / ReadyLayout::bits);
     }
-    void take(std::uint32_t index) { words_[index / word_bits] &= ~bit(index); }
+    void take(std::uint32_t index) {
+        const std::uint32_t word = index / ReadyLayout::bits;
+        words_[word] &= ~ReadyLayout::bit(index);
+        if (words_[word] == 0) summary_[word / ReadyLayout::bits] &= ~ReadyLayout::bit(word);
+    }
 
     std::uint32_t& under_way;
     Rank& peer;
 
   private:
-    static constexpr std::uint32_t word_bits = 64;
-    [[nodiscard]] static std::uint64_t bit(std::uint32_t index) { return std::uint64_t{1} << index % word_bits; }
-
-    ReadyState& state_;
-    std::span<std::uint64_t> words_;
+    std::uint32_t& low_;
+    std::uint64_t *words_, *summary_;
+    std::uint32_t summary_size_;
 };
 
 /// Borrows all that it is given.
@@ -120,8 +128,9 @@ class RankBoard : public ScoreboardRules<RankBoard> {
     std::uint32_t& left() { return state_.incomplete; }
     std::uint32_t& earliest() { return state_.earliest; }
     ReadyBits ready(ActionKind kind) {
-        const std::size_t number = ready_kind(kind), words = state_.shape->words;
-        return {state_.ready[number], {ready_ + number * words, words}};
+        const std::size_t number = ready_kind(kind);
+        const std::uint32_t words = ReadyLayout::words(state_.shape->size());
+        return {state_.ready[number], ready_ + number * ReadyLayout::words_in_all(state_.shape->size()), words};
     }
 
   private:

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "rondo/backends/virtual/symmetry.hpp"
 #include "rondo/core/error.hpp"
 
 namespace rondo::virtual_machine {
@@ -44,18 +45,17 @@ class Edges {
 };
 
 }  // namespace
-std::optional<Timing> Timing::of(const Problem& problem, const FlightLimits& limits, Count most,
-                                 const Deadline& deadline) {
+std::optional<Timing> Timing::of(const Problem& problem, const FlightLimits& limits, Count most) {
     Timing timing;
-    timing.time_.reserve(problem.facts.size, problem.facts.placement, limits);
-    timing.time_.keep(deadline);
+    const NodesOf nodes(problem.facts);
+    timing.time_.reserve(problem.facts.size, nodes.size(), nodes.are_shared(), limits);
     for (Rank rank = 0; rank < problem.facts.size; ++rank) {
-        deadline.check();
         const auto call = problem.call(rank);
         const Plan plan = Plan::of(*call, problem.algorithm);
-        for (const Action& action : plan.actions()) timing.messages_ += action.kind == ActionKind::send ? 1 : 0;
+        timing.messages_ += messages_of(plan);
         if (timing.messages_ > most) return std::nullopt;
-        timing.time_.add(plan);
+        const PlanShape& shape = timing.time_.shapes().of(plan, problem.facts.size, nodes.beside(rank));
+        timing.time_.add(shape, timing.time_.shapes().peers(), nodes.of(rank));
     }
     if (const auto lone = timing.match()) {
         const auto call = problem.call(lone->rank);
@@ -63,6 +63,30 @@ std::optional<Timing> Timing::of(const Problem& problem, const FlightLimits& lim
         throw Error(virtual_machine::where(lone->rank, plan, plan.actions()[lone->own]) +
                     "has no counterpart of the same count");
     }
+    return timing;
+}
+
+std::optional<Timing> Timing::of_one_node(const Problem& problem, const FlightLimits& limits, Count most) {
+    Timing timing;
+    const auto node = NodeForAll::of(problem, timing.time_.shapes(), most);
+    if (!node) return std::nullopt;
+    const auto ranks = static_cast<Rank>(node->ranks.size());
+    timing.time_.reserve(ranks, 1, ranks > 1, limits);
+    for (const RankForAll& rank : node->ranks) {
+        std::vector<Rank> peers;
+        for (const PeerForAll& peer : rank.peers) peers.push_back(peer.number);
+        timing.time_.add(*rank.shape, peers, 0);
+    }
+    for (Rank rank = 0; rank < ranks; ++rank) {
+        const RankForAll& own = node->ranks[static_cast<std::size_t>(rank)];
+        for (std::size_t number = 0; number < own.peers.size(); ++number) {
+            const auto& [peer, counterpart] = own.peers[number];
+            const PlanShape& other = *node->ranks[static_cast<std::size_t>(peer)].shape;
+            if (timing.match_from(rank, own.shape->first_send[number], peer, other.first_receive[counterpart]))
+                return std::nullopt;
+        }
+    }
+    timing.messages_ = node->messages;
     return timing;
 }
 

@@ -17,12 +17,17 @@ namespace rondo::virtual_machine {
 /// The plans of all ranks of one problem, ready to be timed any number of times, with any costs.
 class Timing {
   public:
-    static constexpr Count most_messages = Count{1} << 20;  // some 200 MiB of plans
+    static constexpr Count most_messages = Count{1} << 20;  // some 100 MiB of plans
 
     /// Nothing if the ranks send more than `most` messages in all. Throws Error where a message has no counterpart, or
-    /// one with another count; when the deadline has passed, which the runs keep, too; and what Plan::of throws.
-    static std::optional<Timing> of(const Problem& problem, const FlightLimits& limits = {}, Count most = most_messages,
-                                    const Deadline& deadline = {});
+    /// one with another count; and what Plan::of throws.
+    static std::optional<Timing> of(const Problem& problem, const FlightLimits& limits = {},
+                                    Count most = most_messages);
+
+    /// Of one node that stands for all, where the schedule is the same from each (symmetry.hpp): when ranks finish, if
+    /// all come at once. Nothing where it is not, or where a node sends more than `most` messages.
+    static std::optional<Timing> of_one_node(const Problem& problem, const FlightLimits& limits = {},
+                                             Count most = most_messages);
 
     /// When the slowest rank has finished, if the ranks come to the call at `ready` (empty: all at 0). Elements have
     /// `element_bytes`, whatever the problem said: so pipelines of as many segments of another length are timed with

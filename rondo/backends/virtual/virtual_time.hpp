@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "rondo/backends/virtual/deadline.hpp"
 #include "rondo/backends/virtual/event_queue.hpp"
 #include "rondo/backends/virtual/problem.hpp"
 #include "rondo/backends/virtual/rank_board.hpp"
@@ -35,30 +34,27 @@ namespace rondo::virtual_machine {
 ///     where(site)         for errors, with a colon behind it
 class VirtualTime {
   public:
-    /// Where the ranks that are added from now on are; nullptr: each is a node of its own.
-    void reserve(Rank ranks, const Placement* placement, const FlightLimits& limits) {
+    /// Of as many ranks, on so many nodes; `has_nodes`: some nodes have several of them.
+    void reserve(Rank ranks, Rank nodes, bool has_nodes, const FlightLimits& limits) {
         ranks_.reserve(static_cast<std::size_t>(ranks));
-        expected_ = ranks;
+        nodes_ = nodes;
+        has_nodes_ = has_nodes;
         limits_ = limits;
-        placement_ = placement != nullptr && placement->most_on_node() > 1 ? placement : nullptr;
-        has_nodes_ = placement_ != nullptr;
-        nodes_ = has_nodes_ ? placement_->nodes() : ranks;
     }
-    /// Of runs; they throw Error when it has passed.
-    void keep(const Deadline& deadline) { deadline_ = deadline; }
-    /// The next rank.
-    void add(const Plan& plan) {
-        const Rank node = node_of(size());
+    /// The next rank, with the peers that its plan numbers. The shape is one of `shapes`.
+    void add(const PlanShape& shape, std::span<const Rank> peers, Rank node) {
         VirtualRank& state = ranks_.emplace_back();
+        state.shape = &shape;
         state.first = actions();
         state.first_peer = static_cast<std::uint32_t>(peers_.size());
         state.first_word = words_;
         state.node = node;
-        state.shape = &shapes_.of(plan, expected_, peers_, [&](Rank peer) { return node_of(peer) == node; });
-        if (Count{actions()} + state.shape->size() > most_actions) throw Error("more actions than can be numbered");
-        progress_.resize(progress_.size() + state.shape->size());
-        words_ += static_cast<std::uint32_t>(ready_kinds) * state.shape->words;
+        if (Count{actions()} + shape.size() > most_actions) throw Error("more actions than can be numbered");
+        progress_.resize(progress_.size() + shape.size());
+        peers_.insert(peers_.end(), peers.begin(), peers.end());
+        words_ += static_cast<std::uint32_t>(shape.ready_at_once.size());
     }
+    [[nodiscard]] PlanShapes& shapes() { return shapes_; }
 
     /// Runs all plans from the start. Returns when the last action has completed; throws Error for a deadlock.
     /// `ready`: when each rank comes to the call, which does nothing before, not even receive; empty: all at 0.
@@ -70,9 +66,7 @@ class VirtualTime {
             if (time > 0) schedule(time, static_cast<std::uint32_t>(rank), comes);
             else start_actions(rank, runner);
         }
-        for (std::uint32_t taken = 1; !events_.empty(); ++taken) {
-            if (taken % events_between_looks == 0) [[unlikely]]
-                deadline_.check();
+        while (!events_.empty()) {
             const Event event = events_.pop();
             now_ = event.time();
             if (event.what > own_bits) [[unlikely]] {
@@ -153,7 +147,6 @@ class VirtualTime {
     static constexpr std::uint32_t own_bits = comes - 1;
 
     static constexpr Count most_actions = std::numeric_limits<std::uint32_t>::max() - 1;
-    static constexpr std::uint32_t events_between_looks = 1U << 14;  // at the clock
 
     // In place of times, for Progress::ready.
     static constexpr double not_posted = -1;
@@ -163,12 +156,6 @@ class VirtualTime {
     struct WireInUse {
         SharedWire wire;
         std::uint32_t changes = 0;  // of its due time: what was scheduled before the last one counts no more
-    };
-
-    /// With shared wires: what else there is to know of a send.
-    struct FluidMessage {
-        double left = not_posted;  // when its last byte did
-        std::uint32_t next = Flow::none;
     };
 
     struct FlowEnds {
@@ -182,7 +169,6 @@ class VirtualTime {
         bool pooled;  // through the lanes of nodes, in the order in which messages come there; else each rank's wire
     };
 
-    [[nodiscard]] Rank node_of(Rank rank) const { return has_nodes_ ? placement_->place(rank).node : rank; }
     [[nodiscard]] double bytes(const ShapedAction& own) const {
         return static_cast<double>(own.count * element_bytes_);
     }
@@ -219,7 +205,7 @@ class VirtualTime {
             std::ranges::copy(state.shape->ready_at_once, ready_bits_.begin() + state.first_word);
             Progress* progress = progress_.data() + state.first;
             for (std::uint32_t own = 0; own < state.shape->size(); ++own) {
-                progress[own].ready = not_posted;
+                progress[own].ready = progress[own].left = not_posted;
                 progress[own].waits = state.shape->actions[own].waits_for;
             }
         }
@@ -236,7 +222,6 @@ class VirtualTime {
         buffered_ = costs.eager < no_eager_limit;
         lane_wires_.assign(pooled && !costs.fluid ? static_cast<std::size_t>(nodes_) * lanes_ : 0, {});
         shared_wires_.assign(costs.fluid ? 2 * static_cast<std::size_t>(nodes_) : 0, {SharedWire(costs.lanes)});
-        fluid_.assign(costs.fluid ? actions() : 0, {});
         flows_.assign(costs.fluid ? peers_.size() : 0, {});
     }
 
@@ -335,8 +320,9 @@ class VirtualTime {
 
     /// What waits behind a message, by its number.
     [[nodiscard]] auto next_in_flow(Rank sender) {
-        return
-            [first = fluid_.data() + at(sender).first](std::uint32_t own) -> std::uint32_t& { return first[own].next; };
+        return [first = progress_.data() + at(sender).first](std::uint32_t own) -> std::uint32_t& {
+            return first[own].behind;
+        };
     }
 
     /// Does the message start now? Else it waits for others of its flow.
@@ -372,7 +358,7 @@ class VirtualTime {
         const Site follower{site.rank, next};
         if (next != Flow::none) shared.wire.start(now_, link.beta * bytes(action(follower)), {through.sender, next});
         schedule_wire(number);
-        FluidMessage& message = fluid_[index_of(site)];
+        Progress& message = progress(site);
         if (leaves_node) {
             const double length = bytes(action(site));
             if (!runner.asks(site, length > link.eager) && !is_buffered(length, link)) {
@@ -381,9 +367,9 @@ class VirtualTime {
             message.left = now_;
             if (next != Flow::none) first_byte_leaves(follower, runner);
         } else {
-            ready_at(site) = at_receiver;
+            message.ready = at_receiver;
         }
-        if (message.left == not_posted || ready_at(site) != at_receiver) return;
+        if (message.left == not_posted || message.ready != at_receiver) return;
         schedule(std::max(message.left + link.alpha + runner.delay(), now_), site, comes_in);
     }
 
@@ -430,13 +416,10 @@ class VirtualTime {
     std::vector<Rank> peers_;                // of each rank
     std::vector<std::uint64_t> ready_bits_;  // of each rank
     EventQueue events_;
-    std::vector<Wire> lane_wires_;          // node by node; empty if links have wires of their own
-    std::vector<WireInUse> shared_wires_;   // node by node, out and in; empty if wires are not shared as fluids are
-    std::vector<FluidMessage> fluid_;       // with those: of each action
-    std::vector<FlowEnds> flows_;           // from each rank to each of its peers
-    const Placement* placement_ = nullptr;  // while ranks are added
+    std::vector<Wire> lane_wires_;         // node by node; empty if links have wires of their own
+    std::vector<WireInUse> shared_wires_;  // node by node, out and in; empty if wires are not shared as fluids are
+    std::vector<FlowEnds> flows_;          // from each rank to each of its peers
     FlightLimits limits_;
-    Rank expected_ = 0;  // ranks
     Rank nodes_ = 0;
     std::uint32_t words_ = 0;  // of ready_bits_
     bool has_nodes_ = false;   // some of several ranks
@@ -446,8 +429,7 @@ class VirtualTime {
     Count element_bytes_ = 1;
     double now_ = 0;
     bool staggered_ = false;  // ranks come at different times
-    Deadline deadline_;
-    bool buffered_ = false;  // with shared wires: sends up to the eager limit complete at once
+    bool buffered_ = false;   // with shared wires: sends up to the eager limit complete at once
 };
 
 }  // namespace rondo::virtual_machine
