@@ -16,16 +16,14 @@ import click
 from rondo import _core, screens
 from rondo.bench import plans
 from rondo.bench.progress import EVERY
-from rondo.errors import Error
-from rondo.launching import instructed, mpi_library, options
-from rondo.machine import machine, placement
-from rondo.selection import explanation, learned, rules_file, sharing
+from rondo.launching import instructed, options
+from rondo.machine import machine
+from rondo.selection import call_words, explanation, learned, rules_file, sharing
 from rondo.shells import completion
 from rondo.tune import rules_text, tuned_files
 
 USER_OPERATOR = "user"
 OPERATORS = (*plans.OPERATORS, USER_OPERATOR)
-MOST_ELEMENT_BYTES = 1 << 30
 LIBRARY = "mpich"
 
 
@@ -118,17 +116,17 @@ def command(
     A count is that of the call: of reduce_scatter, allgather, alltoall, gather and scatter, of one rank's part; a
     barrier has none. Environment variables such as RONDO_EXSCAN stand above the rules here, too.
     """
-    traits = _traits(collective)
-    ranks_on = _ranks_on(processes, ppn, nodes)
-    element_bytes = _element_bytes(type_name)
-    call_count = _count(traits, count)
-    mpi = _library(library or LIBRARY)
+    traits = call_words.traits_of(collective)
+    ranks_on = call_words.ranks_on_nodes(processes, ppn, nodes)
+    element_bytes = call_words.element_bytes_of(type_name)
+    call_count = call_words.count_of(traits, count)
+    mpi = call_words.library_of(library or LIBRARY)
     said = {None: sharing.setting(os.environ), True: "on", False: "off"}[shared_memory]
     shares_memory, assumed_of_sharing = sharing.expected(said, ranks_on, len(os.sched_getaffinity(0)))
     call = explanation.Call(
         collective=collective,
         ranks_on=ranks_on,
-        elements=call_count * sum(ranks_on) if _has_parts(traits) else call_count,
+        elements=call_count * sum(ranks_on) if call_words.has_parts(traits) else call_count,
         element_bytes=element_bytes,
         commutative=traits["has_operation"] and operator != USER_OPERATOR,
         root=root,
@@ -185,79 +183,6 @@ def command(
     explanation_table.show(
         found, console, title=title, collective=collective, assumed=assumed, rules=rules_path, measured=measured
     )
-
-
-def _traits(collective: str) -> dict[str, Any]:
-    """Of a collective; Error with the nearest names if there is no such one."""
-    try:
-        _core.algorithms(collective)
-    except ValueError as error:
-        raise Error(str(error)) from None
-    traits: dict[str, Any] = next(each for each in _core.collectives() if each["name"] == collective)
-    return traits
-
-
-def _has_parts(traits: Mapping[str, Any]) -> bool:
-    """Whether the count of a call is of one rank's part."""
-    return traits["name"] in plans.DIVIDED or traits["all_to_all"] or traits["local_lengths"]
-
-
-def _ranks_on(processes: int | None, ppn: int | None, nodes: str | None) -> tuple[int, ...]:
-    """Of each node; Error if nothing was said, or things that contradict each other."""
-    if nodes is not None:
-        if ppn is not None:
-            raise Error("--nodes says how many ranks each node has; leave out --ppn")
-        ranks_on = placement.ranks_on(nodes)
-        if processes not in (None, sum(ranks_on)):
-            raise Error(
-                f"--nodes {nodes} has {sum(ranks_on)} ranks, not the {processes} of -n; leave out one of the two"
-            )
-        return ranks_on
-    if processes is None:
-        raise Error("how many ranks? Expected -n, as in -n 64 --ppn 16, or --nodes, as in --nodes 4x16")
-    if not 1 <= processes <= plans.MOST_PROCESSES:
-        raise Error(f"-n {processes}: expected 1 to {plans.MOST_PROCESSES} ranks")
-    each = min(ppn or 1, processes)
-    full, rest = divmod(processes, each)
-    return (each,) * full + ((rest,) if rest else ())
-
-
-def _element_bytes(type_name: str) -> int:
-    if type_name in plans.TYPES:
-        return plans.TYPES[type_name]
-    if type_name.isdecimal() and 0 < int(type_name) <= MOST_ELEMENT_BYTES:
-        return int(type_name)
-    raise Error(f"unknown type {type_name!r}; {plans.suggestion(type_name, plans.TYPES)}, or a number of bytes")
-
-
-def _count(traits: Mapping[str, Any], count: str | None) -> int:
-    """Of the call; Error if it says nothing, or says something of a call without data."""
-    if not traits["has_data"]:
-        if count is not None:
-            raise Error(f"{traits['name']} has no data; leave out --count")
-        return 1
-    if count is None:
-        raise Error("how long is the vector? Expected --count, as in --count 64Ki")
-    try:
-        elements: int = _core.quantity(count)
-    except ValueError as error:
-        raise Error(f"--count: {error}") from None
-    return elements
-
-
-def _library(text: str) -> dict[str, Any]:
-    """Name, version and eager limit of an MPI library, and where the version is from; Error for an unknown name."""
-    try:
-        mpi: dict[str, Any] = _core.library(text)
-        if text != mpi["name"]:
-            return {**mpi, "source": ""}
-        number = mpi_library.version_here(text, os.environ)
-        version = mpi_library.NUMBER.sub(number, mpi["version"]) if number is not None else mpi["version"]
-        if version == mpi["version"]:
-            return {**mpi, "source": "the newest that was measured"}
-        return {**_core.library(version), "source": "which is here"}
-    except ValueError as error:
-        raise Error(f"--library: {error}, or a version as in 'Open MPI v4.1.4'") from None
 
 
 def _rounds(traits: Mapping[str, Any], type_name: str, operator: str) -> bool | None:
@@ -318,7 +243,7 @@ def _title(
     words = [f"MPI_{call.collective.capitalize()}"]
     if traits["has_data"]:
         size = type_name if type_name in plans.TYPES else f"{counted(call.element_bytes, 'byte')} each"
-        of_part = " a part" if _has_parts(traits) else ""
+        of_part = " a part" if call_words.has_parts(traits) else ""
         words.append(f"{count} x {size}{of_part}" + (f" ({bytes_text(vector)} in all)" if vector else ""))
     if traits["has_operation"]:
         words.append(operator if operator != USER_OPERATOR else "an operator that does not commute")

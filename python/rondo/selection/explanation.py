@@ -171,11 +171,12 @@ def by_texts(
     *,
     verdicts: Sequence[Verdict] = (),
     most_messages: int = MOST_MESSAGES,
+    algorithm: str | None = None,
     look: Callable[[str, int, int], None] = lambda _choice, _number, _all: None,
 ) -> Explanation:
     """The same of rules and of a machine file that are known as texts; the path only names the rules.
 
-    What sends more messages, and cannot be predicted from fewer, has no time.
+    What sends more messages, and cannot be predicted from fewer, has no time. `algorithm`: the only candidate.
     """
     variable = choices.variable_of(call.collective)
     forced = environment.get(variable, "")
@@ -217,7 +218,7 @@ def by_texts(
         reason=reason,
         candidates=_timed(
             call,
-            [] if is_left else found["candidates"],
+            [each for each in found["candidates"] if not is_left and algorithm in (None, each["algorithm"])],
             _with_eager(machine_text, found["eager"]),
             most_messages=most_messages,
             look=look,

@@ -66,8 +66,13 @@ def show(
         screens.show(_passed_over(found), console)
     if not found.candidates:
         return
-    screens.show(_candidates(found.candidates), console)
-    for line in _notes(found.candidates):
+    show_candidates(found.candidates, console)
+
+
+def show_candidates(candidates: Sequence[Candidate], console: Console) -> None:
+    """Prints what each would take, and what the words mean."""
+    screens.show(_candidates(candidates), console)
+    for line in _notes(candidates):
         console.print(Text(line, style="dim"), soft_wrap=True)
 
 

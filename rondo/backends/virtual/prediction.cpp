@@ -66,16 +66,14 @@ Effort effort_of(const Problem& problem) {
 std::optional<Predictor> Predictor::of(const Problem& problem, const PredictionLimits& limits) {
     if (limits.messages == 0) return std::nullopt;
     const Effort effort = effort_of(problem);
-    const auto most = static_cast<double>(limits.messages);
-    if (effort.steps <= static_cast<double>(limits.steps)) {
-        if (effort.messages > static_cast<double>(limits.whole)) {
-            auto found = of_one(Means::one_node, problem, Timing::of_one_node(problem, {}, limits.messages));
-            if (found) return found;
-        }
-        if (effort.messages <= most) {
-            auto found = of_one(Means::whole, problem, Timing::of(problem, {}, limits.messages));
-            if (found) return found;
-        }
+    const bool has_few_steps = effort.steps <= static_cast<double>(limits.steps);
+    if (!has_few_steps || effort.messages > static_cast<double>(limits.whole)) {
+        auto found = of_one(Means::one_node, problem, Timing::of_one_node(problem, {}, limits.messages));
+        if (found) return found;
+    }
+    if (has_few_steps && effort.messages <= static_cast<double>(limits.messages)) {
+        auto found = of_one(Means::whole, problem, Timing::of(problem, {}, limits.messages));
+        if (found) return found;
     }
     if (auto found = of_equal_parts(problem, limits)) return found;
     return of_few_segments(problem, limits);
@@ -93,6 +91,7 @@ std::optional<Predictor> Predictor::of_equal_parts(const Problem& problem, const
     const Count size = problem.facts.size;
     equal.facts.count = (problem.facts.count + size - 1) / size * size;
     equal.facts.starts = {};
+    if (equal.facts.count == problem.facts.count) return std::nullopt;
     if (problem.parts != nullptr || problem.algorithm.refusal(equal.facts, equal.settings)) return std::nullopt;
     return of_one(Means::equal_parts, equal, Timing::of_one_node(equal, {}, limits.messages));
 }

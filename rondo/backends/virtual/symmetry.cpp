@@ -146,6 +146,8 @@ std::optional<NodeForAll> NodeForAll::of(const Problem& problem, PlanShapes& sha
     };
     std::vector<Seen> node = {looking.at(0)};
     const Count messages_on_second = looking.messages();  // of a rank like that
+    // If the others send as many, is it too much? Long plans are not made in vain.
+    if (looking.messages() > most / per_node) return std::nullopt;
     if (!agrees(looking.at(looking.rank_at(1, 0)), node.front(), 1)) return std::nullopt;
     for (Rank number = 1; number < per_node; ++number) {
         node.push_back(looking.at(number));

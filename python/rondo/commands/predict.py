@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`rondo predict`: what a call would take on more ranks than are here."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from rondo import _core, screens
+from rondo.bench import plans
+from rondo.bench.progress import EVERY
+from rondo.errors import Error
+from rondo.launching import options
+from rondo.machine import machine
+from rondo.selection import call_words, explanation, predicting
+
+LIBRARY = "mpich"
+NO_MACHINE = "a 100 Gbit/s network (`rondo calibrate` measures one, --machine names a file)"
+
+
+@click.command()
+@click.argument("wanted", metavar="COLLECTIVE[/ALGORITHM]")
+@click.option("--count", metavar="ELEMENTS", help="Of the call, as in 64Ki; of a part where ranks have parts.")
+@click.option(
+    "--type",
+    "type_name",
+    default="double",
+    show_default=True,
+    metavar="TYPE|BYTES",
+    help=f"Of an element: {', '.join(plans.TYPES)}; or its size.",
+)
+@click.option("-n", "--processes", type=int, help="Ranks of the communicator. Default: those of --nodes.")
+@click.option("--ppn", type=click.IntRange(1), help="Ranks on each node; the last one may have fewer. Default: 1.")
+@click.option(
+    "--nodes",
+    metavar="NODESxRANKS|RANKS,RANKS,...",
+    help="Where the ranks are, instead of --ppn: 1024x64 is 1024 nodes of 64, 4,4,3 three that differ.",
+)
+@click.option("--root", type=int, default=0, show_default=True, help="Of collectives that have one.")
+@click.option(
+    "--over",
+    type=click.Choice(predicting.OVER),
+    help="Predict a series of calls that grow up to this one, in ranks, in nodes, or in bytes of the vector.",
+)
+@click.option("--least", metavar="NUMBER", help="Where the series begins. Default: a 1024th of where it ends.")
+@click.option(
+    "--library",
+    default=LIBRARY,
+    show_default=True,
+    metavar="mpich|openmpi|impi|VERSION",
+    help="MPI library: up to which length its messages wait for no receiver.",
+)
+@options.machine_file("Of the machine in question. As of `rondo run` if nothing is said.")
+@click.option(
+    "--messages",
+    type=click.IntRange(1),
+    default=explanation.MOST_MESSAGES,
+    show_default=True,
+    help="Of each candidate, that are run to predict it. A million takes a second or two and 100 MB.",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.svg|png|pdf",
+    help="Also draw the series: a line for each algorithm.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print all as a JSON object.")
+def command(
+    *,
+    wanted: str,
+    count: str | None,
+    type_name: str,
+    processes: int | None,
+    ppn: int | None,
+    nodes: str | None,
+    root: int,
+    over: str | None,
+    least: str | None,
+    library: str,
+    machine_file: str | None,
+    messages: int,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Predict what a COLLECTIVE would take by each algorithm, on up to a million ranks and more.
+
+    Nothing is run but the algorithms' schedules, in virtual time, on the figures of a machine file. What the MPI
+    library's own collectives take is not known. Where calls are large, one node stands for all, or some segments of a
+    pipeline for all of them; the table says so. The answer does not depend on how fast it is found.
+
+    \b
+        rondo predict allreduce --count 128Ki --nodes 1024x64
+        rondo predict bcast --count 1 -n 1M --ppn 64 --over nodes --json
+        rondo predict allreduce --count 1Mi --nodes 512x32 --machine theirs
+        rondo predict scan/two_tree --count 64Ki -n 1024 --over ranks
+        rondo predict alltoall --count 10 -n 512 --over bytes --output all.svg
+    """
+    collective, _, algorithm = wanted.partition("/")
+    traits = call_words.traits_of(collective)
+    ranks_on = call_words.ranks_on_nodes(processes, ppn, nodes)
+    if not 0 <= root < sum(ranks_on):
+        raise Error(f"--root {root}: expected 0 to {sum(ranks_on) - 1}")
+    elements = call_words.count_of(traits, count)
+    call = explanation.Call(
+        collective=collective,
+        ranks_on=ranks_on,
+        elements=elements * sum(ranks_on) if call_words.has_parts(traits) else elements,
+        element_bytes=call_words.element_bytes_of(type_name),
+        commutative=traits["has_operation"],
+        root=root,
+        library=call_words.library_of(library)["version"],
+        shared_memory=False,
+    )
+    _check(collective, algorithm, over, least, output)
+    calls = predicting.series(call, over, _least(least))
+    figures = machine.find(machine_file, os.environ)
+    text = figures.read_text(encoding="utf-8") if figures is not None else machine.standard().text()
+    points = predicting.predicted(
+        calls, text, has_parts=call_words.has_parts(traits), algorithm=algorithm or None, most_messages=messages,
+        look=_progress(over),
+    )  # fmt: skip
+    title = _title(traits, call, type_name)
+    machine_name = str(figures) if figures is not None else None
+    assumed = [] if figures is not None else [NO_MACHINE]
+    if as_json:
+        click.echo(json.dumps(_document(call, over, points) | {"machine": machine_name, "assumed": assumed}, indent=2))
+    else:
+        _show(points, over, title, assumed)
+    if output is not None:
+        from rondo.reports import prediction_figures  # noqa: PLC0415
+
+        assert over is not None
+        prediction_figures.draw(points, over, title, output)
+        click.echo(f"wrote {output}", err=as_json)
+
+
+def _check(collective: str, algorithm: str, over: str | None, least: str | None, output: Path | None) -> None:
+    """Error for what makes no sense, before anything is predicted."""
+    known = [each["name"] for each in _core.algorithms(collective)]
+    if algorithm and algorithm not in known:
+        raise Error(f"{collective} has no algorithm '{algorithm}'; {plans.suggestion(algorithm, known)}")
+    if over is None and (least is not None or output is not None):
+        raise Error(
+            f"{'--least' if least is not None else '--output'} is for a series: say --over ranks, nodes or bytes"
+        )
+    if over == "bytes" and not next(each for each in _core.collectives() if each["name"] == collective)["has_data"]:
+        raise Error(f"{collective} has no data; --over ranks or nodes")
+    if output is not None:
+        from rondo.reports.figures import FORMATS  # noqa: PLC0415
+
+        if output.suffix[1:].lower() not in FORMATS:
+            raise Error(f"--output {output}: expected a name that ends in {', '.join(f'.{each}' for each in FORMATS)}")
+
+
+def _least(least: str | None) -> int | None:
+    if least is None:
+        return None
+    try:
+        number: int = _core.quantity(least)
+    except ValueError as error:
+        raise Error(f"--least: {error}") from None
+    return number
+
+
+def _progress(over: str | None) -> Callable[[int, str], None]:
+    """Says on standard error how far it is, now and then."""
+    told = time.monotonic()
+
+    def look(value: int, choice: str) -> None:
+        nonlocal told
+        if time.monotonic() - told < EVERY:
+            return
+        told = time.monotonic()
+        where = f" at {value} {over}" if over is not None else ""
+        click.echo(f"rondo: predicting {choice}{where}", err=True)
+
+    return look
+
+
+def _title(traits: dict[str, Any], call: explanation.Call, type_name: str) -> str:
+    from rondo.reports.style import bytes_text, counted  # noqa: PLC0415
+
+    words = [f"MPI_{call.collective.capitalize()}"]
+    if traits["has_data"]:
+        words.append(f"{bytes_text(call.elements * call.element_bytes)} of {type_name}")
+    each = sorted(set(call.ranks_on))
+    on_each = f"{each[0]}" if len(each) == 1 else f"{each[0]} to {each[-1]}"
+    words.append(f"{counted(call.processes, 'rank')} on {counted(len(call.ranks_on), 'node')} of {on_each}")
+    return ", ".join(words)
+
+
+def _document(call: explanation.Call, over: str | None, points: list[predicting.Point]) -> dict[str, Any]:
+    return {
+        "collective": call.collective,
+        "processes": call.processes,
+        "nodes": call.nodes,
+        "elements": call.elements,
+        "element_bytes": call.element_bytes,
+        "root": call.root,
+        "library": call.library,
+        "over": over,
+        "points": [
+            {
+                "value": point.value,
+                "processes": point.call.processes,
+                "bytes": point.call.elements * point.call.element_bytes,
+                "candidates": [dataclasses.asdict(each) for each in point.candidates],
+            }
+            for point in points
+        ],
+    }
+
+
+def _show(points: list[predicting.Point], over: str | None, title: str, assumed: list[str]) -> None:
+    from rondo.selection import explanation_table, prediction_table  # noqa: PLC0415
+
+    console = screens.console()
+    console.print(title, soft_wrap=True)
+    for each in assumed:
+        console.print(f"  assumed: {each}", soft_wrap=True)
+    if over is None:
+        explanation_table.show_candidates(points[0].candidates, console)
+    else:
+        prediction_table.show(points, over, console)

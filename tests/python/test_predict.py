@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`rondo predict`: what calls would take on machines that are not here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from rondo.commands import main
+from rondo.machine import machine
+
+from rondo import _core
+from rondo.selection import explanation, predicting
+
+MACHINE = machine.Machine(alpha=2e-6, beta=8e-11, overhead=5e-7, gamma=4e-11, eager=16384)
+
+
+@pytest.fixture
+def predict(tmp_path: Path) -> Callable[..., Any]:
+    file = tmp_path / "machine"
+    file.write_text(MACHINE.text())
+
+    def run(*words: object, fails: bool = False) -> Any:
+        result = CliRunner().invoke(main, ["predict", *map(str, words), "--machine", str(file)])
+        assert (result.exit_code != 0) == fails, result.output
+        return result
+
+    return run
+
+
+def document(result: Any) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
+def test_seconds_are_those_of_virtual_time(predict):
+    (point,) = document(predict("allreduce", "--count", 1000, "--nodes", "4x4", "--json"))["points"]
+    assert (point["value"], point["processes"], point["bytes"]) == (8000, 16, 8000)
+    seconds = [each["seconds"] for each in point["candidates"] if each["seconds"] is not None]
+    assert len(seconds) > 5
+    assert seconds == sorted(seconds)
+    for each in point["candidates"]:
+        (expected,) = _core.times("allreduce", each["choice"], 16, 1000, [MACHINE.text()], nodes="4x4", fluid=True)
+        assert (each["seconds"], each["means"]) == (expected, "whole")
+
+
+def test_an_algorithm_can_be_asked_for_alone(predict):
+    (point,) = document(predict("scan/two_tree", "--count", "64Ki", "-n", 100, "--json"))["points"]
+    assert [each["algorithm"] for each in point["candidates"]] == ["two_tree"]
+
+
+def test_a_million_ranks_are_predicted(predict):
+    (candidate,) = document(predict("allgather/ring", "--count", 1, "-n", 1 << 20, "--json"))["points"][0]["candidates"]
+    assert candidate["means"] == "one node"
+    assert candidate["seconds"] == pytest.approx((1 << 20) * (2e-6 + 5e-7), rel=0.5)
+    (candidate,) = document(predict("barrier/dissemination", "-n", 1 << 20, "--json"))["points"][0]["candidates"]
+    assert candidate["means"] == "one node"
+    assert candidate["seconds"] == pytest.approx(20 * (2e-6 + 1e-6), rel=0.5)  # rounds
+
+
+@pytest.mark.parametrize(
+    "over, values",
+    [("nodes", [1, 2, 4, 8, 16, 64, 128, 256]), ("ranks", [2, 4, 8, 16, 64, 128, 256, 1024])],
+)
+def test_series_grow_up_to_the_call(predict, over, values):
+    found = document(predict("bcast/binomial", "--count", 10, "--nodes", "256x4", "--over", over, "--json"))
+    assert found["over"] == over
+    assert found["points"][-1]["value"] == values[-1]
+    assert found["points"][0]["value"] == values[0]
+    seconds = [each["candidates"][0]["seconds"] for each in found["points"]]
+    assert seconds == sorted(seconds)
+    text = predict("bcast/binomial", "--count", 10, "--nodes", "256x4", "--over", over).stdout
+    assert "binomial" in text
+
+
+def test_the_part_of_each_rank_stays_as_long(predict):
+    found = document(predict("allgather/ring", "--count", 10, "-n", 64, "--over", "ranks", "--json"))
+    assert all(each["bytes"] == 80 * each["processes"] for each in found["points"])
+
+
+def test_series_begin_where_they_are_told() -> None:
+    call = explanation.Call("bcast", (4,) * 8, 1 << 20, 8, False, 31, "MPICH Version 5.0", False)
+    values = [value for value, _ in predicting.series(call, "bytes", 1000)]
+    assert values[0] >= 1000
+    assert values[-1] == 1 << 23
+    assert all(each.elements == value // 8 for value, each in predicting.series(call, "bytes", 1000))
+    few = predicting.series(call, "ranks", 6)
+    assert [sum(each.ranks_on) for _, each in few] == [value for value, _ in few]
+    assert all(each.root < each.processes for _, each in few)
+
+
+def test_series_are_drawn(predict, tmp_path):
+    output = tmp_path / "nodes.svg"
+    words = ("bcast", "--count", 1000, "--nodes", "16x2", "--over", "nodes", "--output", output)
+    assert f"wrote {output}" in predict(*words).stdout
+    text = output.read_text()
+    assert "binomial" in text or "<path" in text
+    predict(*words)
+    assert output.read_text() == text  # the same file for the same numbers
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (("bcast", "-n", 4), "how long is the vector?"),
+        (("bcast", "--count", 1), "how many ranks?"),
+        (("bcsat", "--count", 1, "-n", 4), "bcast"),
+        (("bcast/binomail", "--count", 1, "-n", 4), "did you mean binomial"),
+        (("bcast", "--count", 1, "-n", 4, "--root", 4), "--root 4: expected 0 to 3"),
+        (("bcast", "--count", 1, "-n", 4, "--least", 2), "--least is for a series"),
+        (("bcast", "--count", 1, "-n", 4, "--output", "a.svg"), "--output is for a series"),
+        (("bcast", "--count", 1, "-n", 4, "--over", "ranks", "--output", "a.gif"), "expected a name that ends in"),
+        (("bcast", "--count", 1, "-n", 4, "--over", "ranks", "--least", "two"), "--least: "),
+        (("barrier", "-n", 4, "--over", "bytes"), "barrier has no data"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_a_line(predict, words, said):
+    result = predict(*words, fails=True)
+    message = result.output + (str(result.exception) if result.exception is not None else "")
+    assert said in message
