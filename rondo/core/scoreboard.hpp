@@ -76,6 +76,9 @@ class ScoreboardRules {
     }
 
   private:
+    friend Board;
+    ScoreboardRules() = default;
+
     static constexpr std::uint32_t completed = ~std::uint32_t{0};
     static constexpr std::uint32_t claimed = std::uint32_t{1} << 31;
 

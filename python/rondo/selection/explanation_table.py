@@ -25,7 +25,7 @@ CHOSEN = "→"
 MEANING = {  # how a time was found, where not all ranks were run
     "one node": "one node was run, which stands for all: the schedule is the same from each",
     "equal parts": "the same, as if all parts were as long as the longest",
-    "few segments": "the first segments were run; ± is how far the time may be off",
+    "few segments": "the first segments were run; ± hints at how far the time may be off",
 }
 SMALLEST_CHANGE = 1e-6
 

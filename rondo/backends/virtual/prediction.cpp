@@ -100,7 +100,8 @@ std::optional<Predictor> Predictor::of_few_segments(const Problem& problem, cons
     const auto segment = segment_of(problem);
     if (!segment || problem.facts.count == 0) return std::nullopt;
     const SharedFacts stream = stream_of(problem.algorithm, problem.facts);
-    const Count segments = segments_of(stream, *segment), length = (stream.count + segments - 1) / segments;
+    const Count segments = std::max<Count>(1, segments_of(stream, *segment)),
+                length = (stream.count + segments - 1) / segments;
     const auto settings = with_segment(problem.settings, std::max<Count>(1, length * stream.element_bytes));
     Problem few = problem;
     few.settings = settings;
@@ -111,7 +112,8 @@ std::optional<Predictor> Predictor::of_few_segments(const Problem& problem, cons
     };
     const auto is_affordable = [&](Count number) {
         const Effort effort = effort_of(cut(number));
-        return samples_together * effort.messages <= static_cast<double>(limits.messages) &&
+        // Half of what a whole may take: nobody waits longer for the samples of a million ranks.
+        return samples_together * effort.messages <= static_cast<double>(limits.messages) / 2 &&
                samples_together * effort.steps <= static_cast<double>(limits.steps);
     };
     Count last = segments / 2 / shares_of_last * shares_of_last;
@@ -131,6 +133,7 @@ std::optional<Predictor> Predictor::of_few_segments(const Problem& problem, cons
 Prediction Predictor::predict(const CostModel& costs) {
     if (means_ != Means::few_segments) return {runs_.front().timing.time(costs, element_bytes_), means_};
     std::vector<double> times;
+    times.reserve(runs_.size());
     for (Run& run : runs_) times.push_back(run.timing.time(costs, element_bytes_));
     const auto each = [&](std::size_t from) {
         return (times[from + 1] - times[from]) / static_cast<double>(runs_[from + 1].segments - runs_[from].segments);

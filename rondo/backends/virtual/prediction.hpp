@@ -22,7 +22,8 @@ struct Prediction {
     double seconds;
     Means means;
     /// Of few segments: how far the seconds change, relatively, if further segments take as long as between the first
-    /// samples and not as between the last. 0 where times are linear; else what they are off by is of this order.
+    /// samples and not as between the last. 0 where times are linear; else a hint at how far they may be off, not a
+    /// bound.
     double change = 0;
 };
 

@@ -74,6 +74,7 @@ std::optional<Timing> Timing::of_one_node(const Problem& problem, const FlightLi
     timing.time_.reserve(ranks, 1, ranks > 1, limits);
     for (const RankForAll& rank : node->ranks) {
         std::vector<Rank> peers;
+        peers.reserve(rank.peers.size());
         for (const PeerForAll& peer : rank.peers) peers.push_back(peer.number);
         timing.time_.add(*rank.shape, peers, 0);
     }

@@ -15,7 +15,7 @@
 
 #include "rondo/backends/virtual/event_queue.hpp"
 #include "rondo/backends/virtual/problem.hpp"
-#include "rondo/backends/virtual/rank_board.hpp"
+#include "rondo/backends/virtual/rank_table.hpp"
 #include "rondo/backends/virtual/shared_wires.hpp"
 #include "rondo/core/error.hpp"
 
@@ -32,30 +32,8 @@ namespace rondo::virtual_machine {
 ///     arrived(send, receive, time)    the last byte
 ///     delay()             added to what takes time
 ///     where(site)         for errors, with a colon behind it
-class VirtualTime {
+class VirtualTime : public RankTable {
   public:
-    /// Of as many ranks, on so many nodes; `has_nodes`: some nodes have several of them.
-    void reserve(Rank ranks, Rank nodes, bool has_nodes, const FlightLimits& limits) {
-        ranks_.reserve(static_cast<std::size_t>(ranks));
-        nodes_ = nodes;
-        has_nodes_ = has_nodes;
-        limits_ = limits;
-    }
-    /// The next rank, with the peers that its plan numbers. The shape is one of `shapes`.
-    void add(const PlanShape& shape, std::span<const Rank> peers, Rank node) {
-        VirtualRank& state = ranks_.emplace_back();
-        state.shape = &shape;
-        state.first = actions();
-        state.first_peer = static_cast<std::uint32_t>(peers_.size());
-        state.first_word = words_;
-        state.node = node;
-        if (Count{actions()} + shape.size() > most_actions) throw Error("more actions than can be numbered");
-        progress_.resize(progress_.size() + shape.size());
-        peers_.insert(peers_.end(), peers.begin(), peers.end());
-        words_ += static_cast<std::uint32_t>(shape.ready_at_once.size());
-    }
-    [[nodiscard]] PlanShapes& shapes() { return shapes_; }
-
     /// Runs all plans from the start. Returns when the last action has completed; throws Error for a deadlock.
     /// `ready`: when each rank comes to the call, which does nothing before, not even receive; empty: all at 0.
     template <class Runner>
@@ -123,20 +101,6 @@ class VirtualTime {
     [[nodiscard]] double now() const { return now_; }
     /// That a combine takes.
     [[nodiscard]] double seconds_of(const ShapedAction& combine) const { return gamma_ * bytes(combine); }
-    [[nodiscard]] Rank size() const { return static_cast<Rank>(ranks_.size()); }
-    [[nodiscard]] std::uint32_t actions() const { return static_cast<std::uint32_t>(progress_.size()); }
-    [[nodiscard]] VirtualRank& at(Rank rank) { return ranks_[static_cast<std::size_t>(rank)]; }
-    [[nodiscard]] const VirtualRank& at(Rank rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
-    [[nodiscard]] const ShapedAction& action(const Site& site) const { return at(site.rank).shape->actions[site.own]; }
-    /// In the numbering of all actions.
-    [[nodiscard]] std::uint32_t index_of(const Site& site) const { return at(site.rank).first + site.own; }
-    [[nodiscard]] Progress& progress(const Site& site) { return progress_[index_of(site)]; }
-    [[nodiscard]] const Progress& progress(const Site& site) const { return progress_[index_of(site)]; }
-    /// The other end of a transfer.
-    [[nodiscard]] Rank peer(const Site& site) const { return peers_[flow_of(site)]; }
-    [[nodiscard]] std::span<const Rank> peers_of(Rank rank) const {
-        return {peers_.data() + at(rank).first_peer, at(rank).shape->peers()};
-    }
 
   private:
     // What an event is, besides a number of an action, which completes if nothing else is said.
@@ -145,8 +109,6 @@ class VirtualTime {
     static constexpr std::uint32_t on_wire = 1U << 29;   // a message is through a shared wire
     static constexpr std::uint32_t comes = 1U << 28;     // a rank comes to the call
     static constexpr std::uint32_t own_bits = comes - 1;
-
-    static constexpr Count most_actions = std::numeric_limits<std::uint32_t>::max() - 1;
 
     // In place of times, for Progress::ready.
     static constexpr double not_posted = -1;
@@ -172,27 +134,21 @@ class VirtualTime {
     [[nodiscard]] double bytes(const ShapedAction& own) const {
         return static_cast<double>(own.count * element_bytes_);
     }
-    [[nodiscard]] const Link& link_of(const ShapedAction& own) const { return links_[has_nodes_ && own.near ? 1 : 0]; }
+    [[nodiscard]] const Link& link_of(const ShapedAction& own) const { return links_[has_nodes() && own.near ? 1 : 0]; }
     [[nodiscard]] double& ready_at(const Site& site) { return progress(site).ready; }
-    /// In the numbering of the peers of all ranks.
-    [[nodiscard]] std::uint32_t flow_of(const Site& site) const { return at(site.rank).first_peer + action(site).peer; }
-    [[nodiscard]] RankBoard board(Rank rank) {
-        VirtualRank& state = at(rank);
-        return {state, &progress_[state.first], &ready_bits_[state.first_word], limits_,
-                static_cast<std::uint64_t>(element_bytes_)};
-    }
+    [[nodiscard]] RankBoard board(Rank rank) { return RankTable::board(rank, element_bytes_); }
 
     void begin(const CostModel& costs, Count element_bytes, std::span<const double> ready) {
-        if (!ready.empty() && ready.size() != ranks_.size()) {
+        if (!ready.empty() && ready.size() != static_cast<std::size_t>(size())) {
             throw Error(std::to_string(ready.size()) + " times at which ranks come; expected one for each of " +
-                        std::to_string(ranks_.size()) + " ranks");
+                        std::to_string(size()) + " ranks");
         }
         begin_network(costs);
         element_bytes_ = element_bytes;
         now_ = 0;
         events_.clear();
         staggered_ = !ready.empty();
-        ready_bits_.resize(words_ + 1);  // one more, so that there is a first one
+        start_plans(not_posted);
         for (Rank rank = 0; rank < size(); ++rank) {
             VirtualRank& state = at(rank);
             state.wire = {};
@@ -201,28 +157,21 @@ class VirtualTime {
                 throw Error("rank " + std::to_string(rank) + " comes at " + std::to_string(state.processor_free) +
                             "; expected a time from 0 on");
             }
-            state.start();
-            std::ranges::copy(state.shape->ready_at_once, ready_bits_.begin() + state.first_word);
-            Progress* progress = progress_.data() + state.first;
-            for (std::uint32_t own = 0; own < state.shape->size(); ++own) {
-                progress[own].ready = progress[own].left = not_posted;
-                progress[own].waits = state.shape->actions[own].waits_for;
-            }
         }
     }
 
     void begin_network(const CostModel& costs) {
         const LinkCosts inside = costs.inside.value_or(LinkCosts{costs.alpha, costs.beta, costs.overhead});
-        const bool pooled = has_nodes_ || costs.lanes > 1 || costs.fluid;
+        const bool pooled = has_nodes() || costs.lanes > 1 || costs.fluid;
         links_[0] = {costs.alpha,      costs.beta, costs.overhead, static_cast<double>(costs.eager),
                      costs.rendezvous, pooled};
         links_[1] = {inside.alpha, inside.beta, inside.overhead, static_cast<double>(no_eager_limit), 0, false};
         gamma_ = costs.gamma;
         lanes_ = static_cast<std::size_t>(costs.lanes);
         buffered_ = costs.eager < no_eager_limit;
-        lane_wires_.assign(pooled && !costs.fluid ? static_cast<std::size_t>(nodes_) * lanes_ : 0, {});
-        shared_wires_.assign(costs.fluid ? 2 * static_cast<std::size_t>(nodes_) : 0, {SharedWire(costs.lanes)});
-        flows_.assign(costs.fluid ? peers_.size() : 0, {});
+        lane_wires_.assign(pooled && !costs.fluid ? static_cast<std::size_t>(nodes()) * lanes_ : 0, {});
+        shared_wires_.assign(costs.fluid ? 2 * static_cast<std::size_t>(nodes()) : 0, {SharedWire(costs.lanes)});
+        flows_.assign(costs.fluid ? flows() : 0, {});
     }
 
     template <class Runner>
@@ -320,9 +269,7 @@ class VirtualTime {
 
     /// What waits behind a message, by its number.
     [[nodiscard]] auto next_in_flow(Rank sender) {
-        return [first = progress_.data() + at(sender).first](std::uint32_t own) -> std::uint32_t& {
-            return first[own].behind;
-        };
+        return [first = progress_of(sender)](std::uint32_t own) -> std::uint32_t& { return first[own].behind; };
     }
 
     /// Does the message start now? Else it waits for others of its flow.
@@ -410,20 +357,11 @@ class VirtualTime {
     }
     void schedule(double time, std::uint32_t who, std::uint32_t what) { events_.push(time, who, what); }
 
-    PlanShapes shapes_;
-    std::vector<VirtualRank> ranks_;
-    std::vector<Progress> progress_;         // of each action
-    std::vector<Rank> peers_;                // of each rank
-    std::vector<std::uint64_t> ready_bits_;  // of each rank
     EventQueue events_;
     std::vector<Wire> lane_wires_;         // node by node; empty if links have wires of their own
     std::vector<WireInUse> shared_wires_;  // node by node, out and in; empty if wires are not shared as fluids are
     std::vector<FlowEnds> flows_;          // from each rank to each of its peers
-    FlightLimits limits_;
-    Rank nodes_ = 0;
-    std::uint32_t words_ = 0;  // of ready_bits_
-    bool has_nodes_ = false;   // some of several ranks
-    Link links_[2] = {};       // between nodes, inside a node
+    Link links_[2] = {};                   // between nodes, inside a node
     double gamma_ = 0;
     std::size_t lanes_ = 1;
     Count element_bytes_ = 1;
