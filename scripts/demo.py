@@ -70,7 +70,7 @@ class Place:
 
     @property
     def steps(self) -> int:
-        """Of the program. A duel of the guard takes four calls; on one node a step takes a thousandth of the time."""
+        """Of the program. A trial of the guard takes four calls; on one node a step takes a thousandth of the time."""
         return 5 if self.cluster else 200
 
     @property

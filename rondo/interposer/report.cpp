@@ -58,7 +58,7 @@ void write_class(std::FILE* file, const mpi::Tally::Class& some, std::optional<s
 
 void write_trials(std::FILE* file) {
     const char* between = "";
-    std::fputs("\"duels\":[", file);
+    std::fputs("\"trials\":[", file);
     for (const guard::History::Known& each : guard::history().known()) {
         const Verdict& verdict = each.verdict;
         std::fprintf(file,

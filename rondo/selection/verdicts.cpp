@@ -14,7 +14,7 @@ namespace rondo {
 namespace {
 
 constexpr std::string_view heading =
-    "# Who was faster in the duels of earlier runs, Rondo's choice or the library; `rondo learned` shows it.\n"
+    "# Who was faster in the trials of earlier runs, Rondo's choice or the library; `rondo learned` shows it.\n"
     "# rondo, library: seconds of an undisturbed one of so many calls of each; 0 of both: they could not be compared, "
     "and\n"
     "# the library has such calls. begun: no verdict yet, after calls of both that took so long. Lines may be "

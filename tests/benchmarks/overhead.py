@@ -7,7 +7,7 @@ guard has found out who is faster, with 5 instructions to count the calls until 
 types are made in turn, with 60 to find what is known of them. Then, for each function,
 the instructions that Rondo itself executes in a call that the rules leave to the library: at most 60, and 10 for each
 count where counts have to be added up, because the rules do so for some lengths only. The same of calls that were lost
-in a duel: at most 60. The exit code says whether all that holds.
+in a trial: at most 60. The exit code says whether all that holds.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ GUARDED = SUBJECTS | {
 MOST_INSTRUCTIONS = 400
 MOST_INSTRUCTIONS_TO_COUNT = 5
 MOST_INSTRUCTIONS_IN_TURN = 60
-CALLS_BEFORE = 60  # behind a duel, and behind what Open MPI allocates once
+CALLS_BEFORE = 60  # behind a trial, and behind what Open MPI allocates once
 HANDED_ON = [
     "allgather",
     "allgatherv",
@@ -68,7 +68,7 @@ HANDED_ON = [
     "scatter",
     "scatterv",
 ]
-LOST = "lost in a duel"
+LOST = "lost in a trial"
 MOST_INSTRUCTIONS_HANDED_ON = 60
 MOST_INSTRUCTIONS_TO_ADD_A_COUNT = 10
 WITH_COUNTS_OF_EACH_RANK = {"allgatherv", "reduce_scatter"}  # which are added up for each call, where lengths matter
@@ -152,7 +152,7 @@ def variables_of(library: str, rules: Path) -> dict[str, str]:
 
 
 def with_verdicts(library: str, program: Path, rules: Path, times: str) -> dict[str, str]:
-    """Of a run that knows the times of a duel about each collective. They are made up: noise decides nothing."""
+    """Of a run that knows the times of a trial about each collective. They are made up: noise decides nothing."""
     directory = Path(tempfile.mkdtemp(dir=program.parent))
     variables = {**variables_of(library, rules), "RONDO_GUARD": "exact", "RONDO_LEARNED": str(directory)}
     (loaded,) = (ROOT / ".toolchain" / library / "lib").glob("libmpi.so.*")

@@ -22,14 +22,14 @@ NOT_COMPARED = "ranks do not come together to compare"
 SLOW_RULES = "bcast -> linear_pipeline:segment=8\nallreduce -> ring:segment=8\n"
 # By messages of the library: ten thousand take longer than any pause of a busy processor, so noise decides nothing.
 SLOW_MESSAGES = {"RONDO_SHARED_MEMORY": "off"}
-# Calls of each side before a duel is over: on a busy machine, 16 for which ranks come together, two rows, and 8 more.
+# Calls of each side before a trial is over: on a busy machine, 16 for which ranks come together, two rows, and 8 more.
 FEW = range(2, 16 + 2 * 16 + 8 + 1)
 # Microseconds that some rank comes late, at most: far more than the rivals differ by.
 LATE = "30000"
 
 
 def given_back(counted: dict[str, int]) -> int:
-    """Calls that the library has after a duel: Rondo's choice has lost, or nobody could tell on a busy machine."""
+    """Calls that the library has after a trial: Rondo's choice has lost, or nobody could tell on a busy machine."""
     return counted.get(TAKEN_BACK, 0) + counted.get(TOO_BUSY, 0)
 
 
@@ -152,7 +152,7 @@ def test_communicators_learn_from_the_world(mpi: MpiLibrary, tmp_path: Path) -> 
     ],
     indirect=["mpi"],
 )
-def test_results_are_the_native_ones_during_duels_and_after(
+def test_results_are_the_native_ones_during_trials_and_after(
     mpi: MpiLibrary, collective: dict[str, Any], tmp_path: Path
 ) -> None:
     rules = tmp_path / "all.rules"

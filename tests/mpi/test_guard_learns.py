@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What duels have shown is kept for the next run, in which it holds from the first call on."""
+"""What trials have shown is kept for the next run, in which it holds from the first call on."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ def test_sums_of_fractions_are_taken_back_in_the_next_run(mpi: MpiLibrary, varia
     sums = calls(first, "allreduce")
     assert sums["ring"] - CALLS in FEW  # all of fractions, and those of integers that were compared
     assert given_back(calls(first, "bcast")) >= CALLS - 32
-    duels = first.report.ranks[0]["duels"]
-    assert sorted((each["rounding"], each["effective"]) for each in duels) == [
+    trials = first.report.ranks[0]["trials"]
+    assert sorted((each["rounding"], each["effective"]) for each in trials) == [
         (False, True),
         (False, True),
         (True, False),
@@ -115,7 +115,7 @@ def test_sums_of_fractions_are_taken_back_in_the_next_run(mpi: MpiLibrary, varia
     assert second.stdout == "failures 0\nchanges 0\n"
     assert calls(second, "bcast") == {TAKEN_BACK: CALLS}
     assert calls(second, "allreduce") == {TAKEN_BACK: 2 * CALLS}
-    assert all(each["day"] for each in second.report.ranks[0]["duels"])
+    assert all(each["day"] for each in second.report.ranks[0]["trials"])
     assert kept_in(variables) == kept
 
 
@@ -131,7 +131,7 @@ def test_what_was_won_is_not_fought_for_again(mpi: MpiLibrary, variables: dict[s
 
 # One long call of each kind in a run: what it took is not lost when the program ends.
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
-def test_a_duel_goes_on_in_the_next_run(mpi: MpiLibrary, variables: dict[str, str]) -> None:
+def test_a_trial_goes_on_in_the_next_run(mpi: MpiLibrary, variables: dict[str, str]) -> None:
     command = [mpi.compile("guarded.c"), "1"]
     carried_out: list[str] = []
     while not carried_out or kept_in(variables).begun:
@@ -156,7 +156,7 @@ def test_a_duel_goes_on_in_the_next_run(mpi: MpiLibrary, variables: dict[str, st
 
 # What was begun is worth less than a verdict that holds, and more than an old one.
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
-def test_an_old_verdict_does_not_keep_a_duel_from_going_on(mpi: MpiLibrary, variables: dict[str, str]) -> None:
+def test_an_old_verdict_does_not_keep_a_trial_from_going_on(mpi: MpiLibrary, variables: dict[str, str]) -> None:
     mpi.run_under_rondo([mpi.compile("guarded.c"), str(CALLS)], RANKS, environment=variables).check()
     kept = kept_in(variables)
     month_ago = datetime.datetime.now(datetime.timezone.utc).date() - datetime.timedelta(days=30)  # kept, but not held
@@ -185,7 +185,7 @@ def test_what_was_begun_is_not_for_a_part_of_the_world(mpi: MpiLibrary, variable
 
 # Half as many bytes are of another kind, a fifth more of the same: but these take longer.
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
-def test_a_duel_goes_on_with_calls_of_about_the_length_only(mpi: MpiLibrary, variables: dict[str, str]) -> None:
+def test_a_trial_goes_on_with_calls_of_about_the_length_only(mpi: MpiLibrary, variables: dict[str, str]) -> None:
     command = [mpi.compile("guarded.c"), "1"]
     mpi.run_under_rondo(command, RANKS, environment=variables).check()
     kept = kept_in(variables)
@@ -197,9 +197,7 @@ def test_a_duel_goes_on_with_calls_of_about_the_length_only(mpi: MpiLibrary, var
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
-def test_after_a_week_duels_are_fought_anew_but_where_bits_would_change(
-    mpi: MpiLibrary, variables: dict[str, str]
-) -> None:
+def test_after_a_week_trials_begin_anew_but_where_bits_would_change(mpi: MpiLibrary, variables: dict[str, str]) -> None:
     command = [mpi.compile("guarded.c"), str(CALLS)]
     mpi.run_under_rondo(command, RANKS, environment=variables).check()
     kept = kept_in(variables)
@@ -285,7 +283,7 @@ scan -> linear_pipeline
 
 
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi", "impi"], indirect=True)
-def test_a_duel_changes_no_bits_in_its_run(mpi: MpiLibrary, variables: dict[str, str]) -> None:
+def test_a_trial_changes_no_bits_in_its_run(mpi: MpiLibrary, variables: dict[str, str]) -> None:
     Path(variables["RONDO_RULES"]).write_text(RULES)
     command = [mpi.compile("rounded_sums.c")]
     native = mpi.run(command, 4).check()
@@ -358,7 +356,7 @@ def test_what_was_known_outlives_a_program_that_does_not_end_well(
 # Nobody waits for more than a second, and three times in all; then the library has all such calls, sums from the next
 # run on, in which nobody waits. (MPICH's own broadcasts wait for all after some calls.)
 @pytest.mark.parametrize("mpi", ["openmpi"], indirect=True)
-def test_a_duel_keeps_no_rank_from_going_on(mpi: MpiLibrary, variables: dict[str, str]) -> None:
+def test_a_trial_keeps_no_rank_from_going_on(mpi: MpiLibrary, variables: dict[str, str]) -> None:
     Path(variables["RONDO_RULES"]).write_text("bcast -> binomial\nreduce -> binomial\nexscan -> doubling_123\n")
     command = [mpi.compile("ahead.c"), "5"]
     native, _ = seconds_of(lambda: mpi.run(command, 2))  # so it is with the library alone

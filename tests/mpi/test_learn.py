@@ -18,7 +18,7 @@ RONDO = Path(sys.executable).with_name("rondo")
 TIMEOUT = 120
 MOST_RUNS = 12
 CALLS = 120
-"""Enough for a duel of short calls."""
+"""Enough for a trial of short calls."""
 FEW_CALLS = 16
 """Fewer than before a second look."""
 RULES = "bcast -> linear_pipeline:segment=64\nallreduce -> native\n"

@@ -162,7 +162,7 @@ def counter(mpi: MpiLibrary) -> Path:
 @pytest.mark.parametrize(
     ("ranks", "command"),
     [
-        pytest.param(3, ["guarded.c", "24", "0", "3"], id="duels"),
+        pytest.param(3, ["guarded.c", "24", "0", "3"], id="trials"),
         pytest.param(3, ["late_ranks.c", "bcast", "world", "finalize", LATE, 0, 1], id="late"),
         pytest.param(3, ["late_ranks.c", "bcast", "split", "free", LATE, 0, 1], id="late-on-a-part"),
     ],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""No duel changes a bit of a result in its run, whatever MPI library and Rondo make of overflows, NaN and zeros."""
+"""No trial changes a bit of a result in its run, whatever MPI library and Rondo make of overflows, NaN and zeros."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ EXTREMES = [
     ("mpi", "rules"), [("openmpi", "all"), ("openmpi", "default"), ("mpich", "all")], indirect=["mpi"]
 )
 @pytest.mark.parametrize(("datatype", "operator"), EXTREMES)
-def test_results_stay_the_same_where_one_duel_is_about_all_communicators(
+def test_results_stay_the_same_where_one_trial_is_about_all_communicators(
     mpi: MpiLibrary, rules: str, datatype: str, operator: str, guarded: dict[str, str]
 ) -> None:
     if rules == "default":

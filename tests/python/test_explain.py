@@ -193,13 +193,13 @@ def test_what_earlier_runs_have_found_out_counts(explain, earlier_runs, monkeypa
             "exscan", "--count", count, "--type", of, "-n", 4, "--library", MPICH, "--learned", learned_in, *words,
             text="exscan -> doubling_123",
         )  # fmt: skip
-        return document["runs"], document["duel"], document["reason"]
+        return document["runs"], document["trial"], document["reason"]
 
-    lost, duel, reason = runs()
-    assert (lost, duel) == ("native", {"ratio": 2.0, "lost": True, "day": "2026-02-03"})
+    lost, trial, reason = runs()
+    assert (lost, trial) == ("native", {"ratio": 2.0, "lost": True, "day": "2026-02-03"})
     assert reason.endswith("chooses it, but an earlier run has found the library faster here")
-    won, duel, _ = runs(of="long")
-    assert (won, duel["ratio"]) == ("doubling_123", 0.5)
+    won, trial, _ = runs(of="long")
+    assert (won, trial["ratio"]) == ("doubling_123", 0.5)
     assert runs("--op", "max")[0] == "native"  # of NaN, or of zeros
     assert runs("--op", "max", of="long")[0] == "doubling_123"
     assert runs(count=8)[1] is None  # of another length

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 from rich.console import Console
 from rondo.launching import installation, run_report, run_table
-from rondo.launching.rank_report import Duel, RankClass, RankEntry, RankReport
+from rondo.launching.rank_report import RankClass, RankEntry, RankReport, Trial
 from rondo.tune import cells, learning, seen_calls
 
 from rondo import _core
@@ -161,7 +161,7 @@ def test_a_run_is_told_of_the_calls_that_it_had(lesson: learning.Lesson, tmp_pat
     learned.change(file, add=verdict("scan", "doubling", 0.002))
     run = report(("scan", "while Rondo's choice is in doubt", 5000, 5000))
     assert lesson.end(run) == "no kind of calls was compared yet"
-    run.duels = [Duel("scan", 5000, 8, 4, "doubling", 0.002, 0.001, effective=True, day="")]
+    run.trials = [Trial("scan", 5000, 8, 4, "doubling", 0.002, 0.001, effective=True, day="")]
     assert lesson.end(run).startswith("0 kinds of calls settled, 1 with choices left to try")
     assert lesson.progress().startswith("0 kinds of calls settled, 2 with choices left to try")
 

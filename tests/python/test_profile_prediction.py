@@ -216,7 +216,7 @@ def test_rules_that_leave_it_to_the_library_are_known_where_nothing_else_is(pred
 
 
 def test_of_few_calls_nothing_is_certain(predicted):
-    """A duel takes up to four of the library's calls."""
+    """A trial takes up to four of the library's calls."""
     found = predicted(profile(line(moving=13e-3, calls=4)))
     assert found.by_rules.low == -START
     assert found.by_rules.value == pytest.approx(4 * 10e-3 - START, rel=0.01)

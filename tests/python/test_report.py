@@ -10,7 +10,7 @@ import pytest
 from html_page import Page
 from rich.console import Console
 from rondo.launching import run_report, run_table
-from rondo.launching.rank_report import Duel, Traffic
+from rondo.launching.rank_report import Traffic, Trial
 
 
 def size_class(up_to, calls=10, *, smallest=8, largest=80, seconds=0.5):
@@ -42,26 +42,26 @@ def shown(merged, width: int = 80) -> str:
     return console.export_text()
 
 
-def duel(choice: str, rondo: float, library: float, calls: int, *, collective: str = "exscan") -> Duel:
-    return Duel(collective, 8, 3, 1, choice, rondo, library, effective=True, day="", calls=calls)
+def trial(choice: str, rondo: float, library: float, calls: int, *, collective: str = "exscan") -> Trial:
+    return Trial(collective, 8, 3, 1, choice, rondo, library, effective=True, day="", calls=calls)
 
 
-def test_the_column_says_which_duels_were_won(tmp_path):
+def test_the_column_says_which_trials_were_won(tmp_path):
     longer = entry(line=9, smallest=1 << 20, largest=1 << 20)
     write_rank(
         tmp_path, 0, [entry(line=7), longer, entry("ring", collective="allreduce"), entry("tree", collective="bcast")]
     )
     merged = run_report.read(tmp_path)
-    merged.duels = [duel("doubling_123", 1, 2, 4), duel("doubling", 1, 4, 4)]
-    merged.duels += [
-        duel("ring:segment=8", *each, collective="allreduce") for each in ((3, 4, 4), (1, 4, 2), (5, 4, 4))
+    merged.trials = [trial("doubling_123", 1, 2, 4), trial("doubling", 1, 4, 4)]
+    merged.trials += [
+        trial("ring:segment=8", *each, collective="allreduce") for each in ((3, 4, 4), (1, 4, 2), (5, 4, 4))
     ]
-    merged.duels += [duel("tree", 2, 1, 4, collective="bcast"), duel("tree", 0, 0, 1, collective="bcast")]
+    merged.trials += [trial("tree", 2, 1, 4, collective="bcast"), trial("tree", 0, 0, 1, collective="bcast")]
     text = shown(merged, 140)
-    assert "doubling_123 (line 7: won a duel, 0.50, n 4) " in text
-    assert "ring (won 2 duels of 3, 0.25..0.75, n 2..4) " in text
-    assert "doubling_123 (line 9) " in text  # no duel was about such long calls
-    assert "tree  " in text  # whose calls are carried out so because bits depend on it, or during duels
+    assert "doubling_123 (line 7: won a trial, 0.50, n 4) " in text
+    assert "ring (won 2 trials of 3, 0.25..0.75, n 2..4) " in text
+    assert "doubling_123 (line 9) " in text  # no trial was about such long calls
+    assert "tree  " in text  # whose calls are carried out so because bits depend on it, or during trials
     assert "tree took 2.00 of the library's time (n 4): taken back, from then on" in text
     assert "tree could not be compared, for ranks did not come together: taken back, from then on" in text
 
@@ -239,7 +239,7 @@ def test_a_page_shows_what_the_report_says(rondo, tmp_path):
         left = entry("native", "<no rule>", 4, collective="bcast", seconds=2.0)
         write_rank(tmp_path, rank, [each, left], size=41, ended=rank != 7)
     merged = run_report.read(tmp_path)
-    merged.duels = [duel("doubling_123", 1, 2, 4)]
+    merged.trials = [trial("doubling_123", 1, 2, 4)]
     merged.shared_memory = Traffic(5, 2048)
     file, output = tmp_path / "report-of-a-run.json", tmp_path / "page.html"
     run_report.write(merged, file)
@@ -254,7 +254,7 @@ def test_a_page_shows_what_the_report_says(rondo, tmp_path):
         "1 of 41 ranks left no report: 40",
         "did not come to an end by itself: 7",
         "Through memory that ranks share 5 messages, 2 KiB, of all ranks",
-        "exscan doubling_123 (won a duel, 0.50, n 4) 8..80 10 400 40 800 B 31.2 KiB 10 s",
+        "exscan doubling_123 (won a trial, 0.50, n 4) 8..80 10 400 40 800 B 31.2 KiB 10 s",
         "bcast native (<no rule>) 8..80 4 160 40",
         "exscan of about 8 B on 3 ranks: doubling_123 took 0.50 of the library's time (n 4): kept, from then on",
         "10 more",

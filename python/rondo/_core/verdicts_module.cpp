@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// rondo._core: what duels of earlier runs have shown.
+// rondo._core: what trials of earlier runs have shown.
 #include "python/rondo/_core/verdicts_module.hpp"
 
 #include <nanobind/stl/string.h>

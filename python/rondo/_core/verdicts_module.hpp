@@ -5,7 +5,7 @@
 
 namespace rondo {
 
-/// Adds to rondo._core what duels of earlier runs have shown.
+/// Adds to rondo._core what trials of earlier runs have shown.
 void bind_verdicts(nanobind::module_& module);
 
 }  // namespace rondo

@@ -57,7 +57,7 @@ class Traffic(msgspec.Struct):
     bytes: int
 
 
-class Duel(msgspec.Struct):
+class Trial(msgspec.Struct):
     """Who carried out some calls faster, by a few of each: Rondo's choice or the library."""
 
     collective: str
@@ -95,5 +95,5 @@ class RankReport(msgspec.Struct):
     entries: list[RankEntry]
     shared_memory: Traffic | None = None
     """To ranks of the node, by Rondo. None: the rank shares none, or could not write its report."""
-    duels: list[Duel] = []
+    trials: list[Trial] = []
     """That were fought by the guard, or looked up; of rank 0 of the world, new ones as well."""

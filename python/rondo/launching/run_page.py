@@ -11,7 +11,7 @@ from typing import Any
 
 from rondo.launching.rank_report import RankReport
 from rondo.launching.run_report import Report, warnings
-from rondo.launching.run_table import COMPARED, SHARED, chosen, duel_text, range_text, traffic_text
+from rondo.launching.run_table import COMPARED, SHARED, chosen, range_text, traffic_text, trial_text
 from rondo.reports import document, style
 from rondo.reports.charts import FRAME, GRID, rounded
 
@@ -47,8 +47,8 @@ def _of_one(source: Source, number: int) -> list[str]:
     parts.append(document.facts(facts))
     if report.entries:
         parts.append(_calls_table(report))
-    if report.duels:
-        parts.append(document.box("fine", COMPARED, map(duel_text, report.duels)))
+    if report.trials:
+        parts.append(document.box("fine", COMPARED, map(trial_text, report.trials)))
     if report.ranks:
         figure = document.figure(_by_rank(report), f"ranks{number}", BY_RANK, f"ranks{number}table")
         parts.append(f'{figure}<div id="ranks{number}table">{_ranks_table(report.ranks)}</div>')
@@ -60,7 +60,7 @@ def _calls_table(report: Report) -> str:
     rows = [
         [
             escape(entry.collective),
-            escape(chosen(entry, report.duels).plain),
+            escape(chosen(entry, report.trials).plain),
             range_text(each),
             str(each.calls),
             str(each.total_calls),

@@ -12,7 +12,7 @@ import msgspec
 from rondo import whole_file
 from rondo.errors import Error
 from rondo.launching import kept_counts
-from rondo.launching.rank_report import Duel, RankClass, RankEntry, RankReport, Traffic
+from rondo.launching.rank_report import RankClass, RankEntry, RankReport, Traffic, Trial
 
 
 class Figures(msgspec.Struct, kw_only=True):
@@ -72,7 +72,7 @@ class Report(msgspec.Struct):
     ranks: list[RankReport]
     shared_memory: Traffic | None
     """What ranks sent through memory of their nodes. None: none shares any."""
-    duels: list[Duel]
+    trials: list[Trial]
     """What the guard has found out, or knew from earlier runs, as rank 0 of the program has it."""
 
 
@@ -122,7 +122,7 @@ def merged(ranks: Iterable[RankReport], unreadable: Iterable[str] = ()) -> Repor
         entries=[_merged_entry(key, group) for key, group in sorted(groups.items())],
         ranks=ranks,
         shared_memory=_traffic([rank.shared_memory for rank in ranks if rank.shared_memory is not None]),
-        duels=[duel for rank in ranks if rank.rank == 0 for duel in rank.duels],
+        trials=[trial for rank in ranks if rank.rank == 0 for trial in rank.trials],
     )
 
 

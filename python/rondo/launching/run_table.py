@@ -12,7 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from rondo.launching.rank_report import Duel, Traffic
+from rondo.launching.rank_report import Traffic, Trial
 from rondo.launching.run_report import Entry, Figures, Report, warnings
 from rondo.reports.style import bytes_text, counted
 from rondo.selection import learned
@@ -34,8 +34,8 @@ def show(report: Report, console: Console) -> None:
         console.print("calls, bytes and seconds: of the rank with the most", style="dim", soft_wrap=True)
         if report.shared_memory is not None:
             console.print(f"{SHARED}: {traffic_text(report.shared_memory)}", style="dim", soft_wrap=True)
-    if report.duels:
-        _show_duels(report.duels, console)
+    if report.trials:
+        _show_trials(report.trials, console)
     for line in warnings(report):
         console.print(Text(f"rondo: {line}"), style="yellow", soft_wrap=True)
 
@@ -47,7 +47,7 @@ def traffic_text(sent: Traffic) -> str:
 
 def _least_width(report: Report, console: Console) -> int:
     """Of a table that cuts no word."""
-    longest = max(len(word) for entry in report.entries for word in chosen(entry, report.duels).plain.split())
+    longest = max(len(word) for entry in report.entries for word in chosen(entry, report.trials).plain.split())
     options = console.options.update(width=WIDE)
     return Measurement.get(console, options, _table(report, longest)).maximum
 
@@ -61,7 +61,7 @@ def _table(report: Report, most_of_algorithm: int | None = None) -> Table:
     for heading in ("calls", *([] if all_ranks else ["ranks"]), "bytes a call", "bytes", "seconds"):
         table.add_column(heading, justify="right", no_wrap=True)
     for entry in report.entries:
-        names: tuple[str, str | Text] = (entry.collective, chosen(entry, report.duels))
+        names: tuple[str, str | Text] = (entry.collective, chosen(entry, report.trials))
         for each in entry.classes:
             table.add_row(
                 *names,
@@ -77,7 +77,7 @@ def _table(report: Report, most_of_algorithm: int | None = None) -> Table:
 
 def _show_lines(report: Report, console: Console) -> None:
     for entry in report.entries:
-        console.print(Text.assemble(f"{entry.collective}: ", chosen(entry, report.duels)), soft_wrap=True)
+        console.print(Text.assemble(f"{entry.collective}: ", chosen(entry, report.trials)), soft_wrap=True)
         for each in entry.classes:
             console.print(
                 f"  {counted(each.calls, 'call')} on {counted(each.ranks, 'rank')}, {range_text(each)} bytes a call, "
@@ -86,57 +86,57 @@ def _show_lines(report: Report, console: Console) -> None:
             )
 
 
-def _show_duels(duels: Sequence[Duel], console: Console) -> None:
+def _show_trials(trials: Sequence[Trial], console: Console) -> None:
     """What the guard found out: a line each, Rondo's time relative to the library's."""
     console.print(f"{COMPARED}:", soft_wrap=True)
-    for each in duels:
-        console.print(Text(f"  {duel_text(each)}", style="dim"), soft_wrap=True)
+    for each in trials:
+        console.print(Text(f"  {trial_text(each)}", style="dim"), soft_wrap=True)
 
 
-def duel_text(duel: Duel) -> str:
+def trial_text(trial: Trial) -> str:
     """What the guard found out, and what follows."""
-    ratio = _ratio(duel)
-    rounds = " (rounding)" if duel.rounding else ""
-    where = f"{duel.collective}{rounds} of about {bytes_text(duel.bytes)} on {counted(duel.processes, 'rank')}"
-    calls = f" (n {duel.calls})" if duel.calls and math.isfinite(ratio) else ""
+    ratio = _ratio(trial)
+    rounds = " (rounding)" if trial.rounding else ""
+    where = f"{trial.collective}{rounds} of about {bytes_text(trial.bytes)} on {counted(trial.processes, 'rank')}"
+    calls = f" (n {trial.calls})" if trial.calls and math.isfinite(ratio) else ""
     kept = "taken back" if ratio > 1 else "kept"
-    if duel.day:
-        source = f"as found out on {duel.day}"
-    elif duel.effective or ratio <= 1:
+    if trial.day:
+        source = f"as found out on {trial.day}"
+    elif trial.effective or ratio <= 1:
         source = "from then on"
     else:
         source = "from the next run on: the last bits of its results may change"
-    return f"{where}: {learned.took_text(duel.choice, ratio)}{calls}: {kept}, {source}"
+    return f"{where}: {learned.took_text(trial.choice, ratio)}{calls}: {kept}, {source}"
 
 
-def chosen(entry: Entry, duels: Sequence[Duel]) -> Text:
-    """What carried calls out, and why: by a rule or by learning, and by duels that it has won."""
+def chosen(entry: Entry, trials: Sequence[Trial]) -> Text:
+    """What carried calls out, and why: by a rule or by learning, and by trials that it has won."""
     text = Text(entry.algorithm, style="" if entry.algorithm == "native" else "green")
     why = [f"learning: {entry.learned}"] if entry.learned else [f"line {entry.line}"] if entry.line else []
     why += [entry.reason] if entry.reason and not (entry.reason == CHOSEN and why) else []
-    fought = [each for each in duels if _is_about(each, entry)]
-    why += [_won(fought)] if any(_ratio(each) <= 1 for each in fought) else []
+    held = [each for each in trials if _is_about(each, entry)]
+    why += [_won(held)] if any(_ratio(each) <= 1 for each in held) else []
     if why:
         text.append(f" ({': '.join(why)})", style="dim")
     return text
 
 
-def _is_about(duel: Duel, entry: Entry) -> bool:
-    same = (duel.collective, duel.choice.partition(":")[0]) == (entry.collective, entry.algorithm)
-    length = _length_class(duel.bytes)
+def _is_about(trial: Trial, entry: Entry) -> bool:
+    same = (trial.collective, trial.choice.partition(":")[0]) == (entry.collective, entry.algorithm)
+    length = _length_class(trial.bytes)
     return same and any(_length_class(e.smallest) <= length <= _length_class(e.largest) for e in entry.classes)
 
 
 def _length_class(length: int) -> int:
-    """Of such calls one duel says the same: those of up to 63 bytes, and those of a power of two."""
+    """Of such calls one trial says the same: those of up to 63 bytes, and those of a power of two."""
     return max(length, 63).bit_length()
 
 
-def _won(fought: Sequence[Duel]) -> str:
-    """Of duels, some of which are won: how many, and by how much."""
-    won = sorted((each for each in fought if _ratio(each) <= 1), key=_ratio)
-    how_many = "a duel" if len(fought) == 1 else counted(len(won), "duel")
-    of_all = f" of {len(fought)}" if len(won) < len(fought) else ""
+def _won(held: Sequence[Trial]) -> str:
+    """Of trials, some of which are won: how many, and by how much."""
+    won = sorted((each for each in held if _ratio(each) <= 1), key=_ratio)
+    how_many = "a trial" if len(held) == 1 else counted(len(won), "trial")
+    of_all = f" of {len(held)}" if len(won) < len(held) else ""
     ratios = _span([learned.ratio_text(_ratio(each)) for each in won])
     calls = [str(each) for each in sorted(each.calls for each in won) if each]
     return f"won {how_many}{of_all}, {ratios}" + (f", n {_span(calls)}" if calls else "")
@@ -148,11 +148,11 @@ def _span(figures: Sequence[str]) -> str:
     return least if least == most else f"{least}..{most}"
 
 
-def _ratio(duel: Duel) -> float:
+def _ratio(trial: Trial) -> float:
     """Of Rondo's time to the library's; infinite if they could not be compared."""
-    if duel.rondo <= 0 and duel.library <= 0:
+    if trial.rondo <= 0 and trial.library <= 0:
         return math.inf
-    return duel.rondo / duel.library if duel.library > 0 else 1.0
+    return trial.rondo / trial.library if trial.library > 0 else 1.0
 
 
 def range_text(each: Figures) -> str:

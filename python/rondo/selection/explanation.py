@@ -106,7 +106,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Duel:
+class Trial:
     """What an earlier run has found out about such calls and this choice."""
 
     ratio: float | None
@@ -134,7 +134,7 @@ class Explanation:
     reason: str
     candidates: tuple[Candidate, ...]
     """Fastest first, then those without a time."""
-    duel: Duel | None = None
+    trial: Trial | None = None
     """Of what was chosen."""
 
 
@@ -201,11 +201,11 @@ def by_texts(
     elif found["line"] and not is_left:
         decider = Decider(f"{rules_file.shown(rules)}:{found['line']}", found["line"], lines[found["line"] - 1])
     runs, reason = _outcome(call, found, decider)
-    duel = None
+    trial = None
     if runs != NATIVE and not forced:  # what the user has named is not doubted
-        duel = _duel(call, found, verdicts)
-    if duel is not None and duel.lost:
-        found_out = "has found the library faster here" if duel.ratio is not None else "could not compare it"
+        trial = _trial(call, found, verdicts)
+    if trial is not None and trial.lost:
+        found_out = "has found the library faster here" if trial.ratio is not None else "could not compare it"
         runs, reason = NATIVE, f"{reason}, but an earlier run {found_out}"
     return Explanation(
         bytes=found["bytes"],
@@ -223,7 +223,7 @@ def by_texts(
             most_messages=most_messages,
             look=look,
         ),
-        duel=duel,
+        trial=trial,
     )
 
 
@@ -263,7 +263,7 @@ def _outcome(call: Call, found: Mapping[str, Any], decider: Decider | None) -> t
     return chosen["closed"], f"{decider.place} chooses it"
 
 
-def _duel(call: Call, found: Mapping[str, Any], verdicts: Sequence[Verdict]) -> Duel | None:
+def _trial(call: Call, found: Mapping[str, Any], verdicts: Sequence[Verdict]) -> Trial | None:
     """What was found out about such calls and what was chosen for them."""
     placed = (len(call.ranks_on), min(call.ranks_on), max(call.ranks_on), True) if found["knows_nodes"] else (0, 0, 0)
     for each in verdicts:
@@ -276,7 +276,7 @@ def _duel(call: Call, found: Mapping[str, Any], verdicts: Sequence[Verdict]) -> 
             and each.shared_memory == call.shared_memory
             and shape[: len(placed)] == placed
         ):
-            return Duel(each.ratio if each.compared else None, each.lost, each.day)
+            return Trial(each.ratio if each.compared else None, each.lost, each.day)
     return None
 
 

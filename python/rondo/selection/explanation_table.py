@@ -55,9 +55,9 @@ def show(
             f"library's time (n {measured.count})"
         )
         console.print(Text(took, style="dim"), soft_wrap=True)
-    if found.duel is not None:
-        duel = found.duel
-        took = f"  {learned.took_text(found.choice, duel.ratio)} on {duel.day} (rondo learned show)"
+    if found.trial is not None:
+        trial = found.trial
+        took = f"  {learned.took_text(found.choice, trial.ratio)} on {trial.day} (rondo learned show)"
         console.print(Text(took, style="dim"), soft_wrap=True)
     if found.passed_over:
         matched = found.decided_by is not None and found.decided_by.line > 0

@@ -137,10 +137,10 @@ class Lesson:
 def _occurs(verdict: Verdict, report: Report) -> bool:
     """The guard compared such calls in a run, or learning chose for them."""
     compared = any(
-        duel.collective == verdict.collective
-        and duel.processes == verdict.processes
-        and verdict.lowest <= duel.bytes <= verdict.highest
-        for duel in report.duels
+        trial.collective == verdict.collective
+        and trial.processes == verdict.processes
+        and verdict.lowest <= trial.bytes <= verdict.highest
+        for trial in report.trials
     )
     return compared or any(
         entry.learned and entry.collective == verdict.collective and each.smallest <= verdict.highest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A rank that ends in the middle of a duel: the program ends as natively, and what was known before is kept whole."""
+"""A rank that ends in the middle of a trial: the program ends as natively, and what was known before is kept whole."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from rondo.tune import seen_calls
 from rondo.selection import learned
 
 RANKS = 3
-PROGRAM = "interrupted_duel.c"
+PROGRAM = "interrupted_trial.c"
 KNOWN = "bcast -> circulant\nallreduce -> recursive_doubling\n"
 OTHER = "bcast -> binomial\nallreduce -> ring\n"
 TIMEOUT = 90
