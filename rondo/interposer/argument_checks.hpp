@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the MPI library reports among the arguments that MPI forbids. Such a call of one rank is for the library, and a
-// call that the library carries out is for Rondo, too: the other ranks may be about to run a plan.
+// Which of the argument errors that MPI names the MPI library reports. A call that it reports on one rank is left to
+// it; one that it carries out Rondo carries out, too: the other ranks may be about to run a plan.
 #pragma once
 
 #include <strings.h>
@@ -12,15 +12,15 @@
 namespace rondo::interposer::reported {
 
 #ifdef RONDO_ABI_OPENMPI
-/// A null address of data of a predefined type. With a derived datatype it may be MPI_BOTTOM.
+/// True if a null address of data of a predefined type is reported. With a derived datatype it may be MPI_BOTTOM.
 constexpr bool null_buffers = false;
-/// MPI_IN_PLACE for an output that means nothing on this rank.
+/// True if MPI_IN_PLACE is reported for an output that is not significant on this rank.
 constexpr bool unused_outputs = false;
-/// MPI_IN_PLACE where an all-to-all brings nothing.
+/// True if MPI_IN_PLACE is reported where an all-to-all brings nothing.
 constexpr bool places_of_nothing = true;
-/// Datatypes that are not committed, of what a rank receives, and of what a scatter sends.
+/// True if uncommitted datatypes are reported also for what a rank receives, and for what a scatter sends.
 constexpr bool all_types = false;
-/// A buffer that is input and output at once; on the root of a reduction.
+/// True if a buffer that is input and output at once is reported: elsewhere, or on the root of a reduction.
 constexpr bool aliases() { return false; }
 constexpr bool aliases_at_root() { return true; }
 #else
@@ -29,7 +29,8 @@ constexpr bool unused_outputs = true;
 constexpr bool places_of_nothing = false;
 constexpr bool all_types = true;
 
-/// MPICH's family can be told not to look. Then such calls are carried out, and so they are by Rondo: in place.
+/// MPICH's family can be told not to compare buffers. Then the library carries such calls out in place, and so does
+/// Rondo.
 inline bool aliases() {
     static const bool compares = [] {
         const auto says = [](const char* name, bool asked) {

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t table_size = victims + places * std::size(mpi::symbols);
 constinit const CachedCall nobodys_cached_calls[table_size];
 
-/// Of a thread that ends. Should it call MPI once more, it gets a table once more.
+/// Frees the table of a thread that ends. Should the thread call MPI once more, it gets a new table.
 void give_back(void* table) {
     cached_calls = nobodys_cached_calls;
     written_cached_calls = nullptr;
@@ -59,9 +59,10 @@ CachedCall* make_cached_calls() noexcept {
 
 CachedCall* find_victim(const void* function, const CachedCall& in_place, const CacheKey& call) {
     const CachedCall& kept = cached_calls[victim_place(function, call)];
-    // Communicators share places. Where the rank is another one, words mean something else.
+    // Communicators share places. A key made for another rank may leave out other arguments.
     const bool is_kept = kept.function == function && kept.rank == in_place.rank;
-    return is_kept ? const_cast<CachedCall*>(&kept) : nullptr;  // one of this thread's own: the others have no function
+    return is_kept ? const_cast<CachedCall*>(&kept)
+                   : nullptr;  // one of this thread's own: entries of the shared table have no function
 }
 
 void evict(const void* function, const CachedCall& in_place, const CacheKey& call) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a thread remembers of its calls, so that those like them need no second look. Without <mpi.h>.
+// What a thread remembers of its calls, so that those like them are served straight from the cache. Without <mpi.h>.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@ namespace rondo::interposer {
 using mpi::HandleWord;
 using mpi::Word;
 
-/// What decides where calls of one function go, as the caller gave it.
+/// The arguments that decide where calls of one function go, as the caller gave them.
 struct CacheKey {
     Word comm;
-    std::int64_t count;  ///< none where each rank has one
+    std::int64_t count;  ///< 0 where each rank has a count of its own
     Word datatype, op;
     std::int64_t root;
 
-    // Without a branch for each word.
+    // Compares all words, then branches once.
     friend bool operator==(const CacheKey& a, const CacheKey& b) {
         return (a.other_handles(b) | static_cast<Word>((a.count ^ b.count) | (a.root ^ b.root))) == 0;
     }
-    /// 0 if they are equal but for count and root.
+    /// 0 if the keys are equal but for count and root.
     [[nodiscard]] Word other_handles(const CacheKey& b) const {
         return (comm ^ b.comm) | (datatype ^ b.datatype) | (op ^ b.op);
     }
@@ -39,30 +39,30 @@ struct alignas(256) CachedCall {  // places of such a size are found in one inst
     static constexpr int not_again = std::numeric_limits<int>::min();
 
     CacheKey key{};
-    /// The epoch in which the call goes a way, plus that way; 0: none.
-    /// `forward`: the library has all calls whose count, or the sum of those of `ranks` ranks, is in between, whatever
-    /// the root. `forward_counted`: the report counts them, too (counting.hpp says where).
+    /// The epoch in which calls like this one go a way, plus that way; 0: they go none.
+    /// `forward`: the library has all calls whose count, or the sum of the counts of `ranks` ranks, is in the interval,
+    /// whatever the root. `forward_counted`: the report counts them, too (counting.hpp says where).
     std::uint64_t way_in_epoch = 0;
-    /// This process on the communicator, of calls whose whole vector means something on the root alone; -1: not known.
+    /// The rank of this process, for calls whose vector is significant only at the root; -1: not known.
     int rank = -1;
     int ranks = 0;
     void* native = nullptr;  ///< the library's function
     std::int64_t lowest = 0;
-    std::uint64_t beyond_lowest = 0;  ///< by so much at most
-    /// So many more calls go the same way without a second look, whichever way it is: each takes one, and goes on if
-    /// that leaves no less than none. nullptr: there is no trial that revalidates.
+    std::uint64_t beyond_lowest = 0;  ///< highest count minus lowest
+    /// How many more calls go this way straight from the cache: each takes one, and goes on if the rest is not
+    /// negative. nullptr: there is no trial that revalidates.
     std::int32_t* calls_left = nullptr;
-    LeftCalls* left = nullptr;  ///< of the collective
+    LeftCalls* left = nullptr;  ///< the calls of the collective that were left to the library
     const char* reason = "";
-    /// `serve`: carries the call out once more; `input` and `output` may be different. `not_again` if they need a
-    /// second look.
+    /// `serve`: carries the call out once more; `input` and `output` may be different. Returns `not_again` if the call
+    /// has to be decided anew.
     int (*again)(CachedCall& call, const void* input, void* output) = nullptr;
     alignas(8) std::byte details[120]{};  ///< what has to be known to carry the call out, or to count it
-    const void* function = nullptr;       ///< the places of the function, where it is a victim
+    const void* function = nullptr;       ///< the places of the function; set in a victim
 
     [[nodiscard]] bool goes(Way way) const { return way_in_epoch == mpi::epoch() + static_cast<std::uint64_t>(way); }
     [[nodiscard]] bool goes_anywhere() const { return way_in_epoch - mpi::epoch() < mpi::epoch_step; }
-    /// The library has calls like this one, if it has their count.
+    /// True if the library has calls like this one whose count fits.
     [[nodiscard]] bool forwards(Way way, const CacheKey& call) const {
         return key.other_handles(call) == 0 && goes(way);
     }
@@ -71,7 +71,7 @@ struct alignas(256) CachedCall {  // places of such a size are found in one inst
     }
     [[nodiscard]] bool serves(const CacheKey& call) const { return key == call && goes(Way::serve); }
 
-    /// From now on.
+    /// Lets calls like this one go that way from now on.
     void go(Way way, std::int32_t* calls_of_trial) {
         calls_left = calls_of_trial;
         way_in_epoch = mpi::epoch() + static_cast<std::uint64_t>(way);
@@ -86,21 +86,21 @@ struct alignas(256) CachedCall {  // places of such a size are found in one inst
 /// way.
 inline bool count_call(const CachedCall& cached) { return cached.calls_left == nullptr || --*cached.calls_left >= 0; }
 
-/// Where to remember a call of a function on a communicator, of so many places.
+/// The index of a communicator's place among the places of a function.
 inline constexpr std::size_t places = 4;
 inline std::size_t place_of(Word comm) { return (comm ^ comm >> 8) % places; }
 
-/// How many calls of this thread Rondo has carried out without a second look.
+/// How many calls of this thread Rondo has carried out straight from the cache.
 extern RONDO_THREAD_LOCAL constinit std::uint64_t served_again;
 
-/// Of this thread: the victims, then the places of each function. A table of which nobody writes, and in which no call
-/// is found, until its first call needs one. Thread-local memory itself would be taken from the stacks of all threads,
-/// also of those that never call MPI.
+/// This thread's table: the victims, then the places of each function. Until the first call that needs a table of its
+/// own, a shared one to which nobody writes, and in which no call is found. Thread-local memory itself would be taken
+/// from the stacks of all threads, also of those that never call MPI.
 inline constexpr std::size_t victims = 32;
 extern RONDO_THREAD_LOCAL constinit const CachedCall* cached_calls;
-/// The same, to write into; nullptr before the first call that needs it.
+/// `cached_calls` for writing; nullptr before the thread has a table of its own.
 extern RONDO_THREAD_LOCAL constinit CachedCall* written_cached_calls;
-/// Makes it; nullptr if there is no memory.
+/// Makes this thread's table; nullptr if there is no memory.
 CachedCall* make_cached_calls() noexcept;
 inline CachedCall* own_cached_calls() noexcept {
     if (written_cached_calls != nullptr) [[likely]]
@@ -108,12 +108,13 @@ inline CachedCall* own_cached_calls() noexcept {
     return make_cached_calls();
 }
 
-/// A call that had a place until another one took it, as it is kept for programs that make calls of several lengths in
-/// turn; nullptr if nothing is kept where `call` would be. One table for all functions of this thread, which has one.
-/// `function`: the places of the function; `in_place`: what stands where `call` should, by whose rank it was made.
+/// Finds a call that had a place until another one took it: a program may make calls of several lengths in turn.
+/// nullptr if nothing is kept where `call` would be. All functions of this thread share the victims; the thread has a
+/// table. `function`: the places of the function; `in_place`: the entry in the place of `call`, whose rank the key was
+/// made for.
 CachedCall* find_victim(const void* function, const CachedCall& in_place, const CacheKey& call);
-/// Keeps what stands in the place of `call` as a victim, if it goes anywhere without a second look, and forgets the
-/// victim that is like `call`, which is about to get its second look and the place.
+/// Keeps the entry in the place of `call` as a victim, if it goes anywhere straight from the cache, and forgets the
+/// victim that is like `call`, which is about to be decided anew and to take the place.
 void evict(const void* function, const CachedCall& in_place, const CacheKey& call);
 
 }  // namespace rondo::interposer

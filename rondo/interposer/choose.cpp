@@ -21,7 +21,8 @@ void say(const char* text, char* message, int size) {
     if (message != nullptr && size > 0) std::snprintf(message, static_cast<std::size_t>(size), "%s", text);
 }
 
-/// Without nodes, an algorithm that uses them would take each rank for one: it would run under its name, and not be it.
+/// Throws Error if the algorithm uses nodes and none are known: it would take each rank for a node, and not be what its
+/// name says.
 void require_nodes(const Choice& wanted, std::string_view collective) {
     int ranks = 1;
     mpi::library().Comm_size(mpi::library().comm_world, &ranks);

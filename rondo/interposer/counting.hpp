@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A report counts the calls that go to the library without a second look: here is where, and how. Without <mpi.h>.
+// Where and how a report counts the calls that go to the library straight from the cache. Without <mpi.h>.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace rondo::interposer {
 
-/// Where a call is counted. The tally lives for ever.
+/// Where a call is counted. The tally is never freed.
 struct Counted {
     mpi::Tally* tally;
     std::int64_t bytes_to_a_count;
@@ -23,7 +23,7 @@ static_assert(sizeof(Counted) <= sizeof(CachedCall::details) && std::is_triviall
 /// the communicator, and `cached` may be about another call.
 class Counting {
   public:
-    /// `count`: as CachedCall::has_count takes it.
+    /// `count`: the count that CachedCall::has_count is asked about.
     Counting(const CachedCall& cached, std::int64_t count)
         : counted_(*std::launder(reinterpret_cast<const Counted*>(cached.details))),
           bytes_(static_cast<std::uint64_t>(count * counted_.bytes_to_a_count)), start_(now()) {}

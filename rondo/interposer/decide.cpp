@@ -28,7 +28,7 @@ static_assert(number_of_collectives <= Communicator::most_collectives);
 
 namespace {
 
-/// The same text, for ever.
+/// Returns a copy of the text that is never freed.
 const char* kept(const std::string& text) {
     static std::mutex& mutex = *new std::mutex;
     static std::set<std::string>& texts = *new std::set<std::string>;
@@ -46,13 +46,13 @@ bool large_messages_possible() {
 #endif
 }
 
-/// The reason lives for ever.
+/// Leaves calls to the library. The reason is never freed.
 Decision left_to_library(const Runtime& runtime, const Collective& collective, const char* reason, int line = 0) {
     return {.reason = reason,
             .tally = runtime.reporting ? tally_of({collective.name, "native", reason, line}) : nullptr};
 }
 
-/// By the rules, or because they say nothing.
+/// Leaves calls to the library that the rules give to it, or do not mention.
 Decision left_by_rules(const Runtime& runtime, const Collective& collective, const Choice* choice, Interval bytes) {
     const char* const reason = choice == nullptr ? "no rule" : "chosen";
     Decision decision = left_to_library(runtime, collective, reason, runtime.instructions.line_of(choice));
@@ -61,7 +61,7 @@ Decision left_by_rules(const Runtime& runtime, const Collective& collective, con
     return decision;
 }
 
-/// Why the algorithm does not serve such calls. Without the figures of this one, so that reasons stay few.
+/// Why the algorithm does not serve such calls. The figures of a call are left out, so that reasons stay few.
 const char* reason_of_refusal(const AlgorithmInfo& algorithm, const Requirement& unmet) {
     try {
         return kept(std::string(algorithm.name) + " needs " + std::string(unmet.summary));
@@ -88,7 +88,7 @@ Count eager_limit(const Machine& machine) { return machine.eager.value_or(virtua
 
 bool is_served(const Choice* choice) { return choice != nullptr && choice->algorithm != nullptr; }
 
-/// What tells placements apart: the node of each rank, of regular ones their number; nothing where nobody knows.
+/// What tells placements apart: the node of each rank, or, for regular ones, their number; empty where nobody knows.
 std::vector<Rank> nodes_of(const SharedFacts& facts) {
     const Placement* placement = facts.placement;
     if (placement == nullptr) return {};
@@ -99,7 +99,7 @@ std::vector<Rank> nodes_of(const SharedFacts& facts) {
     return nodes;
 }
 
-/// As `closed_for_class`, found once for each class of lengths.
+/// Returns what `closed_for_class` does, and remembers it for each class of lengths.
 std::vector<Setting> remembered_settings(const Choice& choice, const SharedFacts& usual, const Machine& machine) {
     using Kind = std::tuple<const Choice*, Rank, Count, Count, bool, std::vector<Rank>>;
     static std::mutex& mutex = *new std::mutex;
@@ -116,7 +116,7 @@ std::vector<Setting> remembered_settings(const Choice& choice, const SharedFacts
     return settings;
 }
 
-/// As Exchanging::places has them.
+/// The blocks in a list that Exchanging::places has made.
 struct LocalParts {
     LocalParts() = default;
     explicit LocalParts(std::span<const Count> places) {
@@ -131,7 +131,7 @@ struct LocalParts {
 };
 
 /// What the rules say, by what is known of the nodes so far; nothing if they have to know more. `lengths` become those
-/// for which it is the same.
+/// with the same answer.
 std::optional<const Choice*> choose(const Runtime& runtime, const CallKey& key, const Communicator& communicator,
                                     Interval& lengths) {
     const Situation situation{.collective = collectives()[key.collective].name,

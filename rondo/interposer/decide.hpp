@@ -9,12 +9,13 @@
 
 namespace rondo::interposer {
 
-/// Of uneven parts, as SharedFacts has them; nullptr if they are even. In an all-to-all, their places.
+/// The start of each part, if parts are uneven (SharedFacts::starts); nullptr if they are even. For an all-to-all, the
+/// list of Exchanging::places.
 using Starts = std::shared_ptr<const std::vector<Count>>;
 
-/// Who shall carry out calls of this kind on `comm`, whose state `communicator` is. Equal on all ranks. Makes no plan
-/// yet. Needs no memory, or throws std::bad_alloc, where an algorithm asks for the nodes and ranks are on irregular
-/// ones.
+/// Decides who carries out calls of this kind on `comm`, whose state `communicator` is. Equal on all ranks. Makes no
+/// plan yet. Needs no memory, or throws std::bad_alloc, where an algorithm asks for the nodes and ranks are on
+/// irregular ones.
 mpi::Decision decide(const Runtime& runtime, const mpi::CallKey& key, mpi::Communicator& communicator, MPI_Comm comm);
 
 /// Makes the plan of a decision for Rondo, where it can communicate. A rank that has no memory for it fails by itself:
@@ -22,7 +23,7 @@ mpi::Decision decide(const Runtime& runtime, const mpi::CallKey& key, mpi::Commu
 void make_plan(mpi::Decision& decision, const Runtime& runtime, const mpi::CallKey& key,
                mpi::Communicator& communicator, Starts starts);
 
-/// Says so, once, if calls go to the library because ranks were given different instructions.
+/// Warns, once, if calls go to the library because ranks were given different instructions.
 void warn_of_disagreement(const mpi::Communicator& communicator);
 
 }  // namespace rondo::interposer

@@ -8,13 +8,13 @@
 
 namespace rondo::interposer {
 
-/// A call from or to a vector on the root, of which each rank gets or gives a part, of any length. The root knows all
-/// lengths, every other rank its own. All that they know alike is that there is such a call with this root: so it is
-/// never empty, and nothing else may decide. What a rank says of what stands elsewhere means nothing, and may be
-/// anything. Counted in bytes: ranks may describe them by different datatypes.
+/// A call from or to a vector on the root, of which each rank gets or gives a part, of any length (MPI_Scatterv,
+/// MPI_Gatherv). The root knows all lengths, every other rank its own. What all know alike is that there is such a call
+/// with this root: so it is never empty, and nothing else may decide. Arguments that are not significant on a rank may
+/// be anything. Lengths are in bytes: ranks may describe them by different datatypes.
 class DifferingParts {
   public:
-    static constexpr bool has_type = false;  // which of two it is depends on the rank
+    static constexpr bool has_type = false;  // which of two types it is depends on the rank
     static constexpr bool takes_empty_type = true;
     static bool is_empty(const UserCall& /*call*/) { return false; }
     static Count bytes_of(const SeenCall& /*seen*/) { return 0; }
@@ -29,14 +29,14 @@ class DifferingParts {
           part_{buffer_of_part(), type_of_part_, {count_of_part(), 1}, {}},
           fits_(!is_root_ || !has_own_part() || bytes_of_part() == bytes_of_place()), data_(exchanging()) {}
 
-    DifferingParts(const DifferingParts&) = delete;  // types may refer to what is in here
+    DifferingParts(const DifferingParts&) = delete;  // types may refer to members
     DifferingParts& operator=(const DifferingParts&) = delete;
     ~DifferingParts() = default;
 
-    /// That this rank sends, or receives.
+    /// The bytes that this rank sends or receives, whichever are more.
     [[nodiscard]] Count bytes() const { return std::max(data_.outgoing().bytes(), data_.incoming().bytes()); }
     [[nodiscard]] static bool is_nothing() { return false; }
-    [[nodiscard]] static Count bytes_to_a_count() { return 1; }  // none are counted
+    [[nodiscard]] static Count bytes_to_a_count() { return 1; }  // no counts are added up
 
     [[nodiscard]] mpi::CallKey key() const {
         mpi::CallKey key = seen_.key(0, 1, false);
@@ -47,7 +47,7 @@ class DifferingParts {
     [[nodiscard]] bool has_starts(std::span<const Count> starts) const { return data_.has_places(starts); }
     [[nodiscard]] std::vector<Count> starts() const { return data_.places(); }
 
-    /// What MPI forbids and the library reports. What it does not report must not be among it.
+    /// Why the library would report an error; nullptr if it would not. Never names an error that the library lets pass.
     [[nodiscard]] const char* wrong() const {
         constexpr const char* doubtful = "doubtful buffers";
         const MPI_Datatype null = mpi::library().datatype_null;
@@ -72,8 +72,8 @@ class DifferingParts {
                (reported::all_types && is_root_ && is_refused(whole_, has_parts()));
     }
 
-    /// Where the root's own part differs in length from its place, that is an error of this rank alone, for which the
-    /// others must not wait.
+    /// Runs the plan. A root's own part that differs in length from its place is an error of this rank alone, for which
+    /// the others must not wait.
     int run(const Plan& plan, bool /*is_wrong*/) const {
         const int error = run_exchange(seen_.communicator, plan, data_);
         if (error != MPI_SUCCESS || fits_) return error;
@@ -89,17 +89,17 @@ class DifferingParts {
     [[nodiscard]] char* buffer_of_part() const {
         return static_cast<char*>(scatters_ ? seen_.call.output : const_cast<void*>(seen_.call.input));
     }
-    /// False: it stands in the vector.
+    /// True if this rank has a buffer for its part; false on a root whose part stands in the vector.
     [[nodiscard]] bool has_own_part() const { return !is_root_ || buffer_of_part() != MPI_IN_PLACE; }
     [[nodiscard]] bool has_arrays() const {
         return is_root_ && seen_.call.counts.array() != nullptr && seen_.call.displacements.array() != nullptr;
     }
-    /// None where there is no vector.
+    /// The counts of all parts on the root; none on other ranks.
     [[nodiscard]] mpi::PartCounts counts_of_whole() const {
         const Rank size = seen_.communicator.size();
         return has_arrays() ? mpi::PartCounts(seen_.call.counts, size) : mpi::PartCounts(0, is_root_ ? size : 0);
     }
-    /// A root may have room for more than what it gets.
+    /// Elements of this rank's part. A root may have room for more than it gets.
     [[nodiscard]] Count count_of_part() const {
         if (!has_own_part()) return 0;
         const Count size = type_of_part_.size, count = seen_.call.part_count;
@@ -107,7 +107,7 @@ class DifferingParts {
         return has_room && bytes_of_place() % size == 0 ? bytes_of_place() / size : count;
     }
     [[nodiscard]] Count bytes_of_part() const { return part_.counts[0] * part_.type.size; }
-    /// Of the root's own part, in the vector.
+    /// The bytes of the place that the root's part has in the vector.
     [[nodiscard]] Count bytes_of_place() const { return whole_.counts[rank()] * whole_.type.size; }
     [[nodiscard]] bool has_parts() const {
         for (Rank each = 0; each < whole_.counts.size(); ++each) {
@@ -126,20 +126,21 @@ class DifferingParts {
         return has_bytes && parts.type.size > 0 && !parts.type.predefined &&
                !seen_.communicator.can_send(parts.buffer, parts.type);
     }
-    /// A type where it is significant, of no size if it is null; bytes elsewhere.
+    /// The facts of a datatype: bytes where the argument is not significant, a type of size 0 for a null handle.
     static const mpi::Datatype& described(bool means_something, MPI_Datatype handle, mpi::Datatype& derived) {
         if (!means_something) return mpi::byte_type();
         const mpi::Datatype* const type = mpi::describe(handle, derived);
         return type != nullptr ? *type : derived = {};
     }
-    /// The same buffer for both. MPI_BOTTOM, for both, says nothing.
+    /// True if the root's part stands at its place in the vector. MPI_BOTTOM twice is not the same buffer.
     [[nodiscard]] bool stands_in_place() const {
         return whole_.type.predefined && whole_.buffer != nullptr && has_arrays() &&
                static_cast<void*>(part_.buffer) == whole_[rank()].buffer;
     }
     [[nodiscard]] mpi::Exchanging exchanging() const {
         mpi::notice_device_runtimes();  // memory of a device has to be packed
-        // Without a root, there is nobody to send to: the plan, which the library's judgement replaces, moves nothing.
+        // Without a root, there is nobody to send to: the plan moves nothing, and the library's error code replaces its
+        // own.
         const bool has_root = is_rank(seen_.call.root, seen_.communicator.size());
         const bool stays = !has_root || (is_root_ && (!has_own_part() || stands_in_place() || !fits_));
         const mpi::ExchangedParts whole(whole_, stays ? rank() : no_rank), part(part_, stays ? 0 : no_rank);
@@ -151,8 +152,8 @@ class DifferingParts {
     bool scatters_;
     mpi::Datatype derived_whole_, derived_part_;
     const mpi::Datatype &type_of_whole_, &type_of_part_;
-    const mpi::PlacedParts whole_;  // of the root; nothing elsewhere
-    const mpi::PlacedParts part_;   // of this rank
+    const mpi::PlacedParts whole_;  // the parts of the root's vector; none elsewhere
+    const mpi::PlacedParts part_;   // the part of this rank
     const bool fits_;
     const mpi::Exchanging data_;
 };

@@ -4,7 +4,7 @@
 namespace rondo::interposer {
 namespace {
 
-/// Where there is no memory to remember it.
+/// Serves a call that is not cached, because there is no memory for the table.
 [[gnu::noinline]] int serve_once(mpi::Function function, const Words& words, const void* caller) {
     CachedCall forgotten;
     return serve_words(function, words, caller, forgotten);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What an exported symbol does. The symbols are generated (scripts/generate_entries.py). Each argument takes a register
-// or, from the seventh on on x86-64, a word of the stack, whatever its type: who is called with these words finds what
-// it would have found without Rondo. What is forwarded again is forwarded in a few instructions, without a frame on the
-// stack; all else is in functions of its own. The profiling names are exported, too: Open MPI's Fortran layer calls
-// PMPI_, and so do tools, beneath which Rondo stands. Without <mpi.h>.
+// or, from the seventh on on x86-64, a word of the stack, whatever its type: a function called with these words finds
+// what it would have found without Rondo. Calls that are forwarded again are forwarded in a few instructions, without a
+// frame on the stack; all else is in functions of its own. The profiling names are exported, too: Open MPI's Fortran
+// layer calls PMPI_, and so do tools, beneath which Rondo stands. Without <mpi.h>.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,13 @@
 
 namespace rondo::interposer {
 
-/// A call that nothing is known about, or not enough. `first_place`: of its symbol.
+/// Serves a call that the cache knows nothing about, or not enough. `first_place`: the first place of the call's
+/// symbol.
 int serve_unknown(mpi::Function function, const Words& words, const CacheKey& key, std::size_t first_place,
                   const void* caller);
 
 /// `Signature`: what the MPI_ and the PMPI_ symbol have in common, that is the function, the type of its counts, and
-/// its arguments as Words. `number`: of the symbol.
+/// its arguments as Words. `number`: the number of the symbol.
 template <class Signature, std::size_t number, class MakeWords = decltype(Signature::words)>
 class Entry;
 
@@ -29,7 +30,7 @@ class Entry<Signature, number, Words(Arguments...)> {
     using Native = int (*)(Arguments...);
 
   public:
-    /// What stands in the place of calls on a communicator.
+    /// The entry in the place of calls on a communicator.
     static const CachedCall& cached_call(Word comm) {
         const CachedCall* address = &cached_calls[first_place + place_of(static_cast<HandleWord>(comm))];
         asm("" : "+r"(address));  // is in a register, and not worked out again
@@ -38,7 +39,7 @@ class Entry<Signature, number, Words(Arguments...)> {
 
     static constexpr Words words(Arguments... arguments) { return Signature::words(arguments...); }
 
-    /// True if the library has the call without a second look, and nobody counts it but for a trial.
+    /// True if the library has the call straight from the cache, and nobody counts it but for a trial.
     static bool forwards(const CachedCall& cached, const Words& words) {
         return forwards(CachedCall::Way::forward, cached, words, words.key<Integer>(cached.rank)) && count_call(cached);
     }
@@ -48,7 +49,7 @@ class Entry<Signature, number, Words(Arguments...)> {
         return reinterpret_cast<Native>(cached.native)(arguments...);
     }
 
-    /// All other calls: victims, those that a report counts, those that Rondo carries out, those that are not known.
+    /// The slow path: victims, calls that a report counts, calls that Rondo carries out, calls that are not known.
     [[gnu::noinline]] static int carefully(Arguments... arguments, const void* caller) {
         static const auto other = reinterpret_cast<Native>(detour(mpi::symbols[number], caller));
         if (other != nullptr) return other(arguments...);
@@ -64,7 +65,7 @@ class Entry<Signature, number, Words(Arguments...)> {
             if (cached->goes(Way::forward)) return forward(*cached, arguments...);
             return forward_counted(*cached, words.count_in_all<Integer>(key, cached->ranks), arguments...);
         }
-        // Words of its own: those above need not be in memory.
+        // Makes words of its own, so that those above need not be in memory.
         return serve_unknown(Signature::function, Signature::words(arguments...), key, first_place, caller);
     }
 
@@ -77,8 +78,8 @@ class Entry<Signature, number, Words(Arguments...)> {
         return cached.forwards(way, key) && cached.has_count(words.count_in_all<Integer>(key, cached.ranks));
     }
 
-    /// A call like this one that goes somewhere without a second look; nullptr if there is none. What is in its place
-    /// and is forwarded has been seen before, or is not counted any more.
+    /// Finds a call like this one that goes somewhere straight from the cache; nullptr if there is none. An entry in
+    /// place that is forwarded has been tried before, or is not counted any more.
     [[gnu::always_inline]] static const CachedCall* find(const CachedCall* here, const CachedCall& in_place,
                                                          const Words& words, const CacheKey& key) {
         if (in_place.serves(key) || forwards(Way::forward_counted, in_place, words, key)) return &in_place;
@@ -91,7 +92,7 @@ class Entry<Signature, number, Words(Arguments...)> {
 
     /// Carries the call out once more.
     static int again(const CachedCall& cached, const Words& words) {
-        auto& own = const_cast<CachedCall&>(cached);  // of this thread: in nobody's table no call is found
+        auto& own = const_cast<CachedCall&>(cached);  // this thread's own: in the shared table no call is found
         return cached.again(own, words.input_buffer(), words.output_buffer());
     }
 

@@ -13,12 +13,12 @@ namespace rondo::interposer {
 
 class ForwardedAnywhere {
   public:
-    /// Why such a call on a communicator that has no state yet goes to the library, if that need not be decided;
-    /// else nullptr. Now and then it says nothing, so that communicators that stay get a state, which knows more.
+    /// Why such a call on a communicator that has no state yet goes to the library, if that need not be decided; else
+    /// nullptr. Now and then it says nothing, so that communicators that stay get a state, which knows more.
     const char* reason(const Wrapped& function, const UserCall& call, const mpi::Datatype& type,
                        const mpi::Reduction* reduction, std::uint16_t choice) {
         const Kind& kind = kinds_[function.collective];
-        const bool has_length = function.has.data && !function.has.local_lengths;  // by which ranks decide
+        const bool has_length = function.has.data && !function.has.local_lengths;  // the ranks decide by it
         const bool is_odd = has_length && (call.counts.is_argument() || call.count <= 0);
         if (kind.reason == nullptr || kind.choice != choice || is_odd ||
             kind.commutative != commutes(function, reduction) || ++asked_ % patience == 0) {
@@ -39,7 +39,7 @@ class ForwardedAnywhere {
   private:
     static constexpr unsigned patience = 32;
 
-    /// The last one that was decided.
+    /// The last decision for a collective that holds on any communicator.
     struct Kind {
         const char* reason = nullptr;
         Count lowest = 0, highest = -1;
@@ -51,7 +51,7 @@ class ForwardedAnywhere {
     unsigned asked_ = 0;
 };
 
-/// Of this thread.
+/// Each thread has one of its own.
 inline RONDO_THREAD_LOCAL constinit ForwardedAnywhere forwarded_anywhere;
 
 }  // namespace rondo::interposer

@@ -23,7 +23,7 @@ mpi::Numbers numbers(const std::optional<Word>& array) {
     return array ? mpi::Numbers(std::bit_cast<const void*>(*array), std::is_same_v<Integer, int>) : mpi::Numbers();
 }
 
-/// `Integer`: what the function's count is; the upper half of a word that holds an int means nothing.
+/// `Integer`: the type of the function's count; the upper half of a word that holds an int is undefined.
 template <class Integer>
 UserCall call_of(const Words& words) {
     return {.input = words.input_buffer(),
@@ -44,7 +44,7 @@ UserCall call_of(const Words& words) {
 }
 
 #ifdef RONDO_HAVE_LARGE_COUNT_API
-/// Room for the numbers as ints. False if one does not fit.
+/// Converts the numbers to ints in `ints`. False if one does not fit.
 bool as_ints(const mpi::Numbers& numbers, Rank size, std::vector<int>& ints, mpi::Numbers& result) {
     if (numbers.array() == nullptr) return true;
     for (Rank rank = 0; rank < size; ++rank) {
@@ -70,7 +70,7 @@ int call_small(std::string_view collective, const mpi::Library& library, const U
     if ((has_whole && call.count > INT_MAX) || is_long) return MPI_ERR_COUNT;
     if (!has_whole || !call.counts.is_argument()) return native(library, call);
     UserCall small = call;
-    // Of an inter-communicator, what has a place for each rank is from, or for, the other group.
+    // On an inter-communicator, an array has an element for each rank of the other group.
     (inter != 0 && call.displacements.is_argument() ? library.Comm_remote_size : library.Comm_size)(call.comm, &size);
     std::vector<int> counts, displacements, input_counts, input_displacements;
     if (!as_ints(call.counts, size, counts, small.counts) ||
@@ -86,8 +86,8 @@ int call_small(std::string_view collective, const mpi::Library& library, const U
 }
 #endif
 
-/// Rondo may find no memory for what it keeps of itself (instructions, the report), before it knows a communicator.
-/// Callers in C know no exceptions.
+/// Rondo may find no memory for its own state (instructions, the report), before it knows a communicator. Callers in C
+/// know no exceptions.
 int serve_words(mpi::Function function, const Words& words, const void* caller, CachedCall& cached) {
     const bool is_large = mpi::has_large_counts(function);
     try {

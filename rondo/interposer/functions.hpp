@@ -10,7 +10,7 @@
 
 namespace rondo::interposer {
 
-/// What serves a function.
+/// The wrapped function with this number.
 const Wrapped& wrapped(mpi::Function function);
 
 /// The arguments of a call as the library's own function takes them.
@@ -53,8 +53,8 @@ void* address_of(const mpi::Library& library) {
 }
 
 #ifdef RONDO_HAVE_LARGE_COUNT_API
-/// A large-count call by a library that is older than our headers and lacks that form. What means nothing on this rank
-/// may be anything. `native`: the form without large counts.
+/// Makes a large-count call by a library that is older than our headers and lacks that form. Arguments that are not
+/// significant on this rank may be anything. `native`: the form without large counts.
 int call_small(std::string_view collective, const mpi::Library& library, const UserCall& call, Wrapped::Native native);
 #endif
 

@@ -6,11 +6,11 @@
 
 namespace rondo::interposer {
 
-/// A call from a part of the vector on each rank to the whole of it on all. Counted in bytes: ranks may describe them
-/// by different datatypes.
+/// A call from a part of the vector on each rank to the whole of it on all (MPI_Allgather, MPI_Allgatherv). Lengths are
+/// in bytes: ranks may describe them by different datatypes.
 class GatheredParts : public SeenParts {
   public:
-    /// Other ranks may say by another type that they get nothing, and ask.
+    /// An empty type is taken: other ranks may describe as little data by another type, and take part.
     static constexpr bool has_type = true;
     static constexpr bool takes_empty_type = true;
     static Count bytes_of(const SeenCall& seen) { return SeenParts(seen, seen.type.size).whole(); }
@@ -19,7 +19,7 @@ class GatheredParts : public SeenParts {
         : SeenParts(seen, seen.type.size),
           placed_{static_cast<char*>(seen.call.output), seen.type, counts(), seen.call.displacements},
           own_part_(placed_[seen.communicator.rank()]),
-          // Open MPI takes the address of the own part for MPI_IN_PLACE. MPI_BOTTOM, for both, says nothing.
+          // Open MPI takes the address of the own part for MPI_IN_PLACE. MPI_BOTTOM twice is not the same buffer.
           in_place_(seen.call.input == MPI_IN_PLACE || (seen.type.predefined && seen.call.input == own_part_.buffer)),
           input_(in_place_ ? own_part_ : given()), fits_(input_.bytes() == own_part_.bytes()), data_(gathering()) {}
 
@@ -30,7 +30,7 @@ class GatheredParts : public SeenParts {
     [[nodiscard]] Count bytes() const { return whole(); }
     [[nodiscard]] mpi::CallKey key() const { return key_of(1, data_.plan_in_place()); }
 
-    /// What MPI forbids and the library reports. What it does not report must not be among it.
+    /// Why the library would report an error; nullptr if it would not. Never names an error that the library lets pass.
     [[nodiscard]] const char* wrong() const {
         const UserCall& call = seen().call;
         constexpr const char* doubtful = "doubtful buffers";
@@ -51,8 +51,8 @@ class GatheredParts : public SeenParts {
                !seen().communicator.can_send(input_.buffer, input_.type);
     }
 
-    /// Where input and own part differ in length, that is an error of this rank alone, for which the others must not
-    /// wait: they get what stands in its part.
+    /// Runs the plan. An input that differs in length from the own part is an error of this rank alone, for which the
+    /// others must not wait: they get what stands in its part.
     int run(const Plan& plan, bool /*is_wrong*/) const {
         const int error = run_on_bytes(seen().communicator, plan, mpi::Unstaged{const_cast<void*>(data_.input())},
                                        mpi::Staged(data_, mpi::Staging::both));
@@ -61,7 +61,7 @@ class GatheredParts : public SeenParts {
     }
 
   private:
-    /// Of the own part, where both are said to be alike; by size, whatever lies between elements.
+    /// True if MPICH reports that the input is the own part of the output: it compares sizes and ignores gaps.
     [[nodiscard]] bool is_reported_alias() const {
         const UserCall& call = seen().call;
         const char* const place = placed_.buffer + placed_.displacement(seen().communicator.rank()) * seen().type.size;
@@ -74,7 +74,7 @@ class GatheredParts : public SeenParts {
     }
     mpi::UserData given() {
         const mpi::Datatype* type = mpi::describe(seen().call.input_type, derived_);
-        if (type == nullptr) type = &(derived_ = {});  // of no size
+        if (type == nullptr) type = &(derived_ = {});  // of size 0
         return {const_cast<void*>(seen().call.input), seen().call.input_count, *type};
     }
 

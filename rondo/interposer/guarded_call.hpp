@@ -11,15 +11,15 @@
 
 namespace rondo::interposer {
 
-/// What trials of such calls are about; nothing if nobody doubts what was chosen for them.
+/// What trials of such calls are about; nothing if the rules' choice for them is not in doubt.
 inline std::optional<guard::TrialKey> trial_key_of(const SeenCall& seen, const mpi::CallKey& key,
                                                    const Runtime& runtime) {
     const Instructions& instructions = runtime.instructions;
     const Guard guard = instructions.guard(key.collective);
-    if (guard == Guard::off || seen.function.has.local_lengths) [[likely]]  // nobody knows the lengths of all
+    if (guard == Guard::off || seen.function.has.local_lengths) [[likely]]  // no rank knows the lengths of all
         return std::nullopt;
     const bool rounding = guard == Guard::exact && seen.reduction != nullptr && !seen.reduction->keeps_bits();
-    // The program's own operators may do more than to compute: nobody calls them twice.
+    // The program's own operators may do more than compute: nobody calls them twice.
     if (rounding && (instructions.learned_directory().empty() || !seen.reduction->predefined())) return std::nullopt;
     return guard::TrialKey{.collective = static_cast<std::uint8_t>(key.collective),
                            .length = length_class(key.count * key.element_bytes),
@@ -27,7 +27,7 @@ inline std::optional<guard::TrialKey> trial_key_of(const SeenCall& seen, const m
                            .rounding = rounding};
 }
 
-/// Asks the guard about one call. Of a call that nobody doubts, there is nothing to ask.
+/// Asks the guard about one call. There is nothing to ask about a call that is not in doubt.
 class GuardedCall {
   public:
     GuardedCall(const SeenCall& seen, const mpi::CallKey& key, const Runtime& runtime)
@@ -39,11 +39,12 @@ class GuardedCall {
         using enum mpi::CallKey::Doubt;
         return !in_doubt_ ? none : in_doubt_->key.rounding ? choice_and_bits : choice;
     }
-    /// As all ranks see it.
+    /// Bytes of the call, equal on all ranks.
     [[nodiscard]] Count bytes() const { return bytes_; }
-    /// Where there is a trial.
+    /// The site of the call's trial; nullptr without one.
     [[nodiscard]] guard::Site* site() { return in_doubt_ ? &in_doubt_->site : nullptr; }
-    /// The trial of this call and what was chosen for it, a Choice, counts the call; nullptr if there is none.
+    /// Counts the call for the trial of this call and its choice, a Choice. Returns the trial; nullptr if there is
+    /// none.
     guard::Trial* begin(const void* chosen) {
         if (!in_doubt_) return nullptr;
         return guard::begin_call({in_doubt_->key, bytes_, chosen}, in_doubt_->site);
@@ -51,7 +52,7 @@ class GuardedCall {
 
   private:
     struct InDoubt {
-        // Who has a part of nothing need not wait, as it may be where lengths differ.
+        // A rank whose part is empty need not wait for others, which may happen where lengths differ.
         InDoubt(const guard::TrialKey& trial_key, const SeenCall& seen)
             : key(trial_key), site(seen.communicator, seen.call.comm,
                                    seen.function.has.waiting_for_all() && !seen.call.counts.is_argument()) {}

@@ -21,7 +21,7 @@ const char* variable(const std::string& name) {
     return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-/// People write "off" in several ways.
+/// True if the value means "off", in any of the ways that people write it.
 bool means_off(const char* value) {
     std::string text;
     for (const char* letter = value; *letter != '\0'; ++letter) {
@@ -107,7 +107,7 @@ void Instructions::read_guard() {
     const char* directory = variable("RONDO_LEARNED");
     if (guard_ == Guard::off || directory == nullptr) return;
     learned_directory_ = directory;
-    fingerprint_.add("RONDO_LEARNED");  // what is in it, rank 0 says
+    fingerprint_.add("RONDO_LEARNED");  // rank 0 says what is in it
 }
 
 void Instructions::read_plan_memory() {

@@ -22,52 +22,52 @@ inline std::size_t index_of(const Collective& collective) {
     return static_cast<std::size_t>(&collective - collectives().data());
 }
 
-/// What a user chooses by, in the environment: RONDO_EXSCAN.
+/// The environment variable that chooses for a collective: RONDO_EXSCAN.
 std::string variable_of(std::string_view collective);
 
 /// Which choices of the rules are compared with the library's own collective while the program runs, and taken back
 /// where it is faster.
 enum class Guard : std::uint8_t {
     off,
-    exact,  ///< of calls whose results have the same bits whoever carries them out
-    free,   ///< all
+    exact,  ///< those of calls whose results have the same bits whoever carries them out
+    free,   ///< all choices
 };
 
 class Instructions {
   public:
     /// Reads RONDO, RONDO_<COLLECTIVE>, RONDO_RULES, RONDO_MACHINE, RONDO_NODES, RONDO_GUARD, RONDO_LEARNED,
-    /// RONDO_PLAN_MEMORY, RONDO_SHARED_MEMORY, RONDO_REPORT. What is wrong with them is among `complaints()`, and then
-    /// what they spoke of goes to the library.
+    /// RONDO_PLAN_MEMORY, RONDO_SHARED_MEMORY, RONDO_REPORT. What is wrong with them is among `complaints()`; the calls
+    /// that a faulty one is about go to the library.
     static Instructions from_environment();
 
-    /// Fills in what the machine file leaves to the library. Once, before anything is decided.
+    /// Fills in what the machine file leaves to the library. Called once, before anything is decided.
     void know_library(std::string_view version);
     /// Drops nodes that do not fit the world, with a complaint.
     void know_ranks(int ranks);
 
-    /// What was wrong, a line each.
+    /// What was wrong, one line each.
     [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
     /// True if the user does not want Rondo in this process at all.
     [[nodiscard]] bool off() const { return off_; }
-    /// From now on, what to do with a collective in every situation; nothing: what the environment says. Throws Error
-    /// if there have been too many different choices. No thread may be reading.
+    /// Sets what to do with a collective in every situation from now on; nothing: what the environment says. Throws
+    /// Error if there have been too many different choices. No thread may be reading.
     void override_choice(std::size_t collective, std::optional<Choice> choice);
-    /// Tells the choices made by `override_choice` apart; 0 if the environment decides. What was decided under another
-    /// number is void.
+    /// Tells the choices made by `override_choice` apart; 0 if the environment decides. Decisions made under another
+    /// number are void.
     [[nodiscard]] std::uint16_t choice_number(std::size_t collective) const { return chosen_[collective]; }
     /// What to do in a situation, for all nodes that are possible; nullptr if nothing was said, nullopt if that depends
-    /// on them. `lengths` become those for which it is the same.
+    /// on them. `lengths` become those with the same answer.
     [[nodiscard]] std::optional<const Choice*> choose(std::size_t collective, const Situation& situation,
                                                       const Spread& spread, Interval& lengths) const;
-    /// Of the rules, that has made a choice; 0 if none has.
+    /// The line of the rules that made this choice; 0 if none did.
     [[nodiscard]] int line_of(const Choice* choice) const { return rules_ ? rules_->line_of(choice) : 0; }
     /// True if a choice may depend on the nodes, or may use them, and they are not imposed.
     [[nodiscard]] bool ask_nodes() const;
-    /// The node of each rank of the world, whatever the library says; empty: as the library says.
+    /// The node of each rank of the world, whatever the library says; empty: nodes are those that the library reports.
     [[nodiscard]] const std::vector<Rank>& imposed_nodes() const { return node_of_; }
-    /// By whose figures open parameters are closed. `eager` is there once the library is known.
+    /// The machine model that fills in unset parameters. It has `eager` once the library is known.
     [[nodiscard]] const Machine& machine() const { return machine_; }
-    /// What happens to what the rules have chosen for a collective; what somebody has named for it stays.
+    /// How the guard treats the rules' choices for a collective; a choice that somebody has named for it stays.
     [[nodiscard]] Guard guard(std::size_t collective) const {
         return chosen_[collective] == 0 && !forced_[collective] ? guard_ : Guard::off;
     }
@@ -75,12 +75,12 @@ class Instructions {
     [[nodiscard]] const std::string& learned_directory() const { return learned_directory_; }
     /// Bytes that all plans together may take.
     [[nodiscard]] Count plan_memory() const { return plan_memory_; }
-    /// Unless it was asked for, not on imposed nodes: they are to be taken for other machines.
+    /// How memory is shared. On imposed nodes it is not, unless asked for: they stand for other machines.
     [[nodiscard]] mpi::MemorySharing memory_sharing() const {
         const bool is_automatic = memory_sharing_ == mpi::MemorySharing::automatic;
         return is_automatic && !node_of_.empty() ? mpi::MemorySharing::off : memory_sharing_;
     }
-    /// Empty: no report.
+    /// Where reports go; empty: there is no report.
     [[nodiscard]] const std::string& report_directory() const { return report_directory_; }
     /// Equal for equal instructions to equal versions of Rondo, which may understand them differently: ranks compare
     /// it.
@@ -96,8 +96,8 @@ class Instructions {
     void read_shared_memory();
 
     std::array<std::optional<Choice>, number_of_collectives> forced_;
-    std::array<bool, number_of_collectives> spoiled_{};  // by a variable that could not be read
-    std::deque<Choice> choices_;                         // made while the program runs; number n is at n - 1
+    std::array<bool, number_of_collectives> spoiled_{};  // true after a variable that could not be read
+    std::deque<Choice> choices_;                         // those made while the program runs; number n is at n - 1
     std::array<std::uint16_t, number_of_collectives> chosen_{};
     std::optional<Rules> rules_;
     Machine machine_;

@@ -6,7 +6,8 @@
 
 namespace rondo::interposer {
 
-/// As python/rondo/launching/kept_counts.py reads it. Zeros, and of no use, where nothing has been written yet.
+/// The layout of the file that python/rondo/launching/kept_counts.py reads. A file of zeros has not been written yet,
+/// and is of no use.
 struct KeptTallies::Image {
     static constexpr std::string_view kind = "rondo counts 2";
 

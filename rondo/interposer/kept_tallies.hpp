@@ -12,11 +12,11 @@ namespace rondo::interposer {
 
 class KeptTallies {
   public:
-    /// Makes the file, with all the space that it will ever need. `owner` says whose tallies these are. Empty if that
-    /// worked, else the reason; then there is no file.
+    /// Makes the file, with all the space that it will ever need. `owner` says whose tallies these are. Returns nothing
+    /// if that worked, else the reason; then there is no file.
     std::string open(const std::string& path, std::string_view owner);
     [[nodiscard]] bool is_open() const { return image_ != nullptr; }
-    /// nullptr if there is no file or it is full. Callers take turns.
+    /// Adds a tally; nullptr if there is no file or it is full. Callers take turns.
     mpi::Tally* add(const mpi::Treatment& treatment);
     /// Notes that the process came to its end by itself.
     void mark_ended();

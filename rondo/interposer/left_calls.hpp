@@ -11,25 +11,25 @@
 
 namespace rondo::interposer {
 
-/// Calls of one collective.
+/// Calls of one collective that were left to the library.
 struct LeftCalls {
     std::atomic<std::uint64_t> calls{0};
     std::atomic<const char*> reason{""};
 
-    /// One more. The reason lives for ever.
+    /// Counts a call. The reason is never freed.
     void note(const char* why) {
         calls.fetch_add(1, std::memory_order_relaxed);
         reason.store(why, std::memory_order_relaxed);
     }
 };
-/// By the index in the registry.
+/// One for each collective, by its index in the registry.
 inline std::array<LeftCalls, number_of_collectives> left_calls_of;
 
 void forget_left_calls(std::size_t collective);
 
-/// Since they were forgotten.
+/// Calls of a collective left to the library since forget_left_calls.
 std::uint64_t left_calls(std::size_t collective);
-/// Of the last of them.
+/// The reason of the last call left to the library.
 const char* reason_of_left_call(std::size_t collective);
 
 }  // namespace rondo::interposer

@@ -5,7 +5,7 @@
 
 namespace rondo::interposer {
 
-/// A call without data: a plan of elements of no bytes, one of each rank. See docs/decisions/0027.
+/// A call without data (MPI_Barrier): a plan of elements of no bytes, one of each rank. See docs/decisions/0027.
 class Meeting {
   public:
     static bool is_empty(const UserCall& /*call*/) { return false; }
@@ -17,7 +17,7 @@ class Meeting {
 
     [[nodiscard]] static bool is_nothing() { return false; }
     [[nodiscard]] static Count bytes() { return 0; }
-    [[nodiscard]] static Count bytes_to_a_count() { return 1; }  // none are counted
+    [[nodiscard]] static Count bytes_to_a_count() { return 1; }  // there are no counts
     [[nodiscard]] mpi::CallKey key() const { return seen_.key(seen_.communicator.size(), 0, false); }
     [[nodiscard]] static bool has_starts(std::span<const Count> /*starts*/) { return true; }
     [[nodiscard]] static std::vector<Count> starts() { return {}; }

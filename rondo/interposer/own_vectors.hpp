@@ -8,14 +8,14 @@
 
 namespace rondo::interposer {
 
-/// A call from a vector of each rank with a part for each to one with a part from each. Counted in bytes: ranks may
-/// describe them by different datatypes. Where the parts differ, all that others know alike is that there is such a
-/// call: so it is never empty, and nothing about its lengths may decide.
+/// A call from a vector of each rank with a part for each to one with a part from each (MPI_Alltoall, MPI_Alltoallv).
+/// Lengths are in bytes: ranks may describe them by different datatypes. Where the parts differ, all that others know
+/// alike is that there is such a call: so it is never empty, and nothing about its lengths may decide.
 class OwnVectors {
   public:
     static constexpr bool has_type = true;
     static constexpr bool takes_empty_type = true;
-    /// An array is missing.
+    /// True if an array is missing.
     static bool is_empty(const UserCall& call) {
         const auto is_missing = [](const mpi::Numbers& numbers) {
             return numbers.is_argument() && numbers.array() == nullptr;
@@ -35,7 +35,7 @@ class OwnVectors {
     OwnVectors& operator=(const OwnVectors&) = delete;
     ~OwnVectors() = default;
 
-    /// Of the vector of each rank; where parts differ, of what this one gets.
+    /// Bytes of a rank's vector; if parts differ, the bytes that this rank receives.
     [[nodiscard]] Count bytes() const { return data_.incoming().bytes(); }
     [[nodiscard]] bool is_nothing() const { return !parts_differ() && seen_.call.count * seen_.type.size <= 0; }
     [[nodiscard]] Count bytes_to_a_count() const { return seen_.type.size * seen_.communicator.size(); }
@@ -48,7 +48,7 @@ class OwnVectors {
     [[nodiscard]] bool has_starts(std::span<const Count> starts) const { return data_.has_places(starts); }
     [[nodiscard]] std::vector<Count> starts() const { return data_.places(); }
 
-    /// What MPI forbids and the library reports. What it does not report must not be among it.
+    /// Why the library would report an error; nullptr if it would not. Never names an error that the library lets pass.
     [[nodiscard]] const char* wrong() const {
         const UserCall& call = seen_.call;
         constexpr const char* doubtful = "doubtful buffers";
@@ -73,8 +73,8 @@ class OwnVectors {
                (!is_in_place() && is_refused(outgoing_, data_.outgoing().bytes()));
     }
 
-    /// Where this rank would send itself another length than it gets, that is an error of its own, for which the others
-    /// must not wait: where all parts are alike they get what stands in its output.
+    /// Runs the plan. Sending itself another length than it gets is an error of this rank alone, for which the others
+    /// must not wait: if all parts are alike they get what stands in its output.
     int run(const Plan& plan, bool /*is_wrong*/) const {
         const int error = run_exchange(seen_.communicator, plan, data_);
         if (error != MPI_SUCCESS || fits_) return error;
@@ -117,7 +117,7 @@ class OwnVectors {
     const mpi::Datatype& described(MPI_Datatype handle) {
         if (seen_.call.input == MPI_IN_PLACE) return seen_.type;
         const mpi::Datatype* const type = mpi::describe(handle, derived_);
-        return type != nullptr ? *type : derived_ = {};  // of no size
+        return type != nullptr ? *type : derived_ = {};  // of size 0
     }
 
     const SeenCall& seen_;

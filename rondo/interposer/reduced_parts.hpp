@@ -5,7 +5,7 @@
 
 namespace rondo::interposer {
 
-/// A call from the whole vector to a part of its sum on each rank.
+/// A call from the whole vector to a part of its sum on each rank (MPI_Reduce_scatter, MPI_Reduce_scatter_block).
 class ReducedParts : public SeenParts {
   public:
     static constexpr bool has_type = true;
@@ -17,7 +17,7 @@ class ReducedParts : public SeenParts {
     [[nodiscard]] Count bytes() const { return whole() * seen().type.size; }
     [[nodiscard]] mpi::CallKey key() const { return key_of(seen().type.size, in_place()); }
 
-    /// The part of this rank may be empty; then only the input means something.
+    /// What MPI forbids on this rank; nullptr for nothing. If its part is empty, only the input is significant.
     [[nodiscard]] const char* wrong() const {
         const UserCall& call = seen().call;
         constexpr const char* doubtful = "doubtful buffers";

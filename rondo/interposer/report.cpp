@@ -25,7 +25,7 @@ namespace {
 
 struct Line {
     std::string collective, algorithm, reason;
-    int line;  // of the rules
+    int line;  // the line of the rules
     mpi::Tally* tally;
 
     [[nodiscard]] mpi::Treatment treatment() const { return {collective, algorithm, reason, line}; }
@@ -34,15 +34,15 @@ struct Line {
 struct Report {
     std::mutex mutex;
     std::deque<Line> lines;
-    std::deque<mpi::Tally> tallies;  // those that could not be kept in a file; addresses stay
+    std::deque<mpi::Tally> tallies;  // those for which the file has no room; their addresses stay
     KeptTallies kept;
     std::string path;   // without suffix
-    std::string owner;  // attributes of a JSON object
+    std::string owner;  // the members of a JSON object
     int rank = 0;
     pid_t process = 0;
 };
 
-/// Never destroyed: other libraries may still call MPI while the process ends.
+/// Returns the report, which is never destroyed: other libraries may still call MPI while the process ends.
 Report& report() {
     static Report& the_report = *new Report;
     return the_report;
@@ -105,7 +105,7 @@ void write(std::FILE* file, bool ended) {
     std::fputs("]}\n", file);
 }
 
-/// Written under another name first: whoever finds the file finds all of it. 0, or why not.
+/// Writes under another name first, so that a file of this name is complete. Returns 0, or the error.
 int write_file(const std::string& path, bool ended) {
     const std::string unfinished = path + ".part";
     std::FILE* file = std::fopen(unfinished.c_str(), "w");
@@ -118,7 +118,7 @@ int write_file(const std::string& path, bool ended) {
     return error;
 }
 
-/// False in a process that MPI_Abort ends, or exit in the midst of the program.
+/// False in a process that ends by MPI_Abort, or by exit in the midst of the program.
 bool came_to_its_end() {
     int finalized = 0;
     return mpi::library().Finalized(&finalized) != MPI_SUCCESS || finalized != 0;
@@ -135,7 +135,7 @@ __attribute__((destructor)) void write_report() {
         return;
     }
     if (ended) r.kept.mark_ended();
-    // What is in the other file says the same.
+    // The other file has the same counts.
     if (r.kept.is_open() && r.tallies.empty()) return;
     std::fprintf(stderr, "rondo: rank %d cannot write its report to %s: %s\n", r.rank, path.c_str(),
                  std::strerror(error));
@@ -169,7 +169,7 @@ void open_report(const std::string& directory, int rank, int size, const std::st
               ",\"host\":" + json_text(host) + ",\"library\":" + json_text(mpi_library) +
               ",\"abi\":\"" RONDO_ABI_NAME "\"";
     const std::string problem = r.kept.open(r.path + ".counts", "{" + r.owner + "}");
-    // Mostly the same on all ranks, and no harm unless one is killed.
+    // The problem is mostly the same on all ranks, and does no harm unless one is killed.
     if (rank == 0 && !problem.empty()) {
         warn(("no file for counts in " + directory + ": " + problem + "; a rank that is killed will leave no report")
                  .c_str());

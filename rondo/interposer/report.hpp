@@ -12,10 +12,10 @@
 
 namespace rondo::interposer {
 
-/// The tally of calls that were treated so. Lives for ever. nullptr if there is no memory for it: they are not counted.
+/// The tally of calls with this treatment, never freed; nullptr if there is no memory for it: they are not counted.
 mpi::Tally* tally_of(const mpi::Treatment& treatment);
 
-/// From now on the report is kept in `directory`, and written there when this process, and not a child of it, ends.
+/// Keeps the report in `directory` from now on. It is written there when this process, and not a child of it, ends.
 void open_report(const std::string& directory, int rank, int size, const std::string& mpi_library);
 
 using mpi::now;

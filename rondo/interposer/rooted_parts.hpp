@@ -8,12 +8,14 @@
 
 namespace rondo::interposer {
 
-/// A call from or to a vector on the root, of which each rank gets or gives a part: all of one length, since other
-/// ranks do not know of other lengths. Counted in bytes: ranks may describe them by different datatypes.
+/// A call from or to a vector on the root, of which each rank gets or gives a part (MPI_Scatter, MPI_Gather): all of
+/// one length, since other ranks do not know of other lengths. Lengths are in bytes: ranks may describe them by
+/// different datatypes.
 class RootedParts {
   public:
     static constexpr bool takes_empty_type = false;
-    /// As the others see it, too: by the vector on the root, whatever its own part, and by the part elsewhere.
+    /// The call by the arguments that all ranks decide by: those of the vector on the root, those of the part
+    /// elsewhere.
     static UserCall deciding(UserCall call, Rank rank) {
         if (rank == call.root) return call;
         call.count = call.part_count;
@@ -22,7 +24,7 @@ class RootedParts {
     }
     static Count bytes_of(const SeenCall& seen) { return seen.call.count * seen.type.size * seen.communicator.size(); }
 
-    /// `seen.call` is the deciding one.
+    /// `seen.call` is what `deciding` has returned.
     explicit RootedParts(const SeenCall& seen)
         : seen_(seen), is_root_(rank() == seen.call.root), each_(count() * seen.type.size),
           scatters_(seen.function.has.output == Share::part),
@@ -47,7 +49,7 @@ class RootedParts {
     [[nodiscard]] bool has_starts(std::span<const Count>) const { return true; }  // the parts are even
     [[nodiscard]] std::vector<Count> starts() const { return {}; }
 
-    /// What MPI forbids and the library reports. What it does not report must not be among it.
+    /// Why the library would report an error; nullptr if it would not. Never names an error that the library lets pass.
     [[nodiscard]] const char* wrong() const {
         constexpr const char* doubtful = "doubtful buffers";
         if (seen_.call.count < 0) return "negative count";
@@ -69,8 +71,8 @@ class RootedParts {
         return (reported::all_types && is_root_ && is_refused(whole_)) || (has_part && is_refused(part_));
     }
 
-    /// Where the root's own part differs in length from the others, that is an error of this rank alone, for which they
-    /// must not wait.
+    /// Runs the plan. A root's own part that differs in length from the others is an error of this rank alone, for
+    /// which they must not wait.
     int run(const Plan& plan, bool /*is_wrong*/) const {
         mpi::notice_device_runtimes();
         const mpi::UserData standing = {static_cast<char*>(whole_buffer_) + own_offset(), count(), seen_.type};
@@ -98,28 +100,29 @@ class RootedParts {
         return data.bytes() > 0 && !data.type.predefined && !seen_.communicator.can_send(data.buffer, data.type);
     }
     [[nodiscard]] Rank rank() const { return seen_.communicator.rank(); }
-    /// Of a part, in the deciding type. What the others have where this rank has less than nothing, at a guess.
+    /// Elements of a part, in the deciding type. A negative count says nothing about the other ranks': 1 stands for
+    /// theirs.
     [[nodiscard]] Count count() const { return seen_.call.count < 0 ? 1 : seen_.call.count; }
     [[nodiscard]] Count own_offset() const { return rank() * count() * seen_.type.extent; }
-    /// Of this rank: what it says of it, on the root besides the vector.
+    /// The part as this rank has described it; on the root, beside the vector.
     mpi::UserData own_part() {
         if (!is_root_) return {part_buffer_, count(), seen_.type};
         if (part_buffer_ == MPI_IN_PLACE) return {nullptr, count(), seen_.type};
         const mpi::Datatype* type = mpi::describe(seen_.call.part_type, derived_);
-        if (type == nullptr) type = &(derived_ = {});  // of no size
-        // A root may have room for more than what it gets.
+        if (type == nullptr) type = &(derived_ = {});  // of size 0
+        // A root may have room for more than it gets.
         const bool has_room = scatters_ && type->size > 0 && seen_.call.part_count * type->size > each_;
         return {part_buffer_, has_room && each_ % type->size == 0 ? each_ / type->size : seen_.call.part_count, *type};
     }
     [[nodiscard]] bool fits() const { return part_.bytes() == each_; }
-    /// What MPICH reports of that: where both are said to be alike, and by size, whatever lies between elements.
+    /// True if MPICH reports that the root's part is its place in the vector: it compares sizes and ignores gaps.
     [[nodiscard]] bool is_reported_alias() const {
         const UserCall& call = seen_.call;
         return seen_.type.predefined && call.part_type == call.datatype && call.part_count == call.count &&
                whole_buffer_ != nullptr && part_buffer_ == static_cast<char*>(whole_buffer_) + rank() * each_ &&
                reported::aliases();
     }
-    /// The same buffer for both. MPI_BOTTOM, for both, says nothing.
+    /// True if the root's part stands at its place in the vector. MPI_BOTTOM twice is not the same buffer.
     [[nodiscard]] bool is_part_of_whole() const {
         return is_root_ && seen_.type.predefined && whole_buffer_ != nullptr &&
                part_buffer_ == static_cast<char*>(whole_buffer_) + own_offset();
@@ -134,7 +137,7 @@ class RootedParts {
     mpi::Datatype derived_;
     mpi::UserData whole_, part_;
     bool is_in_place_;    // the root's own part stands in the vector
-    bool plan_in_place_;  // where the plan finds it
+    bool plan_in_place_;  // the plan finds the root's own part in the vector
 };
 
 }  // namespace rondo::interposer

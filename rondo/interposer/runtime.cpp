@@ -19,7 +19,7 @@ std::atomic<Runtime*> ready{nullptr};
 std::atomic<bool> off{false};
 std::atomic<const mpi::Library*> connected{nullptr};
 
-/// In MPI_Finalize. What comes later, in callbacks of the program, is left to the library.
+/// Ends Rondo, in MPI_Finalize. Calls made later, in callbacks of the program, are left to the library.
 void end() {
     guard::end_timed_barriers();
     off = true;
@@ -35,12 +35,12 @@ std::string library_version() {
     return plain_version(text);
 }
 
-/// With the mutex held.
+/// Sets Rondo up. The caller holds the mutex.
 Runtime* set_up() {
     if (ready.load() != nullptr) return ready.load();
     auto* fresh = new Runtime{Instructions::from_environment()};
     const Instructions& instructions = fresh->instructions;
-    // Without a word about any collective, too: other ranks may have been told something, and will ask.
+    // Ranks that were told nothing take part, too: others may have been told something, and will ask.
     if (instructions.off() || !mpi::prepare_communicators()) {
         off = true;
         delete fresh;

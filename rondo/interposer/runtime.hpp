@@ -18,17 +18,17 @@ struct Runtime {
     bool reporting = false;
 };
 
-/// nullptr while Rondo has nothing to do with this process: it is switched off, the MPI library is of another ABI, or
-/// MPI is not initialised. `caller` is an address in the code that called MPI.
+/// Returns what Rondo knows of this process; nullptr while Rondo is disabled here: it is switched off, the MPI library
+/// is of another ABI, or MPI is not initialised. `caller` is an address in the code that called MPI.
 const Runtime* runtime(const void* caller);
 
-/// At the end of MPI_Init, on all ranks: it communicates.
+/// Agrees with all ranks on what Rondo does, at the end of MPI_Init: communicates.
 void agree(const void* caller);
 
-/// As `runtime`, to change its instructions, which no thread may be reading.
+/// Returns what `runtime` returns, for changing its instructions, which no thread may be reading.
 Runtime* runtime_to_instruct(const void* caller);
 
-/// The library's functions, also when Rondo has nothing to do. nullptr if the library has another ABI (said once).
+/// The library's functions, also when Rondo is disabled; nullptr, with one warning, if the library has another ABI.
 const mpi::Library* connected_library(const void* caller);
 
 using mpi::warn;

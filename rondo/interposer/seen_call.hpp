@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Rondo makes of a call before anything is decided. How the ranks share the vector makes the difference: a class
-// for each way (whole_vector.hpp, reduced_parts.hpp, gathered_parts.hpp, rooted_parts.hpp, differing_parts.hpp,
-// own_vectors.hpp, meeting.hpp), which `serve` asks in turn for
-// - is_nothing(), nothing to do. bytes(), of the whole vector. bytes_of(seen) before anything else is looked at
-// - key(), the facts that choice and plan depend on
-// - bytes_to_a_count(), of the vector for each of its call's count, or of those of all ranks
+// What Rondo makes of a call before anything is decided. There is a class for each way in which ranks share the vector
+// (whole_vector.hpp, reduced_parts.hpp, gathered_parts.hpp, rooted_parts.hpp, differing_parts.hpp, own_vectors.hpp,
+// meeting.hpp). `serve` asks it in turn for
+// - is_nothing(): nothing to do. bytes(): those of the whole vector. bytes_of(seen): before anything else is looked at
+// - key(): the facts that choice and plan depend on
+// - bytes_to_a_count(): bytes of the vector for each of the call's count, or for each of the sum over all ranks
 // - has_starts(starts), starts(): how the vector is cut, or where its parts are, where key().division is not 0
 // - wrong(), refused_by_library(), run(plan): when a plan is there
 #pragma once
@@ -22,22 +22,23 @@
 
 namespace rondo::interposer {
 
-/// What ranks decide by. They may have told MPI different things of an operator of their own. No scan needs to know: it
-/// keeps the order in any case, and must not depend on it, because no library's does.
+/// True if the operator commutes, as ranks decide by it. They may have told MPI different things of an operator of
+/// their own. No scan needs to know: it keeps the order in any case, and must not depend on it, because no library's
+/// does.
 inline bool commutes(const Wrapped& function, const mpi::Reduction* reduction) {
     return reduction != nullptr && reduction->commutative() && (reduction->predefined() || !function.has.prefix);
 }
 
-/// Borrows all that it is made of.
+/// A call with the facts that are known about it. Borrows all that it is made of.
 struct SeenCall {
     const Wrapped& function;
     const UserCall& call;
-    const mpi::Datatype& type;        ///< of no size if it is null or empty
+    const mpi::Datatype& type;        ///< of size 0 if it is null or empty
     const mpi::Reduction* reduction;  ///< nullptr if nothing is reduced
     mpi::Communicator& communicator;
-    std::uint16_t choice;  ///< number of what the program has chosen
+    std::uint16_t choice;  ///< number of the choice that the program has made
 
-    /// Its datatype and operator are predefined: their handles cannot come to mean something else.
+    /// True if datatype and operator are predefined: their handles cannot come to mean something else.
     [[nodiscard]] bool has_lasting_handles() const {
         return type.predefined && (reduction == nullptr || reduction->predefined());
     }
@@ -56,10 +57,10 @@ struct SeenCall {
 
 inline bool is_rank(Rank root, Rank size) { return root >= 0 && root < size; }
 
-/// Whatever is wrong on this rank alone, the others may be about to decide: this rank takes part.
+/// A root within the communicator. A wrong root may be this rank's alone: it takes part in what the others decide.
 inline Rank root_within(Rank root, Rank size) { return is_rank(root, size) ? root : (root % size + size) % size; }
 
-/// A null address of so many bytes, which the library reports.
+/// True if the library reports a null address for so many bytes.
 inline bool is_reported_null(const void* buffer, const mpi::Datatype& type, Count bytes) {
     return reported::null_buffers && type.predefined && bytes > 0 && buffer == nullptr;
 }
@@ -68,12 +69,12 @@ inline bool is_reported_null(const mpi::PlacedParts& parts) {
 }
 
 /// Runs a plan on the user's elements, or on copies of those in memory of a device. Of the output, `before` elements
-/// mean something before the call if they are the input, and `after` elements after it.
+/// are significant before the call if they are the input, and `after` elements after it.
 inline int run_on_elements(mpi::Communicator& communicator, const Plan& plan, const mpi::Operands& operands,
                            bool in_place, Count count, Count after) {
     if (!mpi::device_runtime_noticed()) [[likely]]
         return communicator.run(plan, operands);
-    // What lies in the gaps of the user's elements stays.
+    // The gaps between the user's elements keep their bytes.
     const Count before = in_place ? count : operands.type.contiguous ? 0 : after;
     const Count given = in_place ? 0 : count;
     return communicator.run(plan, operands.type, operands.reduction,
@@ -87,7 +88,7 @@ int run_on_bytes(mpi::Communicator& communicator, const Plan& plan, Input&& inpu
     return communicator.run(plan, mpi::byte_type(), nullptr, input, output);
 }
 
-/// In place, what goes out stands where the plan finds what comes in.
+/// Runs the plan of an exchange. In place, outgoing data stand where the plan finds the incoming.
 inline int run_exchange(mpi::Communicator& communicator, const Plan& plan, const mpi::Exchanging& data) {
     mpi::Staged incoming(data.incoming(), data.in_place() ? mpi::Staging::both : mpi::Staging::after);
     if (data.in_place()) return run_on_bytes(communicator, plan, mpi::Unstaged{data.outgoing().place()}, incoming);
@@ -97,7 +98,7 @@ inline int run_exchange(mpi::Communicator& communicator, const Plan& plan, const
 /// What calls on a vector with a part for each rank have in common.
 class SeenParts {
   public:
-    /// An array is missing.
+    /// True if an array is missing.
     static bool is_empty(const UserCall& call) {
         const auto is_missing = [](const mpi::Numbers& numbers) {
             return numbers.is_argument() && numbers.array() == nullptr;
@@ -105,17 +106,18 @@ class SeenParts {
         return is_missing(call.counts) || is_missing(call.displacements);
     }
 
-    /// `unit`: what each of the counted is in terms of the vector's elements.
+    /// `unit`: elements of the vector for each of a count.
     SeenParts(const SeenCall& seen, Count unit)
         : seen_(seen),
           counts_(seen.call.counts.is_argument() ? mpi::PartCounts(seen.call.counts, seen.communicator.size())
                                                  : mpi::PartCounts(seen.call.count, seen.communicator.size())),
           division_(mpi::Division::of(counts_, unit)), unit_(unit) {}
 
-    /// In elements of the vector.
+    /// The length of the whole vector, in elements.
     [[nodiscard]] Count whole() const { return division_.count; }
     [[nodiscard]] bool is_nothing() const { return whole() * seen_.type.size <= 0; }
-    /// Without an array, the call's count stands for all ranks.
+    /// Bytes of the vector for each of the call's count, which stands for all ranks, or, with an array, for each of the
+    /// sum.
     [[nodiscard]] Count bytes_to_a_count() const {
         return seen_.type.size * (counts_.plainly_equal() ? counts_.size() : 1);
     }

@@ -33,7 +33,8 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     return Serving<Kind>(seen, kind, service, runtime, cached).serve();
 }
 
-/// What is not plainly right is for the library to judge. Only what is wrong may be known to this rank alone.
+/// Serves a call that is plainly right, and leaves others to the library. What leaves a call must be known to all
+/// ranks; an error that this rank alone may have made is looked at later.
 template <class Kind>
 int serve_as(const Wrapped& function, const UserCall& call, const void* caller, CachedCall& cached) {
     const Runtime* const here = runtime(caller);
@@ -76,8 +77,8 @@ int serve_as(const Wrapped& function, const UserCall& call, const void* caller, 
     }
 }
 
-/// A call of equal parts whose vector stands on the root. What a rank says of what stands elsewhere means nothing, and
-/// may be anything: what the call is about is looked at when its rank is known.
+/// Serves a call of equal parts whose vector stands on the root. Arguments that are not significant on a rank may be
+/// anything: the others are looked at when the rank is known.
 int serve_rooted_parts(const Wrapped& function, const UserCall& call, const Runtime& here, const Service& service,
                        CachedCall& cached) {
     const std::optional<Communicator*> known = Communicator::of(call.comm);
@@ -105,7 +106,7 @@ int serve_rooted_parts(const Wrapped& function, const UserCall& call, const Runt
     const UserCall deciding = RootedParts::deciding(call, communicator.rank());
     const mpi::Datatype* const type = mpi::describe(deciding.datatype, derived);
     if (type == nullptr) return service.leave_to_library("unusual datatype", 0);
-    // The words of this call may have been taken without knowing who is the root.
+    // The key of this call may have been made without knowing who is the root.
     CachedCall unknown;
     const bool is_known = std::exchange(cached.rank, communicator.rank()) == communicator.rank();
     return serve_seen<RootedParts>({function, deciding, *type, nullptr, communicator, choice}, service, here,
@@ -157,7 +158,7 @@ int code_of_exception() {
         warn(fault.what());
         return MPI_ERR_INTERN;
     }
-    // All others are the program's: of its error handlers, and its operators.
+    // All other exceptions are the program's: they come from its error handlers and its operators.
 }
 
 int serve(const Wrapped& function, const UserCall& call, const void* caller, CachedCall& cached) {

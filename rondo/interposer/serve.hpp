@@ -11,10 +11,10 @@ namespace rondo::interposer {
 
 /// A function that is wrapped.
 struct Wrapped {
-    /// The library's own, with the arguments of a call.
+    /// The library's own function, called with the arguments of a call.
     using Native = int (*)(const mpi::Library& library, const UserCall& call);
 
-    /// Its address, which is null if the library lacks it.
+    /// The address of the library's own function, which is null if the library lacks it.
     using Address = void* (*)(const mpi::Library& library);
 
     Wrapped(std::string_view collective_name, Output where, Native library_function, Address address_of_it);
@@ -27,7 +27,7 @@ struct Wrapped {
 };
 
 /// Carries out a call, by an algorithm of Rondo or by the library. Returns what the MPI function returns, after the
-/// user's error handler has had its say.
+/// user's error handler was called.
 int serve(const Wrapped& function, const UserCall& call, const void* caller, CachedCall& cached);
 
 }  // namespace rondo::interposer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The shortest way of calls that Rondo carries out: like one before, so nothing is decided, and nothing looked up but
-// its plan.
+// The fast path of calls that Rondo carries out: they are like one before, so nothing is decided, and nothing but the
+// plan is looked up.
 #pragma once
 
 #include <new>
@@ -21,16 +21,16 @@ struct Served {
     Count count;
     MPI_Comm comm;
     Rank root;
-    std::uint32_t decision;  ///< its number
+    std::uint32_t decision;  ///< the number of the decision
     bool in_place;
-    const void *input, *output;  ///< nothing has been loaded since these were the buffers, as far as that matters
+    const void *input, *output;  ///< the last buffers, which no runtime of a GPU has been loaded since
 
-    /// Buffers that were the host's in the last call like this still are, so nobody needs to look for runtimes of GPUs
-    /// again. Long ones are not remembered: they may have been given back to the system.
+    /// Remembers that these buffers are in host memory, so that nobody needs to look for runtimes of GPUs again. Long
+    /// ones are not remembered: they may have been given back to the system.
     void remember_buffers(const void* used_input, const void* used_output) {
         constexpr Count longest_remembered = Count{64} << 10;  // in bytes
         const bool is_short = count * type->size <= longest_remembered;
-        input = is_short ? used_input : this;  // which is nobody's buffer
+        input = is_short ? used_input : this;  // a marker that is nobody's buffer
         output = is_short ? used_output : this;
     }
 };
@@ -52,7 +52,7 @@ int run_plan(const Plan& plan, MPI_Comm comm, mpi::Communicator& communicator, R
     return error;
 }
 
-/// The decision still holds, and nothing but buffers is different, which is no matter for doubt.
+/// True if the decision still holds, and nothing but buffers differs, none of which the library would report.
 template <class Kind>
 bool may_serve_again(const Served& known, const mpi::Decision* decision, const UserCall& call) {
     if (decision == nullptr) return false;
@@ -63,14 +63,14 @@ bool may_serve_again(const Served& known, const mpi::Decision* decision, const U
            !WholeVector::buffers_in_doubt(output, call, *known.type, rank);
 }
 
-/// As CachedCall::again.
+/// What CachedCall::again points to for a served call.
 template <class Kind, bool is_counted>
 int serve_again(CachedCall& cached, const void* input, void* output) {
     auto& known = *std::launder(reinterpret_cast<Served*>(cached.details));
     mpi::Communicator& communicator = *known.communicator;
     const Wrapped& function = *known.function;
     const mpi::Decision* const decision = communicator.decision_of_number(function.collective, known.decision);
-    const mpi::Datatype& type = *known.type;  // of the library: lives for ever
+    const mpi::Datatype& type = *known.type;  // the library's, and never freed
     const UserCall call = {.input = input, .output = output, .count = known.count, .root = known.root};
     if (!may_serve_again<Kind>(known, decision, call) || !count_call(cached)) return CachedCall::not_again;
     const mpi::Communicator::Use use(communicator);
@@ -92,8 +92,8 @@ int serve_again(CachedCall& cached, const void* input, void* output) {
     return error;
 }
 
-/// The next call like this one, for which there is a decision for Rondo, may go the shortest way.
-/// `won`: the trial that has decided it; nullptr if nobody doubts it.
+/// Lets the next call like this one, for which there is a decision for Rondo, go the fast path. `won`: the trial that
+/// has decided it; nullptr if the choice is not in doubt.
 template <class Kind>
 void serve_again_from_now(CachedCall& cached, const SeenCall& seen, bool in_place, guard::Trial* won, bool is_counted) {
     const mpi::Reduction reduction = seen.reduction != nullptr ? *seen.reduction : mpi::Reduction();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What serving has in common for all functions.
+// What the serving of all functions has in common.
 #pragma once
 
 #include <algorithm>
@@ -19,10 +19,10 @@ class Service {
     Service(const Wrapped& function, const UserCall& call, const Runtime& runtime)
         : function_(function), call_(call), reporting_(runtime.reporting), start_(reporting_ ? now() : 0) {}
 
-    /// Lets the library carry it out, which calls the error handler itself. The reason lives for ever.
-    /// `line`: of the rules that chose for it; 0: none.
+    /// Lets the library carry out the call; it calls the error handler itself. The reason is never freed. `line`: the
+    /// line of the rules that chose the library; 0: none.
     int leave_to_library(const char* reason, Count bytes, int line = 0) const;
-    /// The same, if that was decided.
+    /// Lets the library carry out a call for which there is a decision.
     int leave_to_library(const mpi::Decision& decision, Count bytes) const {
         left_calls_of[function_.collective].note(decision.reason);
         mpi::Tally* const tally = decision.tally;  // calls of an error handler may take the decision's place
@@ -30,14 +30,15 @@ class Service {
         stop(tally, bytes);
         return error;
     }
-    /// The next call with such words and such a count may go to the library without a second look: that is decided for
-    /// all of them, or until the trial that was lost revalidates. `counts`: of the call, or the sum over its ranks.
-    /// `tally`: counts the calls, if anybody wants to know; their length is `bytes_to_a_count` for each of the counts.
+    /// Lets the next call with such words and such a count go to the library straight from the cache: that is decided
+    /// for all of them, or until the trial that was lost revalidates. `counts`: the counts of the call, or the sums
+    /// over its ranks. `tally`: counts the calls, if there is a report; their length is `bytes_to_a_count` for each of
+    /// the counts.
     void forward_from_now(CachedCall& cached, const SeenCall& seen, const char* reason, Interval counts,
                           mpi::Tally* tally = nullptr, Count bytes_to_a_count = 0, guard::Trial* lost = nullptr) const {
         const bool is_known = !reporting_ || (tally != nullptr && !function_.has.local_lengths);
         if (!is_known || !seen.has_lasting_handles()) return;
-        // A call of nothing is reported as such.
+        // The report has a reason of its own for calls of nothing.
         if (reporting_ && function_.has.data) counts.lowest = std::max<Count>(counts.lowest, 1);
         cached.native = function_.address(mpi::library());
         if (cached.native == nullptr || counts.lowest > counts.highest) return;
@@ -51,12 +52,12 @@ class Service {
         using enum CachedCall::Way;
         cached.go(reporting_ ? forward_counted : forward, lost != nullptr ? lost->counter() : nullptr);
     }
-    /// Why the library has calls, as the report shows it: nullptr if there is no report.
+    /// The tally of calls that the library has for this reason; nullptr if there is no report.
     [[nodiscard]] mpi::Tally* tally_for(const char* reason, int line = 0) const {
         if (!reporting_) return nullptr;
         return tally_of({collectives()[function_.collective].name, "native", reason, line});
     }
-    /// Counts the call, if anybody wants to know.
+    /// Counts the call, if there is a report.
     void stop(mpi::Tally* tally, Count bytes) const {
         if (reporting_ && tally != nullptr) tally->count(static_cast<std::uint64_t>(bytes), now() - start_);
     }
@@ -68,7 +69,7 @@ class Service {
     std::uint64_t start_;
 };
 
-/// A call while Rondo has nothing to do with the process.
+/// Serves a call while Rondo is disabled in this process.
 int serve_without_rondo(const Wrapped& function, const UserCall& call, const void* caller);
 
 /// The MPI error code of the exception that is being handled, if it is one of Rondo; else throws it on.

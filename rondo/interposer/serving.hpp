@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A call from the moment when it is known what it is about: what is decided for it, and who carries it out.
+// A call from the moment when its arguments are understood: what is decided for it, and who carries it out.
 #pragma once
 
 #include <limits>
@@ -22,14 +22,14 @@ inline constexpr Interval whatever_count = {std::numeric_limits<Count>::min(), s
 template <class Kind>
 class Serving {
   public:
-    /// A call that is about something.
+    /// `seen`: a call with something to do.
     Serving(const SeenCall& seen, const Kind& kind, const Service& service, const Runtime& runtime, CachedCall& cached)
         : seen_(seen), kind_(kind), service_(service), runtime_(runtime), cached_(cached), bytes_(kind.bytes()),
           key_(kind.key()), guarded_(seen, key_, runtime) {
         key_.doubt = guarded_.doubt();
     }
 
-    /// Every rank counts the call for its trial here, unless it has gone the shortest way, which counts it, too.
+    /// Serves the call. Every rank counts it for its trial here, or on the fast path.
     int serve() {
         const mpi::Communicator::Use use(communicator());
         decision_ = &decided();
@@ -40,7 +40,8 @@ class Serving {
             return service_.leave_to_library(communicator().native_reason(), bytes_);
         }
         plan_error_ = take_plan();
-        // Faults of this rank alone, perhaps: the others are under way. It leaves them only for a library that reports.
+        // An error may be this rank's alone while the others are under way: the rank leaves them only for a library
+        // that reports it.
         wrong_ = kind_.wrong();
         is_refused_ = (wrong_ != nullptr && communicator().library_checks_arguments()) || kind_.refused_by_library();
         if (course() == Course::compared) return compare();
@@ -55,7 +56,7 @@ class Serving {
     [[nodiscard]] Course course() const {
         return trial_ != nullptr ? trial_->course_of(guarded_.bytes()) : Course::rondo;
     }
-    /// Of the rules. Nobody looks for it without a report.
+    /// The line of the rules that chose; 0 if there is no report, where nobody asks.
     [[nodiscard]] int line() const {
         return runtime_.reporting ? runtime_.instructions.line_of(static_cast<const Choice*>(decision_->chosen)) : 0;
     }
@@ -82,18 +83,18 @@ class Serving {
         return MPI_SUCCESS;
     }
 
-    /// The call's count; none, where each rank has one.
+    /// The call's count; empty where each rank has one.
     [[nodiscard]] Interval count() const {
         return seen_.call.counts.is_argument() ? Interval{0, -1} : Interval{seen_.call.count, seen_.call.count};
     }
-    /// The call's count, or the sum of those of all ranks. A trial is about calls of a length, however their vectors
-    /// are divided.
+    /// The call's count, or the sum over all ranks. A trial is about calls of a length, however their vectors are
+    /// divided.
     [[nodiscard]] Interval sum_of_counts() const {
         if (!seen_.call.counts.is_argument()) return count();
         const Count sum = bytes_ / kind_.bytes_to_a_count();
         return {sum, sum};
     }
-    /// For which counts of such calls it was decided that they go to the library.
+    /// The counts whose calls are cached as left to the library.
     [[nodiscard]] Interval forwarded_counts() const {
         if (!decision_->holds_whatever_the_parts()) return count();
         constexpr Interval any_length;
@@ -102,14 +103,14 @@ class Serving {
         return {lowest / each + (lowest % each != 0 ? 1 : 0), highest / each};
     }
 
-    /// By the rules.
+    /// Leaves the call to the library, as the rules say.
     int forward() const {
         if (decision_->holds_on_any) forwarded_anywhere.remember(key_, communicator().size(), *decision_);
         service_.forward_from_now(cached_, seen_, decision_->reason, forwarded_counts(), decision_->tally,
                                   kind_.bytes_to_a_count());
         return service_.leave_to_library(*decision_, bytes_);
     }
-    /// By the trial.
+    /// Leaves the call to the library, which has won the trial.
     int forward_lost() const {
         const char* const reason = guard::reason_of(*trial_);
         service_.forward_from_now(cached_, seen_, reason, sum_of_counts(), service_.tally_for(reason, line()),
@@ -129,7 +130,7 @@ class Serving {
         });
     }
 
-    /// `counts`: as a call of the program.
+    /// Carries the call out. `counts`: the report counts it as a call of the program.
     int carry_out(bool counts) const {
         if (plan_error_ != MPI_SUCCESS) {
             communicator().skip_call();  // the others run it: tags stay alike
@@ -164,9 +165,9 @@ class Serving {
     mpi::CallKey key_;
     GuardedCall guarded_;
     mpi::Decision* decision_ = nullptr;
-    guard::Trial* trial_ = nullptr;     // nullptr if nobody doubts what was chosen
+    guard::Trial* trial_ = nullptr;     // nullptr if the choice is not in doubt
     std::shared_ptr<const Plan> plan_;  // kept for this call, whatever an error handler calls
-    int plan_error_ = MPI_SUCCESS;      // of this rank: the others may have a plan
+    int plan_error_ = MPI_SUCCESS;      // this rank's own: the others may have a plan
     const char* wrong_ = nullptr;
     bool is_refused_ = false;
 };

@@ -12,13 +12,13 @@ int start(const mpi::Library& library, int* count, char*** arguments, int requir
     return library.Init_thread(count, arguments, required, provided);
 }
 
-/// The functions of a library of another ABI, or of a tool, are found as for collectives.
+/// Initialises MPI. The functions of a library of another ABI, or of a tool, are found as for collectives.
 template <class... Arguments>
 int initialise(const char* symbol, const void* caller, Arguments... arguments) {
     void* const other = detour(symbol, caller);
     if (other != nullptr) return reinterpret_cast<int (*)(Arguments...)>(other)(arguments...);
     const mpi::Library* library = connected_library(caller);
-    if (library == nullptr) return 1;  // said; there is no MPI
+    if (library == nullptr) return 1;  // a warning was given; there is no MPI
     const int error = start(*library, arguments...);
     if (error == MPI_SUCCESS) agree(caller);
     return error;

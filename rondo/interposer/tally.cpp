@@ -29,7 +29,7 @@ void Tally::Class::count(std::uint64_t call_bytes, std::uint64_t call_nanosecond
     }
     bytes.fetch_add(call_bytes, relaxed);
     nanoseconds.fetch_add(call_nanoseconds, relaxed);
-    // Last: the process may be killed in between, and a class with calls has all the rest.
+    // `calls` comes last: the process may be killed in between, and a class with calls has all the rest.
     calls.fetch_add(1, std::memory_order_release);
 }
 

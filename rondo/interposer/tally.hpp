@@ -13,13 +13,13 @@ namespace rondo::mpi {
 struct Treatment {
     std::string_view collective;
     std::string_view algorithm;    ///< "native": the MPI library's own
-    std::string_view reason = {};  ///< why native
-    int line = 0;                  ///< of the rules, that says so; 0: none does
+    std::string_view reason = {};  ///< why the library has the calls
+    int line = 0;                  ///< the line of the rules that says so; 0: none does
 
     friend bool operator==(const Treatment&, const Treatment&) = default;
 };
 
-/// Threads count at the same time. It may lie in a file that is mapped into memory, where
+/// Counts of several threads at the same time. It may lie in a file that is mapped into memory, where
 /// python/rondo/launching/kept_counts.py reads it: hence the fixed size, and no pointers.
 class Tally {
   public:
@@ -33,7 +33,7 @@ class Tally {
     /// Bytes of the largest call in each class but the last, which has no limit.
     static constexpr std::array<std::uint64_t, 5> limits = {64, 1U << 10U, 1U << 14U, 1U << 18U, 1U << 22U};
 
-    /// Names that are too long together are cut.
+    /// Begins with no calls. Names that are too long together are cut.
     explicit Tally(const Treatment& treatment);
 
     void count(std::uint64_t call_bytes, std::uint64_t call_nanoseconds);

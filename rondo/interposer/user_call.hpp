@@ -6,27 +6,27 @@
 
 namespace rondo::interposer {
 
-/// A call of a collective, as the user made it. What its function has no argument for is null.
+/// A call of a collective, as the user made it. Arguments that its function lacks are null.
 struct UserCall {
     const void* input;  ///< or MPI_IN_PLACE; the same as the output where there is one buffer
     void* output;
-    Count count;            ///< of the vector, or of each rank's part; means nothing where another rank has the vector
-    mpi::Numbers counts;    ///< of each rank's part, instead
-    MPI_Datatype datatype;  ///< of the vector
+    Count count;  ///< count of the vector, or of each rank's part; not significant where another rank has the vector
+    mpi::Numbers counts;    ///< counts of each rank's part, instead
+    MPI_Datatype datatype;  ///< type of the vector
     MPI_Op op;
     Rank root;
     MPI_Comm comm;
-    // Of gathers to all and all-to-alls.
+    // Arguments of gathers to all and all-to-alls.
     Count input_count;
     MPI_Datatype input_type;
-    // Of scatters and gathers to a root.
-    Count part_count;  ///< of this rank's part
+    // Arguments of scatters and gathers to a root.
+    Count part_count;  ///< count of this rank's part
     MPI_Datatype part_type;
     mpi::Numbers displacements;
     mpi::Numbers input_counts, input_displacements;
 };
 
-/// Where the output of a function means something.
+/// Where the output of a function is significant.
 enum class Output : std::uint8_t {
     everywhere,
     after_rank_0,  ///< exclusive scans

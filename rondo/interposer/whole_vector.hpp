@@ -6,8 +6,8 @@
 
 namespace rondo::interposer {
 
-/// A call to or from the whole vector on every rank. What is reduced is counted in elements; what is moved in bytes,
-/// since ranks may describe the same bytes by different datatypes.
+/// A call to or from the whole vector on every rank. Reduced data are counted in elements; moved data in bytes, since
+/// ranks may describe the same bytes by different datatypes.
 class WholeVector {
   public:
     static bool is_empty(const UserCall& call) { return call.count == 0; }
@@ -38,13 +38,15 @@ class WholeVector {
         if (!has_root()) return "no such root";
         return buffers_in_doubt(seen_.function.output, seen_.call, seen_.type, rank()) ? "doubtful buffers" : nullptr;
     }
-    /// The data would travel as bytes, whatever the library thinks of their type. Nobody carries out less than nothing.
+    /// True if only the library can carry the call out: the data would travel as bytes, whatever it thinks of their
+    /// type, or their count is negative.
     [[nodiscard]] bool refused_by_library() const {
         if (seen_.call.count < 0) return true;
         return seen_.reduction == nullptr && !seen_.type.predefined &&
                !seen_.communicator.can_send(seen_.call.output, seen_.type);
     }
-    /// `is_wrong`: on a rank whose library does not care. It reads the input there, also where there is no root.
+    /// Runs the plan. `is_wrong`: the call is wrong and the library does not check. An input in place is then read from
+    /// the output, as the library does, even without a root.
     int run(const Plan& plan, bool is_wrong) const {
         mpi::notice_device_runtimes();
         UserCall call = seen_.call;
@@ -63,7 +65,7 @@ class WholeVector {
                                has_output(output, call, rank) ? call.count : 0);
     }
 
-    /// True if the output of this rank means something after the call.
+    /// True if the output of this rank is significant after the call.
     static bool has_output(Output output, const UserCall& call, Rank rank) {
         if (output == Output::at_the_root) return rank == call.root;
         return output != Output::after_rank_0 || rank > 0;
@@ -75,7 +77,7 @@ class WholeVector {
         return call.input == MPI_IN_PLACE || call.input == call.output;
     }
 
-    /// Buffers that MPI forbids and a library that checks its arguments reports.
+    /// True if MPI forbids the buffers and a library that checks its arguments reports them.
     static bool buffers_in_doubt(Output output, const UserCall& call, const mpi::Datatype& type, Rank rank) {
         if (is_reported_null(call.input, type, 1)) return true;
         const bool has_root = output == Output::at_the_root;
@@ -88,10 +90,10 @@ class WholeVector {
     }
 
   private:
-    /// The output is all that the plan knows: the data of the root are there before, the others' come.
+    /// Runs the plan on the output, which is all that it knows: the root's data are there before, the others' come.
     static int run_on_vector(mpi::Communicator& communicator, const UserCall& call, const mpi::Datatype& type,
                              const Plan& plan) {
-        // Nearly all broadcasts; short ones notice what more there is to staging.
+        // Nearly all broadcasts take this path; short ones notice the cost of staging.
         if (mpi::lies_as_packed(type) && !mpi::on_device(call.output)) {
             return communicator.run(plan, {nullptr, call.output, mpi::byte_type(), nullptr});
         }
@@ -100,7 +102,8 @@ class WholeVector {
         return run_on_bytes(communicator, plan, mpi::Unstaged(), mpi::Staged(mpi::Moved(data), when));
     }
     [[nodiscard]] Rank rank() const { return seen_.communicator.rank(); }
-    /// What the others have where this rank has less than nothing, at a guess: rules speak of lengths.
+    /// The call's count. A negative one says nothing about the other ranks': 1 stands for theirs, as rules speak of
+    /// lengths.
     [[nodiscard]] Count count() const { return seen_.call.count < 0 ? 1 : seen_.call.count; }
     [[nodiscard]] bool has_root() const { return is_rank(seen_.call.root, seen_.communicator.size()); }
     [[nodiscard]] Rank root() const { return root_within(seen_.call.root, seen_.communicator.size()); }

@@ -24,13 +24,14 @@ struct Words {
     std::optional<Word> root = {};
     Word comm = 0;
 
-    /// True if what the whole vector is made of means something on the root alone.
+    /// True if the arguments about the whole vector are significant only at the root.
     [[nodiscard]] constexpr bool is_whole_at_root() const { return part_type.has_value() && root.has_value(); }
-    /// Each function has a single buffer, or two.
+    /// The input, or the single buffer of a function that has one.
     [[nodiscard]] const void* input_buffer() const { return std::bit_cast<const void*>(input | buffer); }
     [[nodiscard]] void* output_buffer() const { return std::bit_cast<void*>(output | buffer); }
 
-    /// Without the bits that mean nothing. `Integer`: the type of the function's count; `rank`: see CachedCall.
+    /// The key of this call in the cache; unused upper bits of words are cleared. `Integer`: the type of the function's
+    /// count; `rank`: CachedCall::rank.
     template <class Integer>
     [[nodiscard, gnu::always_inline]] CacheKey key(int rank) const {
         const int root_rank = static_cast<int>(root.value_or(0));
@@ -40,7 +41,7 @@ struct Words {
                 root_rank};
     }
 
-    /// As CachedCall::has_count takes it: the call's count, or the sum of those of `ranks` ranks.
+    /// The count that CachedCall::has_count is asked about: the call's own, or the sum over `ranks` ranks.
     template <class Integer>
     [[nodiscard, gnu::always_inline]] std::int64_t count_in_all(const CacheKey& key, int ranks) const {
         if (!counts) return key.count;
@@ -57,10 +58,11 @@ struct Words {
 };
 
 /// Serves a call, by Rondo or by the library. `caller`: an address in the code that called. `cached`: has the call's
-/// key, and learns if the next one like it needs no second look.
+/// key, and learns if the next one like it can be served from it.
 int serve_words(mpi::Function function, const Words& words, const void* caller, CachedCall& cached);
 
-/// Who must have calls of this exported name instead, with the same arguments; nullptr if Rondo serves them:
+/// The function that must have calls of this exported name instead, with the same arguments; nullptr if Rondo serves
+/// them:
 /// - for an MPI_ name, a tool (profiler) beneath Rondo, which has to see the program's call; it comes back by the PMPI_
 ///   name;
 /// - the library's own function, if the library is of another ABI.
