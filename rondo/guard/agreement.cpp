@@ -18,15 +18,17 @@ namespace {
 
 constexpr std::uint64_t timeout = 1'000'000'000;  // nanoseconds
 constexpr int polls_at_once = 64;
-/// Of this process, on whatever communicators: these may be many, and do not know of each other.
+/// Timeouts of this process after which nobody waits any more. They are counted on all its communicators together:
+/// these may be many, and do not know of each other.
 constexpr int most_timeouts = 3;
 std::atomic<int> timeouts{0};
 
-/// A rank says as many words as it hears, whatever happens: to the rank 1 further on and from that 1 before, then 2, 4
-/// and so on, around the circle. Who has heard them all has heard of everybody. That is done twice. The first words say
-/// that a rank is here, and in front of the last of them it may go on without the others: it says so in all words that
-/// it has not said yet, and who hears that does the same at once. Who has heard all of the first words knows that
-/// everybody will say the second ones, which are the answers, soon.
+/// The messages of a timed barrier: a dissemination barrier, carried out twice. A rank sends as many words as it
+/// receives, whatever happens: to the rank 1 further on and from that 1 before, then 2, 4 and so on, around the circle.
+/// A rank that has received them all has heard of every other. The first words say that a rank is here. Before the last
+/// of them a rank may go on without the others: it says so in all words that it has not sent yet, and whoever receives
+/// that does the same at once. A rank that has received all of the first words knows that every other will soon send
+/// the second ones, which are the answers.
 class Words {
   public:
     Words() = default;
@@ -35,7 +37,7 @@ class Words {
           half_(static_cast<int>(std::bit_width(static_cast<std::uint32_t>(size_ - 1)))) {}
 
     [[nodiscard]] int count() const { return 2 * half_; }
-    /// The first one that is an answer.
+    /// The number of the first word that is an answer.
     [[nodiscard]] int answers() const { return half_; }
     void say(int word, Attendance what, MPI_Request& request) const {
         static const int words[] = {0, 1, 2};
@@ -78,7 +80,7 @@ struct Answer {
     [[nodiscard]] Attendance word(int number) const { return static_cast<Attendance>(heard[std::size_t(number)]); }
 };
 
-std::mutex mutex;  // of all states
+std::mutex mutex;  // guards all states
 std::array<Answer, 64> answers;
 
 bool is_done(MPI_Request& request) {
@@ -93,7 +95,7 @@ bool is_over(Answer& answer) {
     return all_done(answer.saying) && all_done(answer.hearing);
 }
 
-/// True if none is left. With the mutex held.
+/// Forgets answers whose messages have all arrived. True if none is left. The caller holds the mutex.
 bool forget_those_that_are_over() {
     bool is_any_left = false;
     for (Answer& each : answers) {
@@ -108,7 +110,7 @@ bool forget_those_that_are_over() {
     return !is_any_left;
 }
 
-/// nullptr if too many are left.
+/// Takes a place for messages; nullptr if too many are left.
 Answer* take_answer() {
     const std::lock_guard lock(mutex);
     forget_those_that_are_over();
@@ -119,7 +121,7 @@ Answer* take_answer() {
     return found;
 }
 
-/// Mostly there is nothing to leave. Else nobody gets its context, whoever has it now, before all has been heard.
+/// Ends a timed barrier. If messages are left, nobody gets its context, whoever has it now, before all have arrived.
 void leave(Answer& answer, const mpi::Communicator& communicator) {
     const bool over = is_over(answer);
     const std::lock_guard lock(mutex);
@@ -129,7 +131,7 @@ void leave(Answer& answer, const mpi::Communicator& communicator) {
     mpi::world().share(answer.context);
 }
 
-/// Somebody goes on, or has gone on, without the others.
+/// True if a rank goes on, or has gone on, without the others.
 bool is_given_up(Answer& answer) {
     for (int word = 0; word < answer.words; ++word) {
         if (is_done(answer.hearing[std::size_t(word)]) && answer.word(word) == Attendance::not_all_here) return true;
@@ -137,7 +139,7 @@ bool is_given_up(Answer& answer) {
     return false;
 }
 
-/// The word of a rank that may be late. Nobody waits for it longer than until then.
+/// The word of a rank that may be late. Waits for it until then, and no longer.
 Attendance await(Answer& answer, int word, std::uint64_t until) {
     do {
         for (int poll = 0; poll < polls_at_once; ++poll) {
@@ -159,7 +161,7 @@ Attendance await(Answer& answer, int word) {
 Attendance speak(Answer& answer, const Words& words, Attendance own) {
     const std::uint64_t until = mpi::now() + timeout;
     answer.words = words.count();
-    answer.heard.fill(static_cast<int>(Attendance::not_all_here));  // of a word that never comes
+    answer.heard.fill(static_cast<int>(Attendance::not_all_here));  // what a word that never comes is taken for
     answer.hearing.fill(mpi::library().request_null);
     answer.saying.fill(mpi::library().request_null);
     for (int word = 0; word < words.count(); ++word) {
@@ -177,8 +179,8 @@ Attendance speak(Answer& answer, const Words& words, Attendance own) {
     return said;
 }
 
-/// The timed barrier of a rank that has left too many answers to keep one more: it goes on. What the others say is of
-/// no matter to it.
+/// The timed barrier of a rank that has left too many answers to keep one more: it goes on, and ignores the others'
+/// words.
 Attendance go_on(const Words& words, const mpi::Communicator& communicator) {
     static int of_no_matter = 0;
     for (int word = 0; word < words.count(); ++word) {
@@ -189,11 +191,11 @@ Attendance go_on(const Words& words, const mpi::Communicator& communicator) {
             if (*each != mpi::library().request_null) mpi::library().Request_free(each);
         }
     }
-    mpi::world().share(communicator.context());  // for ever
+    mpi::world().share(communicator.context());  // it is never given back
     return Attendance::not_all_here;
 }
 
-/// The library ends sends by itself.
+/// Cancels receives. The library ends sends by itself.
 void take_back(Answer& answer) {
     for (int word = 0; word < answer.words; ++word) {
         MPI_Request& hearing = answer.hearing[std::size_t(word)];

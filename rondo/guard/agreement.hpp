@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks of a communicator come together for calls that are compared, and agree on what these took.
+// How ranks of a communicator wait for each other before calls that are compared, and agree on what these took.
 #pragma once
 
 #include <span>
@@ -9,17 +9,17 @@
 
 namespace rondo::guard {
 
-/// Before a timed call the ranks of a communicator, `comm`, come together. The same on all of them. Where the call
+/// Waits before a timed call for the ranks of a communicator, `comm`. Returns the same on all of them. Where the call
 /// itself does not make every rank wait for every other, programs may rely on it that a rank goes on while others are
 /// not there yet, though MPI forbids that. So nobody waits for more than a second then, and after three such seconds
 /// not at all. Nothing stays under way on `comm`.
 Attendance timed_barrier(const mpi::Communicator& communicator, MPI_Comm comm, bool ready, bool call_waits_for_all);
 
-/// The times become those of the slowest rank of `comm`. False if the library has failed.
+/// Replaces the times by those of the slowest rank of `comm`. False if the library has failed.
 bool exchange_times(MPI_Comm comm, std::span<float> times);
 
-/// In MPI_Finalize: what others have said, or say within a second, is heard to its end. What comes later is left to the
-/// library.
+/// Ends timed barriers in MPI_Finalize: receives what others have sent, or send within a second. Later messages are
+/// left to the library.
 void end_timed_barriers();
 
 }  // namespace rondo::guard

@@ -11,9 +11,9 @@ namespace {
 using OfCommunicator = StoredTrials<24>;
 using OfWorld = StoredTrials<128>;
 
-/// All communicators of all ranks share theirs: who sees one of their calls before another does so everywhere. Where
-/// every thread may make calls of its own, ranks may see those of different communicators in different orders; else
-/// they do not, or could wait for each other.
+/// The trials of a communicator. All communicators of all ranks share the world's if calls come in one order
+/// everywhere. They do unless every thread may make calls of its own: ranks that see calls of different communicators
+/// in different orders could otherwise wait for each other.
 Trials trials_of(mpi::Communicator& communicator) {
     mpi::World& world = mpi::world();
     const bool on_one_node = communicator.spread().nodes.most == 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which of two contenders is faster, by what some calls of each took on a machine that disturbs calls. Without <mpi.h>.
+// Which of two contenders is faster, by the times of some calls of each on a machine that disturbs calls. Without
+// <mpi.h>.
 //
 // A disturbance makes a call longer, never shorter, by any amount, and may strike half of the calls. So a mean says
 // nothing, and neither does the fastest of a few calls: all of them may have been struck. What counts is whose calls
@@ -33,29 +34,29 @@ struct Comparison {
     };
     Finding finding = Finding::noise;
     Contender faster = Contender::rondo;
-    float rondo = 0, library = 0;  ///< what an undisturbed call of each takes, by estimate
+    float rondo = 0, library = 0;  ///< estimated time of an undisturbed call of each
 
-    /// Both call for something to be gained, or lost.
+    /// A smaller ratio of times is not worth a verdict.
     static constexpr float worth_it = 1.1F;
-    /// The fastest calls of the one are faster than all of the other by so much, where the difference is clear. Calls
-    /// that all differ by less are alike. So are calls of which typical ones differ by less than is worth it, unless
-    /// the order of all says that Rondo's may be the slower ones.
+    /// If the difference is clear, the fastest calls of one contender are faster than all of the other by this ratio.
+    /// Calls that all differ by less are alike. So are calls of which typical ones differ by less than `worth_it`,
+    /// unless the order of all says that Rondo's may be the slower ones.
     static constexpr float margin = 1.05F;
-    /// How probable it is that the fastest calls show a difference where there is none.
+    /// The probability that the fastest calls show a difference where there is none.
     static constexpr double error = 0.01;
-    /// By so many standard deviations the order of all calls differs from that of alike ones in one of 200 comparisons.
+    /// The order of all calls differs from that of alike ones by so many standard deviations in one of 200 comparisons.
     static constexpr float deviations = 2.81F;
-    /// Fewer calls than `few` cannot be so certain by their order alone: of two, three or four calls each, the gap
-    /// between the contenders is also so many times as wide as that between the calls of one.
+    /// The order alone of fewer calls than `few` is not so certain: with two, three or four calls of each, the gap
+    /// between the contenders also has to be so many times as wide as that between the calls of one.
     static constexpr std::array<float, 3> gaps = {8, 3, 1};
-    /// A larger ratio than this is not believed then: all calls of one may have been struck by the same disturbance.
+    /// The largest ratio that so few calls can show: all calls of one may have been struck by the same disturbance.
     static constexpr float plausible = 8;
-    /// Fewer disturbed calls than these say nothing about a small difference.
+    /// Fewer calls than these say nothing about a small difference if they are disturbed.
     static constexpr int few = 5;
 };
 
-/// So many of the fastest of `calls` calls of each are those of one contender by mere chance in one of a hundred
-/// comparisons, or less; more than `calls` if there are too few.
+/// How many of the fastest of `calls` calls of each are those of one contender by mere chance in at most one of a
+/// hundred comparisons; more than `calls` if there are too few.
 constexpr int fastest_needed(int calls) {
     double chance = 2;
     for (int needed = 1; needed <= calls; ++needed) {
@@ -66,7 +67,8 @@ constexpr int fastest_needed(int calls) {
 }
 
 /// By how many standard deviations the order of all calls differs from that of alike ones: how few pairs of a call of
-/// each have the faster contender's call, taken `margin` times as long, behind the other's. Both are of the same size.
+/// each have the faster contender's call, taken `margin` times as long, behind the other's. Both spans have the same
+/// size.
 inline float deviations_of_order(std::span<const float> fast, std::span<const float> slow, float margin) {
     const auto calls = static_cast<float>(fast.size());
     float reversed = 0;
@@ -79,14 +81,14 @@ inline float deviations_of_order(std::span<const float> fast, std::span<const fl
     return (calls * calls / 2 - reversed) / (calls * std::sqrt((2 * calls + 1) / 12));
 }
 
-/// Compares the times of calls, as many of one contender as of the other. Sorts them.
+/// Compares the times of as many calls of one contender as of the other. Sorts them.
 inline Comparison compare(std::span<float> rondo, std::span<float> library) {
     Comparison found;
     const auto calls = static_cast<int>(std::min(rondo.size(), library.size()));
     if (calls == 0) return found;
     std::ranges::sort(rondo);
     std::ranges::sort(library);
-    // Cold calls and disturbed ones are slow, and a lucky one may be too fast.
+    // Typical times are those of the first quarter: cold and disturbed calls are slow, and a lucky one may be too fast.
     const auto typical = static_cast<std::size_t>(std::max(1, calls / 4) - 1);
     found.rondo = rondo[typical];
     found.library = library[typical];

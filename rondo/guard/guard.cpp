@@ -9,14 +9,14 @@
 namespace rondo::guard {
 namespace {
 
-/// Ranks do not come together for such calls. The next run shall not wait for them again.
+/// Ends a trial without a comparison, because ranks do not come together. The next run shall not wait for them again.
 void end_uncompared(Trial& trial, Site& site) {
-    const bool has_verdict = trial.revalidates();  // which stays
+    const bool has_verdict = trial.revalidates();  // the verdict stays
     trial.abandon();
     if (!has_verdict) site.note(trial);
 }
 
-/// Ranks have waited for each other, all of them know, and perhaps it was once too often.
+/// Records that ranks have waited in vain, which all of them know, and ends the trial if that was once too often.
 void record_timeout(Trial& trial, Site& site) {
     site.trials().count_timeout();
     if (trial.revalidates() || !site.trials().may_wait()) end_uncompared(trial, site);
@@ -64,7 +64,7 @@ void judge_if_due(Trial& trial, Site& site) {
     const bool had_verdict = trial.revalidates();
     const Contender before = trial.winner();
     trial.judge(times);
-    // Each rank remembers calls of its own that went the old way, on other communicators and of other roots, too.
+    // Each rank has cached calls of its own that went the old way, also on other communicators and for other roots.
     if (trial.is_over() && had_verdict && trial.winner() != before) mpi::end_epoch();
     const bool is_verdict = trial.is_over() && !trial.is_undecided();
     if (is_verdict || (keeps_begun && trial.timed_calls() > 0)) site.note(trial);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the rules have chosen is compared with the library's own collective while the program runs. Without <mpi.h>.
+// Compares what the rules have chosen with the library's own collective while the program runs. Without <mpi.h>.
 //
-// A call whose choice is in doubt first goes through `begin_call`. Its trial says what becomes of it then: it is
-// compared (`compare`, or `compare_twice` where bits depend on who carries it out), or one of both has it.
+// A call whose choice is in doubt first goes through `begin_call`. Its trial then says what becomes of it: it is
+// compared (`compare`, or `compare_twice` where bits depend on who carries it out), or Rondo or the library has it.
 #pragma once
 
 #include <optional>
@@ -21,17 +21,18 @@ constexpr const char* too_busy = "the machine is too busy to compare";
 /// Why the library has the calls of a trial that was lost.
 const char* reason_of(const Trial& lost);
 
-/// The trial of such calls, known or new, which counts the call; nullptr if there are too many. Once for each call, on
-/// every rank that does not go the shortest way, whatever else the rank remembers.
+/// Finds or begins the trial of such calls and counts the call; nullptr if there are too many. Called once for each
+/// call, on every rank that does not take the fast path, whatever else the rank remembers.
 Trial* begin_call(const Trial& fresh, Site& site);
 
-/// Waits for all ranks. True if they are here, and ready. Else all of them know that, and the trial has noticed it.
+/// Waits for all ranks. True if they are here, and ready. Else all of them know that they are not, and the trial has
+/// noticed.
 bool bring_together(Trial& trial, Site& site, bool is_ready);
-/// The ranks agree on what their calls took, if it is time to, or the next run can go on from there.
+/// Lets the ranks agree on what their calls took, if it is time to, or if the next run can go on from there.
 void judge_if_due(Trial& trial, Site& site);
 
-/// The next call that is compared begins. True if it is to be timed: all ranks are there for it, and `is_ready()`, or
-/// have been when the row began. Else the stand-in that the trial had before has it.
+/// Begins the next call that is compared. True if it is to be timed: all ranks are there for it, and `is_ready()`, or
+/// were when the batch began. Else the trial's stand-in carries it out.
 template <class IsReady>
 bool begin_timed_call(Trial& trial, Site& site, IsReady&& is_ready) {
     if (trial.is_stuck()) {
@@ -57,7 +58,7 @@ bool time_call(Trial& trial, Site& site, int& error, CarryOut&& carry_out) {
     return time.has_value();
 }
 
-/// A call that is part of a trial: `carry_out(contender)` by the one whose turn it is. Returns what that returns.
+/// Makes a call that is part of a trial: `carry_out(contender)` by the one whose turn it is. Returns what that returns.
 template <class CarryOut>
 int compare(Trial& trial, Site& site, CarryOut&& carry_out) {
     const Contender stand_in = trial.stand_in();
@@ -67,10 +68,10 @@ int compare(Trial& trial, Site& site, CarryOut&& carry_out) {
     return error;
 }
 
-/// The same where bits depend on who carries the call out: the library does before Rondo, whose result is left.
-/// `rehearsal`: the library's calls. If this one is timed, it has to prepare(); it is true if both can carry the call
-/// out on this rank. Before each of its calls, and after the last one, it has to take_input(); before Rondo's call is
-/// repeated, to give_back_input(). `carry_out(is_last)`: only the last time counts as a call of the program.
+/// Compares a call whose bits depend on who carries it out: the library runs first, then Rondo, whose result is left.
+/// `rehearsal`: the library's calls. If this call is timed, it has to prepare(), which is true if both can carry the
+/// call out on this rank. Before each of its calls, and after the last one, it has to take_input(); before Rondo's call
+/// is repeated, to give_back_input(). `carry_out(is_last)`: only the last time counts as a call of the program.
 template <class Rehearsal, class CarryOut>
 int compare_twice(Trial& trial, Site& site, Rehearsal&& rehearsal, CarryOut&& carry_out) {
     if (!begin_timed_call(trial, site, [&] { return rehearsal.prepare(); })) return carry_out(true);

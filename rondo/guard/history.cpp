@@ -20,11 +20,11 @@
 namespace rondo::guard {
 namespace {
 
-constexpr double nanosecond = 1e-9;  // trials count these, verdicts seconds
+constexpr double nanosecond = 1e-9;  // trials count nanoseconds, verdicts seconds
 
 float nanoseconds(double seconds) { return static_cast<float>(seconds / nanosecond); }
 
-/// 2026-11-23, so many days before now.
+/// The date that was so many days before now: 2026-11-23.
 std::string day_before(int days) {
     constexpr std::time_t seconds_a_day = 86400;
     std::array<char, 16> text{};
@@ -35,9 +35,9 @@ std::string day_before(int days) {
     return {text.data(), length};
 }
 
-/// Machines change, and a trial may have been misled, the more easily the fewer calls were compared: it is run anew
-/// after as many days as there were calls of each, and after a week at the latest. Not where that would change the last
-/// bits of results.
+/// True if the verdict need not be found anew. Machines change, and a trial may have been misled, the more easily the
+/// fewer calls were compared: a verdict holds as many days as there were calls of each, and a week at most. It always
+/// holds where a new one would change the last bits of results.
 constexpr int days_to_hold = 7;
 
 bool holds(const Verdict& verdict) {
@@ -46,14 +46,14 @@ bool holds(const Verdict& verdict) {
     return verdict.day >= day_before(days);
 }
 
-/// Choices that nobody makes any more are forgotten after so many. Likewise.
+/// Verdicts about choices that nobody makes any more are deleted after so many days, unless bits depend on them.
 constexpr int days_to_keep = 90;
 
 /// The text of the verdicts that hold.
 std::string content(const std::string& path) {
     if (access(path.c_str(), F_OK) != 0) return "";  // nothing was learned yet
     try {
-        std::vector<Verdicts::Complaint> complaints;  // lines of another version, or somebody's own
+        std::vector<Verdicts::Complaint> complaints;  // lines of another version, or of somebody else
         Verdicts verdicts = Verdicts::parse(read_text_file(path, "what was learned"), complaints);
         verdicts.remove_if([](const Verdict& each) { return !holds(each); });
         return verdicts.empty() ? "" : verdicts.text();
@@ -69,7 +69,7 @@ Shape shape_of(const mpi::Communicator& communicator) {
 
 Shape shape_of(const mpi::World& world) { return Shape::of(world.size(), world.whole_spread(), world.shares_memory()); }
 
-/// The next run goes on with calls that are about as long as those of this one.
+/// Goes on with a trial that an earlier run has begun, if its calls were about as long as those of this one.
 std::optional<Trial> begun_trial(const Verdict& verdict, const Trial& fresh) {
     Trial trial(fresh.key(), verdict.bytes, fresh.chosen());
     if (!trial.compares_calls_of(fresh.bytes())) return std::nullopt;
@@ -170,10 +170,10 @@ void History::note(const Trial& trial, const mpi::Communicator& communicator) no
         std::ranges::transform(times, verdict.begun.begin(), [](float time) { return time * nanosecond; });
     }
     constexpr double longest = 1e9;
-    const auto is_unseen = [](double time) { return time > longest; };  // nobody saw the end of such a call
+    const auto is_unseen = [](double time) { return time > longest; };  // the call has not ended in any timing
     if (is_unseen(verdict.rondo) || is_unseen(verdict.library) || std::ranges::any_of(verdict.begun, is_unseen)) return;
     const std::lock_guard lock(mutex_);
-    // Of several trials about the same, one may be over.
+    // One of several trials about the same calls may be over.
     const auto says_more = [&](const Verdict& each) {
         return each.is_about(verdict) && each.certainty() > verdict.certainty();
     };
@@ -201,14 +201,15 @@ std::vector<History::Known> History::known() {
     return known;
 }
 
-/// Not in a child of the process.
+/// Writes what is new. A child of the process writes nothing.
 void History::write() {
     if (path_.empty() || fresh_.empty() || process_ != getpid()) return;
     try {
         const std::string problem = update_verdicts(path_, [this, limit = day_before(days_to_keep)](Verdicts& kept) {
             kept.remove_if([&](const Verdict& each) { return !each.keeps_bits() && each.day < limit; });
             for (const Verdict& each : fresh_.all()) {
-                // Another run that went on at the same time may have been the first to know, or know more. Bits stay.
+                // Another run at the same time may have been the first to know, or know more. A verdict that bits
+                // depend on stays.
                 const bool is_known = std::ranges::any_of(kept.all(), [&](const Verdict& k) {
                     return !k.is_begun() && holds(k) && k.is_about(each) &&
                            (each.rounding || k.certainty() > each.certainty());

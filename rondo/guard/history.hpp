@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What trials have shown: those of earlier runs, which all ranks know, and those of this one, which rank 0 of the world
+// The verdicts of trials: those of earlier runs, which all ranks know, and those of this one, which rank 0 of the world
 // keeps for the next.
 #pragma once
 
@@ -17,27 +17,27 @@ namespace rondo::guard {
 
 class History {
   public:
-    /// In MPI_Init, on all ranks that have agreed, after it is known where they are: rank 0 reads what it finds in the
-    /// directory about this library, machine and version of Rondo, and tells the others. When the process ends, rank 0
-    /// writes what is new.
+    /// Reads the history, in MPI_Init, on all ranks that have agreed, after it is known where they are: rank 0 reads
+    /// what the directory has about this library, machine and version of Rondo, and tells the others. When the process
+    /// ends, rank 0 writes what is new.
     void open(const std::string& directory, const std::string& library_version, std::uint64_t machine);
 
-    /// A trial of such calls as an earlier run left it, with what is fresh of this one; nothing if there was none.
-    /// Equal on all ranks. On a part of the world, a verdict about the world will do. On the whole it may only be
-    /// begun.
+    /// A trial of such calls as an earlier run left it, with the facts of `fresh`; nothing if there was none. Equal on
+    /// all ranks. A part of the world also takes a verdict about the world. On the whole world a trial may be one that
+    /// was only begun.
     std::optional<Trial> take_up(const Trial& fresh, const mpi::Communicator& communicator) noexcept;
-    /// A trial is over, or the ranks have agreed on what its calls took so far.
+    /// Notes a trial that is over, or on whose times so far the ranks have agreed.
     void note(const Trial& trial, const mpi::Communicator& communicator) noexcept;
 
-    /// For reports: verdicts that are new, and those that have been made use of.
+    /// A verdict for reports: they have those that are new, and those that were used.
     struct Known {
         Verdict verdict;
         bool is_new;
     };
     [[nodiscard]] std::vector<Known> known();
 
-    /// Trials there that have not ended when the program ends go on in the next run: those of the world, whose verdicts
-    /// its parts take over. Equal on all ranks.
+    /// True if trials there that have not ended when the program ends go on in the next run: those of the world, whose
+    /// verdicts its parts take over. Equal on all ranks.
     [[nodiscard]] bool keeps_begun(const mpi::Communicator& communicator) const;
 
     void write();
@@ -47,15 +47,15 @@ class History {
                                const mpi::Communicator& communicator) noexcept;
     const Verdict* find(const TrialKey& key, const Choice& choice, const Shape& shape) const noexcept;
 
-    std::mutex mutex_;  // of what follows
+    std::mutex mutex_;  // guards the members below
     bool opened_ = false;
-    std::string path_;  // empty: nothing is kept
+    std::string path_;  // empty if nothing is kept
     Verdicts before_, fresh_;
-    std::vector<bool> used_;  // of those before
+    std::vector<bool> used_;  // for each verdict of `before_`
     int process_ = 0;
 };
 
-/// Of this process. Never destroyed.
+/// The history of this process, which is never destroyed.
 History& history();
 
 }  // namespace rondo::guard

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where a call is made that is part of a trial: its communicator, as the guard sees it. Without <mpi.h>, so that tests
+// The place of a call that is part of a trial: its communicator, as the guard sees it. Without <mpi.h>, so that tests
 // can stand in for the ranks.
 #pragma once
 
@@ -20,25 +20,25 @@ class Site {
     Site& operator=(const Site&) = delete;
 
     [[nodiscard]] Trials& trials() { return trials_; }
-    /// The call itself makes every rank wait for every other.
+    /// True if the call itself makes every rank wait for every other.
     [[nodiscard]] bool call_waits_for_all() const { return call_waits_for_all_; }
 
-    /// All ranks come together, if they do so in time. All get the same answer.
+    /// Waits until all ranks are here, if they come in time. All get the same answer.
     virtual Attendance come_together(bool ready) = 0;
     /// Waits for all ranks, which are about to come to the same point of the same call.
     virtual void meet() = 0;
-    /// The times become those of the slowest rank, on all ranks; false if that failed.
+    /// Replaces the times by those of the slowest rank, on all ranks; false if that failed.
     virtual bool agree_on(std::span<float> times) = 0;
 
-    /// What an earlier run knows of such calls, equal on all ranks: a trial that is over, or one to go on with.
+    /// A trial of such calls in an earlier run, equal on all ranks: one that is over, or one to go on with.
     virtual std::optional<Trial> take_up(const Trial& fresh) = 0;
-    /// The next run can go on with trials here that this one does not end. Equal on all ranks.
+    /// True if the next run can go on with trials here that this one does not end. Equal on all ranks.
     [[nodiscard]] virtual bool keeps_begun() const = 0;
-    /// For the next run: a verdict, or what the ranks have agreed on so far.
+    /// Keeps a verdict, or the times that the ranks have agreed on so far, for the next run.
     virtual void note(const Trial& trial) = 0;
 
     virtual void start_clock() = 0;
-    /// Nanoseconds since then; nothing if the user's error handler has freed the communicator meanwhile.
+    /// Nanoseconds since start_clock(); nothing if the user's error handler has freed the communicator meanwhile.
     virtual std::optional<float> stop_clock() = 0;
 
   protected:

@@ -36,7 +36,7 @@ void Trial::resume(std::span<const float> times) {
 
 void Trial::count_call() {
     if (!over_) {
-        calls_left_ = -1;  // the shortest way goes on taking from it, and must not run over
+        calls_left_ = -1;  // the fast path goes on taking from it, and it must not overflow
         return;
     }
     if (calls_left_ >= 0) --calls_left_;
@@ -141,7 +141,7 @@ void Trial::begin_series(bool in_row, std::uint8_t rows) {
     in_row_ = in_row;
     rows_ = rows;
     timed_ = judged_ = skipped_ = 0;
-    times_.fill(std::numeric_limits<float>::max());  // of calls that nobody has seen the end of
+    times_.fill(std::numeric_limits<float>::max());  // the times of calls whose end is not seen
 }
 
 /// Ends a series. If it has found nothing, the verdict from before stays.
@@ -151,7 +151,8 @@ void Trial::decide(const Comparison& found) {
     const bool is_noise = found.finding == Comparison::Finding::noise;
     if (!revalidates_ || !is_noise) {
         finding_ = found.finding;
-        // Without a difference, what the rules say stays; where nobody can tell, what would be without Rondo.
+        // Without a difference, the rules' choice stays; if the noise is too large, the program goes on as it would
+        // without Rondo.
         winner_ = is_noise ? stand_in() : is_alike ? Contender::rondo : found.faster;
         const float both = std::sqrt(found.rondo * found.library);
         set_times(is_alike ? both : found.rondo, is_alike ? both : found.library);
@@ -162,7 +163,7 @@ void Trial::decide(const Comparison& found) {
 }
 
 /// The cost of a series of so many calls of each, in calls of the faster contender: the slower one has half of them,
-/// and ranks come together.
+/// and ranks wait for each other.
 float Trial::cost_of_series(int calls) const {
     const float slower = std::max(rondo_, library_), faster = std::min(rondo_, library_);
     const float ratio = faster > 0 ? slower / faster : 1;
@@ -170,7 +171,7 @@ float Trial::cost_of_series(int calls) const {
     return static_cast<float>(calls) * ratio + together * static_cast<float>(in_row_ ? 2 : calls);
 }
 
-/// It is over, and revalidates when as many calls have been made that this costs little: twice as many each time.
+/// Ends the trial. It revalidates after as many calls as make this cost little: twice as many each time.
 void Trial::close() {
     over_ = true;
     revalidates_ = false;
@@ -186,7 +187,7 @@ void Trial::close() {
     if (doublings_ < most_doublings) ++doublings_;
 }
 
-/// Who is second in a round is first in the next, but where it is Rondo's result that shall be left.
+/// The contender of a call. The second in a round is first in the next, unless Rondo's result has to be left.
 Contender Trial::contender_in(int call) const {
     const int turn = in_row_ ? call / calls_in_row : call;
     return (key_.rounding ? turn : turn + turn / 2) % 2 == 0 ? Contender::library : Contender::rondo;

@@ -16,38 +16,40 @@ namespace rondo::guard {
 /// Calls whose times are comparable. Equal on all ranks.
 struct TrialKey {
     std::uint8_t collective = 0;
-    std::uint8_t length = 0;  ///< class of the bytes
+    std::uint8_t length = 0;  ///< class of the call's bytes
     bool commutative = false;
-    /// The last bits of the result depend on who carries the call out. Both do, one after the other; Rondo's result
-    /// counts, and goes on to count in this run, whatever the verdict is.
+    /// True if the last bits of the result depend on who carries the call out. Both do, one after the other; Rondo's
+    /// result counts, and goes on to count in this run, whatever the verdict is.
     bool rounding = false;
 
     friend bool operator==(const TrialKey&, const TrialKey&) = default;
 };
 
-/// A few calls, in turn by the one and the other, and after more calls once again, for programs change, and a busy
-/// machine may mislead. Who carries out which call depends on the calls before it alone, and the verdict on times that
-/// the ranks have agreed on (each that of the slowest rank): all ranks do the same.
+/// A trial compares a few calls, in turn by the two contenders, and again after more calls, for programs change, and a
+/// busy machine may mislead. Who carries out which call depends on the calls before it alone, and the verdict on times
+/// that the ranks have agreed on (each that of the slowest rank): all ranks do the same.
 ///
-/// First, ranks come together before each call, so that who comes late to it decides nothing. Calls that turn out to be
-/// short are compared in rows: several by the one, several by the other, as they come. The first calls of either are
+/// First, ranks wait for each other before each call, so that a late one decides nothing. Calls that turn out to be
+/// short are compared in batches: several by one contender, several by the other, as they come. The first calls of
+/// either are cold, and a machine needs many calls of a microsecond to be sure.
 /// cold, and a machine needs many calls of a microsecond to be sure.
 class Trial {
   public:
-    static constexpr int most_calls = 32;   ///< that are timed before the ranks agree
-    static constexpr int calls_in_row = 8;  ///< by one contender
-    static constexpr int most_rows = 2;     ///< each of `most_calls`
-    static constexpr int most_skipped = 3;  ///< that some rank cannot carry out twice
-    /// So many calls of each are compared, one after the other, until that is enough.
+    static constexpr int most_calls = 32;   ///< timed calls before the ranks agree
+    static constexpr int calls_in_row = 8;  ///< calls of a batch, by one contender
+    static constexpr int most_rows = 2;     ///< batches of `most_calls` each
+    static constexpr int most_skipped = 3;  ///< calls that some rank cannot carry out twice
+    /// How many calls of each are compared, in one step after the other, until that is enough.
     static constexpr std::array<int, 6> rounds = {2, 3, 4, Comparison::few, 8, most_calls / 2};
-    static constexpr int last_rounds = 8;  ///< of calls for which ranks come together once more after rows
-    /// Both contenders are short if their calls take less, in nanoseconds.
+    static constexpr int last_rounds =
+        8;  ///< calls of each for which ranks wait for each other once more after batches
+    /// Calls of both contenders are short if they take less, in nanoseconds.
     static constexpr float short_call = 1e5F;
-    /// What a revalidation costs is so small a share of the calls before it.
+    /// Revalidation may cost one part in so many of the calls before it.
     static constexpr float calls_to_one = 100;
-    /// Those of short calls come early, after so many calls each: they cost some ten microseconds.
+    /// Short calls are also revalidated early, after so many calls each: that costs some ten microseconds.
     static constexpr std::array<std::int32_t, 3> early_revalidations = {50, 200, 1000};
-    /// A program may make few calls of so many bytes: the ranks agree on each, so that the next run can go on.
+    /// A program may make few calls of so many bytes: the ranks agree after each, so that the next run can go on.
     static constexpr std::int64_t long_call = std::int64_t{1} << 16;
     using Times = std::array<float, most_calls>;
 
@@ -55,39 +57,40 @@ class Trial {
     enum class Course : std::uint8_t { compared, library, rondo };
 
     Trial() = default;
-    /// About what `chosen` stands for: equal for equal choices of this process, and never looked into.
+    /// A trial about `chosen`, which stands for a choice: equal for equal choices of this process, and never looked
+    /// into.
     Trial(TrialKey key, std::int64_t bytes, const void* chosen);
 
-    /// So many calls come before the first one that is timed: another trial may be over meanwhile. They are the
-    /// library's, unless bits depend on it.
+    /// Leaves so many calls untimed before the first one that is timed: another trial may be over meanwhile. They are
+    /// the library's, unless bits depend on it.
     void wait_for(std::uint8_t calls) { calls_to_wait_ = calls; }
-    /// Where nothing but the scheduler makes a call take milliseconds, it strikes several calls alike: its turns are
-    /// all of a length. A few calls prove nothing then.
+    /// Begins with more than a few calls. Where nothing but the scheduler makes a call take milliseconds, it strikes
+    /// several calls alike, since its turns are all of one length: a few calls prove nothing then.
     void distrust_few_calls() { first_round_ = Comparison::few; }
-    /// In an earlier run nobody could say who is faster: the library has all further calls, even where bits depend on
-    /// it, so that nothing is slower and bits stay.
+    /// Ends the trial as one that could not be compared in an earlier run: the library has all further calls, even
+    /// where bits depend on it, so that nothing is slower and bits stay.
     void settle_uncompared();
-    /// It was run earlier, and is over. `rondo` and `library`: what a call of each took.
+    /// Ends the trial as one that was over in an earlier run. `rondo` and `library`: what a call of each took.
     void settle(Contender winner, float rondo, float library);
-    /// It was begun in an earlier run, which ended after calls that took so long. If these were enough, and nobody
-    /// could tell who is faster, it begins anew.
+    /// Goes on with a trial that an earlier run began, whose calls took so long. If these were enough, and the noise
+    /// was too large to tell who is faster, it begins anew.
     void resume(std::span<const float> times);
 
     [[nodiscard]] const TrialKey& key() const { return key_; }
     [[nodiscard]] std::int64_t bytes() const { return bytes_; }
     [[nodiscard]] const void* chosen() const { return chosen_; }
     [[nodiscard]] bool is_over() const { return over_; }
-    /// Once it is over, or revalidates.
+    /// The faster contender, once the trial is over, or revalidates.
     [[nodiscard]] Contender winner() const { return winner_; }
-    /// The library has all further calls, but those that are timed when it revalidates.
+    /// True if the library has all further calls, but those that are timed when the trial revalidates.
     [[nodiscard]] bool is_lost() const {
         return (over_ || revalidates_) && winner_ == Contender::library && takes_effect_;
     }
-    /// It has a verdict, and compares once more.
+    /// True if the trial has a verdict, and compares once more.
     [[nodiscard]] bool revalidates() const { return revalidates_; }
-    /// It is over, and ranks have not come together to compare.
+    /// True if the trial is over, and ranks have not come together to compare.
     [[nodiscard]] bool is_uncompared() const { return over_ && rondo_ == 0 && library_ == 0; }
-    /// It is over, and the machine was too busy to tell. Nothing for the next run to know.
+    /// True if the trial is over, and the machine was too busy to tell. The next run need not know.
     [[nodiscard]] bool is_undecided() const {
         return over_ && !is_uncompared() && finding_ == Comparison::Finding::noise;
     }
@@ -95,59 +98,62 @@ class Trial {
     /// difference.
     [[nodiscard]] float time_of(Contender contender) const { return contender == Contender::rondo ? rondo_ : library_; }
 
-    /// Of a call that has been counted.
+    /// What becomes of a call that count_call has counted.
     [[nodiscard]] Course course_of(std::int64_t bytes) const {
         if (compares_calls_of(bytes)) return Course::compared;
         return is_lost() ? Course::library : Course::rondo;
     }
-    /// Calls of other lengths of the class are no part of it: lengths that alternate would decide.
+    /// True if the trial times calls of so many bytes. Other lengths of the class are left out: if they alternated,
+    /// they would decide.
     [[nodiscard]] bool compares_calls_of(std::int64_t bytes) const {
         return !over_ && std::abs(bytes - bytes_) <= bytes_ / 8;
     }
-    /// Counts a call that comes after the verdict, if the shortest way has not done so. When it is time to revalidate,
-    /// it is not over any more. That never happens where bits depend on it.
+    /// Counts a call that comes after the verdict, if the fast path has not done so. When it is time to revalidate, the
+    /// trial is not over any more. That never happens where bits depend on it.
     void count_call();
-    /// For the shortest way of calls after the verdict: takes one from it, and goes on if that leaves no less than
-    /// none.
+    /// The counter for the fast path of calls after the verdict, which takes one from it, and goes on if the rest is
+    /// not negative.
     [[nodiscard]] std::int32_t* counter() { return &calls_left_; }
     [[nodiscard]] std::int32_t calls_left() const { return calls_left_; }
 
-    /// Who carries out the next call that is compared.
+    /// The contender that carries out the next call that is compared.
     [[nodiscard]] Contender next() const { return times_next() ? contender_in(timed_) : stand_in(); }
     [[nodiscard]] bool times_next() const { return calls_to_wait_ == 0; }
-    /// Who carries out a call that is not timed.
+    /// The contender that carries out a call that is not timed.
     [[nodiscard]] Contender stand_in() const;
-    /// Ranks come together before the next call. After it, if it is not so before each, before they judge.
+    /// True if ranks have to wait for each other before the next call. In a batch they do not before each, but once
+    /// more before they judge.
     [[nodiscard]] bool needs_all_ranks() const { return !in_row_ || key_.rounding || timed_ == 0; }
     [[nodiscard]] bool is_in_row() const { return in_row_; }
     /// How often one contender carries out a call that both do, one after the other.
     [[nodiscard]] int repetitions() const { return in_row_ ? calls_in_row : 1; }
-    /// Counts the next call that is compared. Before it: it may fail.
+    /// Counts the next call that is compared, before it is made: it may fail.
     void begin_call();
-    /// What it took on this rank, if it is timed.
+    /// Records what a timed call took on this rank.
     void record(float time) { times_[static_cast<std::size_t>(timed_ - 1)] = time; }
-    /// Of both contenders, so far.
+    /// How many calls were timed so far, of both contenders.
     [[nodiscard]] int timed_calls() const { return timed_; }
-    /// Who has carried out one of these.
+    /// The contender of a timed call.
     [[nodiscard]] Contender contender_in(int call) const;
-    /// The time of each call that was timed, in their order. Ranks have agreed on those that they have judged; the
-    /// others are those of this rank.
+    /// The time of each timed call, in their order. Ranks have agreed on those that they have judged; the others are
+    /// those of this rank.
     [[nodiscard]] const Times& times() const { return times_; }
 
-    /// Nobody has judged it when it was due, or only one contender has carried out a call that both should have.
+    /// True if the ranks have not judged when it was due, or only one contender has carried out a call that both should
+    /// have.
     [[nodiscard]] bool is_stuck() const;
-    /// The ranks have to agree on the times, before the next call.
+    /// True if the ranks have to agree on the times before the next call.
     [[nodiscard]] bool is_due() const;
-    /// The program may end before the ranks have to agree, and what they would agree on now is worth it.
+    /// True if it is worth while to agree on the times now, as the program may end before the ranks have to.
     [[nodiscard]] bool is_worth_keeping() const;
-    /// `slowest`: what each call took on the rank that took longest.
+    /// Judges by `slowest`: what each call took on the rank that took longest.
     void judge(const Times& slowest);
-    /// The next call is not timed, because not all ranks can take part.
+    /// Leaves the next call untimed, because not all ranks can take part.
     void skip();
-    /// Ranks have not come together after a row: what it took stays unknown, and there is another one.
+    /// Forgets a batch after which ranks have not come together: what it took stays unknown, and there is another one.
     void forget_row();
-    /// It ends without a verdict, or with that from before. The library has all further calls, but where bits depend on
-    /// it.
+    /// Ends the trial without a verdict, or with an earlier one. The library has all further calls, but where bits
+    /// depend on it.
     void abandon();
 
     friend bool operator==(const Trial&, const Trial&) = default;
@@ -158,7 +164,7 @@ class Trial {
     [[nodiscard]] Comparison compare_calls() const;
     [[nodiscard]] float fastest(Contender contender) const;
     [[nodiscard]] bool is_long() const { return bytes_ >= long_call; }
-    /// Both were short when they were compared.
+    /// True if calls of both were short when they were compared.
     [[nodiscard]] bool is_short() const { return std::max(rondo_, library_) < short_call; }
     [[nodiscard]] float cost_of_series(int calls) const;
     void set_times(float rondo, float library);
@@ -171,13 +177,13 @@ class Trial {
     std::int64_t bytes_ = 0;
     const void* chosen_ = nullptr;
     std::uint8_t calls_to_wait_ = 0;
-    std::uint8_t timed_ = 0;   // calls, so far
-    std::uint8_t judged_ = 0;  // of these
+    std::uint8_t timed_ = 0;   // timed calls so far
+    std::uint8_t judged_ = 0;  // judged ones of the timed calls
     std::uint8_t skipped_ = 0;
     std::uint8_t first_round_ = rounds.front();
-    std::uint8_t rows_ = 0;       // that have shown nothing
-    std::uint8_t early_ = 0;      // revalidations
-    std::uint8_t doublings_ = 0;  // of the calls before the next one
+    std::uint8_t rows_ = 0;       // batches that have shown nothing
+    std::uint8_t early_ = 0;      // early revalidations so far
+    std::uint8_t doublings_ = 0;  // how often the calls before the next revalidation were doubled
     bool in_row_ = false;
     bool over_ = false;
     bool revalidates_ = false;
@@ -186,7 +192,7 @@ class Trial {
     std::int32_t calls_left_ = 0;
     Contender winner_ = Contender::rondo;
     float rondo_ = 0, library_ = 0;
-    float cost_ = 0;  // of the last series
+    float cost_ = 0;  // cost of the last series
     Times times_{};
 };
 

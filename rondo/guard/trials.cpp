@@ -30,7 +30,8 @@ Trial* Trials::begin(const Trial& trial) {
     return begun;
 }
 
-/// One that revalidates goes on by itself: only some ranks may ask before its next call, as some remember what to do.
+/// Takes over the world's verdict. A trial that revalidates goes on by itself: only some ranks may ask before its next
+/// call, as others have it cached.
 Trial* Trials::adopt(Trial* trial) const {
     if (trial == nullptr || world_ == nullptr || trial->is_over() || trial->revalidates()) return trial;
     const Trial* const known = world_->find(trial->key(), trial->chosen());

@@ -11,26 +11,26 @@
 
 namespace rondo::guard {
 
-/// Trials in places that were there before: a rank that had no memory for one would leave the others alone.
+/// Trials in places that were reserved before: a rank that had no memory for one would leave the others alone.
 class TrialTable {
   public:
     explicit TrialTable(std::span<Trial> places) : places_(places) {}
-    /// As another table, in places that hold what its places hold.
+    /// A copy of another table, in places that hold what its places hold.
     TrialTable(std::span<Trial> places, const TrialTable& other)
         : places_(places), used_(other.used_), timeouts_(other.timeouts_) {}
 
     /// The trial of such calls and this choice; nullptr if there is none.
     [[nodiscard]] Trial* find(const TrialKey& key, const void* chosen) const;
-    /// Where there is none of such calls; nullptr if there are too many.
+    /// Adds a trial for calls that have none; nullptr if the table is full.
     Trial* add(const Trial& trial);
 
-    /// Ranks have not come together for a call that was to be timed. After a few times nobody waits for any such call
+    /// Counts a timed call for which ranks have not come together. After a few of these nobody waits for any such call
     /// any more: each costs a program that relies on it what no later gain may pay for.
     void count_timeout() { ++timeouts_; }
     [[nodiscard]] bool may_wait() const { return timeouts_ < most_timeouts; }
     static constexpr int most_timeouts = 3;
 
-    /// They hold equal trials, whatever their places are.
+    /// True if the tables hold equal trials, whatever their places are.
     friend bool operator==(const TrialTable& a, const TrialTable& b);
 
   private:
@@ -54,34 +54,34 @@ struct StoredTrials {
     TrialTable table{places};
 };
 
-/// Those of one communicator: of its own, of all communicators of all ranks together, or of its own as long as the
-/// whole world has not found out more. Every rank of the communicator has equal ones, before each call.
+/// The trials of one communicator: its own, those of all communicators of all ranks together, or its own until the
+/// whole world has found out more. Every rank of the communicator has equal ones before each call.
 class Trials {
   public:
-    /// `world`: what it waits for, and takes over; nullptr if there is no such thing.
+    /// `world`: the table whose verdicts it waits for, and takes over; nullptr if there is none.
     Trials(TrialTable& own, const TrialTable* world, bool on_one_node)
         : own_(own), world_(world), on_one_node_(on_one_node) {}
 
-    /// The trial that calls of this key, length and choice are part of from now on: the one that is known, or else what
-    /// `earlier()` has of an earlier run, or else this fresh one. The first verdict on a part of the world is that of
-    /// the whole, if that comes before its own. nullptr if there are too many.
+    /// The trial that calls of this key, length and choice are part of from now on: the known one, or else what
+    /// `earlier()` has of an earlier run, or else this fresh one. A part of the world takes the verdict of the whole,
+    /// if that comes before its own. nullptr if there are too many.
     template <class Earlier>
     Trial* join(const Trial& fresh, Earlier&& earlier) {
         if (Trial* const known = own_.find(fresh.key(), fresh.chosen())) return adopt(known);
         return adopt(begin(earlier().value_or(fresh)));
     }
 
-    /// Ranks still wait for each other before calls that do not make them do so; equal on all of them. On a part of the
-    /// world they do not after too many timeouts on the whole.
+    /// True if ranks still wait for each other before calls that do not make them do so; equal on all of them. On a
+    /// part of the world they do not after too many timeouts on the whole.
     [[nodiscard]] bool may_wait() const { return own_.may_wait() && (world_ == nullptr || world_->may_wait()); }
     void count_timeout() { own_.count_timeout(); }
 
   private:
-    /// Calls that a trial on a part leaves for one on the whole to be over: some more than most trials take.
+    /// How many calls a trial on a part waits for one on the whole: some more than most trials take.
     static constexpr std::uint8_t calls_to_wait = 24;
 
     Trial* begin(const Trial& trial);
-    /// Takes the world's verdict over where there is none.
+    /// Takes over the world's verdict for a trial that has none.
     Trial* adopt(Trial* trial) const;
 
     TrialTable& own_;
