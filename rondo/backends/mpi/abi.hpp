@@ -11,7 +11,8 @@
 
 namespace rondo::mpi {
 
-/// The address of a variable of the MPI library. Only after `connect` succeeded; a slow look-up, so keep the result.
+/// The address of a variable of the MPI library. Called only after `connect` succeeded; a slow look-up, so keep the
+/// result.
 void* library_variable(const char* name);
 
 }  // namespace rondo::mpi

@@ -36,8 +36,8 @@ void end_communicators() {
     library().Comm_free_keyval(&state_key);
 }
 
-/// The library takes over a hundred instructions to find an attribute; this thread's last one holds until some state is
-/// deleted, when a handle may come to mean another communicator.
+/// The library takes over a hundred instructions to find an attribute. So each thread remembers the last one, until
+/// some state is deleted, when a handle may come to mean another communicator.
 std::optional<Communicator*> Communicator::of(MPI_Comm comm) {
     struct Found {
         MPI_Comm comm{};
@@ -88,7 +88,7 @@ void Communicator::set_up(MPI_Comm comm) {
 }
 
 /// Ranks that were spawned, or joined from another program, may not have Rondo: they would not take part. A group that
-/// spans two worlds has an outsider for everybody, so all members see it alike.
+/// spans two worlds has an outsider for every member, so all see it alike.
 bool Communicator::find_in_world(MPI_Comm comm) {
     if (!is_found()) {
         if (!translate_ranks(comm)) {
@@ -119,7 +119,7 @@ bool Communicator::obtain_context(MPI_Comm comm) {
         asked_for_context_ = true;
         context_ = world().meet(comm);
         if (!context_.exists()) {
-            // Whatever ranks remember: what one counts for a trial, all count.
+            // Caches must not differ: a call that one rank counts for a trial, all count.
             native_reason_ = "no context for messages to be had";
             end_epoch();
         }
@@ -130,16 +130,16 @@ bool Communicator::obtain_context(MPI_Comm comm) {
 }
 
 Communicator::~Communicator() {
-    // Else the first calls of its next owner might take what this one has not.
+    // A context with messages left is kept: the first calls of its next owner might take them.
     if (!messages_may_be_left_) world().give_back(context_);
 }
 
-/// A message to nobody has its arguments judged as any other.
+/// The arguments of a message to MPI_PROC_NULL are checked like any other's.
 bool Communicator::can_send(const void* data, const Datatype& type) const {
     return library().Send(data, 1, type.handle, MPI_PROC_NULL, 0, world().messages()) == MPI_SUCCESS;
 }
 
-/// A tag below 0 is an error, also of a message to nobody.
+/// A tag below 0 is an error, also in a message to MPI_PROC_NULL.
 bool Communicator::library_checks_arguments() const {
     constexpr int impossible_tag = -17;
     return library().Send(nullptr, 0, library().byte, MPI_PROC_NULL, impossible_tag, world().messages()) != MPI_SUCCESS;
