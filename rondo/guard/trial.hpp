@@ -32,7 +32,6 @@ struct TrialKey {
 /// First, ranks wait for each other before each call, so that a late one decides nothing. Calls that turn out to be
 /// short are compared in batches: several by one contender, several by the other, as they come. The first calls of
 /// either are cold, and a machine needs many calls of a microsecond to be sure.
-/// cold, and a machine needs many calls of a microsecond to be sure.
 class Trial {
   public:
     static constexpr int most_calls = 32;   ///< timed calls before the ranks agree

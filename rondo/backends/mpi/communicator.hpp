@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Rondo keeps with a user's communicator: its place in the world, a context for messages, and plans. An attribute
-// of the communicator, so that it goes when the communicator goes.
+// What Rondo keeps with a user's communicator: its place in the world, a context for messages, and plans. It is an
+// attribute of the communicator, and is deleted with it.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ class Communicator {
   public:
     /// The state kept with `comm`: nullptr if none was made yet. Nothing if the library keeps none.
     static std::optional<Communicator*> of(MPI_Comm comm);
-    /// Makes one, where there is none, without a word to other ranks. Throws std::bad_alloc.
+    /// Makes the state of `comm`, which has none, without communicating. Throws std::bad_alloc.
     static Communicator* make(MPI_Comm comm);
 
     /// Keeps the state alive during a call, whose error handler may free the communicator.
@@ -40,7 +40,7 @@ class Communicator {
       private:
         Communicator& communicator_;
     };
-    /// The program has freed the communicator. Its state goes when nobody uses it.
+    /// Notes that the program has freed the communicator. Its state is deleted when nobody uses it.
     void end() {
         is_freed_ = true;
         if (uses_ == 0) delete this;
@@ -52,36 +52,36 @@ class Communicator {
     ~Communicator();
 
     [[nodiscard]] Rank rank() const { return rank_; }
-    /// Of an inter-communicator, 0.
+    /// Number of ranks; 0 for an inter-communicator.
     [[nodiscard]] Rank size() const { return size_; }
-    /// Of the ranks over the nodes, by what is known yet.
+    /// How the ranks are spread over the nodes, as far as is known.
     [[nodiscard]] const Spread& spread() const { return spread_; }
-    /// The ranks have been found in the world.
+    /// True if the ranks have been found in the world.
     [[nodiscard]] bool is_found() const { return !world_ranks_.empty(); }
     /// Finds out where the ranks of `comm`, the communicator of this state, are. False if some are of another program;
     /// then there is a `native_reason`.
     bool find_in_world(MPI_Comm comm);
-    /// Where the ranks are, if anybody knows. They have been found in the world.
+    /// Where the ranks are, if that is known. They must have been found in the world.
     [[nodiscard]] std::optional<Placement> placement() const { return world().placement(world_ranks_); }
-    /// Gets a context for messages of Rondo's own, if there is none yet. True if there is one then. The first call is
+    /// Gets a context for Rondo's own messages, if there is none yet. True if there is one then. The first call is
     /// collective over `comm`, the communicator of this state, whose ranks have been found in the world.
     bool obtain_context(MPI_Comm comm);
-    /// Where messages go, and the context of their tags. Where Rondo has messages of its own.
+    /// Where messages go, and the context of their tags. Needs a context.
     [[nodiscard]] const Route& route() const { return route_; }
     [[nodiscard]] const Context& context() const { return context_; }
-    /// Why every call on it goes to the library, a literal; nullptr if it need not.
+    /// Why every call on the communicator goes to the library, a literal; nullptr if it need not.
     [[nodiscard]] const char* native_reason() const { return native_reason_; }
-    /// The reason is that ranks were given different instructions.
+    /// True if the reason is that ranks were given different instructions.
     [[nodiscard]] bool ranks_disagree() const { return world().ranks_disagree(); }
 
     /// The remembered decision, or nullptr. It stays until the next call of `find` or `remember` for the collective.
     Decision* find(const CallKey& key) { return decisions_[key.collective].find(key); }
-    /// Remembers, instead of what has been remembered for that key, or for the longest time.
+    /// Remembers a decision, instead of the one for that key, or of the oldest.
     Decision& remember(const CallKey& key, Decision decision) {
         return decisions_[key.collective].put(key, std::move(decision), decisions_so_far_);
     }
 
-    /// The number of what `find` or `remember` returned last for a collective; 0 for nothing.
+    /// The number of the decision that `find` or `remember` returned last for a collective; 0 if there was none.
     [[nodiscard]] std::uint32_t number_of_decision(std::size_t collective) const {
         return decisions_[collective].last_number();
     }
@@ -95,8 +95,8 @@ class Communicator {
         count_call();  // before anything can fail: all ranks count alike
         return execute(plan, operands);
     }
-    /// Runs a plan from one buffer to another, which are Staged or as such. Returns an MPI error code, of the first
-    /// thing that went wrong: the others run the plan, whatever this rank could not do before it. Throws
+    /// Runs a plan from one buffer to another, both with the interface of Staged. Returns an MPI error code, of the
+    /// first thing that went wrong: the others run the plan, whatever this rank could not do before it. Throws
     /// std::bad_alloc.
     template <class Input, class Output>
     int run(const Plan& plan, const Datatype& type, const Reduction* reduction, Input&& input, Output&& output) {
@@ -108,23 +108,23 @@ class Communicator {
         const int input_left = input.leave(messages), output_left = output.leave(messages);
         return first_error({input_entered, output_entered, input_left, output_left});
     }
-    /// Instead of running a plan that the other ranks may run.
+    /// Takes the place of running a plan that the other ranks may run.
     void skip_call() {
         count_call();
         leave_messages();
     }
-    /// A plan has failed: what the others have sent may come, still.
+    /// Notes that a plan has failed: messages that the others have sent may still come.
     void leave_messages() { messages_may_be_left_ = true; }
-    /// True if the library takes data of this type for a message. Where Rondo has messages of its own.
+    /// True if the library takes data of this type for a message. Needs a context.
     [[nodiscard]] bool can_send(const void* data, const Datatype& type) const;
     /// True if the library reports arguments that MPI forbids; it may have been told not to, and then carries calls out
-    /// as well as it can. Where Rondo has messages of its own.
+    /// as well as it can. Needs a context.
     [[nodiscard]] bool library_checks_arguments() const;
 
-    /// The guard keeps its trials of this communicator there.
+    /// Room for the guard's trials of this communicator.
     [[nodiscard]] Slot<5120>& slot() { return slot_; }
 
-    static constexpr std::size_t most_collectives = 16;  ///< numbers of collectives are below
+    static constexpr std::size_t most_collectives = 16;  ///< the indices of collectives are below
 
   private:
     Communicator() = default;
@@ -138,11 +138,11 @@ class Communicator {
     int execute(const Plan& plan, const Operands& operands);
 
     Context context_;
-    Route route_{};  // of the calls here, once there is a context
+    Route route_{};  // the route of all calls here, once there is a context
     bool asked_for_context_ = false;
     Rank rank_ = 0, size_ = 1;
     Spread spread_;
-    std::vector<Rank> world_ranks_;  // of the ranks here, once they are found; room was made before
+    std::vector<Rank> world_ranks_;  // the world ranks of the ranks here, once they are found; room was made before
     std::uint32_t calls_ = 0;
     bool messages_may_be_left_ = false;
     bool is_freed_ = false;
@@ -154,9 +154,9 @@ class Communicator {
     Slot<5120> slot_;
 };
 
-/// Makes the attribute key. Once, after MPI_Init and `connect`. False if the library refuses.
+/// Makes the attribute key. Called once, after MPI_Init and `connect`. False if the library refuses.
 bool prepare_communicators();
-/// In MPI_Finalize: gives it back. No state is asked for from now on.
+/// Frees the attribute key in MPI_Finalize. No state is asked for from then on.
 void end_communicators();
 
 }  // namespace rondo::mpi

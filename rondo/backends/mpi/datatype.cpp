@@ -53,7 +53,7 @@ std::optional<Element> element_of(Kind kind, Count size) {
     }
 }
 
-/// Asks the library for size and extents. False if it has none.
+/// Asks the library for size and extents. False if the size is unknown or not above 0.
 bool measure(MPI_Datatype handle, Datatype& type) {
     MPI_Count size = 0;
     MPI_Aint lower_bound = 0, extent = 0, true_lower_bound = 0, true_extent = 0;
@@ -119,7 +119,7 @@ void learn_other_languages() {
 #ifdef MPI_CXX_BOOL
     learn(MPI_CXX_BOOL, Kind::boolean);
 #endif
-#if defined(MPI_CXX_FLOAT_COMPLEX) && !defined(RONDO_ABI_SIMGRID)  // whose header names what its library lacks
+#if defined(MPI_CXX_FLOAT_COMPLEX) && !defined(RONDO_ABI_SIMGRID)  // its header names types that its library lacks
     learn(MPI_CXX_FLOAT_COMPLEX, Kind::complex);
     learn(MPI_CXX_DOUBLE_COMPLEX, Kind::complex);
     learn(MPI_CXX_LONG_DOUBLE_COMPLEX, Kind::fixed, Element::complex_long_double);
@@ -132,7 +132,7 @@ void learn_other_languages() {
     learn(MPI_COMPLEX, Kind::complex);
     learn(MPI_DOUBLE_COMPLEX, Kind::complex);
     learn(MPI_CHARACTER, Kind::text);
-    learn(MPI_LOGICAL, Kind::library_logical);  // what .true. looks like is the compiler's choice
+    learn(MPI_LOGICAL, Kind::library_logical);  // the compiler chooses the bits of .true.
     learn(MPI_2INTEGER, Kind::fixed, Element::int_int);
     learn(MPI_2REAL, Kind::fixed, Element::float_float);
     learn(MPI_2DOUBLE_PRECISION, Kind::fixed, Element::double_double);

@@ -11,10 +11,10 @@
 
 namespace rondo::mpi {
 
-/// Which predefined operators a datatype without kernels of our own takes: MPI_Reduce_local knows how.
+/// Which predefined operators MPI_Reduce_local applies to a datatype for which Rondo has no kernels.
 enum class LibraryReductions : std::uint8_t { none, logical, floating };
 
-/// One element: one instance of the user's datatype.
+/// The datatype of an element: one instance of it is one element.
 struct Datatype {
     MPI_Datatype handle = {};
     Count size = 0;    ///< bytes of data: equal on all ranks
@@ -22,14 +22,14 @@ struct Datatype {
     Count true_lower_bound = 0, true_extent = 0;
     bool predefined = false;
     bool contiguous = false;                                 ///< elements may be copied as extent bytes each
-    std::optional<kernels::Element> element = std::nullopt;  ///< for our own kernels
+    std::optional<kernels::Element> element = std::nullopt;  ///< the element of Rondo's own kernels
     LibraryReductions library_reductions = LibraryReductions::none;
-    bool fortran_integer = false;  ///< on which MPI defines no logical operators
-    /// A bit for each kernels::Operation: MPI's operator whose results are the same whoever computes them, in whatever
+    bool fortran_integer = false;  ///< MPI defines no logical operators on it
+    /// A bit for each kernels::Operation: set if MPI's operator has the same results whoever computes them, in whatever
     /// order. Equal on all ranks.
     std::uint16_t keeps_bits = 0;
 
-    /// Elements lie in the gaps of others: blocks of scratch, one after the other, would meet.
+    /// True if elements lie in the gaps of others: blocks of scratch, one after the other, would overlap.
     [[nodiscard]] bool interlocks() const { return extent < true_extent; }
     /// Bytes of memory for `count` elements, from the first byte of the first one. Kernels touch whole elements.
     [[nodiscard]] Count span(Count count) const {
@@ -37,28 +37,28 @@ struct Datatype {
     }
 };
 
-/// Fills the table of predefined datatypes. Once, after `connect` and MPI_Init.
+/// Fills the table of predefined datatypes. Called once, after `connect` and MPI_Init.
 void learn_datatypes();
 
-/// Each of that table, in the same order on all ranks. Nobody may read it meanwhile.
+/// Visits each predefined datatype, in the same order on all ranks. Nobody may read the table meanwhile.
 void for_each_predefined(const std::function<void(Datatype&)>& visit);
 
 /// The facts of a datatype: from the table, or asked of the library and put into `derived`. nullptr for a null or an
 /// empty one, with which the library must deal.
 const Datatype* describe(MPI_Datatype handle, Datatype& derived);
 
-/// MPI_BYTE.
+/// The facts of MPI_BYTE.
 const Datatype& byte_type();
 
-/// Elements of no bytes, of which no type of the library is needed: a message of them is empty.
+/// Elements of no bytes. They need no type of the library: a message of them is empty.
 const Datatype& empty_type();
 
 /// How a datatype was made; MPI_UNDEFINED for one that was made with large counts, of which the other functions know
 /// nothing.
 int combiner_of(MPI_Datatype handle);
 
-/// What MPI_Type_get_contents has handed out: derived ones are made anew. Those of Fortran's kinds are predefined,
-/// though they have no names.
+/// Frees a datatype that MPI_Type_get_contents has handed out, if it is derived: such ones are made anew. Those of
+/// Fortran's kinds are predefined, though they have no names.
 void give_back(MPI_Datatype handle);
 
 }  // namespace rondo::mpi

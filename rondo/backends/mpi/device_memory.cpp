@@ -15,12 +15,12 @@
 namespace rondo::mpi {
 namespace {
 
-// All of CUDA, also a runtime that is linked statically, asks the driver's library.
+// Every user of CUDA, also a runtime that is linked statically, asks the driver's library.
 constexpr const char* cuda_names[] = {"libcuda.so.1"};
 constexpr const char* rocm_names[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5"};
 constexpr const char* level_zero_names[] = {"libze_loader.so.1"};
 
-/// Of CUDA's driver: an address of a device (CUdeviceptr) is an integer.
+/// Functions of CUDA's driver. An address on a device (CUdeviceptr) is an integer.
 struct Cuda {
     int (*attribute)(void* data, int attribute, std::uintptr_t address) = nullptr;
     int (*push_context)(void* context) = nullptr;
@@ -32,14 +32,15 @@ constexpr int context_attribute = 1;      // CU_POINTER_ATTRIBUTE_CONTEXT
 constexpr int memory_type_attribute = 2;  // CU_POINTER_ATTRIBUTE_MEMORY_TYPE
 constexpr unsigned cuda_device = 2;       // CU_MEMORYTYPE_DEVICE, of managed memory, too
 
-/// hipPointerAttribute_t. What its first member means has changed between versions; the pointers have not.
+/// The layout of hipPointerAttribute_t. The meaning of its first member has changed between versions; the pointers have
+/// not.
 struct RocmAttributes {
     int type = 0, device = 0;
     void* device_pointer = nullptr;
     void* host_pointer = nullptr;
     int is_managed = 0;
     unsigned flags = 0;
-    char more[64] = {};  // of a later version
+    char more[64] = {};  // room for members of later versions
 };
 
 struct Rocm {
@@ -47,9 +48,9 @@ struct Rocm {
     int (*copy)(void* into, const void* from, std::size_t bytes, int kind) = nullptr;
     int (*wait)(void* stream) = nullptr;
 };
-constexpr int rocm_default = 4;  // hipMemcpyDefault: the addresses say what is where
+constexpr int rocm_default = 4;  // hipMemcpyDefault: finds out from the addresses where data are
 
-/// ze_memory_allocation_properties_t, ze_context_desc_t and ze_command_queue_desc_t; each says first what it is.
+/// ze_memory_allocation_properties_t, ze_context_desc_t and ze_command_queue_desc_t; each begins with its own kind.
 struct LevelZeroMemory {
     std::uint32_t structure = 0x17;
     void* next = nullptr;
@@ -65,11 +66,11 @@ struct LevelZeroQueue {
     std::uint32_t structure = 0xe;
     const void* next = nullptr;
     std::uint32_t ordinal = 0, index = 0, flags = 0;
-    std::uint32_t mode = 1;  // ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS: what is appended is done when that returns
+    std::uint32_t mode = 1;  // ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS: an appended command is done when the call returns
     std::uint32_t priority = 0;
 };
 
-/// Of Level Zero's loader. Drivers, contexts, devices and lists of commands are pointers.
+/// Functions of Level Zero's loader. Drivers, contexts, devices and lists of commands are pointers.
 struct LevelZero {
     int (*drivers)(std::uint32_t* count, void** drivers) = nullptr;
     int (*make_context)(void* driver, const LevelZeroContext* description, void** context) = nullptr;
@@ -81,13 +82,13 @@ struct LevelZero {
 };
 constexpr std::uint32_t level_zero_device = 2, level_zero_shared = 3;  // ZE_MEMORY_TYPE_DEVICE, _SHARED
 
-/// A device of Level Zero, and a context of ours in which its driver answers.
+/// A device of Level Zero, and a context of Rondo's in which its driver answers.
 struct LevelZeroPlace {
     void* context = nullptr;
     void* device = nullptr;
 };
 
-std::mutex mutex;  // while looking, and while making contexts
+std::mutex mutex;  // held while looking, and while making contexts
 Cuda cuda_functions;
 Rocm rocm_functions;
 LevelZero level_zero_functions;
@@ -95,7 +96,8 @@ std::atomic<const Cuda*> cuda{nullptr};
 std::atomic<const Rocm*> rocm{nullptr};
 std::atomic<const LevelZero*> level_zero{nullptr};
 
-/// What is loaded already, and stays so from now on: its functions are called later. Nothing is loaded by asking.
+/// The handle of a library that is loaded already; it stays loaded, since its functions are called later. Loads
+/// nothing.
 template <class Names>
 void* loaded(const Names& names) {
     for (const char* name : names) {
@@ -137,10 +139,10 @@ bool is_level_zero_driver(const char* path) {
     return name.starts_with("libze_") && !name.starts_with("libze_loader") && name.find("_layer") == name.npos;
 }
 
-/// The loader loads drivers when the program initialises it. It alone is in many a process, since libraries that look
-/// for devices load it, but there is no memory to ask about.
+/// True if a driver is loaded: the loader loads drivers when the program initialises it. Many processes have the loader
+/// alone, since libraries that look for devices load it, but then there is no memory to ask about.
 bool has_level_zero_driver() {
-    if (std::getenv("ZE_ENABLE_ALT_DRIVERS") != nullptr) return true;  // of any names
+    if (std::getenv("ZE_ENABLE_ALT_DRIVERS") != nullptr) return true;  // drivers of any names
     bool has = false;
     const auto look = [](dl_phdr_info* info, std::size_t, void* result) {
         if (is_level_zero_driver(info->dlpi_name)) *static_cast<bool*>(result) = true;
@@ -164,12 +166,12 @@ void look_for_level_zero() {
     }
 }
 
-/// How often the process has loaded a library.
+/// How many libraries the process has loaded so far.
 unsigned long long loads() {
     unsigned long long count = 0;
     const auto look = [](dl_phdr_info* info, std::size_t, void* result) {
         *static_cast<unsigned long long*>(result) = info->dlpi_adds;
-        return 1;  // the first one says it
+        return 1;  // the first object tells the number
     };
     dl_iterate_phdr(look, &count);
     return count;
@@ -187,8 +189,8 @@ bool on_device(const Rocm& runtime, const void* address) {
            (answer.host_pointer == nullptr || answer.is_managed != 0);
 }
 
-/// Contexts of ours, one for each driver, up to a few; they live as long as the process. None before the program has
-/// initialised Level Zero, or where there is no device.
+/// Contexts of Rondo's, one for each driver, up to a few; they live as long as the process. There are none before the
+/// program has initialised Level Zero, or where there is no device.
 class LevelZeroContexts {
   public:
     template <class Visit>
@@ -220,7 +222,7 @@ class LevelZeroContexts {
 };
 LevelZeroContexts level_zero_contexts;
 
-/// Where an address lies; no device if it is the host's.
+/// Where an address lies; no device if it is in host memory.
 LevelZeroPlace place_of(const LevelZero& runtime, const void* address) {
     LevelZeroPlace found;
     level_zero_contexts.each(runtime, [&](void* context) {
@@ -241,14 +243,14 @@ bool knows(const Runtime* runtime, const void* one, const void* other) {
     return runtime != nullptr && (on_device(*runtime, one) || on_device(*runtime, other));
 }
 
-/// In the context of the memory; that of the thread, which may have none, is no matter. The wait: a copy from the
-/// host's memory may return before it has arrived.
+/// Copies in the context of the memory; the thread may have another, or none. Waits, since a copy from host memory may
+/// return before it has arrived.
 bool copy(const Cuda& runtime, void* into, const void* from, std::size_t bytes) {
     const auto target = reinterpret_cast<std::uintptr_t>(into), source = reinterpret_cast<std::uintptr_t>(from);
     void* context = nullptr;
     if (runtime.attribute(static_cast<void*>(&context), context_attribute,
                           on_device(runtime, into) ? target : source) != 0) {
-        context = nullptr;  // memory of a pool belongs to none
+        context = nullptr;  // memory of a pool belongs to no context
     }
     if (context != nullptr && runtime.push_context(context) != 0) return false;
     const bool copied = runtime.copy(target, source, bytes) == 0 && runtime.wait(nullptr) == 0;
@@ -270,7 +272,7 @@ bool copy(const LevelZero& runtime, void* into, const void* from, std::size_t by
     return runtime.free_list(list) == 0 && copied;
 }
 
-/// True if the runtime is there and knows an address; then `error` says what has become of the copy.
+/// True if the runtime is there and knows an address; then `error` is the result of the copy.
 template <class Runtime>
 bool copies(const Runtime* runtime, void* into, const void* from, std::size_t bytes, int& error) {
     if (!knows(runtime, into, from)) return false;
@@ -281,7 +283,7 @@ bool copies(const Runtime* runtime, void* into, const void* from, std::size_t by
 }  // namespace
 
 void notice_device_runtimes() {
-    // Looking for libraries that are not there takes a hundred microseconds: only after something was loaded.
+    // Looking for libraries that are not there takes a hundred microseconds: done only after something was loaded.
     static std::atomic<unsigned long long> looked_at{0};
     const unsigned long long now = loads();
     if (looked_at.load(std::memory_order_acquire) == now) return;

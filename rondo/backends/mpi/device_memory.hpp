@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory of GPUs, which no kernel here can touch: recognised, and copied, by the GPU runtimes that the program has
-// loaded. A rank finds out alone and works on copies in the host's memory, so no other rank need know.
+// loaded. A rank finds out alone and works on copies in host memory, so no other rank need know.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,8 @@
 
 namespace rondo::mpi {
 
-/// Looks for runtimes of GPUs (CUDA, ROCm, Level Zero) among what has been loaded since the last look. Some 160
-/// instructions if that is nothing.
+/// Looks for runtimes of GPUs (CUDA, ROCm, Level Zero) among what has been loaded since the last look. Takes some 160
+/// instructions if nothing has.
 void notice_device_runtimes();
 
 namespace detail {
@@ -20,20 +20,21 @@ inline std::atomic<bool> device_runtime_noticed{false};
 bool on_device(const void* address);
 }  // namespace detail
 
-/// True if one has been noticed.
+/// True if a runtime of GPUs has been noticed.
 inline bool device_runtime_noticed() { return detail::device_runtime_noticed.load(std::memory_order_acquire); }
 
 /// True if a runtime that has been noticed says that this is memory of a device, or managed memory, which may be there.
-/// False for anything else: null, MPI_IN_PLACE, what no runtime knows.
+/// False for anything else: null, MPI_IN_PLACE, addresses that no runtime knows.
 inline bool on_device(const void* address) { return device_runtime_noticed() && detail::on_device(address); }
 
 /// Copies between host and device, or on one of them; done when it returns. Returns an MPI error code.
 int copy_memory(void* into, const void* from, std::size_t bytes);
 
-/// A user's buffer of elements as staging.hpp has it: a copy in the host's memory if it is in memory of a device.
+/// A user's buffer of elements, with the interface of Staged: a copy in host memory if it is in memory of a device.
 class HostCopy {
   public:
-    /// `room`: so many elements, of which the first `before` mean something before the plan runs, and `after` after it.
+    /// `room`: the number of elements. The first `before` are significant before the plan runs, the first `after` after
+    /// it.
     HostCopy(const void* buffer, const Datatype& type, Count room, Count before, Count after)
         : user_(static_cast<char*>(const_cast<void*>(buffer))), type_(type), room_(room), before_(before),
           after_(after) {}

@@ -10,7 +10,7 @@
 
 namespace rondo::mpi {
 
-/// A user's array of numbers, ints or of 64 bits each; borrowed. Or none, where a function has no such argument.
+/// A user's array of numbers, ints or of 64 bits each; borrowed. Empty where a function has no such argument.
 class Numbers {
   public:
     Numbers() = default;
@@ -35,7 +35,7 @@ class Numbers {
 /// How many elements of its datatype the part of each rank has.
 class PartCounts {
   public:
-    /// All have as many.
+    /// Parts that all have the same count.
     PartCounts(Count each, Rank size) : each_(each), size_(size) {}
     PartCounts(Numbers of_each, Rank size) : of_each_(of_each), size_(size) {}
 
@@ -49,18 +49,18 @@ class PartCounts {
     Rank size_;
 };
 
-/// A vector's parts, in short. Even ones, as Parts makes them, have the same summary whoever counts them.
+/// A summary of a vector's parts. Even ones, as Parts makes them, have the same summary whoever counts them.
 struct Division {
-    Count count = 0;         ///< of the whole vector; -1 if a part has less than nothing
-    std::uint32_t hash = 0;  ///< of the parts; 0 if they are even
+    Count count = 0;         ///< elements of the whole vector; -1 if a part has a negative count
+    std::uint32_t hash = 0;  ///< hash of the parts; 0 if they are even
 
-    /// `unit`: what each of the counted is in terms of the vector's elements.
+    /// `unit`: elements of the vector for each of a count.
     static Division of(const PartCounts& parts, Count unit);
 };
 
-/// Where each part starts, as SharedFacts::starts has it.
+/// The start of each part, in the form of SharedFacts::starts.
 std::vector<Count> starts_of(const PartCounts& parts, Count unit);
-/// True if that is how the vector is cut.
+/// True if the parts start there.
 bool starts_at(const PartCounts& parts, Count unit, std::span<const Count> starts);
 
 }  // namespace rondo::mpi

@@ -20,7 +20,7 @@ int end(MPI_Comm, int, void*, void*) {
 
 }  // namespace
 
-/// MPI 4.1, 11.2.4: the first that MPI_Finalize does is to delete the attributes of MPI_COMM_SELF, the last one first.
+/// MPI_Finalize first deletes the attributes of MPI_COMM_SELF, the last one first (MPI 4.1, 11.2.4).
 void at_end(void (*act)()) {
     what_to_do = act;
     int key = MPI_KEYVAL_INVALID;

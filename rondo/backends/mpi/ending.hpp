@@ -3,8 +3,8 @@
 
 namespace rondo::mpi {
 
-/// Calls `act` in MPI_Finalize, before the library takes anything down, and behind all that the program does there by
-/// the same means. Once, after MPI_Init and `connect`. Never where the library refuses.
+/// Calls `act` in MPI_Finalize, before the library ends anything, and after all that the program does there by the same
+/// means. Called once, after MPI_Init and `connect`. `act` is never called if the library refuses.
 void at_end(void (*act)());
 
 }  // namespace rondo::mpi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When what was remembered of communicators outside their own state stops to hold.
+// Epochs: what was remembered of communicators outside their own state holds until the epoch ends.
 #pragma once
 
 #include <atomic>
@@ -14,14 +14,14 @@
 
 namespace rondo::mpi {
 
-/// Epochs are multiples of it: what holds in one may be one of so many things, and a single number says which.
+/// The distance between epochs. The numbers in between tell apart what holds in an epoch, so that one number says both.
 inline constexpr std::uint64_t epoch_step = 4;
 
 inline std::atomic<std::uint64_t> current_epoch{epoch_step};
 
 inline std::uint64_t epoch() { return current_epoch.load(std::memory_order_relaxed); }
-/// A communicator is gone, whose handle may come to mean another one, or decisions are void. What happens later in
-/// other threads knows of it by the same means by which they know that.
+/// Ends the epoch: a communicator is gone, whose handle may come to mean another one, or decisions are void. Threads
+/// that learn of that by any synchronisation also see the new epoch.
 inline void end_epoch() { current_epoch.fetch_add(epoch_step, std::memory_order_relaxed); }
 
 }  // namespace rondo::mpi

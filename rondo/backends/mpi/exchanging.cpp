@@ -35,7 +35,7 @@ ExchangedParts::ExchangedParts(const PlacedParts& parts, Rank still)
 
 bool ExchangedParts::overlap() const {
     if (!direct_ || !parts_.displacements.is_argument()) return false;
-    // Nearly all stand in the order of their ranks.
+    // Most parts stand in the order of their ranks.
     bool in_order = true;
     Count end = 0;
     visit([&](Count first, Count bytes) {
@@ -53,7 +53,7 @@ bool ExchangedParts::overlap() const {
         const auto overlapping = [](const auto& one, const auto& next) { return next.first < one.second; };
         return std::ranges::adjacent_find(places, overlapping) != places.end();
     } catch (const std::bad_alloc&) {
-        return true;  // nobody knows
+        return true;  // unknown: they may overlap
     }
 }
 
@@ -65,7 +65,7 @@ int ExchangedParts::for_each_piece(Move&& move) const {
         const UserData part = parts_[rank];
         for (Count done = 0, count = count_of(rank); done < count;) {
             const Count piece = std::min(most, count - done);
-            // At MPI_BOTTOM only what starts there is recognised as being there.
+            // Beyond MPI_BOTTOM, data are recognised only by a buffer that starts there.
             char* const start = static_cast<char*>(part.buffer) + done * parts_.type.extent;
             const UserData data{start, piece, parts_.type};
             if (const int error = move(data, packed); error != MPI_SUCCESS) return error;

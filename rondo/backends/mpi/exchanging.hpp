@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How data whose lengths no other rank need know come into the bytes that a plan works on, and out of them again, on
-// one rank: of an all-to-all, or of a scatter or gather of parts that differ. Where possible these bytes are the user's
-// own.
+// one rank: for an all-to-all, or for a scatter or gather of parts that differ. Where possible these bytes are the
+// user's own.
 #pragma once
 
 #include <span>
@@ -11,19 +11,20 @@
 
 namespace rondo::mpi {
 
-/// What a rank sends, or what it receives: a part for each rank; or its own part; or nothing.
+/// The data that a rank sends, or that it receives: a part for each rank; or its own part; or nothing.
 class ExchangedParts {
   public:
-    /// Borrows. Counts below 0 are taken for 0. `still`: the part of this rank does not move, as if it were empty.
+    /// Borrows the parts. Negative counts are taken for 0. `still`: the part of this rank does not move, as if it were
+    /// empty.
     explicit ExchangedParts(const PlacedParts& parts, Rank still = no_rank);
 
-    // These four are what staging.hpp asks of data. The place is the user's memory, where all parts are as packed, each
-    // for itself. A copy has all parts one after the other.
+    // The interface that staging.hpp asks of data. The place is the user's memory, if each part lies as packed. A copy
+    // has all parts one after the other.
     [[nodiscard]] char* place() const { return direct_ ? first_ : nullptr; }
     [[nodiscard]] Count bytes() const { return bytes_; }
     int enter(char* at, MPI_Comm comm) const;
     int leave(const char* at, MPI_Comm comm) const;
-    /// Calls `visit(first, bytes)` for the part of each rank: where it is, from that place on.
+    /// Calls `visit(first, bytes)` for the part of each rank: its offset from that place, and its length.
     template <class Visitor>
     void visit(Visitor&& visitor) const {
         Count next = 0;
@@ -35,9 +36,9 @@ class ExchangedParts {
         }
     }
 
-    /// Some bytes of the user's memory are in several parts.
+    /// True if some bytes of the user's memory are in several parts.
     [[nodiscard]] bool overlap() const;
-    /// They need a place of their own.
+    /// Has the parts copied to a place of their own.
     void need_place() { direct_ = false; }
 
   private:
@@ -53,12 +54,12 @@ class ExchangedParts {
     Rank still_;
     Count bytes_ = 0;
     bool plain_;
-    bool direct_;  // and in the host's memory
+    bool direct_;  // the parts lie as packed in host memory
     char* first_;
 };
 
-/// Both sides. In place there is one: what is sent stands where what is received goes. MPI forbids that received parts
-/// overlap, but a root may throw data away like that: they come one after the other, then.
+/// Both sides of an exchange. In place there is one: sent data stand where received data go. MPI forbids that received
+/// parts overlap, but a root may throw data away like that: they come one after the other, then.
 class Exchanging {
   public:
     Exchanging(const PlacedParts& outgoing, const PlacedParts& incoming, bool in_place)
@@ -74,11 +75,11 @@ class Exchanging {
     [[nodiscard]] const ExchangedParts& outgoing() const { return outgoing_; }
     [[nodiscard]] const ExchangedParts& incoming() const { return incoming_; }
 
-    /// What tells plans for such parts apart: how many go out; where each of these is, and its length; then those that
-    /// come in.
+    /// What tells plans for such parts apart: the number of outgoing parts; offset and length of each; then those of
+    /// the incoming ones.
     [[nodiscard]] std::vector<Count> places() const;
     [[nodiscard]] bool has_places(std::span<const Count> places) const;
-    /// A hash of them, not 0.
+    /// A hash of the places, not 0.
     [[nodiscard]] std::uint32_t hash_of_places() const;
 
   private:

@@ -9,7 +9,7 @@ Gathering::Gathering(const UserData& input, bool in_place, const PlacedParts& pa
     : input_(input), parts_(parts), rank_(rank), in_place_(in_place), plain_(lies_as_packed(parts.type)),
       direct_(plain_), first_(parts.buffer) {
     if (parts.displacements.is_argument()) {
-        // In one piece if the distance between where a part is and where it belongs is the same for all.
+        // The parts lie in one piece if the distance between where a part is and where it belongs is the same for all.
         Count start = 0;
         bool found = false;
         for (Rank each = 0; each < parts.counts.size(); ++each) {

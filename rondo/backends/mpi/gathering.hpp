@@ -13,7 +13,7 @@ struct PlacedParts {
     char* buffer;
     const Datatype& type;
     PartCounts counts;
-    Numbers displacements;  ///< of each part, in extents of the type; none: one part after the other
+    Numbers displacements;  ///< start of each part, in extents of the type; none: one part after the other
 
     [[nodiscard]] Count displacement(Rank rank) const {
         return displacements.is_argument() ? displacements[rank] : counts[rank] * rank;
@@ -21,7 +21,7 @@ struct PlacedParts {
     [[nodiscard]] UserData operator[](Rank rank) const {
         return {buffer + displacement(rank) * type.extent, counts[rank], type};
     }
-    /// Beyond address 0 data may stand at addresses of their own (MPI_BOTTOM).
+    /// True if data stand at addresses of their own (MPI_BOTTOM), beyond a null buffer.
     [[nodiscard]] bool has_data_at_null() const {
         if (buffer != nullptr) return false;
         for (Rank rank = 0; rank < counts.size(); ++rank) {
@@ -36,12 +36,12 @@ class Gathering {
     /// `in_place`: the input is the part of this rank.
     Gathering(const UserData& input, bool in_place, const PlacedParts& parts, Rank rank);
 
-    /// The plan finds the input where it belongs in the output: because the user put it there, or `enter` does.
+    /// True if the plan finds the input where it belongs in the output: the user put it there, or `enter` does.
     [[nodiscard]] bool plan_in_place() const { return in_place_ || packs_input_; }
-    /// Where the plan finds it otherwise.
+    /// Where the plan finds the input otherwise.
     [[nodiscard]] const void* input() const { return input_.buffer; }
 
-    // These four are what staging.hpp asks of data. They are about the whole vector, all bytes in their order.
+    // The interface that staging.hpp asks of data. It is about the whole vector, all bytes in their order.
     [[nodiscard]] char* place() const { return direct_ ? first_ : nullptr; }
     [[nodiscard]] Count bytes() const { return bytes_; }
     int enter(char* at, MPI_Comm comm) const;
@@ -52,12 +52,12 @@ class Gathering {
     PlacedParts parts_;
     Rank rank_;
     bool in_place_, packs_input_ = false;
-    bool input_plain_ = false;  // it lies as packed
-    bool plain_;                // the parts do, each for itself
-    bool direct_;               // and all together, in the host's memory
-    char* first_;               // where they do
-    Count bytes_ = 0;           // of the vector
-    Count start_of_input_ = 0;  // in bytes of it
+    bool input_plain_ = false;  // the input lies as packed
+    bool plain_;                // each part lies as packed
+    bool direct_;               // all parts together lie as packed in host memory
+    char* first_;               // the start of the parts in memory
+    Count bytes_ = 0;           // bytes of the vector
+    Count start_of_input_ = 0;  // offset of the input in the vector, in bytes
 };
 
 }  // namespace rondo::mpi

@@ -13,7 +13,7 @@ namespace rondo::mpi {
 template <class Handle, class Facts, std::size_t slots>
 class HandleTable {
   public:
-    /// The first entry for a handle stays: aliases (MPI_LONG_LONG, MPI_LONG_LONG_INT) may share one.
+    /// Adds an entry. The first one for a handle stays: aliases (MPI_LONG_LONG, MPI_LONG_LONG_INT) may share one.
     void add(Handle handle, const Facts& facts) {
         std::size_t slot = slot_of(handle);
         while (used_[slot]) {
@@ -26,7 +26,7 @@ class HandleTable {
         added_[count_++] = slot;
     }
 
-    /// Each entry, in the order in which they were added.
+    /// Visits each entry, in the order in which they were added.
     template <class Visit>
     void for_each(Visit&& visit) {
         for (std::size_t i = 0; i < count_; ++i) visit(handles_[added_[i]], facts_[added_[i]]);

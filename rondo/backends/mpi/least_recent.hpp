@@ -8,7 +8,7 @@
 
 namespace rondo::mpi {
 
-/// A map that knows which entry has not been used for the longest time. Addresses of entries stay.
+/// A map that knows its least recently used entry. Addresses of entries stay.
 template <class Key, class Value, class Hash>
 class LeastRecent {
   public:
@@ -16,7 +16,7 @@ class LeastRecent {
 
     [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
-    /// The entry, which is the most recent one now; nullptr if there is none.
+    /// Finds an entry and makes it the most recent one; nullptr if there is none.
     Entry* find(const Key& key) {
         const auto found = places_.find(key);
         if (found == places_.end()) return nullptr;
@@ -24,7 +24,7 @@ class LeastRecent {
         return &entries_.front();
     }
 
-    /// Puts it where there is none of that key, as the most recent one.
+    /// Adds an entry for a key that has none, as the most recent one.
     Entry& add(Key key, Value value) {
         entries_.emplace_front(std::move(key), std::move(value));
         try {
@@ -40,7 +40,7 @@ class LeastRecent {
     void forget_oldest() { forget(entries_.back().first); }
     void forget(const Key& key) {
         const auto found = places_.find(key);
-        const auto entry = *found;  // which holds the key
+        const auto entry = *found;  // the entry holds the key
         places_.erase(found);
         entries_.erase(entry);
     }

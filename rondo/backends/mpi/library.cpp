@@ -48,13 +48,13 @@ bool resolve(Function& function, const char* name) {
     return function != nullptr;
 }
 
-/// The file that it was loaded from.
+/// The file that the object with this address was loaded from.
 std::string_view object_of(const void* address) {
     Dl_info info;
     return address != nullptr && dladdr(address, &info) != 0 ? info.dli_fname : "";
 }
 
-/// By what marks each of them.
+/// The ABI of the library found, by a symbol or file name that only its libraries have.
 std::string_view library_abi() {
     if (dlsym(source, "ompi_mpi_comm_world") != nullptr) return "openmpi";
     if (dlsym(source, "smpi_main") != nullptr) return "simgrid";
@@ -64,7 +64,8 @@ std::string_view library_abi() {
 
 }  // namespace
 
-/// The executable may hold the variable itself (copy relocation); then the library uses that one too.
+/// The address of a variable. The executable may hold the variable itself (copy relocation), which the library then
+/// uses.
 void* library_variable(const char* name) {
     void* variable = dlsym(RTLD_DEFAULT, name);
     return variable != nullptr ? variable : dlsym(source, name);

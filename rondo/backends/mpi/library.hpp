@@ -8,7 +8,7 @@
 
 namespace rondo::mpi {
 
-// What Rondo calls itself, besides the functions that it wraps.
+// The functions that Rondo calls itself, besides those that it wraps.
 #define RONDO_MPI_FUNCTIONS(FUNCTION) \
     FUNCTION(Cancel)                  \
     FUNCTION(Comm_call_errhandler)    \
@@ -62,7 +62,7 @@ namespace rondo::mpi {
     FUNCTION(Unpack)                  \
     FUNCTION(Wait)
 
-// From the numbers that Fortran has for handles; nullptr where the library has no such function. MPICH's handles are
+// The functions that convert Fortran's numbers of handles; nullptr where the library has none. MPICH's handles are
 // these numbers.
 #if defined(RONDO_ABI_MPICH)
 #define RONDO_MPI_NUMBER_FUNCTIONS(FUNCTION)
@@ -72,7 +72,7 @@ namespace rondo::mpi {
 #define RONDO_MPI_NUMBER_FUNCTIONS(FUNCTION) FUNCTION(Comm_f2c) FUNCTION(Op_f2c) FUNCTION(Type_f2c)
 #endif
 
-// Present in newer libraries only; nullptr otherwise.
+// Functions that only newer libraries have; nullptr otherwise.
 #ifdef RONDO_HAVE_LARGE_COUNT_API
 #define RONDO_MPI_LARGE_COUNT_FUNCTIONS(FUNCTION) \
     FUNCTION(Irecv_c)                             \
@@ -86,7 +86,7 @@ namespace rondo::mpi {
 #define RONDO_MPI_LARGE_COUNT_FUNCTIONS(FUNCTION)
 #endif
 
-/// Profiling entry points (PMPI_): what Rondo does is its own business, no tool should count it.
+/// Profiling entry points (PMPI_): no tool should count Rondo's own calls.
 struct Library {
 #define RONDO_MPI_MEMBER(name) decltype(&PMPI_##name) name = nullptr;
     RONDO_MPI_FUNCTIONS(RONDO_MPI_MEMBER)
@@ -114,9 +114,9 @@ inline const Library& library() { return detail::the_library; }
 
 /// Finds the MPI library: behind this one in the search order, else in what `caller` (an address in the code that
 /// called MPI) is linked with, else under the usual names among what is loaded. False if there is none of this ABI;
-/// then `missing` says why. Once connected, stays so.
+/// then `missing` says why. The first connection stays.
 bool connect(const void* caller, const char*& missing);
-/// Takes these functions for those of the MPI library, whose handles are looked up. Once connected, stays so.
+/// Takes these functions for those of the MPI library, whose handles are looked up. The first connection stays.
 void connect_to(const Library& functions);
 
 /// The function of that name in an MPI library that `connect` has found but cannot use; nullptr if there is none.

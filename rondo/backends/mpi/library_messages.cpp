@@ -7,13 +7,13 @@ namespace rondo::mpi {
 namespace {
 
 // MPI_Waitsome of MPICH 5 and Intel MPI keeps its core to the end of the time slice, unlike MPI_Wait and MPI_Waitall.
-// Where ranks share cores, the rank that it waits for may be waiting for that core: rounds took milliseconds.
+// Where ranks share cores, the awaited rank may be waiting for that core: rounds took milliseconds.
 constexpr int polls_before_yield = 100;
 constexpr int polls_before_freed = 10000;
 
 }  // namespace
 
-/// For one message more: nothing that follows its beginning can fail for want of memory.
+/// Reserves room for one more message: nothing that follows its beginning can fail for want of memory.
 void LibraryMessages::make_room() {
     requests_.reserve(requests_.size() + 1);
     messages_.reserve(requests_.capacity());
@@ -50,7 +50,7 @@ int LibraryMessages::receive(Rank from, void* elements, Count count, std::uint32
     return error;
 }
 
-/// `completed`: so many, their positions in `indices_`.
+/// Tests for completed messages. `completed`: how many there are; `indices_` has their positions.
 int LibraryMessages::test_some(int& completed) {
     if (indices_.size() < requests_.size()) {
         indices_.resize(requests_.size());
@@ -84,8 +84,8 @@ void LibraryMessages::give_way(std::int64_t polls) {
 }
 
 /// Sends are left to finish by themselves: the peer may have failed, so nothing is waited for without end. Receives are
-/// taken back. One that has found its message cannot be; it gets the time to complete, as it may write into the user's
-/// memory until then. That of one whose sender has died in the midst of it is the library's to deal with.
+/// cancelled. One that has found its message cannot be; it gets the time to complete, as it may write into the user's
+/// memory until then. If its sender has died in the midst of it, the library has to deal with that.
 void LibraryMessages::abandon() {
     for (std::size_t i = 0; i < requests_.size(); ++i) {
         if (requests_[i] == library().request_null) continue;

@@ -10,21 +10,22 @@
 
 namespace rondo::mpi {
 
-/// Messages of an operation that the MPI library carries. Ranks are those of the communicator.
+/// The messages of an operation that the MPI library carries. Ranks are those of the communicator.
 class LibraryMessages {
   public:
-    /// A call with elements of that type, which is borrowed. `comm`: Rondo's own.
+    /// Begins a call with elements of that type, which is borrowed. `comm`: Rondo's own communicator.
     void begin(const Datatype& type, int tag, MPI_Comm comm) {
         type_ = &type;
         counted_ = type.size > 0 ? ~Count{0} : 0;
         tag_ = tag;
         comm_ = comm;
     }
-    /// `index`: what `poll` calls the message. Returns an MPI error code; throws std::bad_alloc, before it begins.
+    /// Begins a message. `index`: the number by which `poll` reports it. Returns an MPI error code; throws
+    /// std::bad_alloc, before it begins.
     int send(Rank to, const void* elements, Count count, std::uint32_t index);
     int receive(Rank from, void* elements, Count count, std::uint32_t index);
 
-    /// The same for at most `most_now` elements, by who has nothing else under way: no request is needed. They wait.
+    /// Sends or receives at once, without a request: at most `most_now` elements, with nothing else under way. Waits.
     int send_now(Rank to, const void* elements, Count count) {
         return library().Send(elements, static_cast<int>(count & counted_), type_->handle, to, tag_, comm_);
     }
@@ -34,7 +35,7 @@ class LibraryMessages {
     }
     static constexpr Count most_now = std::numeric_limits<int>::max();
 
-    /// Calls `complete` with the index of each message that is. Returns an MPI error code.
+    /// Calls `complete` with the index of each message that is complete. Returns an MPI error code.
     template <class Complete>
     int poll(Complete&& complete) {
         int completed = 0;
@@ -43,7 +44,7 @@ class LibraryMessages {
         if (completed > 0) forget_completed();
         return MPI_SUCCESS;
     }
-    /// Waits for the only one under way, and tells its index.
+    /// Waits for the only message under way, and tells its index.
     int wait(std::uint32_t& index) {
         index = messages_.front().index;
         const int error = library().Wait(requests_.data(), MPI_STATUS_IGNORE);
@@ -54,9 +55,9 @@ class LibraryMessages {
 
     [[nodiscard]] bool idle() const { return requests_.empty(); }
     [[nodiscard]] bool is_one_under_way() const { return requests_.size() == 1; }
-    /// After so many polls in vain, counted from 1: to whoever needs this core.
+    /// Gives way to whoever needs this core, after so many polls in vain, counted from 1.
     static void give_way(std::int64_t polls);
-    /// Ends everything, as far as the library lets it.
+    /// Ends all messages, as far as the library lets it.
     void abandon();
 
   private:
@@ -77,12 +78,12 @@ class LibraryMessages {
     void forget_completed();
 
     const Datatype* type_ = nullptr;
-    Count counted_ = ~Count{0};  // mask of counts: elements of no bytes are not counted
+    Count counted_ = ~Count{0};  // mask of counts: 0 if elements have no bytes, which are not counted
     MPI_Comm comm_{};
     int tag_ = 0;
-    std::vector<MPI_Request> requests_;  // under way
-    std::vector<Message> messages_;      // of each request
-    std::vector<int> indices_;           // of completed requests
+    std::vector<MPI_Request> requests_;  // requests under way
+    std::vector<Message> messages_;      // the message of each request
+    std::vector<int> indices_;           // positions of completed requests
     std::vector<MPI_Status> statuses_;
 };
 

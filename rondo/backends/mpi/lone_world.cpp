@@ -22,9 +22,9 @@ constexpr Told launchers[] = {
     {"FLUX_JOB_SIZE", "FLUX_TASK_RANK"},
     {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"},
 };
-constexpr const char* rank_alone = "PMIX_RANK";  // of launchers that tell no size
+constexpr const char* rank_alone = "PMIX_RANK";  // set by launchers that tell no size
 
-/// -1: nothing, or no number.
+/// The number in an environment variable; -1 if it is unset or no number.
 long number_in(const char* variable) {
     const char* const text = std::getenv(variable);
     if (text == nullptr || *text < '0' || *text > '9') return -1;
@@ -42,11 +42,11 @@ std::string complaint_of_lone_world(const std::string& version) {
     const Told* told = nullptr;
     for (const Told& each : launchers) {
         const long size = number_in(each.size);
-        if (size == 1) return {};  // of launchers inside launchers, one has started this process alone
+        if (size == 1) return {};  // an inner launcher has started this process alone
         if (size > 1 && told == nullptr) told = &each;
     }
     if (number_in(told != nullptr ? told->rank : rank_alone) != (told != nullptr ? 0 : 1)) return {};
-    if (was_spawned()) return {};  // and may well be the only one. SimGrid aborts who asks
+    if (was_spawned()) return {};  // a spawned process may well be the only one. SimGrid aborts on the question
     const std::string who = told != nullptr ? std::string(told->size) + " says that " + std::getenv(told->size)
                                             : std::string(rank_alone) + " says that several";
     return who + " processes belong together, but each is alone in MPI_COMM_WORLD: the launcher does not speak with " +

@@ -9,18 +9,18 @@
 #include "rondo/core/error.hpp"
 
 namespace rondo::mpi {
-/// What each rank tells the others of its node.
+/// What each rank tells the others on its node about itself.
 struct NodeCard {
     shared_memory::RegionAddress address;
-    cpu_set_t cores;    // that it may run on
-    int cores_allowed;  // at once
+    cpu_set_t cores;    // the cores that it may run on
+    int cores_allowed;  // how many of them at once
     Rank world_rank;
     bool has_region;
 };
 
 namespace {
 
-/// True if it is on all ranks.
+/// True if `here` is true on all ranks.
 bool all(bool here, MPI_Comm comm) {
     int flag = here ? 1 : 0;
     return library().Allreduce(MPI_IN_PLACE, &flag, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && flag == 1;
@@ -33,8 +33,8 @@ int count_cores(const std::vector<NodeCard>& cards) {
     return CPU_COUNT(&cores);
 }
 
-/// Who has the least choice takes the first that is free. That finds one for each where those of any two ranks are
-/// apart, or some of the other's; elsewhere it may miss that there is.
+/// True if each rank can have a core of its own. The rank with the fewest takes the first that is free. That finds an
+/// assignment if the sets of any two ranks are disjoint or nested; else it may miss one.
 bool has_core_for_each(std::vector<cpu_set_t> choices) {
     std::ranges::sort(choices, {}, [](const cpu_set_t& cores) { return CPU_COUNT(&cores); });
     cpu_set_t taken;
@@ -48,7 +48,7 @@ bool has_core_for_each(std::vector<cpu_set_t> choices) {
     return true;
 }
 
-/// Of those who share a limit, each says it.
+/// True if each rank has a core, and no limit is exceeded. All ranks that share a limit report it.
 bool all_can_compute(const std::vector<NodeCard>& cards) {
     const auto count = static_cast<int>(cards.size());
     std::vector<cpu_set_t> choices(cards.size());
@@ -59,7 +59,7 @@ bool all_can_compute(const std::vector<NodeCard>& cards) {
 
 constexpr const char* messages_instead = "; messages of the library are used there";
 
-/// What a rank can do alone: it may fail on this one, which the others then have to know.
+/// Does something that a rank does alone: it may fail on this one, which the others then have to know.
 template <class Do>
 bool succeeds(Do&& act, std::string& complaint) {
     try {
@@ -108,12 +108,12 @@ std::unique_ptr<Node> Node::meet(MPI_Comm comm, Rank world_rank, Rank world_size
         if (needs_processors && !all_can_compute(cards)) throw Error("not every rank has a processor of its own");
         for (int each = 0; each < count && node != nullptr; ++each) {
             const NodeCard& card = cards[static_cast<std::size_t>(each)];
-            // In a crowd whoever waits for a reader has the core that the reader needs.
+            // On an oversubscribed node a rank that waits for a reader has the core that the reader needs.
             if (each != self && card.has_region) node->neighbours_.connect(each, card.address, !is_crowded);
         }
     };
     bool success = told && succeeds(connect, complaint);
-    // Nobody settles before all have connected, and all do or none: else one would wait for messages of the library,
+    // No rank settles before all have connected, and all do or none: else one would wait for messages of the library,
     // and its neighbour write into memory.
     if (!all(success, comm)) return nullptr;
     success = node == nullptr || succeeds([&] { node->neighbours_.settle(); }, complaint);
@@ -122,7 +122,7 @@ std::unique_ptr<Node> Node::meet(MPI_Comm comm, Rank world_rank, Rank world_size
     return node->find_neighbours(cards, complaint) ? std::move(node) : nullptr;
 }
 
-/// False if nobody is reached.
+/// Finds the ranks that are reached through memory. False if there is none.
 bool Node::find_neighbours(std::span<const NodeCard> cards, std::string& complaint) {
     bool reaches_somebody = false;
     for (int each = 0; each < static_cast<int>(cards.size()); ++each) {
@@ -131,7 +131,7 @@ bool Node::find_neighbours(std::span<const NodeCard> cards, std::string& complai
         if (neighbours_.reaches(each)) {
             neighbour_of_[static_cast<std::size_t>(card.world_rank)] = each;
             reaches_somebody = true;
-        } else if (complaint.empty() && card.has_region) {  // who has none says so itself
+        } else if (complaint.empty() && card.has_region) {  // a rank without a region reports that itself
             complaint = neighbours_.reason(each) + messages_instead;
         }
     }

@@ -18,28 +18,28 @@ namespace rondo::mpi {
 enum class MemorySharing : std::uint8_t {
     off,
     on,         ///< wherever the system allows it
-    automatic,  ///< in a world on one node, of few ranks, with a processor for each; without a word about it
+    automatic,  ///< in a world on one node, of few ranks, with a processor for each; no message if it fails
 };
 
 struct NodeCard;
 
 class Node {
   public:
-    /// Once, collective over `comm`: the ranks of one node, of a world of so many. nullptr if this rank reaches nobody,
-    /// or not every rank has a processor and `needs_processors`. `complaint`: why it does not reach some rank; empty if
-    /// it reaches all.
+    /// Maps the memory of ranks on this node. Called once, collective over `comm`: the ranks of one node, of a world of
+    /// so many. nullptr if this rank reaches nobody, or not every rank has a processor and `needs_processors`.
+    /// `complaint`: why it does not reach some rank; empty if it reaches all.
     static std::unique_ptr<Node> meet(MPI_Comm comm, Rank world_rank, Rank world_size, bool needs_processors,
                                       std::string& complaint);
 
     [[nodiscard]] shared_memory::Neighbours& neighbours() { return neighbours_; }
-    /// The number of a rank of the world among the neighbours; -1 if messages to it, and from it, are the library's.
+    /// The number of a rank of the world among the neighbours; -1 if the library carries messages to it, and from it.
     /// Both ends have the same answer.
     [[nodiscard]] int neighbour(Rank world_rank) const { return neighbour_of_[static_cast<std::size_t>(world_rank)]; }
-    /// This rank, and others that it reaches through memory.
+    /// True if all are this rank, or ranks that it reaches through memory.
     [[nodiscard]] bool reaches_all(std::span<const Rank> world_ranks) const;
-    /// The ranks of the world that have such a number.
+    /// The ranks of the world that are reached through memory.
     [[nodiscard]] std::vector<Rank> reached() const;
-    /// Somebody else on the node may need the core of a rank that waits.
+    /// True if the node is oversubscribed: another process may need the core of a rank that waits.
     [[nodiscard]] bool is_crowded() const { return is_crowded_; }
 
   private:

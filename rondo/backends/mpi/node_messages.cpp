@@ -10,7 +10,7 @@
 namespace rondo::mpi {
 namespace {
 
-// A look at shared memory takes some 20 ns. Where each rank has a core, what yields for is others than ranks.
+// A look at shared memory takes some 20 ns. Where each rank has a core, a rank yields to other processes than ranks.
 constexpr int polls_before_yield = 5000;
 constexpr int polls_before_yield_in_a_crowd = 100;
 // The library moves messages of the program only while somebody calls it. A peer may wait for one of them.
@@ -25,7 +25,7 @@ void NodeMessages::begin(const Datatype& type, int tag, MPI_Comm comm, Rank self
     tag_ = tag;
     comm_ = comm;
     self_ = self;
-    packed_.clear();  // of a call for which there was no memory
+    packed_.clear();  // forgets messages of a call for which there was no memory
     as_packed_ = type.predefined ? type.contiguous : lies_as_packed(type);
 }
 
@@ -79,7 +79,7 @@ int NodeMessages::unpack_received(std::uint32_t index) {
     return unpack(packed.bytes.get(), {packed.received, packed.count, *type_}, false, comm_);
 }
 
-/// A library that survives the failure of a process has a code for it.
+/// The error code of a failure: a library that survives failed processes has a code for them.
 int NodeMessages::code_of_failure() const {
     if (transfers_.failure() == shared_memory::Transfers::too_long) return MPI_ERR_TRUNCATE;
     for (const Rank each : node_.reached()) {
@@ -90,8 +90,9 @@ int NodeMessages::code_of_failure() const {
     return MPI_ERR_OTHER;
 }
 
-/// The launcher ends a program when a rank has failed, but not always. What a process has sent before it ended must
-/// have arrived: at the second look, and nothing moved in between, nothing is to come any more.
+/// Looks for neighbours that have ended. The launcher ends a program when a rank has failed, but not always. Messages
+/// that a process has sent before it ended must have arrived: at the second look, if nothing moved in between, no more
+/// will come.
 void NodeMessages::look_for_ended() {
     const Clock::time_point now = Clock::now();
     if (now < next_look_) return;

@@ -12,27 +12,29 @@
 
 namespace rondo::mpi {
 
-/// Messages of an operation inside its node. Through memory go the bytes of the elements' signature: which way a
+/// The messages of an operation inside its node. Memory carries the bytes of the elements' signature: which way a
 /// message takes depends on the ranks at its ends alone, not on how one of them describes its data.
 class NodeMessages {
   public:
-    /// The consumer is asked only for elements that lie as packed.
+    /// Elements are handed to the consumer only if they lie as packed.
     NodeMessages(Node& node, shared_memory::Consumer& consumer)
         : node_(node), transfers_(node.neighbours(), &consumer) {}
 
-    /// A call with elements of that type, which is borrowed. `self`: this process in `comm`, Rondo's own.
+    /// Begins a call with elements of that type, which is borrowed. `self`: this process in `comm`, Rondo's own
+    /// communicator.
     void begin(const Datatype& type, int tag, MPI_Comm comm, Rank self);
-    /// Elements from or for a rank of the node; `index`: what `poll` calls the message. `complete`: it is already.
-    /// Returns an MPI error code; throws std::bad_alloc.
+    /// Begins a message to or from a rank of the node; `index`: the number by which `poll` reports it. `complete`: it
+    /// is complete already. Returns an MPI error code; throws std::bad_alloc.
     int send(int neighbour, void* elements, Count count, std::uint32_t index, bool& complete);
     int receive(int neighbour, void* elements, Count count, std::uint32_t index);
 
-    /// The same for at most `most_inline` bytes of elements that lie as packed, by who has nothing else under way.
-    /// They wait.
+    /// Sends or receives at once: at most `most_inline` bytes of elements that lie as packed, with nothing else under
+    /// way. Waits.
     int send_now(int neighbour, const void* elements, Count count);
     int receive_now(int neighbour, void* elements, Count count);
 
-    /// Calls `complete` with the index of each message that is. `moved`: something did. Returns an MPI error code.
+    /// Calls `complete` with the index of each message that is complete. `moved`: some data moved. Returns an MPI error
+    /// code.
     template <class Complete>
     int poll(bool& moved, Complete&& complete) {
         const shared_memory::Transfers::Progress progress = transfers_.poll();
@@ -45,14 +47,14 @@ class NodeMessages {
         }
         return has_failed() ? code_of_failure() : MPI_SUCCESS;
     }
-    /// Elements lie one behind the other in memory, as they travel.
+    /// True if elements lie one behind the other in memory, as they travel.
     [[nodiscard]] bool as_packed() const { return as_packed_; }
-    /// Nothing is under way.
+    /// True if nothing is under way.
     [[nodiscard]] bool idle() const { return transfers_.idle(); }
-    /// After so many polls in vain, counted from 1: to the library, and to whoever needs this core. From time to time
-    /// it looks whether somebody who is waited for has ended; `poll` tells.
+    /// Gives way to the library, and to whoever needs this core, after so many polls in vain, counted from 1. From time
+    /// to time looks whether an awaited process has ended, which `poll` reports.
     void give_way(std::int64_t polls);
-    /// Ends everything here and now.
+    /// Ends all messages here and now.
     void abandon();
 
   private:
@@ -60,7 +62,7 @@ class NodeMessages {
 
     struct Packed {
         std::uint32_t index;
-        void* received;  // nullptr if it is sent
+        void* received;  // nullptr if the message is sent
         Count count;
         std::unique_ptr<char[]> bytes;
     };
@@ -78,10 +80,10 @@ class NodeMessages {
     MPI_Comm comm_{};
     Rank self_ = 0;
     int tag_ = 0;
-    Clock::time_point next_look_{};  // for neighbours that have ended
-    int ended_ = -1;                 // one that had at the last look, of this wait
-    bool misses_somebody_ = false;   // who has left nothing that could still arrive
-    bool as_packed_ = true;          // the elements lie so
+    Clock::time_point next_look_{};  // the next look for neighbours that have ended
+    int ended_ = -1;                 // one that had ended at the last look, in this wait
+    bool misses_somebody_ = false;   // true if an ended neighbour has left nothing that could still arrive
+    bool as_packed_ = true;          // the elements lie as packed
     std::vector<Packed> packed_;
 };
 

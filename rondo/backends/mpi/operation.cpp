@@ -8,14 +8,14 @@
 namespace rondo::mpi {
 namespace {
 
-/// Of local work: some ten microseconds, and well within a core's own cache.
+/// Bytes of a piece of local work: it takes some ten microseconds, and fits well within a core's own cache.
 constexpr Count piece_bytes = Count{256} << 10;
 
 bool fits_alone(const Action& action) {
     return action.is_transfer() && action.block.count <= LibraryMessages::most_now;
 }
 
-/// A message, and perhaps local work that waits for it.
+/// True if the plan is a message, and perhaps local work that waits for it.
 bool is_one_message(const Plan& plan) {
     const auto actions = plan.actions();
     if (actions.size() > 2 || !fits_alone(actions.front())) return false;
@@ -28,7 +28,7 @@ int Operation::run(const Plan& plan, const Operands& operands, const Route& rout
     if (plan.actions().empty()) return MPI_SUCCESS;
     bind(plan, operands, route);
     if (route.node != nullptr) return run_in_node();
-    if (is_one_message(plan)) {  // on two ranks most plans are: nothing to keep a score of
+    if (is_one_message(plan)) {  // most plans on two ranks: nothing to keep a score of
         error_ = run_alone(plan.actions().front());
         if (error_ == MPI_SUCCESS && plan.actions().size() > 1) error_ = run_local(plan.actions().back());
         finish(error_);
@@ -44,7 +44,8 @@ void Operation::run_by_score() {
     }
 }
 
-/// Where all messages are short and go through memory, to keep score takes longer than what it saves.
+/// Runs the plan inside the node. If all messages are short and go through memory, to keep score takes longer than it
+/// saves.
 int Operation::run_in_node() {
     const Count bytes = plan_->longest_message() * type_->size;
     if (route_->is_inside_node && in_node_->as_packed() && bytes <= Count{shared_memory::most_inline}) {
@@ -55,7 +56,8 @@ int Operation::run_in_node() {
     return error_;
 }
 
-/// Step by step, as the schedule has it. Sends do not wait for who receives them, so this ends where lock step does.
+/// Runs the plan step by step, as the schedule has it. Sends do not wait for their receivers, so this ends where lock
+/// step does.
 int Operation::run_in_order() {
     const auto actions = plan_->actions();
     int error = MPI_SUCCESS;
@@ -105,7 +107,7 @@ void Operation::begin_in_node() {
     in_node_->begin(*type_, route_->tag, route_->communicator, route_->number(route_->rank));
 }
 
-/// The wire first, then one piece of local work, then look what has arrived.
+/// Moves messages first, then does one piece of local work, then looks what has arrived.
 bool Operation::advance(bool may_wait) {
     try {
         if (scoreboard_.done()) return finish(MPI_SUCCESS);
@@ -126,7 +128,7 @@ bool Operation::advance(bool may_wait) {
     }
 }
 
-/// The call is over.
+/// Ends the call.
 bool Operation::finish(int error) {
     error_ = error;
     if (error == MPI_SUCCESS) scratch_.give_back();
@@ -161,7 +163,7 @@ int Operation::start_transfer(const Action& action, std::uint32_t index) {
     return messages_.send(peer, elements, action.block.count, index);
 }
 
-/// The last action of a plan, a transfer, with nothing else under way.
+/// Carries out the last action of a plan, a transfer, with nothing else under way.
 int Operation::run_alone(const Action& action) {
     if (route_->node != nullptr && neighbour(action) >= 0) return run_alone_in_node(action);
     const Rank peer = route_->number(action.peer);
@@ -181,7 +183,7 @@ int Operation::run_piece(const Action& action, Count first, Count count) {
                              [this](const void* from, void* into, Count each) { return copy(from, into, each); });
 }
 
-/// `count` elements of a row, of which `first` are copied already.
+/// Copies `count` elements of a row, of which `first` are copied already.
 int Operation::copy_row(const BlockRow& from, const BlockRow& into, Count first, Count count) const {
     const Count each = from.first.count;
     int error = MPI_SUCCESS;
@@ -193,7 +195,7 @@ int Operation::copy_row(const BlockRow& from, const BlockRow& into, Count first,
     return error;
 }
 
-/// So much of the local work that messages need not wait long.
+/// Does a piece of the local work, so short that messages need not wait long.
 int Operation::advance_local() {
     if (local_ == Action::none) {
         local_ = scoreboard_.next_local();
@@ -246,7 +248,7 @@ int Operation::run_alone_in_node(const Action& action) {
     return error;
 }
 
-/// Inside the node first, then what the library carries.
+/// Completes messages inside the node first, then those that the library carries.
 int Operation::complete_some_in_node(bool wait) {
     bool completed = false, moved = false;
     const auto complete = [&](std::uint32_t index) {
@@ -262,7 +264,7 @@ int Operation::complete_some_in_node(bool wait) {
     }
 }
 
-/// Elements that are combined at once are never copied, and are added while they are in cache.
+/// True if elements are combined at once: they are never copied, and are added while they are in cache.
 bool Operation::wants(std::uint32_t index) {
     const auto size = static_cast<std::size_t>(type_->size);
     const std::uint32_t combine = plan_->sole_combine(index);
@@ -286,7 +288,7 @@ int Operation::copy(const void* from, void* into, Count count) const {
         std::memcpy(into, from, static_cast<std::size_t>(count * type.extent));
         return MPI_SUCCESS;
     }
-    // Only the library knows where the gaps are; it packs and unpacks on the way to ourselves.
+    // Only the library knows where the gaps are; it packs and unpacks in a message to this rank.
     const Rank self = route_->number(route_->rank);
     for (Count done = 0; done < count; done += LibraryMessages::most_now) {
         const auto part = static_cast<int>(std::min(LibraryMessages::most_now, count - done));

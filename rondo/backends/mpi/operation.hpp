@@ -18,40 +18,41 @@ namespace rondo::mpi {
 struct Operands {
     const void* input;
     void* output;
-    const Datatype& type;        ///< of an element
+    const Datatype& type;        ///< type of an element
     const Reduction* reduction;  ///< nullptr where nothing is combined
 };
 
 /// Where the messages of one call go.
 struct Route {
     MPI_Comm communicator;        ///< Rondo's own: no other messages are on it
-    std::span<const Rank> ranks;  ///< of the ranks that the plan speaks of, their numbers in it
-    Rank rank;                    ///< this process, as the plan has it
-    int tag;                      ///< other than that of the last calls: what a failed call left matches nothing
-    Node* node;                   ///< ranks that are reached through memory; nullptr if there are none
-    bool is_inside_node;          ///< all ranks are
+    std::span<const Rank> ranks;  ///< the ranks of the plan, by their numbers in the communicator
+    Rank rank;                    ///< this process, by its number in the plan
+    int tag;              ///< differs from that of the last calls: messages that a failed call left match nothing
+    Node* node;           ///< ranks that are reached through memory; nullptr if there are none
+    bool is_inside_node;  ///< true if all ranks are on one node and reached through memory
 
     [[nodiscard]] Rank number(Rank each) const { return ranks[static_cast<std::size_t>(each)]; }
 };
 
 /// Starts steps in order, completes them out of order; receives are posted ahead within the limits of the scoreboard.
-/// Local work is done in pieces, between which messages move. One call at a time; what it has needed to keep score
-/// stays for the next one.
+/// Local work is done in pieces, between which messages move. One call at a time; memory for keeping score stays for
+/// the next one.
 class Operation : private shared_memory::Consumer {
   public:
     Operation() = default;
     Operation(const Operation&) = delete;
     Operation& operator=(const Operation&) = delete;
 
-    /// Carries out a plan to its end. Returns an MPI error code. After an error the buffers hold anything, and receives
-    /// have been cancelled.
+    /// Carries out a plan to its end. Returns an MPI error code. After an error the contents of the buffers are
+    /// undefined, and receives have been cancelled.
     int run(const Plan& plan, const Operands& operands, const Route& route);
 
-    /// Begins; borrows the plan, the route, and what operands refer to, until `progress` has returned true.
+    /// Begins a plan; borrows it, the route, and what operands refer to, until `progress` has returned true.
     void start(const Plan& plan, const Operands& operands, const Route& route);
-    /// As far as possible without waiting. True when the call is over, `error` says how. Not by two threads at once.
+    /// Goes on as far as possible without waiting. True when the call is over, `error` says how. Not for two threads at
+    /// once.
     bool progress() { return advance(false); }
-    /// MPI_SUCCESS while nothing has failed.
+    /// The MPI error code of the call; MPI_SUCCESS while nothing has failed.
     [[nodiscard]] int error() const { return error_; }
 
   private:
@@ -65,7 +66,7 @@ class Operation : private shared_memory::Consumer {
     int run_piece(const Action& action, Count first, Count count);
     int copy_row(const BlockRow& from, const BlockRow& into, Count first, Count count) const;
     int advance_local();
-    /// Of local work, in elements.
+    /// The elements of a local action.
     [[nodiscard]] Count length_of(const Action& action) const {
         return action.kind == ActionKind::copy ? action.block.count * plan_->pieces(action).number
                                                : Count{action.block.count};
@@ -73,7 +74,7 @@ class Operation : private shared_memory::Consumer {
     int complete_only();
     int complete_some(bool wait);
     [[nodiscard]] bool waits_in_node() const { return route_->node != nullptr && !in_node_->idle(); }
-    // Not part of the path of calls whose messages are the library's.
+    // These are not part of the path of calls whose messages the library carries.
     [[gnu::noinline]] void begin_in_node();
     [[gnu::noinline]] int run_in_node();
     int run_in_order();
@@ -86,7 +87,7 @@ class Operation : private shared_memory::Consumer {
     int copy(const void* from, void* into, Count count) const;
     void abandon();
 
-    /// -1 if the library carries the messages.
+    /// The number of the peer among the neighbours; -1 if the library carries the messages.
     [[nodiscard]] int neighbour(const Action& transfer) const {
         return route_->node->neighbour(route_->number(transfer.peer));
     }
@@ -94,16 +95,16 @@ class Operation : private shared_memory::Consumer {
         return base_[static_cast<std::size_t>(block.buffer)] + block.first * type_->extent;
     }
 
-    // Of the call under way.
+    // The members up to `local_done_` are about the call under way.
     const Plan* plan_ = nullptr;
-    char* base_[buffers] = {};  // of element 0 of each buffer; the input is only read
+    char* base_[buffers] = {};  // address of element 0 in each buffer; the input is only read
     const Datatype* type_ = nullptr;
     const Reduction* reduction_ = nullptr;
     const Route* route_ = nullptr;
     Scratch scratch_;
     int error_ = MPI_SUCCESS;
-    std::uint32_t local_ = Action::none;  // begun
-    Count local_done_ = 0;                // elements of it
+    std::uint32_t local_ = Action::none;  // local action under way
+    Count local_done_ = 0;                // elements of it that are done
 
     Scoreboard scoreboard_;
     LibraryMessages messages_;

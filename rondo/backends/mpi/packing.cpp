@@ -11,7 +11,7 @@ namespace {
 
 bool fits_int(const UserData& data) { return data.bytes() <= std::numeric_limits<int>::max(); }
 
-/// What a datatype repeats without gaps of its own; MPI_DATATYPE_NULL if it was made otherwise.
+/// The datatype that this one repeats without adding gaps; MPI_DATATYPE_NULL if it was made otherwise.
 MPI_Datatype repeated_type(MPI_Datatype handle) {
     const int combiner = combiner_of(handle);
     MPI_Datatype inner = library().datatype_null;
@@ -22,8 +22,8 @@ MPI_Datatype repeated_type(MPI_Datatype handle) {
     return inner;
 }
 
-/// Where data stand at addresses of their own (MPI_BOTTOM), which the packing functions of MPICH 4.0 do not take: by a
-/// message to ourselves.
+/// Copies data at addresses of their own (MPI_BOTTOM), which the packing functions of MPICH 4.0 do not take: by a
+/// message to this rank.
 int copy_by_message(const void* from, Count count, MPI_Datatype type, void* into, Count into_count,
                     MPI_Datatype into_type, MPI_Comm comm) {
     int self = 0;
@@ -45,7 +45,8 @@ int copy_by_message(const void* from, Count count, MPI_Datatype type, void* into
 
 }  // namespace
 
-/// No gaps are not enough: the parts of an element may lie in another order than its signature names them.
+/// True only for known orders. No gaps are not enough: the parts of an element may lie in another order than in its
+/// signature.
 bool lies_as_packed(const Datatype& type) {
     if (!type.contiguous || type.predefined) return type.contiguous;
     const MPI_Datatype inner = repeated_type(type.handle);

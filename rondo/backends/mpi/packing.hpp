@@ -7,7 +7,7 @@
 
 namespace rondo::mpi {
 
-/// What a user gives to be moved.
+/// Data that a user gives to be moved.
 struct UserData {
     void* buffer;
     Count count;
@@ -19,19 +19,19 @@ struct UserData {
 /// True if such data lie in memory as they are when they are packed. False where that is not plain to see.
 bool lies_as_packed(const Datatype& type);
 
-// `plain`: they lie as packed. Data of other types in memory of a device are for the library, if it can reach them.
-// Both return an MPI error code. More bytes than an int counts need the library's large-count functions.
+// Both return an MPI error code. `plain`: the data lie as packed. Data of other types in memory of a device are left to
+// the library, if it can reach them. More bytes than an int counts need the library's large-count functions.
 int pack(const UserData& from, bool plain, char* into, MPI_Comm comm);
 int unpack(const char* from, const UserData& into, bool plain, MPI_Comm comm);
 
-/// One side of what a plan moves on this rank: data of the user, which it borrows, or so many bytes that nobody gives
-/// or wants.
+/// One side of a plan's data on this rank: data of the user, which it borrows, or so many bytes that nobody gives or
+/// wants.
 class Moved {
   public:
     explicit Moved(const UserData& data);
     explicit Moved(Count bytes) : bytes_(bytes) {}
 
-    // These four are what staging.hpp asks of data.
+    // The interface that staging.hpp asks of data.
     [[nodiscard]] char* place() const { return place_; }
     [[nodiscard]] Count bytes() const { return bytes_; }
     int enter(char* at, MPI_Comm comm) const;

@@ -12,7 +12,7 @@
 namespace rondo::mpi {
 namespace {
 
-/// All that a plan depends on, one after the other.
+/// All facts that a plan depends on, one after the other.
 using PlanKey = std::vector<Count>;
 
 struct PlanKeyHash {
@@ -26,8 +26,8 @@ struct PlanKeyHash {
     }
 };
 
-/// Nodes are numbered alike wherever they are alike. Nothing of it for algorithms that do not ask: communicators share
-/// their plans wherever the ranks are.
+/// Adds the nodes, numbered alike wherever they are alike. Algorithms that do not ask for nodes have no placement:
+/// communicators share their plans wherever the ranks are.
 void add_placement(const Placement* placement, PlanKey& key) {
     if (placement == nullptr || placement->is_regular()) {
         key.push_back(placement == nullptr ? 0 : placement->nodes());
@@ -65,9 +65,9 @@ struct Store {
     std::mutex mutex;
     LeastRecent<PlanKey, std::shared_ptr<const Plan>, PlanKeyHash> plans;
     std::size_t bytes = 0;
-    std::size_t limit = 0;  // as `limit_plan_memory` says
+    std::size_t limit = 0;  // set by `limit_plan_memory`
 
-    /// With the mutex held.
+    /// Makes room for a plan. The caller holds the mutex.
     void make_room(std::size_t wanted) {
         while (plans.size() > 0 && bytes + wanted > limit) {
             bytes -= bytes_of(plans.oldest().first, *plans.oldest().second);
@@ -76,7 +76,7 @@ struct Store {
     }
 };
 
-/// Never destroyed: other libraries may call MPI while the process ends.
+/// Returns the store, which is never destroyed: other libraries may call MPI while the process ends.
 Store& store() {
     static Store& the_store = *new Store;
     return the_store;

@@ -9,13 +9,13 @@
 
 namespace rondo::mpi {
 
-/// The plan of an algorithm for this call, which is kept for the next such call, on whichever communicator. What has
-/// not been used for the longest time is forgotten where all plans together would take more memory than
-/// `limit_plan_memory` says; whoever still holds it keeps it alive. Throws std::bad_alloc, or Error by the algorithm.
+/// The plan of an algorithm for this call, which is kept for the next such call, on whichever communicator. The least
+/// recently used plans are forgotten where all together would take more memory than `limit_plan_memory` says; whoever
+/// still holds one keeps it alive. Throws std::bad_alloc, or Error by the algorithm.
 std::shared_ptr<const Plan> plan_of(const Call& call, const AlgorithmInfo& algorithm,
                                     std::span<const Setting> settings);
 
-/// In bytes, for all plans that are kept. The one that is made last is always among them.
+/// Limits the bytes of all plans that are kept. The last one that was made is always among them.
 void limit_plan_memory(std::size_t bytes);
 
 }  // namespace rondo::mpi

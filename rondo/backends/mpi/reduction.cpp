@@ -42,7 +42,7 @@ bool library_reduces(Operation operation, LibraryReductions kind) {
 }
 
 #ifdef RONDO_ABI_SIMGRID
-constexpr bool may_ask = false;  // it aborts who asks about a type that is not served
+constexpr bool may_ask = false;  // it aborts on a type that it does not serve
 #else
 constexpr bool may_ask = true;
 #endif
@@ -52,8 +52,8 @@ struct Parts {
     std::size_t value = 0, index = 0, index_at = 0;
 };
 
-/// Nothing where no reduction keeps bits: a floating-point sum depends on the order, and so does a maximum of NaN, or
-/// of zeros of both signs.
+/// The parts of an element whose reductions keep bits; nothing if none does: a floating-point sum depends on the order,
+/// and so does a maximum of NaN, or of zeros of both signs.
 std::optional<Parts> exact_parts(Element element) {
     switch (element) {
         case Element::int8:
@@ -74,8 +74,7 @@ std::optional<Parts> exact_parts(Element element) {
 }
 
 /// Operands with every combination of 0, 1, -1, the least and the greatest integer of their size, signed or not, in
-/// turn: whole vectors of 64 bytes, and behind these whatever ends one, for which vector kernels have code of their
-/// own.
+/// turn: whole vectors of 64 bytes, and then a shorter end, for which vector kernels have code of their own.
 class Extremes {
   public:
     explicit Extremes(Element element, const Parts& parts)
@@ -181,7 +180,7 @@ Reduction::Reduction(MPI_Op op, const Datatype& type) : op_(op), subject_(&type)
         operation_ = known->operation;
         keeps_bits_ = (type.keeps_bits & bit_of(known->operation)) != 0;
         if (type.element) kernel_ = known->kernel_of[static_cast<std::size_t>(*type.element)];
-        // Neither: MPI does not define the operator on the type, and the library shall say so.
+        // MPI does not define the operator on the type, and the library shall report it.
         if (kernel_ == nullptr && !(known->reduces && library_reduces(known->operation, type.library_reductions))) {
             objection_ = "operator undefined on type";
         }

@@ -12,7 +12,7 @@ namespace rondo::mpi {
 /// Combines elements that neither MPI's operators nor its datatypes know.
 class Combiner {
   public:
-    /// As Reduction::apply.
+    /// Combines as Reduction::apply does.
     virtual int combine(const void* left, const void* right, void* into, Count count) const = 0;
 
   protected:
@@ -22,7 +22,7 @@ class Combiner {
 /// An operator on a datatype, as one call needs it.
 class Reduction {
   public:
-    /// None.
+    /// No reduction.
     Reduction() = default;
     /// Borrows the datatype.
     Reduction(MPI_Op op, const Datatype& type);
@@ -33,22 +33,23 @@ class Reduction {
     /// Why the library must deal with it, and report what is wrong with it: a literal; nullptr if it need not.
     [[nodiscard]] const char* objection() const { return objection_; }
     [[nodiscard]] bool commutative() const { return commutative_; }
-    /// The operator is MPI's own.
+    /// True if the operator is MPI's own.
     [[nodiscard]] bool predefined() const { return predefined_; }
-    /// Which of them, as kernels name it; means nothing for others.
+    /// The kernels' name of a predefined operator; undefined for others.
     [[nodiscard]] kernels::Operation operation() const { return operation_; }
-    /// The result has the same bits whoever applies the operator, Rondo or the library, in whatever order. Not a sum of
-    /// floating-point numbers, nor a minimum or maximum: there may be NaN, and zeros of both signs.
+    /// True if the result has the same bits whoever applies the operator, Rondo or the library, in whatever order.
+    /// False for a sum of floating-point numbers, and for a minimum or maximum: there may be NaN, and zeros of both
+    /// signs.
     [[nodiscard]] bool keeps_bits() const { return keeps_bits_; }
 
-    /// Rondo's own code does it, on elements that lie one behind the other.
+    /// True if a kernel of Rondo's does it, on elements that lie one behind the other.
     [[nodiscard]] bool is_kernel() const { return kernel_ != nullptr; }
     void run_kernel(const void* left, const void* right, void* into, Count count) const {
         kernel_(left, right, into, static_cast<std::size_t>(count));
     }
 
-    /// into = left (+) right for `count` elements; `into` may be `left` or `right`. `copy(from, into, count)` copies
-    /// elements and returns an MPI error code. Returns one.
+    /// Computes into = left (+) right for `count` elements; `into` may be `left` or `right`. `copy(from, into, count)`
+    /// copies elements. Both return an MPI error code.
     template <class CopyElements>
     int apply(const void* left, const void* right, void* into, Count count, CopyElements&& copy) const;
 
@@ -57,21 +58,21 @@ class Reduction {
     int reduce_local(const void* left, void* right_and_into, Count count) const;
 
     MPI_Op op_{};
-    const void* subject_ = nullptr;  // the combiner, where there is one; else the datatype
+    const void* subject_ = nullptr;  // the combiner if there is one; else the datatype
     kernels::Kernel kernel_ = nullptr;
     const char* objection_ = nullptr;
     kernels::Operation operation_{};
     bool commutative_ = false, predefined_ = false, keeps_bits_ = false, has_combiner_ = false;
 };
 
-/// Fills the table of predefined operators. Once, after `connect`.
+/// Fills the table of predefined operators. Called once, after `connect`.
 void learn_operators();
 
 /// Asks the library what its own reductions of integers, truth values and bytes give at the extremes, and remembers
-/// where that is what Rondo's kernels give: no other operator keeps bits. Once, in MPI_Init, after the tables are
+/// where Rondo's kernels give the same: no other operator keeps bits. Called once, in MPI_Init, after the tables are
 /// filled. Libraries may saturate where kernels wrap around, or compare without signs. Returns a hash of the answers.
 std::uint64_t compare_reductions();
-/// The hashes of ranks differ, because their processors do: no operator keeps bits.
+/// Notes that no operator keeps bits, because the hashes of ranks differ, as their processors do.
 void distrust_reductions();
 
 template <class CopyElements>

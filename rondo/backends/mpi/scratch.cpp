@@ -7,7 +7,7 @@
 namespace rondo::mpi {
 namespace {
 
-/// In front of each piece.
+/// The header in front of each piece.
 struct alignas(64) Head {
     std::size_t bytes;
 };
@@ -30,23 +30,23 @@ void release(char* piece) {
 constexpr int most_pieces = 8;
 std::atomic<char*> kept[most_pieces];
 
-/// What stays with its user.
+/// The longest piece that stays with its user.
 constexpr std::size_t short_piece = 1024;
 
-/// Larger pieces are kept, too: whoever reduces 256 MiB once does so again. But one, and not for ever.
+/// One larger piece is kept, too, for a while: a program that reduces 256 MiB once does so again.
 constexpr std::size_t large = std::size_t{64} << 20;
 constexpr int most_idle_calls = 64;
 std::atomic<char*> kept_large{nullptr};
 std::atomic<int> idle_calls{0};
 
-/// Calls that could do without the large piece wear it out.
+/// Counts calls that could do without the large piece; after too many it is given back to the system.
 void count_idle_call() {
     if (kept_large.load(std::memory_order_relaxed) == nullptr) return;
     if (idle_calls.fetch_add(1, std::memory_order_relaxed) < most_idle_calls) return;
     release(kept_large.exchange(nullptr, std::memory_order_acquire));
 }
 
-/// The piece at this place, if it is long enough; a shorter one makes room.
+/// Takes the piece at this place, if it is long enough; a shorter one makes room.
 char* take_from(std::atomic<char*>& place, std::size_t bytes) {
     if (place.load(std::memory_order_relaxed) == nullptr) return nullptr;
     char* const piece = place.exchange(nullptr, std::memory_order_acquire);
@@ -55,7 +55,7 @@ char* take_from(std::atomic<char*>& place, std::size_t bytes) {
     return nullptr;
 }
 
-/// False if the place is taken.
+/// Puts a piece at this place. False if the place is taken.
 bool put_into(std::atomic<char*>& place, char* piece) {
     char* nothing = nullptr;
     return place.compare_exchange_strong(nothing, piece, std::memory_order_release, std::memory_order_relaxed);

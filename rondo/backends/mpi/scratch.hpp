@@ -5,9 +5,9 @@
 
 namespace rondo::mpi {
 
-/// Memory for one call. It comes from a few pieces that the process keeps, and goes back there: the second call finds
-/// it without the system, its pages included. Safe with any number of threads, also those of a user-level scheduler:
-/// whoever holds a piece is its only holder. A short piece stays with who has used it.
+/// Memory for one call. It comes from a few pieces that the process keeps, and goes back there: the second call gets it
+/// without the system, its pages included. Safe with any number of threads, also those of a user-level scheduler: a
+/// piece has one holder at a time. A short piece stays with its user.
 class Scratch {
   public:
     Scratch() = default;
@@ -17,18 +17,18 @@ class Scratch {
         if (idle_bytes_ > 0) give_piece_back();
     }
 
-    /// What was held before must have been given back. Throws std::bad_alloc.
+    /// Takes memory. Earlier memory must have been given back. Throws std::bad_alloc.
     void take(std::size_t bytes) {
         if (bytes > idle_bytes_) take_piece(bytes);
     }
-    /// At least as many as were asked for.
+    /// The memory: at least as many bytes as were asked for.
     [[nodiscard]] char* bytes() const { return piece_; }
 
-    /// At the end, when no message uses the memory any more.
+    /// Gives the memory back at the end, when no message uses it any more.
     void give_back() {
         if (piece_ != nullptr && idle_bytes_ == 0) keep_or_give_back();
     }
-    /// After a failure, when messages may still use it: never used again.
+    /// Gives the memory up after a failure, when messages may still use it: it is never used again.
     void abandon() {
         piece_ = nullptr;
         idle_bytes_ = 0;
@@ -40,7 +40,7 @@ class Scratch {
     void give_piece_back();
 
     char* piece_ = nullptr;
-    std::size_t idle_bytes_ = 0;  // of a short piece that stays: it serves calls that need no more
+    std::size_t idle_bytes_ = 0;  // bytes of a short piece that stays: it serves calls that need no more
 };
 
 }  // namespace rondo::mpi

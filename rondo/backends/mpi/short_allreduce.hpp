@@ -9,13 +9,14 @@
 
 namespace rondo::mpi {
 
-/// Bytes that Rondo has the library reduce in one call. With Intel MPI 2021.18, a broadcast of 80 KB to five ranks of a
-/// node delivers wrong data after an MPI_Allreduce of 56 bytes on the same communicator, and right data after one of 32
-/// (docs/explanation/interposition.md). A program that does not run into this by itself must not do so with Rondo.
+/// The most bytes that Rondo has the library reduce in one call. With Intel MPI 2021.18, a broadcast of 80 KB to five
+/// ranks of a node delivers wrong data after an MPI_Allreduce of 56 bytes on the same communicator, and right data
+/// after one of 32 (docs/explanation/interposition.md). A program that does not run into this by itself must not do so
+/// with Rondo.
 inline constexpr std::size_t short_allreduce = 32;
 
-/// MPI_Allreduce in place, by as many calls as that takes. Returns an MPI error code; all calls are made, whatever one
-/// of them returns.
+/// Carries out MPI_Allreduce in place, by as many calls as that takes. Returns an MPI error code; all calls are made,
+/// whatever one of them returns.
 template <class Value>
 int reduce_in_short_pieces(std::span<Value> values, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
     constexpr std::size_t most = short_allreduce / sizeof(Value);

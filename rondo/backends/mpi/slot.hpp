@@ -8,12 +8,12 @@
 
 namespace rondo::mpi {
 
-/// Room for what another part of Rondo keeps here. It is there before it is needed, because a rank that had no memory
-/// for it would go another way than the others.
+/// Room for data of another part of Rondo. It is there before it is needed, because a rank that had no memory for it
+/// would go another way than the others.
 template <std::size_t bytes>
 class Slot {
   public:
-    /// Returns what is kept, which is always of one type. The first call makes it.
+    /// Returns the data that are kept, which are always of one type. The first call makes them.
     template <class Kept>
     Kept& get() {
         static_assert(sizeof(Kept) <= bytes && alignof(Kept) <= alignof(std::max_align_t));

@@ -14,21 +14,21 @@ enum class Staging : std::uint8_t { before, after, both };
 
 /// A buffer of a plan. `Data` says where the data are:
 /// - place(): the user's memory, if the plan can work on it; else nullptr
-/// - bytes(): of a copy
+/// - bytes(): the length of a copy
 /// - enter(at, comm), leave(at, comm): move the data to and from the buffer, which may be `place()`. Both return an MPI
-///   error code.
+/// error code.
 template <class Data>
 class Staged {
   public:
     Staged(const Data& data, Staging when) : data_(data), when_(when) {}
 
-    /// Throws std::bad_alloc.
+    /// Makes the buffer ready for the plan. Returns an MPI error code; throws std::bad_alloc.
     int enter(MPI_Comm comm) {
         if (data_.place() == nullptr && data_.bytes() > 0) copy_.take(static_cast<std::size_t>(data_.bytes()));
         return when_ != Staging::after ? data_.enter(address(), comm) : MPI_SUCCESS;
     }
     [[nodiscard]] char* address() const { return data_.place() != nullptr ? data_.place() : copy_.bytes(); }
-    /// When no message uses the buffer any more.
+    /// Called when no message uses the buffer any more. Returns an MPI error code.
     int leave(MPI_Comm comm) {
         const int error = when_ != Staging::before ? data_.leave(address(), comm) : MPI_SUCCESS;
         copy_.give_back();
@@ -41,7 +41,7 @@ class Staged {
     Scratch copy_;
 };
 
-/// A buffer that needs nothing of that, as a Staged one.
+/// A buffer that needs no copy, with the interface of Staged.
 struct Unstaged {
     void* buffer = nullptr;
 

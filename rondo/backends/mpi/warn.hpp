@@ -5,7 +5,7 @@
 
 namespace rondo::mpi {
 
-/// One line on standard error.
+/// Prints one line on standard error.
 inline void warn(const char* text) { std::fprintf(stderr, "rondo: %s\n", text); }
 
 }  // namespace rondo::mpi

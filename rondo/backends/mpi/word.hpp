@@ -9,7 +9,7 @@ namespace rondo::mpi {
 /// A pointer, or an integer in the lower bits.
 using Word = std::uintptr_t;
 
-/// A handle without the bits that mean nothing.
+/// A handle without unused upper bits.
 #ifdef RONDO_ABI_MPICH
 using HandleWord = std::uint32_t;  // handles are ints
 #else

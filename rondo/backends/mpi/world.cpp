@@ -22,7 +22,7 @@ constexpr int most_tags = 1 << 15;
 constexpr int guaranteed_tag = 32767;
 constexpr int most_attempts = 1000;
 
-/// While it lives, errors on a communicator come back as codes. Only while nobody else can use the communicator.
+/// Has errors on a communicator returned as codes while it lives. Nobody else may be able to use the communicator then.
 class ErrorsReturned {
   public:
     explicit ErrorsReturned(MPI_Comm comm) : comm_(comm) {
@@ -41,7 +41,7 @@ class ErrorsReturned {
     MPI_Errhandler before_{};
 };
 
-/// The least value over all ranks, for each. False if the library could not tell.
+/// Replaces each value by the least over all ranks. False if the library could not tell.
 template <std::size_t size>
 bool all_minimum(MPI_Comm comm, long long (&values)[size]) {
     return reduce_in_short_pieces(std::span<long long>(values), MPI_LONG_LONG, MPI_MIN, comm) == MPI_SUCCESS;
@@ -54,7 +54,7 @@ int largest_tag() {
     return found != 0 ? std::max(*largest, guaranteed_tag) : guaranteed_tag;
 }
 
-/// Equal on all ranks of a node. Nodes may have one name, but mostly do not.
+/// A hash that is equal on all ranks of a node. Several nodes may have one name, but mostly do not.
 long long hash_of_host() {
     char host[256] = "";
     ::gethostname(host, sizeof host - 1);
@@ -84,8 +84,8 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing 
     messages_ = library().comm_null;
     const ErrorsReturned errors_returned(all);
 #ifdef RONDO_ABI_OPENMPI
-    // Errors of MPI_Reduce_local end up there. MPICH, too, asks MPI_COMM_SELF first, but only once somebody has set its
-    // handler, which cannot be unset: until then it asks MPI_COMM_WORLD.
+    // Errors of MPI_Reduce_local are reported there. MPICH, too, asks MPI_COMM_SELF first, but only once somebody has
+    // set its handler, which cannot be unset: until then it asks MPI_COMM_WORLD.
     const ErrorsReturned errors_of_self(library().comm_self);
 #endif
     library().Comm_rank(all, &rank_);
@@ -102,22 +102,22 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing 
     if (sharing == MemorySharing::automatic && !may_share_by_itself) sharing = MemorySharing::off;
     if (ask_for_nodes || sharing != MemorySharing::off) find_nodes(sharing);
     if (!ask_for_nodes && sharing == MemorySharing::automatic) {
-        // Nobody wanted to know: what a program may choose shall not hang on where it happens to run.
+        // No instruction asks for nodes: a program's choices shall not depend on where it happens to run.
         node_of_.clear();
         spread_ = {};
     }
 }
 
-/// Nothing if the ranks could not be asked.
+/// The votes of all ranks; nothing if they could not be asked.
 std::optional<World::Votes> World::vote(std::uint64_t instructions, MemorySharing sharing) {
     const auto hash = static_cast<long long>(instructions >> 1);
-    // One more for each context: of meetings.
+    // Each context has one more tag, for meetings.
     const int tags = std::min<int>(
         most_tags, static_cast<int>(std::bit_floor((static_cast<unsigned>(largest_tag()) + 1U) / contexts - 1)));
     int threads = MPI_THREAD_MULTIPLE;
     library().Query_thread(&threads);
     const long long host = hash_of_host();
-    // One on which it failed must not part from the others. SimGrid aborts who asks.
+    // A process whose spawn check failed must not part from the others. SimGrid aborts on the question.
     const bool may_share =
         sharing == MemorySharing::automatic && !shared_memory::addresses_are_limited() && !was_spawned();
     const auto reductions = static_cast<long long>(compare_reductions() >> 1);
@@ -131,10 +131,10 @@ std::optional<World::Votes> World::vote(std::uint64_t instructions, MemorySharin
     return Votes{votes[0] == -votes[1], votes[4] == -votes[5], votes[6] != 0};
 }
 
-/// For Rondo's messages. False, on all ranks, if the library makes none.
+/// Makes the communicator for Rondo's messages. False, on all ranks, if the library makes none.
 bool World::make_communicator() {
     const MPI_Comm all = library().comm_world;
-    // Not by MPI_Comm_dup: tools may have set attributes already, whose callbacks are theirs.
+    // MPI_Comm_dup would call back tools that have set attributes already.
     MPI_Comm made = library().comm_null;
     if (library().Comm_create(all, group_, &made) != MPI_SUCCESS) made = library().comm_null;
     long long success[1] = {made != library().comm_null ? 1 : 0};
@@ -145,7 +145,7 @@ bool World::make_communicator() {
     library().Comm_set_errhandler(made, library().errors_return);
     messages_ = made;
     std::fill(std::begin(free_), std::end(free_), ~std::uint64_t{0});
-    free_[0] &= ~std::uint64_t{1};  // the first one is that of MPI_COMM_WORLD
+    free_[0] &= ~std::uint64_t{1};  // the first context is that of MPI_COMM_WORLD
     owners_[0] = 1;
     return true;
 }
@@ -174,7 +174,8 @@ bool World::share_text(std::string& text) {
     return library().Bcast(text.data(), length, MPI_CHAR, root, messages_) == MPI_SUCCESS;
 }
 
-/// Collective over the messages' communicator. What fails on one rank leaves it without nodes: an answer all the same.
+/// Finds the node of each rank. Collective over the messages' communicator. A rank on which something fails has no
+/// node, which it tells the others all the same.
 void World::find_nodes(MemorySharing sharing) {
     MPI_Comm node;
     Rank first = rank_;
@@ -211,7 +212,7 @@ void World::impose_nodes(const std::vector<Rank>& node_of) {
 
 void World::take_nodes(std::vector<Rank> node_of) {
     node_of_ = std::move(node_of);
-    shares_memory_ = false;  // not known of nodes that are imposed
+    shares_memory_ = false;  // unknown for imposed nodes
     ranks_on_.assign(node_of_.size(), 0);
     most_on_node_ = 0;
     for (const Rank node : node_of_) {
@@ -263,7 +264,7 @@ Spread World::spread(std::span<const Rank> ranks) const {
 Spread World::possible_spread(Rank ranks) const {
     if (node_of_.empty()) return {};
     Spread possible = ranks == size_ ? spread_ : Spread::possible(ranks, spread_.nodes.most, most_on_node_);
-    possible.in_rank_order = false;  // in whatever order they are
+    possible.in_rank_order = false;  // the ranks may be in any order
     return possible;
 }
 
@@ -279,13 +280,13 @@ World::Offer World::offer(int part) {
 }
 
 Context World::meet(MPI_Comm comm) {
-    // Nothing has to be found out: no rank waits for another.
+    // The context of MPI_COMM_WORLD is fixed: no rank waits for another.
     if (comm == library().comm_world) return messages_ != library().comm_null ? context(0) : Context();
     static const MPI_Datatype word_type = MPI_UINT64_T;
     static const MPI_Op all_bits = MPI_BAND;
     int part = 0;
-    // Ranks see the same answer, so they try again alike. Somebody's other thread may have been in the way; the first
-    // thread to offer does so everywhere in the end.
+    // Ranks see the same answer, so they try again alike. Another thread of some rank may have been in the way; the
+    // first thread to offer does so everywhere in the end.
     for (int attempt = 0; attempt < most_attempts && part < parts; ++attempt) {
         Offer common = offer(part);
         const bool is_mine = common.is_made != 0;
@@ -325,8 +326,8 @@ void World::give_back(Context context) {
     if (--owners_[static_cast<std::size_t>(number)] == 0) free_[number / 64] |= std::uint64_t{1} << (number % 64);
 }
 
-/// Freeing the communicator is as collective as the end of MPI is: all do it. MPICH calls it an error where a call that
-/// has failed on this rank has left messages, and then leaves it at that.
+/// Ends the world. Freeing the communicator is as collective as MPI_Finalize: all do it. MPICH calls it an error where
+/// a call that has failed on this rank has left messages, and then leaves it at that.
 void World::end() {
     const ErrorsReturned errors_of_world(library().comm_world), errors_of_self(library().comm_self);
     if (messages_ != MPI_Comm{} && messages_ != library().comm_null) library().Comm_free(&messages_);

@@ -31,12 +31,12 @@ class Context {
 
     [[nodiscard]] bool exists() const { return tags_ > 0; }
     [[nodiscard]] int number() const { return number_; }
-    /// Of the call with this number. Calls that follow one another have different tags.
+    /// The tag of the call with this number. Calls that follow one another have different tags.
     [[nodiscard]] int tag(std::uint32_t call) const {
         return number_ * tags_ + static_cast<int>(call & (static_cast<std::uint32_t>(tags_) - 1));
     }
-    /// Of what ranks say to each other before a call. From one rank to another it arrives in the order in which it was
-    /// said, and as much is said as is heard: a single tag will do.
+    /// The tag of the barrier messages before a call. Those from one rank to another arrive in the order in which they
+    /// were sent, and as many are sent as are received: a single tag will do.
     [[nodiscard]] int meeting_tag() const { return meeting_tag_; }
 
   private:
@@ -51,64 +51,67 @@ class World {
     World(const World&) = delete;
     World& operator=(const World&) = delete;
 
-    /// Once, in MPI_Init, on all ranks: it communicates. `instructions`: a hash of what decides on this rank, the other
-    /// arguments included.
+    /// Agrees with all ranks in MPI_Init. Called once; communicates. `instructions`: a hash of what decides on this
+    /// rank, the other arguments included.
     void agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing sharing);
 
-    /// Once, behind `agree`, on all ranks: the node of each rank, whatever the library says. Empty: as that says.
-    /// Memory is shared by those who can, all the same.
+    /// Sets the node of each rank, whatever the library says; empty: nodes stay as that says. Called once, after
+    /// `agree`, on all ranks. Ranks that can share memory do so all the same.
     void impose_nodes(const std::vector<Rank>& node_of);
 
-    /// In MPI_Init, on all ranks that have agreed: the text that rank 0 has becomes that of all. False if that failed
-    /// on this rank, unless the text is empty on all.
+    /// Sets the text to that of rank 0, in MPI_Init, on all ranks that have agreed. False if that failed on this rank,
+    /// unless the text is empty on all.
     bool share_text(std::string& text);
-    /// The same: true if it is true on all ranks.
+    /// True if it is true on all ranks. Called in MPI_Init, on all ranks that have agreed.
     [[nodiscard]] bool all_say(bool true_here);
 
-    /// False if MPI was initialised by a way that Rondo does not see; then nothing else is known.
+    /// True if the ranks have agreed. False if MPI was initialised in a way that Rondo does not see; then nothing else
+    /// is known.
     [[nodiscard]] bool agreed() const { return agreed_; }
     [[nodiscard]] bool ranks_disagree() const { return ranks_disagree_; }
-    /// On every rank one thread at a time calls MPI.
+    /// True if on every rank one thread at a time calls MPI.
     [[nodiscard]] bool is_serial() const { return is_serial_; }
-    /// The guard keeps those trials there that all communicators share.
+    /// Room for the guard's trials that all communicators share.
     [[nodiscard]] Slot<26624>& slot() { return slot_; }
-    /// For Rondo's messages, by the ranks of MPI_COMM_WORLD; MPI_COMM_NULL if there is none.
+    /// The communicator of Rondo's messages, with the ranks of MPI_COMM_WORLD; MPI_COMM_NULL if there is none.
     [[nodiscard]] MPI_Comm messages() const { return messages_; }
     [[nodiscard]] MPI_Group group() const { return group_; }
     [[nodiscard]] Rank size() const { return size_; }
     [[nodiscard]] Rank rank() const { return rank_; }
-    /// Of all ranks, as far as it is known.
+    /// How all ranks are spread over the nodes, as far as is known.
     [[nodiscard]] const Spread& whole_spread() const { return spread_; }
-    /// 0, 1, and so on: of MPI_COMM_WORLD.
+    /// The ranks of MPI_COMM_WORLD: 0, 1, and so on.
     [[nodiscard]] std::span<const Rank> ranks() const { return ranks_; }
-    /// The same on all ranks.
+    /// True if the node of each rank is known; equal on all ranks.
     [[nodiscard]] bool knows_nodes() const { return !node_of_.empty(); }
-    /// Where these ranks of the world are; nothing if nobody knows, which is so on all ranks or on none.
+    /// Where these ranks of the world are; nothing if the nodes are unknown, which they are on all ranks or on none.
     [[nodiscard]] std::optional<Placement> placement(std::span<const Rank> ranks) const;
-    /// The same in short. Takes no memory: a rank that had none would know less than the others.
+    /// How these ranks are spread over the nodes. Needs no memory: a rank that had none would know less than the
+    /// others.
     [[nodiscard]] Spread spread(std::span<const Rank> ranks) const;
-    /// Of any ranks of the world, as far as their number says it.
+    /// How that many ranks can be spread over the nodes, whichever they are.
     [[nodiscard]] Spread possible_spread(Rank ranks) const;
 
     /// The ranks that are reached through shared memory; nullptr if there are none.
     [[nodiscard]] Node* node() const { return node_.get(); }
-    /// Every rank reaches so all others of its node. The same on all ranks.
+    /// True if every rank reaches all others of its node through shared memory. Equal on all ranks.
     [[nodiscard]] bool shares_memory() const { return shares_memory_; }
-    /// Why not, on one of the ranks for which that is so where somebody asked for it; else empty.
+    /// Why memory is not shared though somebody asked for it, on one of the ranks concerned; empty elsewhere.
     [[nodiscard]] const std::string& complaint() const { return complaint_; }
 
     /// A context that no communicator with a rank in common has; none if all are taken. Collective over `comm`, where
     /// ranks wait for each other unless it is MPI_COMM_WORLD.
     Context meet(MPI_Comm comm);
-    /// Who has messages under way there has it, too. Nobody else gets it before all have given it back.
+    /// Adds an owner to a context, which has messages under way there. Nobody else gets it before all have given it
+    /// back.
     void share(Context context);
     void give_back(Context context);
 
-    /// In MPI_Finalize: gives back what the library has made for it. Nothing else is asked for from now on.
+    /// Frees in MPI_Finalize what the library has made for the world. Nothing else is asked for from then on.
     void end();
 
   private:
-    /// What a rank offers in one call of the library: contexts, a bit each, which are free here; none while another
+    /// What a rank offers in one call of the library: contexts that are free here, a bit each; none while another
     /// thread takes one, so that two cannot take the same.
     struct Offer {
         static constexpr int words = 3;
@@ -135,25 +138,25 @@ class World {
     MPI_Group group_{};
     Rank rank_ = 0, size_ = 1;
     std::vector<Rank> ranks_;
-    std::vector<Rank> node_of_;  // of each rank, by numbers below `size_`; empty if nobody knows
-    Spread spread_;              // of all of them
+    std::vector<Rank> node_of_;  // node of each rank, by numbers below `size_`; empty if unknown
+    Spread spread_;              // how all ranks are spread over the nodes
     Rank most_on_node_ = 0;
     mutable std::mutex counting_;
-    mutable std::vector<Rank> ranks_on_;  // of each node, of those that are being counted; else 0
+    mutable std::vector<Rank> ranks_on_;  // ranks on each node, of those that are being counted; else 0
     std::unique_ptr<Node> node_;
     bool shares_memory_ = false;
     std::string complaint_;
-    int tags_ = 0;      // of a context
-    std::mutex mutex_;  // of what follows
+    int tags_ = 0;      // tags of a context
+    std::mutex mutex_;  // guards the members below
     std::uint64_t free_[words] = {};
-    std::array<std::uint16_t, contexts> owners_{};  // of each context, on this rank
+    std::array<std::uint16_t, contexts> owners_{};  // owners of each context, on this rank
     bool offering_ = false;
 };
 
-/// Of this process. Never destroyed.
+/// The world of this process, which is never destroyed.
 World& world();
 
-/// Did MPI_Comm_spawn start this process? Who has started it computes on the same processors.
+/// True if MPI_Comm_spawn started this process. The processes that spawned it compute on the same processors.
 bool was_spawned();
 
 }  // namespace rondo::mpi
