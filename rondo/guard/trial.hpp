@@ -40,8 +40,7 @@ class Trial {
     static constexpr int most_skipped = 3;  ///< calls that some rank cannot carry out twice
     /// How many calls of each are compared, in one step after the other, until that is enough.
     static constexpr std::array<int, 6> rounds = {2, 3, 4, Comparison::few, 8, most_calls / 2};
-    static constexpr int last_rounds =
-        8;  ///< calls of each for which ranks wait for each other once more after batches
+    static constexpr int last_rounds = 8;  ///< calls of each that ranks wait for again after batches
     /// Calls of both contenders are short if they take less, in nanoseconds.
     static constexpr float short_call = 1e5F;
     /// Revalidation may cost one part in so many of the calls before it.

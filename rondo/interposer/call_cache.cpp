@@ -61,8 +61,7 @@ CachedCall* find_victim(const void* function, const CachedCall& in_place, const 
     const CachedCall& kept = cached_calls[victim_place(function, call)];
     // Communicators share places. A key made for another rank may leave out other arguments.
     const bool is_kept = kept.function == function && kept.rank == in_place.rank;
-    return is_kept ? const_cast<CachedCall*>(&kept)
-                   : nullptr;  // one of this thread's own: entries of the shared table have no function
+    return is_kept ? const_cast<CachedCall*>(&kept) : nullptr;  // this thread's own: shared entries have no function
 }
 
 void evict(const void* function, const CachedCall& in_place, const CacheKey& call) {

@@ -93,8 +93,8 @@ inline std::size_t place_of(Word comm) { return (comm ^ comm >> 8) % places; }
 /// How many calls of this thread Rondo has carried out straight from the cache.
 extern RONDO_THREAD_LOCAL constinit std::uint64_t served_again;
 
-/// This thread's table: the victims, then the places of each function. Until the first call that needs a table of its
-/// own, a shared one to which nobody writes, and in which no call is found. Thread-local memory itself would be taken
+/// This thread's table: the victims, then the places of each function. Until a call needs a table of the thread's own,
+/// it is a shared one to which nobody writes, and in which no call is found. Thread-local memory itself would be taken
 /// from the stacks of all threads, also of those that never call MPI.
 inline constexpr std::size_t victims = 32;
 extern RONDO_THREAD_LOCAL constinit const CachedCall* cached_calls;

@@ -29,7 +29,7 @@ std::string variable_of(std::string_view collective);
 /// where it is faster.
 enum class Guard : std::uint8_t {
     off,
-    exact,  ///< those of calls whose results have the same bits whoever carries them out
+    exact,  ///< choices for calls whose results have the same bits whoever carries them out
     free,   ///< all choices
 };
 

@@ -23,7 +23,7 @@ struct Served {
     Rank root;
     std::uint32_t decision;  ///< the number of the decision
     bool in_place;
-    const void *input, *output;  ///< the last buffers, which no runtime of a GPU has been loaded since
+    const void *input, *output;  ///< the last buffers; no runtime of a GPU has been loaded since
 
     /// Remembers that these buffers are in host memory, so that nobody needs to look for runtimes of GPUs again. Long
     /// ones are not remembered: they may have been given back to the system.

@@ -8,7 +8,7 @@ namespace {
 
 using kernels::Element;
 
-/// What a predefined datatype is made of; with its size that gives the kernel's element.
+/// What a predefined datatype is made of; this and its size give the kernel's element.
 enum class Kind {
     signed_integer,
     unsigned_integer,

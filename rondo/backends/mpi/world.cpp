@@ -117,7 +117,7 @@ std::optional<World::Votes> World::vote(std::uint64_t instructions, MemorySharin
     int threads = MPI_THREAD_MULTIPLE;
     library().Query_thread(&threads);
     const long long host = hash_of_host();
-    // A process whose spawn check failed must not part from the others. SimGrid aborts on the question.
+    // All ranks vote, as the question who spawned them may fail on one. SimGrid aborts on it.
     const bool may_share =
         sharing == MemorySharing::automatic && !shared_memory::addresses_are_limited() && !was_spawned();
     const auto reductions = static_cast<long long>(compare_reductions() >> 1);
