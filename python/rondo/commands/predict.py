@@ -20,13 +20,14 @@ from rondo.errors import Error
 from rondo.launching import options
 from rondo.machine import machine
 from rondo.selection import call_words, explanation, predicting
+from rondo.shells import completion
 
 LIBRARY = "mpich"
 NO_MACHINE = "a 100 Gbit/s network (`rondo calibrate` measures one, --machine names a file)"
 
 
 @click.command()
-@click.argument("wanted", metavar="COLLECTIVE[/ALGORITHM]")
+@click.argument("wanted", metavar="COLLECTIVE[/ALGORITHM]", shell_complete=completion.collectives)
 @click.option("--count", metavar="ELEMENTS", help="Of the call, as in 64Ki; of a part where ranks have parts.")
 @click.option(
     "--type",
@@ -34,6 +35,7 @@ NO_MACHINE = "a 100 Gbit/s network (`rondo calibrate` measures one, --machine na
     default="double",
     show_default=True,
     metavar="TYPE|BYTES",
+    shell_complete=completion.one_of(plans.TYPES),
     help=f"Of an element: {', '.join(plans.TYPES)}; or its size.",
 )
 @click.option("-n", "--processes", type=int, help="Ranks of the communicator. Default: those of --nodes.")
@@ -55,6 +57,7 @@ NO_MACHINE = "a 100 Gbit/s network (`rondo calibrate` measures one, --machine na
     default=LIBRARY,
     show_default=True,
     metavar="mpich|openmpi|impi|VERSION",
+    shell_complete=completion.one_of(("mpich", "openmpi", "impi")),
     help="MPI library: up to which length its messages wait for no receiver.",
 )
 @options.machine_file("Of the machine in question. As of `rondo run` if nothing is said.")
