@@ -220,6 +220,25 @@ TEST(PrefixErrors, there_is_none_before_mpi_init_and_behind_mpi_finalize) {
     });
 }
 
+int outcome_at_the_end = MPI_SUCCESS;
+
+TEST(PrefixErrors, there_is_none_once_mpi_finalize_has_begun) {
+    run(1, [] {
+        const auto erase = [](MPI_Comm, int, void*, void*) {
+            int in = 1, out = 0;
+            outcome_at_the_end = rondo_prefix(&in, &out, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+            return MPI_SUCCESS;
+        };
+        int key = MPI_KEYVAL_INVALID, in = 1, out = 0;
+        mpi::library().Comm_create_keyval(nullptr, erase, &key, nullptr);
+        mpi::library().Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+        mpi::library().Comm_free_keyval(&key);
+        EXPECT_EQ(rondo_prefix(&in, &out, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD), MPI_SUCCESS);
+        made_up::finalize();
+        EXPECT_EQ(outcome_at_the_end, MPI_ERR_OTHER) << "in a callback of the program";
+    });
+}
+
 TEST(PrefixErrors, ranks_with_different_instructions_use_none_of_them) {
     run(4, [] {
         if (made_up::rank() == 2) ::setenv("RONDO_PREFIX", "one_doubling", 1);
