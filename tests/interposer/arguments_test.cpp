@@ -8,12 +8,14 @@
 namespace rondo::interposer {
 namespace {
 
-const Variables forced = {{"RONDO_ALLGATHER", "ring"},  {"RONDO_ALLREDUCE", "recursive_doubling"},
-                          {"RONDO_ALLTOALL", "linear"}, {"RONDO_ALLTOALLV", "linear"},
-                          {"RONDO_BCAST", "binomial"},  {"RONDO_EXSCAN", "two_op_doubling"},
-                          {"RONDO_GATHER", "linear"},   {"RONDO_GATHERV", "linear"},
-                          {"RONDO_REDUCE", "binomial"}, {"RONDO_REDUCE_SCATTER", "pairwise"},
-                          {"RONDO_SCATTER", "linear"},  {"RONDO_SCATTERV", "linear"}};
+Variables forced() {
+    return {{"RONDO_ALLGATHER", "ring"},  {"RONDO_ALLREDUCE", "recursive_doubling"},
+            {"RONDO_ALLTOALL", "linear"}, {"RONDO_ALLTOALLV", "linear"},
+            {"RONDO_BCAST", "binomial"},  {"RONDO_EXSCAN", "two_op_doubling"},
+            {"RONDO_GATHER", "linear"},   {"RONDO_GATHERV", "linear"},
+            {"RONDO_REDUCE", "binomial"}, {"RONDO_REDUCE_SCATTER", "pairwise"},
+            {"RONDO_SCATTER", "linear"},  {"RONDO_SCATTERV", "linear"}};
+}
 
 /// What a call is about.
 struct Given {
@@ -31,7 +33,7 @@ struct Function {
     int (*call)(const Given& given);
 };
 
-const Function functions[] = {
+constexpr Function functions[] = {
     {"allgather", "Allgather",
      [](const Given& g) { return MPI_Allgather(g.in, g.count, g.type, g.out, g.count, g.type, MPI_COMM_WORLD); }},
     {"allreduce", "Allreduce",
@@ -124,7 +126,7 @@ std::string text_of(const Wrong& wrong) {
 TEST(Arguments, of_one_rank_are_for_its_library_to_judge_and_it_waits_for_nobody) {
     for (const Wrong& wrong : wrongs) {
         SCOPED_TRACE(text_of(wrong));
-        run(2, forced, [&] {
+        run(2, forced(), [&] {
             made_up::return_errors(MPI_COMM_WORLD);
             const Function& function = function_of(wrong.collective);
             std::array<int, 8> in{}, out{};
@@ -141,7 +143,7 @@ TEST(Arguments, of_one_rank_are_for_its_library_to_judge_and_it_waits_for_nobody
 TEST(Arguments, that_a_library_does_not_judge_are_carried_out_in_place) {
     for (const char* const collective : {"allreduce", "alltoall", "allgather"}) {
         SCOPED_TRACE(collective);
-        run(2, forced, [&] {
+        run(2, forced(), [&] {
             made_up::behaviour().checks_arguments = false;
             std::array<int, 4> both{1, 2, 3, 4};
             EXPECT_EQ(function_of(collective).call({both.data(), both.data()}), MPI_SUCCESS);
@@ -154,7 +156,7 @@ TEST(Arguments, that_a_library_does_not_judge_are_carried_out_in_place) {
 TEST(Arguments, a_datatype_that_is_not_committed_is_the_librarys) {
     for (const char* const collective : {"bcast", "gather", "allgather", "alltoall"}) {
         SCOPED_TRACE(collective);
-        run(2, forced, [&] {
+        run(2, forced(), [&] {
             made_up::return_errors(MPI_COMM_WORLD);
             const Function& function = function_of(collective);
             std::array<int, 32> in{}, out{};
@@ -171,7 +173,7 @@ TEST(Arguments, a_datatype_that_is_not_committed_is_the_librarys) {
 }
 
 TEST(Arguments, of_all_ranks_are_judged_before_anything_is_decided) {
-    run(2, forced, [] {
+    run(2, forced(), [] {
         made_up::fail("Allreduce", MPI_ERR_ARG, 2);
         std::array<int, 8> in{}, out{};
         MPI_Allreduce(in.data(), out.data(), 2, MPI_DATATYPE_NULL, MPI_SUM, MPI_COMM_WORLD);

@@ -7,7 +7,7 @@
 namespace rondo::interposer {
 namespace {
 
-const Variables forced = {{"RONDO_ALLREDUCE", "recursive_doubling"}, {"RONDO_BCAST", "binomial"}};
+Variables forced() { return {{"RONDO_ALLREDUCE", "recursive_doubling"}, {"RONDO_BCAST", "binomial"}}; }
 
 TEST(Decisions, a_call_of_which_nobody_said_anything_is_the_librarys) {
     run(2, {}, [] {
@@ -18,7 +18,7 @@ TEST(Decisions, a_call_of_which_nobody_said_anything_is_the_librarys) {
 }
 
 TEST(Decisions, what_is_named_for_a_collective_carries_out_its_calls) {
-    run(4, forced, [] {
+    run(4, forced(), [] {
         const int native = made_up::calls("Allreduce");
         EXPECT_EQ(allreduce(MPI_COMM_WORLD), 10);
         EXPECT_EQ(allreduce(MPI_COMM_WORLD, 100, MPI_MAX), 4);
@@ -155,11 +155,11 @@ TEST(Decisions, a_choice_that_cannot_be_is_refused_with_a_reason) {
 // What all ranks share.
 
 TEST(Decisions, one_process_has_nobody_to_talk_to) {
-    run(1, forced, [] {
+    run(1, forced(), [] {
         EXPECT_EQ(allreduce(MPI_COMM_WORLD), 1);
         EXPECT_EQ(reason("allreduce"), "one process");
     });
-    run(2, forced, [] {
+    run(2, forced(), [] {
         allreduce(MPI_COMM_SELF);
         EXPECT_EQ(reason("allreduce"), "one process");
     });
@@ -194,7 +194,7 @@ TEST(Decisions, a_library_that_makes_no_communicator_for_one_rank_makes_none_for
 }
 
 TEST(Decisions, processes_of_several_programs_may_not_have_rondo) {
-    run(2, forced, [] {
+    run(2, forced(), [] {
         const MPI_Comm comm = made_up::duplicate(MPI_COMM_WORLD);
         made_up::fail("Group_translate_ranks", MPI_ERR_GROUP);
         EXPECT_EQ(allreduce(comm), 3);
@@ -204,7 +204,7 @@ TEST(Decisions, processes_of_several_programs_may_not_have_rondo) {
 }
 
 TEST(Decisions, an_inter_communicator_is_the_librarys) {
-    run(4, forced, [] {
+    run(4, forced(), [] {
         const MPI_Comm inter = made_up::make_inter(MPI_COMM_WORLD);
         allreduce(inter);
         EXPECT_EQ(reason("allreduce"), "inter-communicator");
@@ -237,7 +237,7 @@ TEST(Decisions, after_mpi_finalize_has_begun_calls_are_the_librarys) {
 // What the call is about.
 
 TEST(Decisions, calls_about_nothing_are_the_librarys) {
-    run(2, forced, [] {
+    run(2, forced(), [] {
         int number = 0;
         EXPECT_EQ(MPI_Allreduce(&number, &number + 1, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD), MPI_SUCCESS);
         EXPECT_EQ(reason("allreduce"), "empty");
@@ -274,7 +274,7 @@ TEST(Decisions, elements_in_the_gaps_of_others_are_the_librarys) {
 }
 
 TEST(Decisions, a_communicator_that_keeps_no_attributes_has_no_state) {
-    run(2, forced, [] {
+    run(2, forced(), [] {
         const MPI_Comm comm = made_up::duplicate(MPI_COMM_WORLD);
         made_up::fail("Comm_get_attr", MPI_ERR_OTHER);
         EXPECT_EQ(allreduce(comm), 3);

@@ -9,10 +9,10 @@
 namespace rondo::interposer {
 namespace {
 
-const Variables forced = {{"RONDO_ALLREDUCE", "recursive_doubling"}, {"RONDO_BCAST", "binomial"}};
+Variables forced() { return {{"RONDO_ALLREDUCE", "recursive_doubling"}, {"RONDO_BCAST", "binomial"}}; }
 
 TEST(Errors, of_messages_are_told_to_the_handler_of_the_users_communicator) {
-    run(2, forced, [] {
+    run(2, forced(), [] {
         MPI_Comm comm = made_up::duplicate(MPI_COMM_WORLD);
         int told = 0;
         made_up::handle_errors(comm, [&](int code) { told = code; });
@@ -29,7 +29,7 @@ TEST(Errors, of_messages_are_told_to_the_handler_of_the_users_communicator) {
 }
 
 TEST(Errors, of_one_call_are_none_of_the_next) {
-    run(2, forced, [] {
+    run(2, forced(), [] {
         const MPI_Comm comm = made_up::duplicate(MPI_COMM_WORLD);
         made_up::return_errors(comm);
         std::array<int, 4> numbers{};
@@ -44,7 +44,7 @@ TEST(Errors, of_one_call_are_none_of_the_next) {
 }
 
 TEST(Errors, a_handler_may_free_the_communicator_that_it_is_told_of) {
-    run(2, forced, [] {
+    run(2, forced(), [] {
         MPI_Comm comm = made_up::duplicate(MPI_COMM_WORLD);
         made_up::handle_errors(comm, [&](int /*code*/) { made_up::free(comm); });
         for (int call = 0; call < 2; ++call) allreduce(comm);
@@ -57,7 +57,7 @@ TEST(Errors, a_handler_may_free_the_communicator_that_it_is_told_of) {
 }
 
 TEST(Errors, without_memory_for_its_plan_a_rank_fails_alone) {
-    run(2, forced, [] {
+    run(2, forced(), [] {
         made_up::return_errors(MPI_COMM_WORLD);
         allreduce(MPI_COMM_WORLD);
         std::array<int, 2> numbers{7, 7};
@@ -86,7 +86,7 @@ TEST(Errors, of_the_librarys_own_function_come_back) {
 }
 
 TEST(Errors, a_communicator_without_a_context_leaves_its_calls_to_the_library) {
-    run(2, forced, [] {
+    run(2, forced(), [] {
         const MPI_Comm comm = made_up::duplicate(MPI_COMM_WORLD);
         made_up::fail("Allreduce", MPI_ERR_OTHER);
         EXPECT_EQ(allreduce(comm), 3);

@@ -123,7 +123,7 @@ TEST(Reports, of_calls_that_go_the_shortest_way_are_complete) {
 
 TEST(Tallies, count_calls_in_classes_of_size) {
     mpi::Tally tally({"bcast", "binomial", "", 7});
-    for (const std::uint64_t bytes : {0, 64, 65, 1024, 5'000'000}) tally.count(bytes, 10);
+    for (const std::uint64_t bytes : {0U, 64U, 65U, 1024U, 5'000'000U}) tally.count(bytes, 10);
     const auto& classes = tally.classes();
     EXPECT_EQ(classes[0].calls, 2);
     EXPECT_EQ(classes[0].bytes, 64);

@@ -7,10 +7,12 @@
 namespace rondo::interposer {
 namespace {
 
-const Variables forced = {{"RONDO_ALLREDUCE", "recursive_doubling"},
-                          {"RONDO_BCAST", "binomial"},
-                          {"RONDO_BARRIER", "dissemination"},
-                          {"RONDO_EXSCAN", "two_op_doubling"}};
+Variables forced() {
+    return {{"RONDO_ALLREDUCE", "recursive_doubling"},
+            {"RONDO_BCAST", "binomial"},
+            {"RONDO_BARRIER", "dissemination"},
+            {"RONDO_EXSCAN", "two_op_doubling"}};
+}
 
 /// A call of MPI_Allreduce in all its arguments.
 struct Reduction {
@@ -32,7 +34,7 @@ struct Reduction {
 };
 
 TEST(ServeAgain, the_second_call_like_one_before_needs_no_second_look) {
-    run(2, forced, [] {
+    run(2, forced(), [] {
         EXPECT_FALSE(is_repeated(Reduction()));
         EXPECT_TRUE(is_repeated(Reduction()));
         EXPECT_TRUE(is_repeated(Reduction())) << "other buffers";
@@ -43,7 +45,7 @@ TEST(ServeAgain, the_second_call_like_one_before_needs_no_second_look) {
 }
 
 TEST(ServeAgain, each_argument_makes_another_call_of_it) {
-    run(2, forced, [] {
+    run(2, forced(), [] {
         const MPI_Comm other = made_up::duplicate(MPI_COMM_WORLD);
         const Reduction usual;
         for (const Reduction& different :
@@ -60,7 +62,7 @@ TEST(ServeAgain, each_argument_makes_another_call_of_it) {
 }
 
 TEST(ServeAgain, the_root_is_one_of_its_arguments) {
-    run(3, forced, [] {
+    run(3, forced(), [] {
         const auto bcast = [](int root) {
             int number = made_up::rank() == root ? 7 + root : 0;
             EXPECT_EQ(MPI_Bcast(&number, 1, MPI_INT, root, MPI_COMM_WORLD), MPI_SUCCESS);
@@ -74,7 +76,7 @@ TEST(ServeAgain, the_root_is_one_of_its_arguments) {
 }
 
 TEST(ServeAgain, calls_of_several_lengths_in_turn_find_theirs) {
-    run(2, forced, [] {
+    run(2, forced(), [] {
         for (int count = 1; count <= 6; ++count) Reduction{.count = count}();
         int repeated = 0;
         for (int count = 1; count <= 6; ++count) repeated += is_repeated(Reduction{.count = count}) ? 1 : 0;
@@ -83,7 +85,7 @@ TEST(ServeAgain, calls_of_several_lengths_in_turn_find_theirs) {
 }
 
 TEST(ServeAgain, a_null_or_aliased_buffer_gets_a_second_look) {
-    run(2, forced, [] {
+    run(2, forced(), [] {
         Reduction()();
         std::array<int, 1> both{1};
         for (const void* const input : {static_cast<const void*>(nullptr), static_cast<const void*>(both.data())}) {
@@ -98,7 +100,7 @@ TEST(ServeAgain, a_null_or_aliased_buffer_gets_a_second_look) {
 }
 
 TEST(ServeAgain, a_choice_of_the_program_makes_it_forget) {
-    run(2, forced, [] {
+    run(2, forced(), [] {
         Reduction()();
         ASSERT_TRUE(is_repeated(Reduction()));
         ASSERT_EQ(rondo_choose("bcast", "linear_pipeline", nullptr, 0), 0);
@@ -108,7 +110,7 @@ TEST(ServeAgain, a_choice_of_the_program_makes_it_forget) {
 }
 
 TEST(ServeAgain, a_communicator_that_is_freed_makes_it_forget) {
-    run(2, forced, [] {
+    run(2, forced(), [] {
         const MPI_Comm comm = made_up::duplicate(MPI_COMM_WORLD);
         allreduce(comm);
         Reduction()();
@@ -119,7 +121,7 @@ TEST(ServeAgain, a_communicator_that_is_freed_makes_it_forget) {
 }
 
 TEST(ServeAgain, a_communicator_with_the_handle_of_a_freed_one_is_another) {
-    run(4, forced, [] {
+    run(4, forced(), [] {
         const MPI_Comm all = made_up::duplicate(MPI_COMM_WORLD);
         for (int call = 0; call < 3; ++call) EXPECT_EQ(allreduce(all), 10);
         made_up::free(all);
@@ -145,7 +147,7 @@ TEST(ServeAgain, calls_forwarded_on_a_freed_communicator_are_decided_anew) {
 }
 
 TEST(ServeAgain, a_datatype_with_the_handle_of_a_freed_one_is_another) {
-    run(2, forced, [] {
+    run(2, forced(), [] {
         std::array<int, 6> numbers{};
         MPI_Datatype pair = made_up::contiguous(2, MPI_INT);
         for (int call = 0; call < 3; ++call) {
@@ -165,7 +167,7 @@ TEST(ServeAgain, a_datatype_with_the_handle_of_a_freed_one_is_another) {
 }
 
 TEST(ServeAgain, an_operator_of_the_program_always_gets_a_second_look) {
-    run(2, forced, [] {
+    run(2, forced(), [] {
         const auto add = [](const void* in, void* inout, int count) {
             for (int i = 0; i < count; ++i) static_cast<int*>(inout)[i] += static_cast<const int*>(in)[i];
         };

@@ -94,6 +94,7 @@ TEST(Recorder, calls_that_differ_have_lines_of_their_own) {
         calls[6].root = 1;
         calls[7].comm = static_cast<HandleWord>(MPI_COMM_SELF);
         std::vector<const Line*> lines;
+        lines.reserve(calls.size());
         for (const Call& call : calls) lines.push_back(count(call));
         for (std::size_t each = 0; each < calls.size(); ++each) {
             EXPECT_EQ(count(calls[each]), lines[each]) << each;

@@ -142,6 +142,7 @@ MPI_Count bytes_of(MPI_Count count, MPI_Datatype type);
 int reduce(const void* in, void* inout, int count, MPI_Datatype type, MPI_Op op);
 
 /// The library's own functions, by their names without MPI_.
+// NOLINTBEGIN(readability-identifier-naming): MPI's names
 namespace functions {
 #define RONDO_MADE_UP(name) std::remove_pointer_t<decltype(&PMPI_##name)> name;
 RONDO_MPI_FUNCTIONS(RONDO_MADE_UP)
@@ -150,5 +151,6 @@ RONDO_STARTING_FUNCTIONS(RONDO_MADE_UP)
 RONDO_SERVED_FUNCTIONS(RONDO_MADE_UP)
 #undef RONDO_MADE_UP
 }  // namespace functions
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace rondo::mpi::made_up

@@ -142,15 +142,15 @@ std::vector<std::byte> packed(const void* data, MPI_Count count, MPI_Datatype ty
     return bytes;
 }
 
-void unpack(const void* from, std::size_t length, void* data, MPI_Count count, MPI_Datatype type) {
+void unpack(const void* bytes, std::size_t length, void* data, MPI_Count count, MPI_Datatype type) {
     const Type& known = *known_type(type);
-    const auto* bytes = static_cast<const std::byte*>(from);
+    const auto* from = static_cast<const std::byte*>(bytes);
     for (MPI_Count each = 0; each < count; ++each) {
         auto* const element = static_cast<std::byte*>(data) + each * known.extent;
         for (const auto& [offset, piece] : known.pieces) {
             const std::size_t some = std::min(length, static_cast<std::size_t>(piece));
-            if (some > 0) std::memcpy(element + offset, bytes, some);
-            bytes += some;
+            if (some > 0) std::memcpy(element + offset, from, some);
+            from += some;
             length -= some;
         }
     }

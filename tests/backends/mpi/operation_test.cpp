@@ -89,9 +89,10 @@ TEST(Operations, make_progress_without_waiting) {
 TEST(Operations, elements_with_gaps_are_copied_by_the_library) {
     play(2, [] {
         const auto add = [](const void* in, void* inout, int count) {
-            for (int i = 0; i < count; ++i) {
-                static_cast<int*>(inout)[3 * i] += static_cast<const int*>(in)[3 * i];
-                static_cast<int*>(inout)[3 * i + 2] += static_cast<const int*>(in)[3 * i + 2];
+            const auto* left = static_cast<const int*>(in);
+            for (auto* right = static_cast<int*>(inout); count-- > 0; left += 3, right += 3) {
+                right[0] += left[0];
+                right[2] += left[2];
             }
         };
         Datatype derived;
