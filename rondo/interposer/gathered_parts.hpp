@@ -64,7 +64,8 @@ class GatheredParts : public SeenParts {
     /// True if MPICH reports that the input is the own part of the output: it compares sizes and ignores gaps.
     [[nodiscard]] bool is_reported_alias() const {
         const UserCall& call = seen().call;
-        const char* const place = placed_.buffer + placed_.displacement(seen().communicator.rank()) * seen().type.size;
+        const Rank rank = seen().communicator.rank();
+        const char* const place = mpi::beyond(placed_.buffer, placed_.displacement(rank) * seen().type.size);
         return seen().type.predefined && own_part_.count > 0 && call.input == place &&
                call.input_type == call.datatype && call.input_count == own_part_.count && reported::aliases();
     }

@@ -28,7 +28,7 @@ ExchangedParts::ExchangedParts(const PlacedParts& parts, Rank still)
             found = true;
             bytes_ += bytes_of(rank);
         }
-        first_ += lowest * parts.type.extent;
+        first_ = beyond(first_, lowest * parts.type.extent);
     }
     if (on_device(first_)) direct_ = false;
 }
@@ -66,7 +66,7 @@ int ExchangedParts::for_each_piece(Move&& move) const {
         for (Count done = 0, count = count_of(rank); done < count;) {
             const Count piece = std::min(most, count - done);
             // Beyond MPI_BOTTOM, data are recognised only by a buffer that starts there.
-            char* const start = static_cast<char*>(part.buffer) + done * parts_.type.extent;
+            char* const start = beyond(part.buffer, done * parts_.type.extent);
             const UserData data{start, piece, parts_.type};
             if (const int error = move(data, packed); error != MPI_SUCCESS) return error;
             packed += data.bytes();

@@ -30,7 +30,7 @@ class ExchangedParts {
         Count next = 0;
         for (Rank rank = 0; rank < parts_.counts.size(); ++rank) {
             const Count bytes = bytes_of(rank);
-            const char* const user = parts_.buffer + parts_.displacement(rank) * parts_.type.extent;
+            const char* const user = beyond(parts_.buffer, parts_.displacement(rank) * parts_.type.extent);
             visitor(bytes == 0 ? 0 : direct_ ? user - first_ : next, bytes);
             next += bytes;
         }

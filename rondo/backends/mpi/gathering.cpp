@@ -16,7 +16,7 @@ Gathering::Gathering(const UserData& input, bool in_place, const PlacedParts& pa
             if (each == rank) start_of_input_ = start * parts.type.size;
             const Count count = parts.counts[each];
             if (count == 0) continue;
-            char* const first = parts.buffer + (parts.displacement(each) - start) * parts.type.extent;
+            char* const first = beyond(parts.buffer, (parts.displacement(each) - start) * parts.type.extent);
             if (!found) first_ = first;
             else if (first != first_) direct_ = false;
             found = true;

@@ -3,10 +3,17 @@
 // possible these bytes are the user's own.
 #pragma once
 
+#include <cstdint>
+
 #include "rondo/backends/mpi/division.hpp"
 #include "rondo/backends/mpi/packing.hpp"
 
 namespace rondo::mpi {
+
+/// So many bytes beyond an address that a user gives. That may be MPI_BOTTOM, or none at all, which is judged later.
+inline char* beyond(const void* address, Count bytes) {
+    return reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(address) + static_cast<std::uintptr_t>(bytes));
+}
 
 /// The user's parts of a gathered vector, in memory.
 struct PlacedParts {
@@ -19,7 +26,7 @@ struct PlacedParts {
         return displacements.is_argument() ? displacements[rank] : counts[rank] * rank;
     }
     [[nodiscard]] UserData operator[](Rank rank) const {
-        return {buffer + displacement(rank) * type.extent, counts[rank], type};
+        return {beyond(buffer, displacement(rank) * type.extent), counts[rank], type};
     }
     /// True if data stand at addresses of their own (MPI_BOTTOM), beyond a null buffer.
     [[nodiscard]] bool has_data_at_null() const {

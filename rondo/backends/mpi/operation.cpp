@@ -285,7 +285,8 @@ void Operation::consume(std::uint32_t index, const std::byte* data, std::size_t 
 int Operation::copy(const void* from, void* into, Count count) const {
     const Datatype& type = *type_;
     if (type.contiguous) {
-        std::memcpy(into, from, static_cast<std::size_t>(count * type.extent));
+        const auto bytes = static_cast<std::size_t>(count * type.extent);
+        if (bytes > 0) std::memcpy(into, from, bytes);  // a barrier has no buffers
         return MPI_SUCCESS;
     }
     // Only the library knows where the gaps are; it packs and unpacks in a message to this rank.

@@ -26,7 +26,7 @@ constexpr int patience = 10;      // seconds
 constexpr unsigned longest = 30;  // also for a rank that does something else than to wait
 
 /// At the begin of the shared memory; messages stand behind it.
-struct Post {
+struct alignas(64) Post {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     std::size_t used = sizeof(Post);

@@ -210,7 +210,7 @@ TEST(Scratches, a_short_piece_stays_with_who_has_used_it) {
     EXPECT_NE(other.bytes(), piece);
     one.take(50);
     EXPECT_EQ(one.bytes(), piece);
-    longer.give_back();
+    for (Scratch* const each : {&longer, &one, &other}) each->give_back();
 }
 
 TEST(Scratches, memory_that_messages_may_still_use_is_nobodys) {
