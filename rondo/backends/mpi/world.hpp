@@ -114,12 +114,11 @@ class World {
     /// What a rank offers in one call of the library: contexts that are free here, a bit each; none while another
     /// thread takes one, so that two cannot take the same.
     struct Offer {
-        static constexpr int words = 3;
+        static constexpr int words = 8;
         std::uint64_t free[words] = {};
         std::uint64_t is_made = 0;
     };
-    static_assert(sizeof(Offer) <= short_allreduce);
-    static constexpr int parts = 3, words = parts * Offer::words, contexts = words * 64;
+    static constexpr int parts = 1, words = parts * Offer::words, contexts = words * 64;
 
     [[nodiscard]] Context context(int number) const { return {number, tags_, contexts * tags_ + number}; }
     struct Votes;
