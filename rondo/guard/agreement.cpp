@@ -11,13 +11,14 @@
 #include <mutex>
 
 #include "rondo/backends/mpi/clock.hpp"
-#include "rondo/backends/mpi/short_allreduce.hpp"
 
 namespace rondo::guard {
 namespace {
 
 constexpr std::uint64_t timeout = 1'000'000'000;  // nanoseconds
 constexpr int polls_at_once = 64;
+/// In one call of the library: more spoils broadcasts of Intel MPI, as world.cpp says.
+constexpr std::size_t most_bytes_exchanged = 32;
 /// Timeouts of this process after which nobody waits any more. They are counted on all its communicators together:
 /// these may be many, and do not know of each other.
 constexpr int most_timeouts = 3;
@@ -230,7 +231,14 @@ Attendance timed_barrier(const mpi::Communicator& communicator, MPI_Comm comm, b
 bool exchange_times(MPI_Comm comm, std::span<float> times) {
     static const MPI_Datatype type = MPI_FLOAT;
     static const MPI_Op slowest = MPI_MAX;
-    return mpi::reduce_in_short_pieces(times, type, slowest, comm) == MPI_SUCCESS;
+    constexpr std::size_t most = most_bytes_exchanged / sizeof(float);
+    bool is_done = true;
+    for (std::size_t done = 0; done < times.size(); done += most) {
+        const auto piece = times.subspan(done, std::min(most, times.size() - done));
+        const auto count = static_cast<int>(piece.size());
+        is_done &= mpi::library().Allreduce(MPI_IN_PLACE, piece.data(), count, type, slowest, comm) == MPI_SUCCESS;
+    }
+    return is_done;
 }
 
 void end_timed_barriers() {

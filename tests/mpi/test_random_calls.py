@@ -64,7 +64,7 @@ def test_every_algorithm_serves_repeated_calls_that_nobody_looks_at_again(
     assert counted["again"] > counted["calls"] / 10
 
 
-# Five ranks of one node: there Intel MPI's own MPI_Bcast goes wrong behind a longer MPI_Allreduce than Rondo makes.
+# Five ranks of one node: there Intel MPI's own MPI_Bcast goes wrong before an MPI_Allreduce of 40 bytes to 4 KiB.
 @pytest.mark.parametrize("mpi", LIBRARIES, indirect=True)
 def test_the_library_s_own_broadcasts_are_right_between_those_of_rondo(mpi: MpiLibrary, tmp_path: Path) -> None:
     rules = tmp_path / "bcast.rules"
@@ -73,3 +73,10 @@ def test_the_library_s_own_broadcasts_are_right_between_those_of_rondo(mpi: MpiL
     command = [mpi.compile("random_calls.c"), "2", "40", "bcast"]
     run = mpi.run_under_rondo(command, 5, environment=known, timeout=150).check()
     assert run.stdout.startswith("failures 0\n"), run.stdout
+
+
+@pytest.mark.parametrize("mpi", LIBRARIES, indirect=True)
+def test_ranks_that_meet_spoil_no_broadcast_of_the_library(mpi: MpiLibrary) -> None:
+    run = mpi.run_under_rondo([mpi.compile("bcast_before_meeting.c")], 5, exscan="doubling_123").check()
+    assert run.stdout == "wrong 0\n"
+    assert run.report.calls("exscan")["doubling_123"] > 0

@@ -11,7 +11,6 @@
 #include <thread>
 
 #include "rondo/backends/mpi/reduction.hpp"
-#include "rondo/backends/mpi/short_allreduce.hpp"
 #include "rondo/backends/shared_memory/region.hpp"
 #include "rondo/core/fingerprint.hpp"
 
@@ -44,7 +43,17 @@ class ErrorsReturned {
 /// Replaces each value by the least over all ranks. False if the library could not tell.
 template <std::size_t size>
 bool all_minimum(MPI_Comm comm, long long (&values)[size]) {
-    return reduce_in_short_pieces(std::span<long long>(values), MPI_LONG_LONG, MPI_MIN, comm) == MPI_SUCCESS;
+    return library().Allreduce(MPI_IN_PLACE, values, size, MPI_LONG_LONG, MPI_MIN, comm) == MPI_SUCCESS;
+}
+
+/// Intel MPI 2021 spoils what slower ranks have still to take from an MPI_Bcast of 80 KB, where ranks that are ahead
+/// are in an MPI_Allreduce of 40 bytes to 4 KiB on the same communicator. In shorter ones it makes memory for each
+/// communicator, of which there is enough for some hundreds. Longer ones do no harm.
+bool is_intel_mpi() {
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    library().Get_library_version(version, &length);
+    return std::string_view(version).starts_with("Intel(R) MPI");
 }
 
 int largest_tag() {
@@ -90,6 +99,7 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing 
 #endif
     library().Comm_rank(all, &rank_);
     library().Comm_size(all, &size_);
+    needs_padding_ = is_intel_mpi();
     if (size_ == 1 || library().Comm_group(all, &group_) != MPI_SUCCESS) return;
     ranks_.resize(static_cast<std::size_t>(size_));
     std::iota(ranks_.begin(), ranks_.end(), 0);
@@ -268,13 +278,12 @@ Spread World::possible_spread(Rank ranks) const {
     return possible;
 }
 
-World::Offer World::offer(int part) {
+World::Offer World::offer() {
     const std::lock_guard lock(mutex_);
     Offer offer;
     if (offering_) return offer;
     offering_ = true;
-    std::ranges::copy(std::span(free_).subspan(static_cast<std::size_t>(part) * Offer::words, Offer::words),
-                      std::begin(offer.free));
+    std::ranges::copy(free_, std::begin(offer.free));
     offer.is_made = 1;
     return offer;
 }
@@ -284,29 +293,28 @@ Context World::meet(MPI_Comm comm) {
     if (comm == library().comm_world) return messages_ != library().comm_null ? context(0) : Context();
     static const MPI_Datatype word_type = MPI_UINT64_T;
     static const MPI_Op all_bits = MPI_BAND;
-    int part = 0;
+    const int length = needs_padding_ ? sizeof(Offer) / sizeof(std::uint64_t) : words + 1;
     // Ranks see the same answer, so they try again alike. Another thread of some rank may have been in the way; the
     // first thread to offer does so everywhere in the end.
-    for (int attempt = 0; attempt < most_attempts && part < parts; ++attempt) {
-        Offer common = offer(part);
+    for (int attempt = 0; attempt < most_attempts; ++attempt) {
+        Offer common = offer();
         const bool is_mine = common.is_made != 0;
-        const int error = library().Allreduce(MPI_IN_PLACE, &common, Offer::words + 1, word_type, all_bits, comm);
-        const Context taken = settle(part, common, is_mine, error == MPI_SUCCESS);
-        if (taken.exists() || error != MPI_SUCCESS) return taken;
-        if (common.is_made != 0) ++part;
-        else std::this_thread::yield();
+        const int error = library().Allreduce(MPI_IN_PLACE, &common, length, word_type, all_bits, comm);
+        const Context taken = settle(common, is_mine, error == MPI_SUCCESS);
+        if (taken.exists() || error != MPI_SUCCESS || common.is_made != 0) return taken;
+        std::this_thread::yield();
     }
     return {};
 }
 
 /// Takes the first of the contexts that all ranks offer.
-Context World::settle(int part, const Offer& common, bool is_mine, bool success) {
+Context World::settle(const Offer& common, bool is_mine, bool success) {
     const std::lock_guard lock(mutex_);
     if (is_mine) offering_ = false;
     if (!success || common.is_made == 0) return {};
     const auto* word = std::ranges::find_if(common.free, [](std::uint64_t bits) { return bits != 0; });
     if (word == std::end(common.free)) return {};
-    const auto index = part * Offer::words + static_cast<int>(word - std::begin(common.free));
+    const auto index = static_cast<int>(word - std::begin(common.free));
     const int bit = std::countr_zero(*word);
     free_[index] &= ~(std::uint64_t{1} << bit);
     const Context taken = context(index * 64 + bit);

@@ -16,7 +16,6 @@
 
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/backends/mpi/node.hpp"
-#include "rondo/backends/mpi/short_allreduce.hpp"
 #include "rondo/backends/mpi/slot.hpp"
 #include "rondo/core/block.hpp"
 #include "rondo/core/placement.hpp"
@@ -111,14 +110,14 @@ class World {
     void end();
 
   private:
-    /// What a rank offers in one call of the library: contexts that are free here, a bit each; none while another
+    static constexpr int words = 8, contexts = words * 64;
+    /// What a rank offers to the others: the contexts that are free here, a bit each; none while another
     /// thread takes one, so that two cannot take the same.
     struct Offer {
-        static constexpr int words = 8;
-        std::uint64_t free[words] = {};
         std::uint64_t is_made = 0;
+        std::uint64_t free[words] = {};
+        std::uint64_t padding[1024 - words - 1] = {};
     };
-    static constexpr int parts = 1, words = parts * Offer::words, contexts = words * 64;
 
     [[nodiscard]] Context context(int number) const { return {number, tags_, contexts * tags_ + number}; }
     struct Votes;
@@ -126,8 +125,8 @@ class World {
     bool make_communicator();
     void find_nodes(MemorySharing sharing);
     void take_nodes(std::vector<Rank> node_of);
-    Offer offer(int part);
-    Context settle(int part, const Offer& common, bool is_mine, bool success);
+    Offer offer();
+    Context settle(const Offer& common, bool is_mine, bool success);
 
     Slot<26624> slot_;
     bool agreed_ = false;
@@ -145,8 +144,9 @@ class World {
     std::unique_ptr<Node> node_;
     bool shares_memory_ = false;
     std::string complaint_;
-    int tags_ = 0;      // tags of a context
-    std::mutex mutex_;  // guards the members below
+    bool needs_padding_ = false;  // offers are made at their full length
+    int tags_ = 0;                // tags of a context
+    std::mutex mutex_;            // guards the members below
     std::uint64_t free_[words] = {};
     std::array<std::uint16_t, contexts> owners_{};  // owners of each context, on this rank
     bool offering_ = false;

@@ -24,7 +24,7 @@ struct Event {
     [[nodiscard]] double time() const { return std::bit_cast<double>(time_bits); }
 };
 
-/// Of equal times, the event scheduled first comes first.
+/// Events in the order of their times; of two at the same time, the one that was scheduled first.
 class EventQueue {
   public:
     void clear() {

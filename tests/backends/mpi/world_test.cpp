@@ -232,17 +232,6 @@ TEST(Contexts, when_all_are_taken_there_is_none) {
     });
 }
 
-// See short_allreduce.hpp.
-TEST(Contexts, the_library_reduces_few_bytes_at_a_time) {
-    play(2, [] {
-        world().agree(42, true, MemorySharing::off);
-        const MPI_Comm comm = made_up::duplicate(MPI_COMM_WORLD);
-        while (world().meet(comm).exists()) {
-        }
-        EXPECT_EQ(made_up::longest_allreduce(), 72) << "once on each communicator";
-    });
-}
-
 TEST(Contexts, a_meeting_that_fails_takes_none) {
     play(2, [] {
         world().agree(42, false, MemorySharing::off);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What ranks tell each other about calls that are compared.
+#include "rondo/guard/agreement.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+#include "tests/backends/mpi/made_up_library.hpp"
+
+namespace rondo::guard {
+namespace {
+
+TEST(Agreement, times_are_those_of_the_slowest_rank_and_travel_in_short_pieces) {
+    mpi::made_up::play(3, [] {
+        int rank = 0;
+        mpi::library().Comm_rank(MPI_COMM_WORLD, &rank);
+        Trial::Times times;
+        for (std::size_t call = 0; call < times.size(); ++call) {
+            times[call] = call % 3 == static_cast<std::size_t>(rank) ? 100.0F + static_cast<float>(call) : 1.0F;
+        }
+        ASSERT_TRUE(exchange_times(MPI_COMM_WORLD, times));
+        for (std::size_t call = 0; call < times.size(); ++call) {
+            EXPECT_EQ(times[call], 100.0F + static_cast<float>(call));
+        }
+        EXPECT_EQ(mpi::made_up::longest_allreduce(), 32) << "more makes broadcasts of Intel MPI go wrong";
+    });
+}
+
+TEST(Agreement, fails_if_any_of_its_calls_fails) {
+    mpi::made_up::play(2, [] {
+        mpi::made_up::return_errors(MPI_COMM_WORLD);
+        Trial::Times times{};
+        mpi::made_up::fail("Allreduce", MPI_ERR_OTHER, 1, 1);
+        EXPECT_FALSE(exchange_times(MPI_COMM_WORLD, times));
+        EXPECT_TRUE(exchange_times(MPI_COMM_WORLD, times));
+    });
+}
+
+}  // namespace
+}  // namespace rondo::guard
