@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from rondo.commands import main
+from rondo.commands import predict as predict_command
 from rondo.machine import machine
 
 from rondo import _core
@@ -122,3 +124,12 @@ def test_what_makes_no_sense_is_refused_in_a_line(predict, words, said):
     result = predict(*words, fails=True)
     message = result.output + (str(result.exception) if result.exception is not None else "")
     assert said in message
+
+
+EXAMPLES = re.findall(r"^ +rondo predict (.+)$", predict_command.command.help or "", re.MULTILINE)
+
+
+@pytest.mark.parametrize("example", [each for each in EXAMPLES if "--machine" not in each])
+def test_the_examples_of_the_help_work(predict, tmp_path, monkeypatch, example):
+    monkeypatch.chdir(tmp_path)
+    assert predict(*example.split(), "--messages", 1000).stdout

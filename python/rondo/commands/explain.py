@@ -29,23 +29,7 @@ LIBRARY = "mpich"
 
 @click.command()
 @click.argument("collective", shell_complete=completion.collectives)
-@click.option("--count", metavar="ELEMENTS", help="Of the call, as in 64Ki; of a part where ranks have parts.")
-@click.option(
-    "--type",
-    "type_name",
-    default="double",
-    show_default=True,
-    metavar="TYPE|BYTES",
-    help=f"Of an element: {', '.join(plans.TYPES)}; or its size.",
-    shell_complete=completion.one_of(plans.TYPES),
-)
-@click.option("-n", "--processes", type=int, help="Ranks of the communicator. Default: those of --nodes.")
-@click.option("--ppn", type=click.IntRange(1), help="Ranks on each node; the last one may have fewer. Default: 1.")
-@click.option(
-    "--nodes",
-    metavar="NODESxRANKS|RANKS,RANKS,...",
-    help="Where the ranks are, instead of --ppn: 4x16 is four nodes of sixteen, 4,4,3 three that differ.",
-)
+@options.call
 @click.option(
     "--op",
     "operator",

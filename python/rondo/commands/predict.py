@@ -28,23 +28,7 @@ NO_MACHINE = "a 100 Gbit/s network (`rondo calibrate` measures one, --machine na
 
 @click.command()
 @click.argument("wanted", metavar="COLLECTIVE[/ALGORITHM]", shell_complete=completion.collectives)
-@click.option("--count", metavar="ELEMENTS", help="Of the call, as in 64Ki; of a part where ranks have parts.")
-@click.option(
-    "--type",
-    "type_name",
-    default="double",
-    show_default=True,
-    metavar="TYPE|BYTES",
-    shell_complete=completion.one_of(plans.TYPES),
-    help=f"Of an element: {', '.join(plans.TYPES)}; or its size.",
-)
-@click.option("-n", "--processes", type=int, help="Ranks of the communicator. Default: those of --nodes.")
-@click.option("--ppn", type=click.IntRange(1), help="Ranks on each node; the last one may have fewer. Default: 1.")
-@click.option(
-    "--nodes",
-    metavar="NODESxRANKS|RANKS,RANKS,...",
-    help="Where the ranks are, instead of --ppn: 1024x64 is 1024 nodes of 64, 4,4,3 three that differ.",
-)
+@options.call
 @click.option("--root", type=int, default=0, show_default=True, help="Of collectives that have one.")
 @click.option(
     "--over",

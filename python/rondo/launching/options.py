@@ -9,6 +9,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from rondo import _core
+from rondo.bench import plans
 from rondo.launching import abi
 from rondo.machine import machine, placement
 from rondo.selection import learned, rules_file
@@ -32,6 +34,48 @@ def rules(text: str) -> Decorator:
         help=text,
         shell_complete=completion.file_or("none"),
     )
+
+
+class Quantity(click.ParamType):
+    """A whole number, which may have a prefix behind it, as in 64Ki or 1M."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number; a usage error says what is wrong."""
+        try:
+            return value if isinstance(value, int) else int(_core.quantity(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def call(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--count, --type, -n, --ppn, --nodes: count, type_name, processes, ppn, nodes. call_words says what they mean."""
+    for option in (
+        click.option(
+            "--nodes",
+            metavar="NODESxRANKS|RANKS,RANKS,...",
+            help="Where the ranks are, instead of --ppn: 4x16 is four nodes of sixteen, 4,4,3 three that differ.",
+        ),
+        click.option(
+            "--ppn", type=click.IntRange(1), help="Ranks on each node; the last one may have fewer. Default: 1."
+        ),
+        click.option(
+            "-n", "--processes", type=Quantity(), help="Ranks of the communicator. Default: those of --nodes."
+        ),
+        click.option(
+            "--type",
+            "type_name",
+            default="double",
+            show_default=True,
+            metavar="TYPE|BYTES",
+            help=f"Of an element: {', '.join(plans.TYPES)}; or its size.",
+            shell_complete=completion.one_of(plans.TYPES),
+        ),
+        click.option("--count", metavar="ELEMENTS", help="Of the call, as in 64Ki; of a part where ranks have parts."),
+    ):
+        command = option(command)
+    return command
 
 
 def machine_file(text: str) -> Decorator:
