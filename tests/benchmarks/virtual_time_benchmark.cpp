@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How many messages a second virtual time runs on one core, of real schedules, and what their plans take: millions of
 // messages a second of the processor's time, and nanoseconds for each message.
-//
-// Published: LogGOPSim runs "more than one million events per second" on one core [hoefler2010loggopsim], where a
-// message is a send and a receive, on eight million processes.
-//
-// [hoefler2010loggopsim] T. Hoefler, T. Schneider, A. Lumsdaine, LogGOPSim: simulating large-scale applications in the
-// LogGOPS model, LSAP 2010.
 #include <cstdio>
 #include <cstring>
 #include <ctime>

@@ -6,7 +6,6 @@ Several profiles of one program, as before and after a change, stand side by sid
 
 from __future__ import annotations
 
-import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,9 +13,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from rondo.profiling import advice, bounds, charts, summary, terminal
-from rondo.profiling.prediction import PREDICTED, VISIBLE, Estimate, Outlook, Prediction
-from rondo.profiling.profile import Communicator, Profile
+from rondo.profiling import advice, bounds, charts, page_tables, summary, terminal
+from rondo.profiling.prediction import VISIBLE, Outlook
+from rondo.profiling.profile import Profile
 from rondo.reports import document, style
 from rondo.selection import rules_file
 
@@ -79,7 +78,7 @@ def _of_one(source: Source, number: int, marks: Mapping[str, Any]) -> list[str]:
         _section(
             number, "glance", "The run at a glance",
             _wide(charts.glance([("", found)]), f"glance{number}", "Where the time of the mean rank goes"),
-            _glance_table(found),
+            page_tables.glance(found),
         ),
     ]  # fmt: skip
     if profile.lines:
@@ -88,11 +87,11 @@ def _of_one(source: Source, number: int, marks: Mapping[str, Any]) -> list[str]:
         _section(
             number, "ranks", "Ranks",
             _wide(charts.ranks(found), f"ranks{number}", "Where the time of each rank goes"),
-            _ranks_table(found),
+            page_tables.ranks(found),
         )
     )  # fmt: skip
     if profile.functions:
-        parts.append(_section(number, "functions", "Other MPI functions", "", _functions_table(found)))
+        parts.append(_section(number, "functions", "Other MPI functions", "", page_tables.functions(found)))
     return parts
 
 
@@ -121,19 +120,19 @@ def _of_collectives(source: Source, number: int, marks: Mapping[str, Any]) -> li
         ),
     ]  # fmt: skip
     parts = [
-        _section(number, "collectives", "Collectives", _grid(figures), _collectives_table(found)),
+        _section(number, "collectives", "Collectives", _grid(figures), page_tables.collectives(found)),
         _section(number, "sizes", "Lengths", _grid(histograms), ""),
-        _section(number, "calls", "Where they are called", "", _sites_table(found)),
+        _section(number, "calls", "Where they are called", "", page_tables.sites(found)),
     ]
     plotted = document.figure(
         charts.predictions(found), f"predicted{number}", "A call with Rondo, beside native: below the line is faster",
         f"predictions{number}table",
     )  # fmt: skip
     parts.append(
-        _section(number, "predictions", "Predicted beside measured", _grid([plotted]), _predictions_table(found))
+        _section(number, "predictions", "Predicted beside measured", _grid([plotted]), page_tables.predictions(found))
     )
     if len(found.profile.communicators) > 1:
-        parts.append(_section(number, "communicators", "Communicators", "", _communicators_table(found)))
+        parts.append(_section(number, "communicators", "Communicators", "", page_tables.communicators(found)))
     return parts
 
 
@@ -174,206 +173,6 @@ def _facts(source: Source) -> list[tuple[str, str]]:
         ("Date", profile.date),
         ("Rondo", profile.rondo),
     ]
-
-
-def _glance_table(found: Outlook) -> str:
-    times = found.times
-    rows = [
-        [escape(name), style.time_text(seconds), advice.percent(times.share(seconds)), ""]
-        if seconds is not None
-        else [escape(name), style.NOTHING, style.NOTHING, ""]
-        for name, seconds in terminal.at_a_glance(found)
-    ]
-    for name, seconds in (
-        ("saved by rondo run", found.by_rules),
-        ("saved at best", found.at_best),
-        ("collectives, with rondo run", found.collectives),
-    ):
-        if seconds is None:
-            rows.append([name, "nobody knows", "", ""])
-            continue
-        between = f"{style.time_text(seconds.low)} and {style.time_text(seconds.high)}"
-        rows.append([name, style.time_text(seconds.value), advice.percent(times.share(seconds.value)), between])
-    for name, seconds in (("with rondo run", found.open_by_rules), ("at best", found.open_at_best)):
-        if times.share(seconds) >= VISIBLE:
-            what = f"calls of which nobody knows what they take {name}"
-            rows.append([what, style.time_text(seconds), advice.percent(times.share(seconds)), ""])
-    return document.table("Mean of the ranks", ["", "Time", "Of the run", "Between"], {""}, rows)
-
-
-def _in_wait(found: Outlook) -> list[str]:
-    """A heading, if there is anything below it."""
-    return ["In MPI_Wait"] if found.times.completing > 0 else []
-
-
-def _collectives_table(found: Outlook) -> str:
-    rows, in_wait = [], _in_wait(found)
-    for name, group in summary.grouped(found.profile, lambda line: line.function).items():
-        own = [each for each in found.predictions if each.line.function == name]
-        by_rules, best = terminal.moving_with_rondo(found, own)
-        rows.append(
-            [
-                escape(name),
-                str(group.calls),
-                style.bytes_text(group.bytes),
-                style.time_text(group.seconds),
-                advice.percent(found.times.share(group.seconds)),
-                *(_time(group.completing) for _ in in_wait),
-                _time(group.waiting),
-                _time(group.moving),
-                by_rules.text(_time),
-                best.text(_time),
-            ]
-        )
-    headings = ["Function", "Calls", "Bytes", "Time", "Of the run", *in_wait, "Waiting", "Moving"]
-    headings += ["With rondo run", "At best"]
-    return document.table("Calls and bytes: of the rank with the most", headings, {"Function"}, rows)
-
-
-def _sites_table(found: Outlook) -> str:
-    profile = found.profile
-    rows, in_wait = [], _in_wait(found)
-    for (site, name), group in summary.grouped(profile, lambda line: (line.site, line.function)).items():
-        place = profile.sites[site]
-        own = [each for each in found.predictions if each.line.site == site and each.line.function == name]
-        by_rules, best = terminal.moving_with_rondo(found, own)
-        frames = "".join(f"<br>{escape(each)}" for each in place.frames[1:4])
-        whole = f'<span title="{escape(place.file or place.module)}">{escape(summary.site_text(place))}</span>{frames}'
-        rows.append(
-            [
-                whole,
-                escape(name),
-                terminal.bytes_text(group.smallest, group.largest),
-                str(group.calls),
-                style.time_text(group.seconds),
-                advice.percent(found.times.share(group.seconds)),
-                *(_time(group.completing) for _ in in_wait),
-                _time(group.waiting),
-                _time(group.moving),
-                by_rules.text(_time),
-                best.text(_time),
-            ]
-        )
-    headings = ["Called at", "Function", "Bytes a call", "Calls", "Time", "Of the run", *in_wait, "Waiting", "Moving"]
-    return document.long_table(
-        "Those that take the longest first", [*headings, "With rondo run", "At best"], {"Called at", "Function"}, rows
-    )
-
-
-def _predictions_table(found: Outlook) -> str:
-    profile = found.profile
-    rows = []
-    for each in sorted(found.predictions, key=lambda one: -terminal.seconds_of(profile, one)):
-        line = each.line
-        extra = f", root {line.root}" if line.root is not None else ""
-        operation = f", {line.operator}" if line.operator else ""
-        saved = each.saved(each.best)
-        rows.append(
-            [
-                escape(f"{line.function}{operation}{extra}"),
-                terminal.bytes_text(line.smallest, line.largest),
-                _communicator(profile.communicators[line.communicator]),
-                str(line.calls),
-                style.time_text(each.native),
-                _estimate(each.rules, each.rules_judged),
-                "the same" if each.best is not None and each.best == each.rules else _estimate(each.best, each.judged),
-                _time(saved.value) if each.judged else terminal.UNKNOWN,
-                escape(_remark(each)),
-            ]
-        )
-    headings = ["Call", "Bytes", "Communicator", "Calls", "Native", "rondo run", "At best", "Saved at best", "Remark"]
-    caption = "One call, of the rank that moves data the longest; in brackets what it may be. Saved: by all calls"
-    return document.long_table(caption, headings, {"Call", "Communicator", "rondo run", "At best", "Remark"}, rows)
-
-
-def _remark(each: Prediction) -> str:
-    bases = {one.basis for one in (each.rules, each.best) if one is not None} - {PREDICTED}
-    return "; ".join(filter(None, [*sorted(bases), each.reason]))
-
-
-def _estimate(estimate: Estimate | None, is_known: bool) -> str:
-    if estimate is None:
-        return terminal.estimate_text(None, is_known)
-    takes = estimate.seconds
-    size, _ = style.unit_of(takes.value)
-    high = style.digits(takes.high / size) if math.isfinite(takes.high) else "?"
-    return (
-        f"{style.time_text(takes.value)} [{style.digits(takes.low / size)}, {high}]<br>"
-        f"<code>{escape(estimate.choice)}</code>"
-    )
-
-
-def _ranks_table(found: Outlook) -> str:
-    """The ranks that wait the least first: others wait for them."""
-    profile, times = found.profile, summary.of_ranks(found.profile)
-    named = set(summary.waited_for(profile))
-    order = sorted(range(len(times)), key=lambda each: times[each].waiting)
-    in_wait = _in_wait(found)
-    rows = [
-        [
-            str(rank),
-            escape(profile.hosts[profile.ranks[rank].node]) if profile.ranks[rank].node < len(profile.hosts) else "",
-            style.time_text(times[rank].run),
-            _time(times[rank].computing),
-            _time(times[rank].other),
-            *(_time(times[rank].completing) for _ in in_wait),
-            _time(times[rank].waiting),
-            _time(times[rank].moving),
-            ("others wait for it" if rank in named else "") + _end(profile.ranks[rank].ended),
-        ]
-        for rank in order
-    ]
-    headings = ["Rank", "Node", "Run", "Computing", "Other MPI", *in_wait, "Waiting", "Moving", "Remark"]
-    return document.long_table(
-        "Those that wait the least first: others wait for them", headings, {"Node", "Remark"}, rows
-    )
-
-
-def _end(ended: str) -> str:
-    return "" if ended == "finalized" else f" {escape(ended)}"
-
-
-def _functions_table(found: Outlook) -> str:
-    ranks = summary.recorded(found.profile)
-    ordered = sorted(found.profile.functions, key=lambda each: -sum(each.seconds))
-    rows = [
-        [
-            escape(each.name),
-            str(each.calls),
-            style.bytes_text(each.bytes) if each.bytes else style.NOTHING,
-            _time(sum(each.seconds) / ranks),
-            advice.percent(found.times.share(sum(each.seconds) / ranks)),
-            _time(max(each.seconds, default=0.0)),
-        ]
-        for each in ordered
-    ]
-    headings = ["Function", "Calls", "Bytes sent", "Time, mean", "Of the run", "Time, longest"]
-    return document.long_table("Calls and bytes: of all ranks", headings, {"Function"}, rows)
-
-
-def _communicators_table(found: Outlook) -> str:
-    groups = summary.grouped(found.profile, lambda line: line.communicator)
-    rows = [
-        [
-            escape(each.name) or style.NOTHING,
-            escape(each.made_by),
-            str(each.size),
-            f"{each.nodes} of {'up to ' if each.nodes * each.ranks_per_node != each.size else ''}{each.ranks_per_node}",
-            str(each.number),
-            str(group.calls),
-            style.time_text(group.seconds),
-            advice.percent(found.times.share(group.seconds)),
-        ]
-        for number, group in groups.items()
-        for each in (found.profile.communicators[number],)
-    ]
-    headings = ["Name", "Made by", "Ranks", "Nodes", "How many", "Calls", "Time", "Of the run"]
-    return document.long_table("Those alike are one", headings, {"Name", "Made by"}, rows)
-
-
-def _communicator(each: Communicator) -> str:
-    size = f"{style.counted(each.size, 'rank')} on {style.counted(each.nodes, 'node')}"
-    return f"{escape(each.name or each.made_by)}<br>{size}"
 
 
 def _beside(sources: Sequence[Source], names: Sequence[str], marks: Mapping[str, Any]) -> str:
@@ -423,7 +222,7 @@ def _beside_table(
     body = [
         [
             escape(title),
-            *(_time(each) for each in seconds),
+            *(page_tables.time_text(each) for each in seconds),
             *([_ratio(seconds[1], seconds[0], least)] if ratio else []),
         ]
         for title, seconds in rows
@@ -435,10 +234,3 @@ def _beside_table(
 def _ratio(second: float | None, first: float | None, least: float) -> str:
     known = second is not None and first is not None and first >= least
     return style.digits(second / first) if known else style.NOTHING  # type: ignore[operator]
-
-
-def _time(seconds: float | None) -> str:
-    """NOTHING for what nobody knows."""
-    if seconds is None:
-        return style.NOTHING
-    return style.time_text(seconds) if seconds > 0 else "0"
