@@ -11,7 +11,6 @@ namespace rondo::interposer {
 class GatheredParts : public SeenParts {
   public:
     /// An empty type is taken: other ranks may describe as little data by another type, and take part.
-    static constexpr bool has_type = true;
     static constexpr bool takes_empty_type = true;
     static Count bytes_of(const SeenCall& seen) { return SeenParts(seen, seen.type.size).whole(); }
 
@@ -33,7 +32,6 @@ class GatheredParts : public SeenParts {
     /// Why the library would report an error; nullptr if it would not. Never names an error that the library lets pass.
     [[nodiscard]] const char* wrong() const {
         const UserCall& call = seen().call;
-        constexpr const char* doubtful = "doubtful buffers";
         if (call.output == MPI_IN_PLACE) return doubtful;
         const bool has_input = call.input != MPI_IN_PLACE;
         if (has_input && (call.input_count < 0 || call.input_type == mpi::library().datatype_null)) return doubtful;
@@ -47,8 +45,7 @@ class GatheredParts : public SeenParts {
             !seen().communicator.can_send(seen().call.output, seen().type)) {
             return true;
         }
-        return !input_.type.predefined && input_.bytes() > 0 &&
-               !seen().communicator.can_send(input_.buffer, input_.type);
+        return is_refused(seen(), input_.buffer, input_.type, input_.bytes());
     }
 
     /// Runs the plan. An input that differs in length from the own part is an error of this rank alone, for which the
@@ -57,7 +54,7 @@ class GatheredParts : public SeenParts {
         const int error = run_on_bytes(seen().communicator, plan, mpi::Unstaged{const_cast<void*>(data_.input())},
                                        mpi::Staged(data_, mpi::Staging::both));
         if (error != MPI_SUCCESS || fits_) return error;
-        return input_.bytes() > own_part_.bytes() ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
+        return error_of_lengths(input_.bytes(), own_part_.bytes());
     }
 
   private:
@@ -74,9 +71,8 @@ class GatheredParts : public SeenParts {
         return {fits_ ? input_ : own_part_, in_place_ || !fits_, placed_, seen().communicator.rank()};
     }
     mpi::UserData given() {
-        const mpi::Datatype* type = mpi::describe(seen().call.input_type, derived_);
-        if (type == nullptr) type = &(derived_ = {});  // of size 0
-        return {const_cast<void*>(seen().call.input), seen().call.input_count, *type};
+        return {const_cast<void*>(seen().call.input), seen().call.input_count,
+                described(seen().call.input_type, derived_)};
     }
 
     const mpi::PlacedParts placed_;

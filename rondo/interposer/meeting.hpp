@@ -9,7 +9,6 @@ namespace rondo::interposer {
 class Meeting {
   public:
     static bool is_empty(const UserCall& /*call*/) { return false; }
-    static constexpr bool has_type = false;
     static constexpr bool takes_empty_type = false;
     static Count bytes_of(const SeenCall& /*seen*/) { return 0; }
 

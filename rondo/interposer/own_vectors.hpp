@@ -13,22 +13,19 @@ namespace rondo::interposer {
 /// alike is that there is such a call: so it is never empty, and nothing about its lengths may decide.
 class OwnVectors {
   public:
-    static constexpr bool has_type = true;
     static constexpr bool takes_empty_type = true;
     /// True if an array is missing.
     static bool is_empty(const UserCall& call) {
-        const auto is_missing = [](const mpi::Numbers& numbers) {
-            return numbers.is_argument() && numbers.array() == nullptr;
-        };
-        if (is_missing(call.counts) || is_missing(call.displacements)) return true;
-        return call.input != MPI_IN_PLACE && (is_missing(call.input_counts) || is_missing(call.input_displacements));
+        if (call.counts.is_missing() || call.displacements.is_missing()) return true;
+        return call.input != MPI_IN_PLACE && (call.input_counts.is_missing() || call.input_displacements.is_missing());
     }
     static Count bytes_of(const SeenCall& seen) {
         return seen.call.counts.is_argument() ? 0 : seen.call.count * seen.type.size * seen.communicator.size();
     }
 
     explicit OwnVectors(const SeenCall& seen)
-        : seen_(seen), input_type_(described(seen.call.input_type)), outgoing_{outgoing()}, incoming_{incoming()},
+        : seen_(seen), input_type_(is_in_place() ? seen.type : described(seen.call.input_type, derived_)),
+          outgoing_{outgoing()}, incoming_{incoming()},
           fits_(is_in_place() || outgoing_[rank()].bytes() == incoming_[rank()].bytes()), data_(exchanging()) {}
 
     OwnVectors(const OwnVectors&) = delete;  // `input_type_` may refer to `derived_`
@@ -51,7 +48,6 @@ class OwnVectors {
     /// Why the library would report an error; nullptr if it would not. Never names an error that the library lets pass.
     [[nodiscard]] const char* wrong() const {
         const UserCall& call = seen_.call;
-        constexpr const char* doubtful = "doubtful buffers";
         if (call.output == MPI_IN_PLACE && !parts_differ()) return doubtful;
         if (!is_in_place() && call.input_type == mpi::library().datatype_null) return doubtful;
         if (has_negative_count()) return "negative count";
@@ -66,11 +62,11 @@ class OwnVectors {
         return nullptr;
     }
     [[nodiscard]] bool refused_by_library() const {
-        const auto is_refused = [&](const mpi::PlacedParts& parts, Count bytes) {
-            return !parts.type.predefined && bytes > 0 && !seen_.communicator.can_send(parts.buffer, parts.type);
+        const auto refuses = [&](const mpi::PlacedParts& parts, const mpi::ExchangedParts& data) {
+            return is_refused(seen_, parts.buffer, parts.type, data.bytes());
         };
-        return has_negative_count() || is_refused(incoming_, data_.incoming().bytes()) ||
-               (!is_in_place() && is_refused(outgoing_, data_.outgoing().bytes()));
+        return has_negative_count() || refuses(incoming_, data_.incoming()) ||
+               (!is_in_place() && refuses(outgoing_, data_.outgoing()));
     }
 
     /// Runs the plan. Sending itself another length than it gets is an error of this rank alone, for which the others
@@ -78,7 +74,7 @@ class OwnVectors {
     int run(const Plan& plan, bool /*is_wrong*/) const {
         const int error = run_exchange(seen_.communicator, plan, data_);
         if (error != MPI_SUCCESS || fits_) return error;
-        return outgoing_[rank()].bytes() > incoming_[rank()].bytes() ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT;
+        return error_of_lengths(outgoing_[rank()].bytes(), incoming_[rank()].bytes());
     }
 
   private:
@@ -86,14 +82,7 @@ class OwnVectors {
     [[nodiscard]] bool is_in_place() const { return seen_.call.input == MPI_IN_PLACE; }
     [[nodiscard]] Rank rank() const { return seen_.communicator.rank(); }
     [[nodiscard]] bool has_negative_count() const {
-        const auto is_negative = [this](const mpi::PartCounts& counts) {
-            if (counts.plainly_equal()) return counts[0] < 0;
-            for (Rank rank = 0; rank < seen_.communicator.size(); ++rank) {
-                if (counts[rank] < 0) return true;
-            }
-            return false;
-        };
-        return is_negative(incoming_.counts) || (!is_in_place() && is_negative(outgoing_.counts));
+        return incoming_.counts.any_negative() || (!is_in_place() && outgoing_.counts.any_negative());
     }
     mpi::Exchanging exchanging() const {
         mpi::notice_device_runtimes();  // memory of a device has to be packed
@@ -113,11 +102,6 @@ class OwnVectors {
     [[nodiscard]] mpi::PartCounts counts(const mpi::Numbers& of_each, Count each) const {
         const Rank size = seen_.communicator.size();
         return of_each.is_argument() ? mpi::PartCounts(of_each, size) : mpi::PartCounts(each, size);
-    }
-    const mpi::Datatype& described(MPI_Datatype handle) {
-        if (seen_.call.input == MPI_IN_PLACE) return seen_.type;
-        const mpi::Datatype* const type = mpi::describe(handle, derived_);
-        return type != nullptr ? *type : derived_ = {};  // of size 0
     }
 
     const SeenCall& seen_;

@@ -8,7 +8,6 @@ namespace rondo::interposer {
 /// A call from the whole vector to a part of its sum on each rank (MPI_Reduce_scatter, MPI_Reduce_scatter_block).
 class ReducedParts : public SeenParts {
   public:
-    static constexpr bool has_type = true;
     static constexpr bool takes_empty_type = false;
     static Count bytes_of(const SeenCall& seen) { return ReducedParts(seen).bytes(); }
 
@@ -20,7 +19,6 @@ class ReducedParts : public SeenParts {
     /// What MPI forbids on this rank; nullptr for nothing. If its part is empty, only the input is significant.
     [[nodiscard]] const char* wrong() const {
         const UserCall& call = seen().call;
-        constexpr const char* doubtful = "doubtful buffers";
         const bool has_output = own_count() > 0 || call.input == MPI_IN_PLACE;
         if (has_output && call.output == MPI_IN_PLACE) return doubtful;
         const bool is_null = is_reported_null(call.input, seen().type, bytes()) ||

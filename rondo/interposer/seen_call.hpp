@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What Rondo makes of a call before anything is decided. There is a class for each way in which ranks share the vector
-// (whole_vector.hpp, reduced_parts.hpp, gathered_parts.hpp, rooted_parts.hpp, differing_parts.hpp, own_vectors.hpp,
-// meeting.hpp). `serve` asks it in turn for
+// (whole_vector.hpp, reduced_parts.hpp, gathered_parts.hpp, root_parts.hpp, own_vectors.hpp, meeting.hpp). `serve` asks
+// it in turn for
 // - is_nothing(): nothing to do. bytes(): those of the whole vector. bytes_of(seen): before anything else is looked at
 // - key(): the facts that choice and plan depend on
 // - bytes_to_a_count(): bytes of the vector for each of the call's count, or for each of the sum over all ranks
@@ -68,6 +68,22 @@ inline bool is_reported_null(const mpi::PlacedParts& parts) {
     return reported::null_buffers && parts.type.predefined && parts.has_data_at_null();
 }
 
+inline constexpr const char* doubtful = "doubtful buffers";
+
+/// The facts of a datatype that is given beside the vector's; of size 0 for a null handle.
+inline const mpi::Datatype& described(MPI_Datatype handle, mpi::Datatype& derived) {
+    const mpi::Datatype* const type = mpi::describe(handle, derived);
+    return type != nullptr ? *type : derived = {};
+}
+
+/// True if the library refuses to move so many bytes, or elements, of this type.
+inline bool is_refused(const SeenCall& seen, void* buffer, const mpi::Datatype& type, Count length) {
+    return length > 0 && type.size > 0 && !type.predefined && !seen.communicator.can_send(buffer, type);
+}
+
+/// What MPI calls it if what a rank gives itself is not as long as the place for it.
+inline int error_of_lengths(Count given, Count place) { return given > place ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT; }
+
 /// Runs a plan on the user's elements, or on copies of those in memory of a device. Of the output, `before` elements
 /// are significant before the call if they are the input, and `after` elements after it.
 inline int run_on_elements(mpi::Communicator& communicator, const Plan& plan, const mpi::Operands& operands,
@@ -99,12 +115,7 @@ inline int run_exchange(mpi::Communicator& communicator, const Plan& plan, const
 class SeenParts {
   public:
     /// True if an array is missing.
-    static bool is_empty(const UserCall& call) {
-        const auto is_missing = [](const mpi::Numbers& numbers) {
-            return numbers.is_argument() && numbers.array() == nullptr;
-        };
-        return is_missing(call.counts) || is_missing(call.displacements);
-    }
+    static bool is_empty(const UserCall& call) { return call.counts.is_missing() || call.displacements.is_missing(); }
 
     /// `unit`: elements of the vector for each of a count.
     SeenParts(const SeenCall& seen, Count unit)

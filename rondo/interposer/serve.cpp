@@ -5,14 +5,14 @@
 #include <new>
 #include <optional>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
-#include "rondo/interposer/differing_parts.hpp"
 #include "rondo/interposer/gathered_parts.hpp"
 #include "rondo/interposer/meeting.hpp"
 #include "rondo/interposer/own_vectors.hpp"
 #include "rondo/interposer/reduced_parts.hpp"
-#include "rondo/interposer/rooted_parts.hpp"
+#include "rondo/interposer/root_parts.hpp"
 #include "rondo/interposer/serving.hpp"
 #include "rondo/interposer/whole_vector.hpp"
 
@@ -33,6 +33,52 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     return Serving<Kind>(seen, kind, service, runtime, cached).serve();
 }
 
+/// The rank of this process in a communicator; no_rank in an inter-communicator. `known`: its state, if it has one.
+Rank rank_in(const Communicator* known, MPI_Comm comm) {
+    if (known != nullptr) return known->size() > 0 ? known->rank() : no_rank;
+    int inter = 0;
+    Rank rank = 0;
+    mpi::library().Comm_test_inter(comm, &inter);
+    mpi::library().Comm_rank(comm, &rank);
+    return inter == 0 ? rank : no_rank;
+}
+
+/// Serves a call on a communicator. `known`: its state, if it has one.
+template <class Kind>
+int serve_on(Communicator* known, const Wrapped& function, const UserCall& given, const Service& service,
+             const Runtime& here, CachedCall& cached) {
+    constexpr bool is_at_root = std::is_same_v<Kind, RootParts>;
+    const Rank rank = is_at_root ? rank_in(known, given.comm) : no_rank;
+    const UserCall call = is_at_root ? RootParts::significant(given, rank) : given;
+    // Where parts of the root differ, which of two types is significant depends on the rank.
+    const bool has_type = function.has.data && (!is_at_root || (rank != no_rank && !function.has.local_lengths));
+    mpi::Datatype derived;
+    const mpi::Datatype* type = has_type ? mpi::describe(call.datatype, derived) : &mpi::empty_type();
+    if (type == nullptr) {
+        if (!Kind::takes_empty_type || call.datatype == mpi::library().datatype_null)
+            return service.leave_to_library("unusual datatype", 0);
+        type = &(derived = {});
+    }
+    std::optional<mpi::Reduction> reduction;
+    if (function.has.operation) {
+        reduction.emplace(call.op, *type);
+        if (reduction->objection() != nullptr)
+            return service.leave_to_library(reduction->objection(), std::max<Count>(0, call.count) * type->size);
+    }
+    const mpi::Reduction* const reduces = reduction ? &*reduction : nullptr;
+    const std::uint16_t choice = here.instructions.choice_number(function.collective);
+    if (known == nullptr && !here.reporting) {
+        const char* const reason = forwarded_anywhere.reason(function, call, *type, reduces, choice);
+        if (reason != nullptr) return service.leave_to_library(reason, 0);
+    }
+    Communicator& communicator = known != nullptr ? *known : *Communicator::make(call.comm);
+    // The key of this call may have been made without knowing who is the root.
+    CachedCall unknown;
+    const bool is_keyed = !is_at_root || std::exchange(cached.rank, rank) == rank;
+    return serve_seen<Kind>({function, call, *type, reduces, communicator, choice}, service, here,
+                            is_keyed ? cached : unknown);
+}
+
 /// Serves a call that is plainly right, and leaves others to the library. What leaves a call must be known to all
 /// ranks; an error that this rank alone may have made is looked at later.
 template <class Kind>
@@ -45,83 +91,10 @@ int serve_as(const Wrapped& function, const UserCall& call, const void* caller, 
         (function.has.operation && call.op == library.op_null)) {
         return service.leave_to_library("empty", 0);
     }
-    mpi::Datatype derived;
-    const mpi::Datatype* type = Kind::has_type ? mpi::describe(call.datatype, derived) : &mpi::empty_type();
-    if (type == nullptr) {
-        if (!Kind::takes_empty_type || call.datatype == library.datatype_null)
-            return service.leave_to_library("unusual datatype", 0);
-        type = &(derived = {});
-    }
-    std::optional<mpi::Reduction> reduction;
-    if (function.has.operation) {
-        reduction.emplace(call.op, *type);
-        if (reduction->objection() != nullptr)
-            return service.leave_to_library(reduction->objection(), std::max<Count>(0, call.count) * type->size);
-    }
     try {
         const std::optional<Communicator*> known = Communicator::of(call.comm);
         if (!known) return service.leave_to_library("no attributes", 0);
-        const mpi::Reduction* const reduces = reduction ? &*reduction : nullptr;
-        const std::uint16_t choice = here->instructions.choice_number(function.collective);
-        if (*known == nullptr && !here->reporting) {
-            const char* const reason = forwarded_anywhere.reason(function, call, *type, reduces, choice);
-            if (reason != nullptr) return service.leave_to_library(reason, 0);
-        }
-        Communicator& communicator = *known != nullptr ? **known : *Communicator::make(call.comm);
-        const SeenCall seen = {function, call, *type, reduces, communicator, choice};
-        return serve_seen<Kind>(seen, service, *here, cached);
-    } catch (...) {
-        const int error = code_of_exception();
-        library.Comm_call_errhandler(call.comm, error);
-        return error;
-    }
-}
-
-/// Serves a call of equal parts whose vector stands on the root. Arguments that are not significant on a rank may be
-/// anything: the others are looked at when the rank is known.
-int serve_rooted_parts(const Wrapped& function, const UserCall& call, const Runtime& here, const Service& service,
-                       CachedCall& cached) {
-    const std::optional<Communicator*> known = Communicator::of(call.comm);
-    if (!known) return service.leave_to_library("no attributes", 0);
-    const std::uint16_t choice = here.instructions.choice_number(function.collective);
-    mpi::Datatype derived;
-    if (*known == nullptr && !here.reporting) {
-        int inter = 0;
-        Rank rank = 0;
-        mpi::library().Comm_test_inter(call.comm, &inter);
-        mpi::library().Comm_rank(call.comm, &rank);
-        const UserCall deciding = RootedParts::deciding(call, rank);
-        const mpi::Datatype* const type = inter == 0 ? mpi::describe(deciding.datatype, derived) : nullptr;
-        const char* const reason =
-            type != nullptr ? forwarded_anywhere.reason(function, deciding, *type, nullptr, choice) : nullptr;
-        if (reason != nullptr) return service.leave_to_library(reason, 0);
-    }
-    Communicator& communicator = *known != nullptr ? **known : *Communicator::make(call.comm);
-    if (const char* const reason = communicator.native_reason()) {
-        warn_of_disagreement(communicator);
-        const SeenCall seen = {function, call, mpi::byte_type(), nullptr, communicator, choice};
-        service.forward_from_now(cached, seen, reason, whatever_count);
-        return service.leave_to_library(reason, 0);
-    }
-    const UserCall deciding = RootedParts::deciding(call, communicator.rank());
-    const mpi::Datatype* const type = mpi::describe(deciding.datatype, derived);
-    if (type == nullptr) return service.leave_to_library("unusual datatype", 0);
-    // The key of this call may have been made without knowing who is the root.
-    CachedCall unknown;
-    const bool is_known = std::exchange(cached.rank, communicator.rank()) == communicator.rank();
-    return serve_seen<RootedParts>({function, deciding, *type, nullptr, communicator, choice}, service, here,
-                                   is_known ? cached : unknown);
-}
-
-int serve_equal_parts_of_the_root(const Wrapped& function, const UserCall& call, const void* caller,
-                                  CachedCall& cached) {
-    const Runtime* const here = runtime(caller);
-    if (here == nullptr) return serve_without_rondo(function, call, caller);
-    const mpi::Library& library = mpi::library();
-    const Service service(function, call, *here);
-    if (call.comm == library.comm_null) return service.leave_to_library("empty", 0);
-    try {
-        return serve_rooted_parts(function, call, *here, service, cached);
+        return serve_on<Kind>(*known, function, call, service, *here, cached);
     } catch (...) {
         const int error = code_of_exception();
         library.Comm_call_errhandler(call.comm, error);
@@ -165,8 +138,7 @@ int serve(const Wrapped& function, const UserCall& call, const void* caller, Cac
     if (!function.has.data) return serve_as<Meeting>(function, call, caller, cached);
     if (function.has.all_to_all()) return serve_as<OwnVectors>(function, call, caller, cached);
     if (!function.has.parts()) return serve_as<WholeVector>(function, call, caller, cached);
-    if (function.has.local_lengths) return serve_as<DifferingParts>(function, call, caller, cached);
-    if (function.has.root) return serve_equal_parts_of_the_root(function, call, caller, cached);
+    if (function.has.root) return serve_as<RootParts>(function, call, caller, cached);
     if (function.has.operation) return serve_as<ReducedParts>(function, call, caller, cached);
     return serve_as<GatheredParts>(function, call, caller, cached);
 }

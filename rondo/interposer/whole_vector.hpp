@@ -11,7 +11,6 @@ namespace rondo::interposer {
 class WholeVector {
   public:
     static bool is_empty(const UserCall& call) { return call.count == 0; }
-    static constexpr bool has_type = true;
     static constexpr bool takes_empty_type = false;
 
     static Count bytes_of(const SeenCall& seen) { return seen.call.count * seen.type.size; }
@@ -36,7 +35,7 @@ class WholeVector {
     [[nodiscard]] const char* wrong() const {
         if (seen_.call.count < 0) return "negative count";
         if (!has_root()) return "no such root";
-        return buffers_in_doubt(seen_.function.output, seen_.call, seen_.type, rank()) ? "doubtful buffers" : nullptr;
+        return buffers_in_doubt(seen_.function.output, seen_.call, seen_.type, rank()) ? doubtful : nullptr;
     }
     /// True if only the library can carry the call out: the data would travel as bytes, whatever it thinks of their
     /// type, or their count is negative.

@@ -17,6 +17,8 @@ class Numbers {
     Numbers(const void* array, bool are_ints) : array_(array), kind_(are_ints ? Kind::ints : Kind::words) {}
 
     [[nodiscard]] bool is_argument() const { return kind_ != Kind::none; }
+    /// True if there is such an argument, and the user gave no array.
+    [[nodiscard]] bool is_missing() const { return is_argument() && array_ == nullptr; }
     /// The address that the user gave.
     [[nodiscard]] const void* array() const { return array_; }
     [[nodiscard]] Count operator[](Rank rank) const {
@@ -42,6 +44,18 @@ class PartCounts {
     [[nodiscard]] Rank size() const { return size_; }
     [[nodiscard]] bool plainly_equal() const { return !of_each_.is_argument(); }
     [[nodiscard]] Count operator[](Rank rank) const { return plainly_equal() ? each_ : of_each_[rank]; }
+    /// True if some part has a count for which `holds` is true.
+    template <class Predicate>
+    [[nodiscard]] bool any(Predicate&& holds) const {
+        if (plainly_equal()) return size_ > 0 && holds(each_);
+        for (Rank rank = 0; rank < size_; ++rank) {
+            if (holds(of_each_[rank])) return true;
+        }
+        return false;
+    }
+    [[nodiscard]] bool any_negative() const {
+        return any([](Count count) { return count < 0; });
+    }
 
   private:
     Numbers of_each_;

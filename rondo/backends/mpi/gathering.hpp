@@ -3,6 +3,7 @@
 // possible these bytes are the user's own.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "rondo/backends/mpi/division.hpp"
@@ -12,7 +13,7 @@ namespace rondo::mpi {
 
 /// So many bytes beyond an address that a user gives. That may be MPI_BOTTOM, or none at all, which is judged later.
 inline char* beyond(const void* address, Count bytes) {
-    return reinterpret_cast<char*>(reinterpret_cast<std::uintptr_t>(address) + static_cast<std::uintptr_t>(bytes));
+    return std::bit_cast<char*>(std::bit_cast<std::uintptr_t>(address) + static_cast<std::uintptr_t>(bytes));
 }
 
 /// The user's parts of a gathered vector, in memory.
