@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from mpi_functions import ARGUMENTS, Function, ListError, read, write
+from mpi_functions import ARGUMENTS, REQUEST, Function, ListError, read, served, write
 
 WIDTH = 120
 HEAD = """\
@@ -48,6 +48,16 @@ def one_each(head: str, items: Sequence[str], tail: str) -> Iterator[str]:
         yield (head if place == 0 else " " * len(head)) + item + (tail if place == len(items) - 1 else ",")
 
 
+def assigned(head: str, call: str, items: Sequence[str], tail: str) -> Iterator[str]:
+    """One line with head and call, or two if that is too long, or as many as it takes."""
+    value = f"{call}{', '.join(items)}{tail}"
+    line, second = f"{head} {value}", f"{' ' * 8}{value}"
+    if len(line) > WIDTH and len(second) <= WIDTH:
+        yield from (head, second)
+    else:
+        yield from wrapped(f"{head} {call}", items, tail)
+
+
 def x_macro(name: str, functions: Iterable[str]) -> Iterator[str]:
     lines = [f"#define {name}(FUNCTION)", *(f"    FUNCTION({function})" for function in functions)]
     width = max(len(line) for line in lines)
@@ -59,14 +69,14 @@ def x_macro(name: str, functions: Iterable[str]) -> Iterator[str]:
 
 
 def wrapped_functions(functions: list[Function]) -> Iterator[str]:
-    served = [each.name for each in functions if each.is_served]
-    large = [f"{each.name}_c" for each in functions if each.is_served and each.has_large_counts]
+    small = [each.name for each in served(functions)]
+    large = [f"{each.name}_c" for each in served(functions) if each.has_large_counts]
     yield "// The functions of MPI that Rondo wraps. Without <mpi.h>."
     yield from ("#pragma once", "", "#include <cstdint>", "")
     yield "// Those that start MPI."
     yield from x_macro("RONDO_STARTING_FUNCTIONS", [each.name for each in functions if each.by_hand])
     yield from ("", "// Those that Rondo serves.")
-    yield from x_macro("RONDO_SERVED_FUNCTIONS", served)
+    yield from x_macro("RONDO_SERVED_FUNCTIONS", small)
     yield from ("", "// Their forms with large counts, where the ABI has them.", LARGE_COUNTS[0])
     yield from x_macro("RONDO_SERVED_LARGE_COUNT_FUNCTIONS", large)
     yield from ("#else", "#define RONDO_SERVED_LARGE_COUNT_FUNCTIONS(FUNCTION)", LARGE_COUNTS[1], "")
@@ -75,7 +85,7 @@ def wrapped_functions(functions: list[Function]) -> Iterator[str]:
         "/// Those that Rondo serves; the forms with large counts come last.",
         "enum class Function : std::uint8_t {",
     )
-    yield from (f"    {name}," for name in served + large)
+    yield from (f"    {name}," for name in small + large)
     yield from ("};", "")
     yield f"inline constexpr bool has_large_counts(Function function) {{ return function >= Function::{large[0]}; }}"
     yield from (
@@ -83,7 +93,7 @@ def wrapped_functions(functions: list[Function]) -> Iterator[str]:
         "/// The symbols that are exported for them, by number.",
         "inline constexpr const char* symbols[] = {",
     )
-    yield from (f'    "{symbol}",' for name in served for symbol in (f"MPI_{name}", f"PMPI_{name}"))
+    yield from (f'    "{symbol}",' for name in small for symbol in (f"MPI_{name}", f"PMPI_{name}"))
     yield LARGE_COUNTS[0]
     yield from (f'    "{symbol}",' for name in large for symbol in (f"MPI_{name}", f"PMPI_{name}"))
     yield from (LARGE_COUNTS[1], "};")
@@ -111,7 +121,7 @@ def description(function: Function) -> Iterator[str]:
     yield f"struct {function.name} {{"
     yield "    using Integer = int;"
     yield f"    static constexpr auto function = rondo::mpi::Function::{function.name};"
-    yield from words_of(function.arguments, ARGUMENTS)
+    yield from words_of(function.arguments, (*ARGUMENTS, REQUEST))
     yield "};"
 
 
@@ -128,7 +138,7 @@ def entry(symbol: str, name: str, arguments: Sequence[str], number: int) -> Iter
     yield from wrapped(f'extern "C" [[gnu::visibility("default")]] int {symbol}(', parameters, ") {")
     yield f"    using Here = Entry<{name}, {number}>;"
     yield "    const CachedCall& cached = Here::cached_call(comm);"
-    yield from wrapped("    const Words words = Here::words(", arguments, ");")
+    yield from assigned("    const Words words =", "Here::words(", arguments, ");")
     forward = list(
         wrapped("    if (Here::forwards(cached, words)) return Here::forward(", ["cached", *arguments], ");")
     )
@@ -147,10 +157,10 @@ def entries(functions: list[Function]) -> Iterator[str]:
     yield from ('#include "rondo/interposer/entry.hpp"', "")
     yield from ("using rondo::interposer::CachedCall;", "using rondo::interposer::Entry;")
     yield from ("using rondo::interposer::Word;", "using rondo::interposer::Words;", "")
-    served = [each for each in functions if each.is_served]
-    large = [each for each in served if each.has_large_counts]
+    small = served(functions)
+    large = [each for each in small if each.has_large_counts]
     number = 0
-    for suffix, group, describe in (("", served, description), ("_c", large, large_description)):
+    for suffix, group, describe in (("", small, description), ("_c", large, large_description)):
         if suffix:
             yield LARGE_COUNTS[0]
         yield "namespace {"
@@ -188,23 +198,23 @@ def large_native(function: Function) -> Iterator[str]:
 def row(function: Function, suffix: str) -> Iterator[str]:
     name = function.name + suffix
     where = f"address_of<&mpi::Library::{name}>"
-    cells = [f'"{function.collective}"', f"Output::{function.output}", f"native_{name.lower()}", where]
+    cells = [f'"{function.collective}"', f"Output::{function.output}", f"Form::{function.form}", f"native_{name.lower()}", where]
     yield from wrapped("        {", cells, "},")
 
 
 def native_functions(functions: list[Function]) -> Iterator[str]:
-    served = [each for each in functions if each.is_served]
-    large = [each for each in served if each.has_large_counts]
+    small = served(functions)
+    large = [each for each in small if each.has_large_counts]
     yield "// From a call back to the library's own functions, and where these are found."
     yield from ('#include "rondo/interposer/functions.hpp"', "", "namespace rondo::interposer {", "namespace {")
-    for each in served:
+    for each in small:
         yield from ("", *native(each))
     yield from ("", LARGE_COUNTS[0])
     for each in large:
         yield from (*large_native(each), "")
     yield from (LARGE_COUNTS[1], "", "}  // namespace", "", "const Wrapped& wrapped(mpi::Function function) {")
     yield "    static const Wrapped all[] = {"
-    for each in served:
+    for each in small:
         yield from row(each, "")
     yield LARGE_COUNTS[0]
     for each in large:
@@ -217,10 +227,9 @@ def native_functions(functions: list[Function]) -> Iterator[str]:
 
 
 def exported_names(functions: list[Function]) -> Iterator[str]:
-    for each in functions:
-        if each.is_served or each.by_hand:
-            for suffix in ("", "_c") if each.has_large_counts else ("",):
-                yield from (f"MPI_{each.name}{suffix}", f"PMPI_{each.name}{suffix}")
+    for each in (*served(functions), *(each for each in functions if each.by_hand)):
+        for suffix in ("", "_c") if each.has_large_counts else ("",):
+            yield from (f"MPI_{each.name}{suffix}", f"PMPI_{each.name}{suffix}")
 
 
 def generate(functions: list[Function], output: Path) -> None:

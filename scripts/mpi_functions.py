@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 COLUMNS = ("function", "collective", "output", "large", "forms", "arguments")
 OUTPUTS = ("everywhere", "after_rank_0", "at_the_root", "is_the_input", "-")
 FORMS = ("blocking", "nonblocking", "persistent")
-SERVED_FORMS = ("blocking",)
+SERVED_FORMS = ("blocking", "nonblocking")
 # In the order of the members of Words, in rondo/interposer/words.hpp.
 ARGUMENTS = (
     "input",
@@ -31,6 +31,7 @@ ARGUMENTS = (
     "root",
     "comm",
 )
+REQUEST = "request"  # the argument of nonblocking forms, and the last member of Words
 ARGUMENTS_OF_OTHERS = ("input_types", "types", "argument_count", "argument_vector", "required", "provided")
 
 
@@ -54,6 +55,17 @@ class Function:
     def is_served(self) -> bool:
         """Rondo carries out its calls, or hands them on."""
         return bool(self.forms)
+
+    @property
+    def form(self) -> str:
+        """The form, of a function in one form."""
+        return self.forms[0]
+
+    def in_form(self, form: str) -> Function:
+        """What the function is called in one of its forms, and what arguments it has."""
+        if form == "blocking":
+            return replace(self, forms=(form,))
+        return replace(self, name=f"I{self.name.lower()}", forms=(form,), arguments=(*self.arguments, REQUEST))
 
     @property
     def is_collective(self) -> bool:
@@ -115,6 +127,11 @@ def _functions(path: Path) -> Iterator[Function]:
             raise ListError(f"{path}:{number}: {problem}") from None
         first_line[function.name] = number
         yield function
+
+
+def served(functions: list[Function]) -> list[Function]:
+    """The functions that Rondo serves, each in one form: all blocking ones come first."""
+    return [each.in_form(form) for form in SERVED_FORMS for each in functions if form in each.forms]
 
 
 def write(path: Path, text: str) -> None:

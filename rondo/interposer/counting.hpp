@@ -36,4 +36,14 @@ class Counting {
     std::uint64_t bytes_, start_;
 };
 
+/// Counts a call that is over later than its function.
+struct LaterCount {
+    mpi::Tally* tally;  ///< nullptr: nowhere
+    std::uint64_t bytes, start;
+
+    void count() const {
+        if (tally != nullptr) tally->count(bytes, now() - start);
+    }
+};
+
 }  // namespace rondo::interposer

@@ -40,7 +40,8 @@ UserCall call_of(const Words& words) {
             .part_type = handle<MPI_Datatype>(words.part_type.value_or(0)),
             .displacements = numbers<Integer>(words.displacements),
             .input_counts = numbers<Integer>(words.input_counts),
-            .input_displacements = numbers<Integer>(words.input_displacements)};
+            .input_displacements = numbers<Integer>(words.input_displacements),
+            .request = std::bit_cast<MPI_Request*>(words.request)};
 }
 
 #ifdef RONDO_HAVE_LARGE_COUNT_API
@@ -69,6 +70,7 @@ int call_small(std::string_view collective, const mpi::Library& library, const U
     const bool is_long = !in_place && (call.input_count > INT_MAX || call.part_count > INT_MAX);
     if ((has_whole && call.count > INT_MAX) || is_long) return MPI_ERR_COUNT;
     if (!has_whole || !call.counts.is_argument()) return native(library, call);
+    if (call.request != nullptr) return MPI_ERR_COUNT;  // nobody would keep the arrays
     UserCall small = call;
     // On an inter-communicator, an array has an element for each rank of the other group.
     (inter != 0 && call.displacements.is_argument() ? library.Comm_remote_size : library.Comm_size)(call.comm, &size);
@@ -98,7 +100,7 @@ int serve_words(mpi::Function function, const Words& words, const void* caller, 
 }
 
 void* detour(const char* name, const void* caller) {
-    if (connected_library(caller) == nullptr) return mpi::foreign_definition(name);
+    if (connected_library(caller) == nullptr) return mpi::definition_in_library(name);
     return name[0] == 'P' ? nullptr : mpi::tool_definition(name);
 }
 

@@ -26,7 +26,7 @@ struct Arguments {
           buffer(call.output), output(call.output), count(static_cast<Integer>(call.count)),
           counts(static_cast<const Integer*>(call.counts.array())),
           displacements(static_cast<const Displacement*>(call.displacements.array())), datatype(call.datatype),
-          op(call.op), root(call.root), comm(call.comm) {}
+          op(call.op), root(call.root), comm(call.comm), request(call.request) {}
 
     const void* input;
     Integer input_count;
@@ -44,6 +44,7 @@ struct Arguments {
     MPI_Op op;
     int root;
     MPI_Comm comm;
+    MPI_Request* request;
 };
 
 /// The address of one of the library's functions; null if the library lacks it.

@@ -48,14 +48,17 @@ class GatheredParts : public SeenParts {
         return is_refused(seen(), input_.buffer, input_.type, input_.bytes());
     }
 
-    /// Runs the plan. An input that differs in length from the own part is an error of this rank alone, for which the
-    /// others must not wait: they get what stands in its part.
-    int run(const Plan& plan, bool /*is_wrong*/) const {
-        const int error = run_on_bytes(seen().communicator, plan, mpi::Unstaged{const_cast<void*>(data_.input())},
-                                       mpi::Staged(data_, mpi::Staging::both));
-        if (error != MPI_SUCCESS || fits_) return error;
-        return error_of_lengths(input_.bytes(), own_part_.bytes());
+    template <class Runner>
+    int run(Runner& runner, const Plan& plan, bool /*is_wrong*/) const {
+        return run_on_bytes(runner, plan, mpi::Unstaged{const_cast<void*>(data_.input())},
+                            mpi::Staged(data_, mpi::Staging::both));
     }
+    /// An input that differs in length from the own part is an error of this rank alone. The others get what stands in
+    /// its part.
+    [[nodiscard]] int own_error() const {
+        return fits_ ? MPI_SUCCESS : error_of_lengths(input_.bytes(), own_part_.bytes());
+    }
+    int keep_types(mpi::KeptTypes& kept) { return kept.keep(derived_); }
 
   private:
     /// True if MPICH reports that the input is the own part of the output: it compares sizes and ignores gaps.

@@ -67,10 +67,12 @@ class Instructions {
     [[nodiscard]] const std::vector<Rank>& imposed_nodes() const { return node_of_; }
     /// The machine model that fills in unset parameters. It has `eager` once the library is known.
     [[nodiscard]] const Machine& machine() const { return machine_; }
-    /// How the guard treats the rules' choices for a collective; a choice that somebody has named for it stays.
-    [[nodiscard]] Guard guard(std::size_t collective) const {
-        return chosen_[collective] == 0 && !forced_[collective] ? guard_ : Guard::off;
+    /// True if somebody has named a choice for a collective, which stays.
+    [[nodiscard]] bool is_named(std::size_t collective) const {
+        return chosen_[collective] != 0 || forced_[collective].has_value();
     }
+    /// How the guard treats the rules' choices for a collective; a choice that somebody has named for it stays.
+    [[nodiscard]] Guard guard(std::size_t collective) const { return is_named(collective) ? Guard::off : guard_; }
     /// Where verdicts of the guard are kept for the next run; empty: nowhere.
     [[nodiscard]] const std::string& learned_directory() const { return learned_directory_; }
     /// Bytes that all plans together may take.

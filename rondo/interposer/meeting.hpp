@@ -24,10 +24,12 @@ class Meeting {
     [[nodiscard]] static const char* wrong() { return nullptr; }
     [[nodiscard]] static bool refused_by_library() { return false; }
 
-    int run(const Plan& plan, bool /*is_wrong*/) const { return run(seen_.communicator, plan); }
-    static int run(mpi::Communicator& communicator, const Plan& plan) {
-        return communicator.run(plan, {nullptr, nullptr, mpi::empty_type(), nullptr});
+    template <class Runner>
+    static int run(Runner& runner, const Plan& plan, bool /*is_wrong*/ = false) {
+        return runner.run(plan, {nullptr, nullptr, mpi::empty_type(), nullptr});
     }
+    [[nodiscard]] static int own_error() { return MPI_SUCCESS; }
+    static int keep_types(mpi::KeptTypes& /*kept*/) { return MPI_SUCCESS; }
 
   private:
     const SeenCall& seen_;

@@ -69,13 +69,16 @@ class OwnVectors {
                (!is_in_place() && refuses(outgoing_, data_.outgoing()));
     }
 
-    /// Runs the plan. Sending itself another length than it gets is an error of this rank alone, for which the others
-    /// must not wait: if all parts are alike they get what stands in its output.
-    int run(const Plan& plan, bool /*is_wrong*/) const {
-        const int error = run_exchange(seen_.communicator, plan, data_);
-        if (error != MPI_SUCCESS || fits_) return error;
-        return error_of_lengths(outgoing_[rank()].bytes(), incoming_[rank()].bytes());
+    template <class Runner>
+    int run(Runner& runner, const Plan& plan, bool /*is_wrong*/) const {
+        return run_exchange(runner, plan, data_);
     }
+    /// Sending itself another length than it gets is an error of this rank alone. If all parts are alike, the others
+    /// get what stands in its output.
+    [[nodiscard]] int own_error() const {
+        return fits_ ? MPI_SUCCESS : error_of_lengths(outgoing_[rank()].bytes(), incoming_[rank()].bytes());
+    }
+    int keep_types(mpi::KeptTypes& kept) { return kept.keep(derived_); }
 
   private:
     [[nodiscard]] bool parts_differ() const { return seen_.call.counts.is_argument(); }

@@ -28,12 +28,14 @@ class ReducedParts : public SeenParts {
     }
     [[nodiscard]] bool refused_by_library() const { return false; }
 
-    int run(const Plan& plan, bool /*is_wrong*/) const {
+    template <class Runner>
+    int run(Runner& runner, const Plan& plan, bool /*is_wrong*/) const {
         mpi::notice_device_runtimes();
-        return run_on_elements(seen().communicator, plan,
-                               {seen().call.input, seen().call.output, seen().type, seen().reduction}, in_place(),
-                               whole(), own_count());
+        return run_on_elements(runner, plan, {seen().call.input, seen().call.output, seen().type, seen().reduction},
+                               in_place(), whole(), own_count());
     }
+    [[nodiscard]] static int own_error() { return MPI_SUCCESS; }
+    static int keep_types(mpi::KeptTypes& /*kept*/) { return MPI_SUCCESS; }
 
   private:
     [[nodiscard]] bool in_place() const {

@@ -82,13 +82,20 @@ class RootParts {
                (reported::all_types && is_root_ && is_refused(seen_, whole_.buffer, whole_.type, has_parts() ? 1 : 0));
     }
 
-    /// Runs the plan. A root's own part that differs in length from its place is an error of this rank alone, for which
-    /// the others must not wait.
-    int run(const Plan& plan, bool /*is_wrong*/) const {
-        const int error = plan_in_place_ ? run_in_place(plan) : run_exchange(seen_.communicator, plan, data_);
-        if (error != MPI_SUCCESS || fits_) return error;
+    template <class Runner>
+    int run(Runner& runner, const Plan& plan, bool /*is_wrong*/) const {
+        return plan_in_place_ ? run_in_place(runner, plan) : run_exchange(runner, plan, data_);
+    }
+    /// A root's own part that differs in length from its place is an error of this rank alone.
+    [[nodiscard]] int own_error() const {
+        if (fits_) return MPI_SUCCESS;
         return scatters_ ? error_of_lengths(bytes_of_place(), bytes_of_part())
                          : error_of_lengths(bytes_of_part(), bytes_of_place());
+    }
+
+    int keep_types(mpi::KeptTypes& kept) {
+        const int error = kept.keep(derived_whole_);
+        return error != MPI_SUCCESS ? error : kept.keep(derived_part_);
     }
 
   private:
@@ -163,9 +170,10 @@ class RootParts {
         return scatters_ ? mpi::Exchanging(whole, part) : mpi::Exchanging(part, whole);
     }
     /// Runs the plan, which finds the root's part in the vector. A scatter only reads that.
-    [[nodiscard]] int run_in_place(const Plan& plan) const {
+    template <class Runner>
+    int run_in_place(Runner& runner, const Plan& plan) const {
         const mpi::ExchangedParts& whole = scatters_ ? data_.outgoing() : data_.incoming();
-        return run_on_bytes(seen_.communicator, plan, mpi::Unstaged(),
+        return run_on_bytes(runner, plan, mpi::Unstaged(),
                             mpi::Staged(whole, scatters_ ? mpi::Staging::before : mpi::Staging::after));
     }
 

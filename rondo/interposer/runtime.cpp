@@ -7,6 +7,7 @@
 #include "rondo/backends/mpi/ending.hpp"
 #include "rondo/backends/mpi/lone_world.hpp"
 #include "rondo/backends/mpi/plan_store.hpp"
+#include "rondo/backends/mpi/progress.hpp"
 #include "rondo/guard/agreement.hpp"
 #include "rondo/guard/history.hpp"
 #include "rondo/interposer/report.hpp"
@@ -22,6 +23,7 @@ std::atomic<const mpi::Library*> connected{nullptr};
 /// Ends Rondo, in MPI_Finalize. Calls made later, in callbacks of the program, are left to the library.
 void end() {
     guard::end_timed_barriers();
+    mpi::leave_progress_engine();
     off = true;
     ready = nullptr;
     mpi::end_communicators();
@@ -47,6 +49,7 @@ Runtime* set_up() {
         return nullptr;
     }
     mpi::at_end(end);
+    mpi::find_progress_engine();
     mpi::limit_plan_memory(static_cast<std::size_t>(instructions.plan_memory()));
     mpi::learn_datatypes();
     mpi::learn_operators();

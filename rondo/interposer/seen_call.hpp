@@ -6,16 +6,22 @@
 // - key(): the facts that choice and plan depend on
 // - bytes_to_a_count(): bytes of the vector for each of the call's count, or for each of the sum over all ranks
 // - has_starts(starts), starts(): how the vector is cut, or where its parts are, where key().division is not 0
-// - wrong(), refused_by_library(), run(plan): when a plan is there
+// - wrong(), refused_by_library(), run(runner, plan, is_wrong): when a plan is there. The runner is a communicator, or
+// a
+//   call that goes on when the function has returned (mpi::PendingCall)
+// - own_error(): an error of this rank alone, for which the others must not wait, after a plan without errors
+// - keep_types(kept): has the call keep its datatypes, which the program may free while it goes on
 #pragma once
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "rondo/backends/mpi/communicator.hpp"
 #include "rondo/backends/mpi/device_memory.hpp"
 #include "rondo/backends/mpi/exchanging.hpp"
+#include "rondo/backends/mpi/pending_call.hpp"
 #include "rondo/backends/mpi/staging.hpp"
 #include "rondo/interposer/argument_checks.hpp"
 #include "rondo/interposer/serve.hpp"
@@ -86,29 +92,31 @@ inline int error_of_lengths(Count given, Count place) { return given > place ? M
 
 /// Runs a plan on the user's elements, or on copies of those in memory of a device. Of the output, `before` elements
 /// are significant before the call if they are the input, and `after` elements after it.
-inline int run_on_elements(mpi::Communicator& communicator, const Plan& plan, const mpi::Operands& operands,
-                           bool in_place, Count count, Count after) {
+template <class Runner>
+int run_on_elements(Runner& runner, const Plan& plan, const mpi::Operands& operands, bool in_place, Count count,
+                    Count after) {
     if (!mpi::device_runtime_noticed()) [[likely]]
-        return communicator.run(plan, operands);
+        return runner.run(plan, operands);
     // The gaps between the user's elements keep their bytes.
     const Count before = in_place ? count : operands.type.contiguous ? 0 : after;
     const Count given = in_place ? 0 : count;
-    return communicator.run(plan, operands.type, operands.reduction,
-                            mpi::HostCopy(operands.input, operands.type, given, given, 0),
-                            mpi::HostCopy(operands.output, operands.type, std::max(before, after), before, after));
+    return runner.run(plan, operands.type, operands.reduction,
+                      mpi::HostCopy(operands.input, operands.type, given, given, 0),
+                      mpi::HostCopy(operands.output, operands.type, std::max(before, after), before, after));
 }
 
 /// Runs a plan whose elements are bytes, from one staged buffer to another.
-template <class Input, class Output>
-int run_on_bytes(mpi::Communicator& communicator, const Plan& plan, Input&& input, Output&& output) {
-    return communicator.run(plan, mpi::byte_type(), nullptr, input, output);
+template <class Runner, class Input, class Output>
+int run_on_bytes(Runner& runner, const Plan& plan, Input&& input, Output&& output) {
+    return runner.run(plan, mpi::byte_type(), nullptr, std::forward<Input>(input), std::forward<Output>(output));
 }
 
 /// Runs the plan of an exchange. In place, outgoing data stand where the plan finds the incoming.
-inline int run_exchange(mpi::Communicator& communicator, const Plan& plan, const mpi::Exchanging& data) {
+template <class Runner>
+int run_exchange(Runner& runner, const Plan& plan, const mpi::Exchanging& data) {
     mpi::Staged incoming(data.incoming(), data.in_place() ? mpi::Staging::both : mpi::Staging::after);
-    if (data.in_place()) return run_on_bytes(communicator, plan, mpi::Unstaged{data.outgoing().place()}, incoming);
-    return run_on_bytes(communicator, plan, mpi::Staged(data.outgoing(), mpi::Staging::before), incoming);
+    if (data.in_place()) return run_on_bytes(runner, plan, mpi::Unstaged{data.outgoing().place()}, std::move(incoming));
+    return run_on_bytes(runner, plan, mpi::Staged(data.outgoing(), mpi::Staging::before), std::move(incoming));
 }
 
 /// What calls on a vector with a part for each rank have in common.

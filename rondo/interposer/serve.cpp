@@ -23,9 +23,11 @@ using mpi::Communicator;
 
 template <class Kind>
 int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runtime, CachedCall& cached) {
-    if (const char* const reason = seen.communicator.native_reason()) {
+    const char* reason = seen.communicator.native_reason();
+    if (reason == nullptr && seen.function.form == Form::nonblocking) reason = reason_not_to_begin(seen, runtime);
+    if (reason != nullptr) {
         warn_of_disagreement(seen.communicator);
-        service.forward_from_now(cached, seen, reason, whatever_count);
+        if (reason != before_blocking) service.forward_from_now(cached, seen, reason, whatever_count);
         return service.leave_to_library(reason, std::max<Count>(0, Kind::bytes_of(seen)));
     }
     const Kind kind(seen);
@@ -104,9 +106,10 @@ int serve_as(const Wrapped& function, const UserCall& call, const void* caller, 
 
 }  // namespace
 
-Wrapped::Wrapped(std::string_view collective_name, Output where, Native library_function, Address address_of_it)
+Wrapped::Wrapped(std::string_view collective_name, Output where, Form when, Native library_function,
+                 Address address_of_it)
     : collective(index_of(*find_collective(collective_name))), has(collectives()[collective].has), output(where),
-      native(library_function), address(address_of_it) {}
+      form(when), native(library_function), address(address_of_it) {}
 
 int Service::leave_to_library(const char* reason, Count bytes, int line) const {
     left_calls_of[function_.collective].note(reason);

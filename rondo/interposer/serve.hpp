@@ -9,6 +9,12 @@
 
 namespace rondo::interposer {
 
+/// When a function returns.
+enum class Form : std::uint8_t {
+    blocking,
+    nonblocking,  ///< at once, with a request (MPI_I...)
+};
+
 /// A function that is wrapped.
 struct Wrapped {
     /// The library's own function, called with the arguments of a call.
@@ -17,11 +23,12 @@ struct Wrapped {
     /// The address of the library's own function, which is null if the library lacks it.
     using Address = void* (*)(const mpi::Library& library);
 
-    Wrapped(std::string_view collective_name, Output where, Native library_function, Address address_of_it);
+    Wrapped(std::string_view collective_name, Output where, Form when, Native library_function, Address address_of_it);
 
     std::size_t collective;  ///< index in the registry
     Traits has;
     Output output;
+    Form form;
     Native native;
     Address address;
 };

@@ -84,7 +84,7 @@ int serve_again(CachedCall& cached, const void* input, void* output) {
     const int error = run_plan(*decision->plan, known.comm, communicator, [&](const Plan& plan) {
         if constexpr (std::is_same_v<Kind, Meeting>) return Meeting::run(communicator, plan);
         const mpi::Reduction* const reduction = function.has.operation ? &known.reduction : nullptr;
-        return WholeVector::run(function.output, communicator, call, type, reduction, plan);
+        return WholeVector::run(function.output, communicator, communicator.rank(), call, type, reduction, plan);
     });
     if (is_counted && tally != nullptr) {
         tally->count(static_cast<std::uint64_t>(call.count * type.size), mpi::now() - start);

@@ -57,6 +57,10 @@ class Service {
         if (!reporting_) return nullptr;
         return tally_of({collectives()[function_.collective].name, "native", reason, line});
     }
+    /// What it takes to count the call when it is over.
+    [[nodiscard]] LaterCount counting(mpi::Tally* tally, Count bytes) const {
+        return {reporting_ ? tally : nullptr, static_cast<std::uint64_t>(bytes), start_};
+    }
     /// Counts the call, if there is a report.
     void stop(mpi::Tally* tally, Count bytes) const {
         if (reporting_ && tally != nullptr) tally->count(static_cast<std::uint64_t>(bytes), now() - start_);

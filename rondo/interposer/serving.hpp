@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "rondo/interposer/begun_call.hpp"
 #include "rondo/interposer/decide.hpp"
 #include "rondo/interposer/forwarded_anywhere.hpp"
 #include "rondo/interposer/guarded_call.hpp"
@@ -35,7 +36,7 @@ class Serving {
         decision_ = &decided();
         if (decision_->chosen == nullptr) return forward();
         trial_ = guarded_.begin(decision_->chosen);
-        if (course() == Course::library) return forward_lost();
+        if (course() == Course::library || (begins() && is_lost())) return forward_lost();
         if (!communicator().obtain_context(seen_.call.comm)) {
             return service_.leave_to_library(communicator().native_reason(), bytes_);
         }
@@ -44,6 +45,7 @@ class Serving {
         // that reports it.
         wrong_ = kind_.wrong();
         is_refused_ = (wrong_ != nullptr && communicator().library_checks_arguments()) || kind_.refused_by_library();
+        if (begins()) return carry_out(true);
         if (course() == Course::compared) return compare();
         if (plan_error_ == MPI_SUCCESS && !is_refused_ && (trial_ == nullptr || trial_->is_over())) repeat_from_now();
         return carry_out(true);
@@ -56,6 +58,10 @@ class Serving {
     [[nodiscard]] Course course() const {
         return trial_ != nullptr ? trial_->course_of(guarded_.bytes()) : Course::rondo;
     }
+    /// True if the call only begins here. The guard counts it, and times none: it is over when the program waits for
+    /// it.
+    [[nodiscard]] bool begins() const { return seen_.function.form == Form::nonblocking; }
+    [[nodiscard]] bool is_lost() const { return trial_ != nullptr && trial_->is_lost(); }
     /// The line of the rules that chose; 0 if there is no report, where nobody asks.
     [[nodiscard]] int line() const {
         return runtime_.reporting ? runtime_.instructions.line_of(static_cast<const Choice*>(decision_->chosen)) : 0;
@@ -141,8 +147,11 @@ class Serving {
             communicator().skip_call();
             return service_.leave_to_library(wrong_ != nullptr ? wrong_ : "unusual datatype", bytes_);
         }
+        if (begins())
+            return begin_call<Kind>(seen_, plan_, wrong_ != nullptr, service_.counting(decision_->tally, bytes_));
         return run_plan(*plan_, seen_.call.comm, communicator(), [&](const Plan& plan) {
-            const int error = kind_.run(plan, wrong_ != nullptr);
+            int error = kind_.run(communicator(), plan, wrong_ != nullptr);
+            if (error == MPI_SUCCESS) error = kind_.own_error();
             if (counts) service_.stop(decision_->tally, bytes_);
             return error;
         });

@@ -24,6 +24,7 @@ struct UserCall {
     MPI_Datatype part_type;
     mpi::Numbers displacements;
     mpi::Numbers input_counts, input_displacements;
+    MPI_Request* request;  ///< where the request of a nonblocking call goes
 };
 
 /// Where the output of a function is significant.

@@ -46,21 +46,25 @@ class WholeVector {
     }
     /// Runs the plan. `is_wrong`: the call is wrong and the library does not check. An input in place is then read from
     /// the output, as the library does, even without a root.
-    int run(const Plan& plan, bool is_wrong) const {
+    template <class Runner>
+    int run(Runner& runner, const Plan& plan, bool is_wrong) const {
         mpi::notice_device_runtimes();
         UserCall call = seen_.call;
         if (is_wrong && call.input == MPI_IN_PLACE) call.input = call.output;
         call.root = root();
-        return run(seen_.function.output, seen_.communicator, call, seen_.type, seen_.reduction, plan);
+        return run(seen_.function.output, runner, rank(), call, seen_.type, seen_.reduction, plan);
     }
-    static int run(Output output, mpi::Communicator& communicator, const UserCall& call, const mpi::Datatype& type,
+    [[nodiscard]] static int own_error() { return MPI_SUCCESS; }
+    static int keep_types(mpi::KeptTypes& /*kept*/) { return MPI_SUCCESS; }
+
+    template <class Runner>
+    static int run(Output output, Runner& runner, Rank rank, const UserCall& call, const mpi::Datatype& type,
                    const mpi::Reduction* reduction, const Plan& plan) {
-        const Rank rank = communicator.rank();
-        if (reduction == nullptr) return run_on_vector(communicator, call, type, plan);
+        if (reduction == nullptr) return run_on_vector(runner, rank == call.root, call, type, plan);
         const mpi::Operands operands = {call.input, call.output, type, reduction};
         if (!mpi::device_runtime_noticed()) [[likely]]
-            return communicator.run(plan, operands);
-        return run_on_elements(communicator, plan, operands, in_place(output, call, rank), call.count,
+            return runner.run(plan, operands);
+        return run_on_elements(runner, plan, operands, in_place(output, call, rank), call.count,
                                has_output(output, call, rank) ? call.count : 0);
     }
 
@@ -90,15 +94,16 @@ class WholeVector {
 
   private:
     /// Runs the plan on the output, which is all that it knows: the root's data are there before, the others' come.
-    static int run_on_vector(mpi::Communicator& communicator, const UserCall& call, const mpi::Datatype& type,
+    template <class Runner>
+    static int run_on_vector(Runner& runner, bool is_root, const UserCall& call, const mpi::Datatype& type,
                              const Plan& plan) {
         // Nearly all broadcasts take this path; short ones notice the cost of staging.
         if (mpi::lies_as_packed(type) && !mpi::on_device(call.output)) {
-            return communicator.run(plan, {nullptr, call.output, mpi::byte_type(), nullptr});
+            return runner.run(plan, {nullptr, call.output, mpi::byte_type(), nullptr});
         }
         const mpi::UserData data = {call.output, call.count, type};
-        const auto when = communicator.rank() == call.root ? mpi::Staging::before : mpi::Staging::after;
-        return run_on_bytes(communicator, plan, mpi::Unstaged(), mpi::Staged(mpi::Moved(data), when));
+        const auto when = is_root ? mpi::Staging::before : mpi::Staging::after;
+        return run_on_bytes(runner, plan, mpi::Unstaged(), mpi::Staged(mpi::Moved(data), when));
     }
     [[nodiscard]] Rank rank() const { return seen_.communicator.rank(); }
     /// The call's count. A negative one says nothing about the other ranks': 1 stands for theirs, as rules speak of

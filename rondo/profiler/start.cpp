@@ -107,7 +107,7 @@ void* function_behind(const char* name, const void* caller) {
     const char* missing = nullptr;
     void* found = nullptr;
     if (mpi::connect(caller, missing) && name[0] != 'P') found = mpi::tool_definition(name);
-    if (found == nullptr) found = mpi::foreign_definition(name);
+    if (found == nullptr) found = mpi::definition_in_library(name);
     if (found == nullptr) {
         std::fprintf(stderr, "rondo: the program calls %s, but %s\n", name,
                      missing != nullptr ? missing : "its MPI library has no such function");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <new>
 #include <span>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -143,6 +144,15 @@ bool Communicator::can_send(const void* data, const Datatype& type) const {
 bool Communicator::library_checks_arguments() const {
     constexpr int impossible_tag = -17;
     return library().Send(nullptr, 0, library().byte, MPI_PROC_NULL, impossible_tag, world().messages()) != MPI_SUCCESS;
+}
+
+/// The library goes on with all calls while somebody asks it for messages.
+void Communicator::wait_for_pending() {
+    while (pending_ > 0) {
+        int found = 0;
+        library().Iprobe(MPI_ANY_SOURCE, context_.tag(calls_), world().messages(), &found, MPI_STATUS_IGNORE);
+        std::this_thread::yield();
+    }
 }
 
 int Communicator::execute(const Plan& plan, const Operands& operands) {

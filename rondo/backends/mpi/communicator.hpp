@@ -108,6 +108,29 @@ class Communicator {
         const int input_left = input.leave(messages), output_left = output.leave(messages);
         return first_error({input_entered, output_entered, input_left, output_left});
     }
+    /// True if `obtain_context` does not wait for other ranks. Equal on all ranks.
+    [[nodiscard]] bool obtains_context_alone(MPI_Comm comm) const {
+        return asked_for_context_ || comm == library().comm_world;
+    }
+    /// True if all ranks reach each other through memory that they share. Equal on all ranks, which have been found in
+    /// the world.
+    [[nodiscard]] bool shares_memory() const {
+        const Node* const node = world().node();
+        return world().shares_memory() && node != nullptr && node->reaches_all(world_ranks_);
+    }
+    /// Begins a call that goes on while the program does other things. Returns the route of its messages, all of which
+    /// the library carries: memory that ranks share is for one call at a time.
+    Route begin_call() {
+        count_call();
+        if (pending_++ == 0) oldest_pending_ = calls_;
+        Route route = route_;
+        route.tag = context_.tag(calls_);
+        route.node = nullptr;
+        route.is_inside_node = false;
+        return route;
+    }
+    /// Notes that such a call is over.
+    void end_call() { --pending_; }
     /// Takes the place of running a plan that the other ranks may run.
     void skip_call() {
         count_call();
@@ -130,7 +153,13 @@ class Communicator {
     Communicator() = default;
     void set_up(MPI_Comm comm);
     bool translate_ranks(MPI_Comm comm);
-    void count_call() { ++calls_; }
+    /// Counts a call, whose tag must not be that of one that goes on.
+    void count_call() {
+        ++calls_;
+        if (pending_ > 0 && context_.tag(calls_) == context_.tag(oldest_pending_)) [[unlikely]]
+            wait_for_pending();
+    }
+    void wait_for_pending();
     static int first_error(std::initializer_list<int> errors) {
         const auto* const found = std::ranges::find_if(errors, [](int error) { return error != MPI_SUCCESS; });
         return found != errors.end() ? *found : MPI_SUCCESS;
@@ -144,6 +173,8 @@ class Communicator {
     Spread spread_;
     std::vector<Rank> world_ranks_;  // the world ranks of the ranks here, once they are found; room was made before
     std::uint32_t calls_ = 0;
+    std::uint32_t pending_ = 0;         // calls that go on while the program does other things
+    std::uint32_t oldest_pending_ = 0;  // no such call has a lower number
     bool messages_may_be_left_ = false;
     bool is_freed_ = false;
     int uses_ = 0;  // MPI allows one call of a collective at a time

@@ -117,7 +117,7 @@ void connect_to(const Library& functions) {
     connected = true;
 }
 
-void* foreign_definition(const char* name) { return source != nullptr ? dlsym(source, name) : nullptr; }
+void* definition_in_library(const char* name) { return source != nullptr ? dlsym(source, name) : nullptr; }
 
 void* tool_definition(const char* name) {
     void* next = dlsym(RTLD_NEXT, name);

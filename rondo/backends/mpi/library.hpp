@@ -34,6 +34,8 @@ namespace rondo::mpi {
     FUNCTION(Error_string)            \
     FUNCTION(Finalized)               \
     FUNCTION(Get_library_version)     \
+    FUNCTION(Grequest_complete)       \
+    FUNCTION(Grequest_start)          \
     FUNCTION(Group_free)              \
     FUNCTION(Group_translate_ranks)   \
     FUNCTION(Initialized)             \
@@ -48,6 +50,8 @@ namespace rondo::mpi {
     FUNCTION(Request_free)            \
     FUNCTION(Send)                    \
     FUNCTION(Sendrecv)                \
+    FUNCTION(Status_set_cancelled)    \
+    FUNCTION(Status_set_elements)     \
     FUNCTION(Test)                    \
     FUNCTION(Testsome)                \
     FUNCTION(Type_commit)             \
@@ -119,8 +123,9 @@ bool connect(const void* caller, const char*& missing);
 /// Takes these functions for those of the MPI library, whose handles are looked up. The first connection stays.
 void connect_to(const Library& functions);
 
-/// The function of that name in an MPI library that `connect` has found but cannot use; nullptr if there is none.
-void* foreign_definition(const char* name);
+/// The function of that name in the MPI library that `connect` has found, even if it cannot be used, or in a library
+/// that came with it; nullptr if there is none.
+void* definition_in_library(const char* name);
 
 /// The definition of an MPI_ function in a tool (profiler) between Rondo and the MPI library; nullptr without one.
 void* tool_definition(const char* name);

@@ -56,6 +56,7 @@ int LibraryMessages::test_some(int& completed) {
         indices_.resize(requests_.size());
         statuses_.resize(requests_.size());
     }
+    if (inside_progress && request_is_complete != nullptr) return test_each(completed);
     const auto under_way = static_cast<int>(requests_.size());
     const int error = library().Testsome(under_way, requests_.data(), &completed, indices_.data(), statuses_.data());
     if (error == MPI_SUCCESS) return MPI_SUCCESS;
@@ -66,6 +67,20 @@ int LibraryMessages::test_some(int& completed) {
         if (own != MPI_SUCCESS) return own;
     }
     return error;
+}
+
+/// Does the same where the library must not go on: it does not for a request that is complete.
+int LibraryMessages::test_each(int& completed) {
+    completed = 0;
+    int first_error = MPI_SUCCESS;
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+        if (request_is_complete(requests_[i]) == 0) continue;
+        int flag = 0;
+        const int error = library().Test(&requests_[i], &flag, MPI_STATUS_IGNORE);
+        if (error != MPI_SUCCESS && first_error == MPI_SUCCESS) first_error = error;
+        if (flag != 0) indices_[static_cast<std::size_t>(completed++)] = static_cast<int>(i);
+    }
+    return first_error;
 }
 
 void LibraryMessages::forget_completed() {

@@ -10,6 +10,12 @@
 
 namespace rondo::mpi {
 
+/// True while the library's engine of progress calls Rondo (progress.hpp): the library must not be asked to go on then.
+inline bool inside_progress = false;
+/// Tells, without going on, whether a request is complete; nullptr if the library has no such function, and may be
+/// asked to go on from inside itself.
+inline int (*request_is_complete)(MPI_Request) = nullptr;
+
 /// The messages of an operation that the MPI library carries. Ranks are those of the communicator.
 class LibraryMessages {
   public:
@@ -72,6 +78,7 @@ class LibraryMessages {
         messages_.push_back(message);
     }
     int test_some(int& completed);
+    int test_each(int& completed);
     [[nodiscard]] std::size_t position(int completed) const {
         return static_cast<std::size_t>(indices_[static_cast<std::size_t>(completed)]);
     }

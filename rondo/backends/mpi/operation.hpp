@@ -52,6 +52,8 @@ class Operation : private shared_memory::Consumer {
     /// Goes on as far as possible without waiting. True when the call is over, `error` says how. Not for two threads at
     /// once.
     bool progress() { return advance(false); }
+    /// True if `progress` would not only look for messages.
+    [[nodiscard]] bool has_local_work() const { return local_ != Action::none || scoreboard_.local_work_ready(); }
     /// The MPI error code of the call; MPI_SUCCESS while nothing has failed.
     [[nodiscard]] int error() const { return error_; }
 

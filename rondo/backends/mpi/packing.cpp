@@ -94,16 +94,16 @@ int unpack(const char* from, const UserData& into, bool plain, MPI_Comm comm) {
 #endif
 }
 
-Moved::Moved(const UserData& data) : data_(&data), bytes_(data.bytes()), plain_(lies_as_packed(data.type)) {
+Moved::Moved(const UserData& data) : data_(data), bytes_(data.bytes()), plain_(lies_as_packed(data.type)) {
     if (plain_ && !on_device(data.buffer)) place_ = static_cast<char*>(data.buffer);
 }
 
 int Moved::enter(char* at, MPI_Comm comm) const {
-    return data_ != nullptr && bytes_ > 0 && at != place_ ? pack(*data_, plain_, at, comm) : MPI_SUCCESS;
+    return bytes_ > 0 && at != place_ ? pack(data_, plain_, at, comm) : MPI_SUCCESS;
 }
 
 int Moved::leave(const char* at, MPI_Comm comm) const {
-    return data_ != nullptr && bytes_ > 0 && at != place_ ? unpack(at, *data_, plain_, comm) : MPI_SUCCESS;
+    return bytes_ > 0 && at != place_ ? unpack(at, data_, plain_, comm) : MPI_SUCCESS;
 }
 
 }  // namespace rondo::mpi

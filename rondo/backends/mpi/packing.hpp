@@ -24,12 +24,10 @@ bool lies_as_packed(const Datatype& type);
 int pack(const UserData& from, bool plain, char* into, MPI_Comm comm);
 int unpack(const char* from, const UserData& into, bool plain, MPI_Comm comm);
 
-/// One side of a plan's data on this rank: data of the user, which it borrows, or so many bytes that nobody gives or
-/// wants.
+/// One side of a plan's data on this rank: data of the user.
 class Moved {
   public:
     explicit Moved(const UserData& data);
-    explicit Moved(Count bytes) : bytes_(bytes) {}
 
     // The interface that staging.hpp asks of data.
     [[nodiscard]] char* place() const { return place_; }
@@ -38,9 +36,9 @@ class Moved {
     int leave(const char* at, MPI_Comm comm) const;
 
   private:
-    const UserData* data_ = nullptr;
+    UserData data_;
     Count bytes_;
-    bool plain_ = true;
+    bool plain_;
     char* place_ = nullptr;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 
 namespace rondo::mpi {
 
@@ -11,6 +12,8 @@ namespace rondo::mpi {
 class Scratch {
   public:
     Scratch() = default;
+    Scratch(Scratch&& other) noexcept
+        : piece_(std::exchange(other.piece_, nullptr)), idle_bytes_(std::exchange(other.idle_bytes_, 0)) {}
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
     ~Scratch() {

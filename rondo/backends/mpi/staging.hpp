@@ -3,6 +3,8 @@
 // user's own memory where that is possible, else a copy.
 #pragma once
 
+#include <utility>
+
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/backends/mpi/scratch.hpp"
 #include "rondo/core/block.hpp"
@@ -17,10 +19,11 @@ enum class Staging : std::uint8_t { before, after, both };
 /// - bytes(): the length of a copy
 /// - enter(at, comm), leave(at, comm): move the data to and from the buffer, which may be `place()`. Both return an MPI
 /// error code.
+/// Borrows data that have a name, and keeps those that are made for it.
 template <class Data>
 class Staged {
   public:
-    Staged(const Data& data, Staging when) : data_(data), when_(when) {}
+    Staged(Data&& data, Staging when) : data_(std::forward<Data>(data)), when_(when) {}
 
     /// Makes the buffer ready for the plan. Returns an MPI error code; throws std::bad_alloc.
     int enter(MPI_Comm comm) {
@@ -36,10 +39,12 @@ class Staged {
     }
 
   private:
-    const Data& data_;
+    Data data_;
     Staging when_;
     Scratch copy_;
 };
+template <class Data>
+Staged(Data&&, Staging) -> Staged<Data>;
 
 /// A buffer that needs no copy, with the interface of Staged.
 struct Unstaged {

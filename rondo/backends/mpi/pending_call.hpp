@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A collective that the program has begun and not yet completed.
+#pragma once
+
+#include <memory>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "rondo/backends/mpi/communicator.hpp"
+
+namespace rondo::mpi {
+
+/// Datatypes that the program may free while a call needs them.
+class KeptTypes {
+  public:
+    KeptTypes() = default;
+    KeptTypes(const KeptTypes&) = delete;
+    KeptTypes& operator=(const KeptTypes&) = delete;
+    ~KeptTypes();
+
+    /// Has the facts speak of a datatype like theirs that nobody else frees. Returns an MPI error code; throws
+    /// std::bad_alloc.
+    int keep(Datatype& type);
+
+  private:
+    std::vector<MPI_Datatype> kept_;
+};
+
+/// A collective under way on this rank that owns all it needs. Its request is a generalized one of the library. Only
+/// the library's engine of progress lets it go on.
+class PendingCall {
+  public:
+    /// `plan`: what is carried out on `communicator`, which has a context.
+    PendingCall(Communicator& communicator, std::shared_ptr<const Plan> plan)
+        : use_(communicator), communicator_(communicator), plan_(std::move(plan)) {}
+    PendingCall(const PendingCall&) = delete;
+    PendingCall& operator=(const PendingCall&) = delete;
+    virtual ~PendingCall() = default;
+
+    /// Begins a call, which `request` stands for from then on. Returns an MPI error code: then the rank takes no part.
+    static int begin(std::unique_ptr<PendingCall> call, MPI_Request* request);
+
+    // What a call of a blocking form asks of a communicator. The plan is begun. Both return an MPI error code.
+    int run(const Plan& plan, const Operands& operands);
+    template <class Input, class Output>
+    int run(const Plan& plan, const Datatype& type, const Reduction* reduction, Input&& input, Output&& output) {
+        using Staging = Buffers<std::remove_cvref_t<Input>, std::remove_cvref_t<Output>>;
+        buffers_ = std::make_unique<Staging>(std::forward<Input>(input), std::forward<Output>(output));
+        const MPI_Comm messages = world().messages();
+        error_ = buffers_->enter(messages);
+        return run(plan, {buffers_->input(), buffers_->output(), type, reduction});
+    }
+
+    /// Goes on as far as is possible without waiting. True if the call is over: then it may be gone.
+    bool poll();
+
+  protected:
+    /// Runs the plan on this call. Returns an MPI error code.
+    virtual int start(const Plan& plan) = 0;
+    /// Notes that the call is over. Returns its MPI error code, if that of the plan is this one.
+    virtual int finish(int error) = 0;
+
+  private:
+    /// The buffers of the plan, both with the interface of Staged.
+    struct AnyBuffers {
+        AnyBuffers() = default;
+        AnyBuffers(const AnyBuffers&) = delete;
+        AnyBuffers& operator=(const AnyBuffers&) = delete;
+        virtual ~AnyBuffers() = default;
+        virtual int enter(MPI_Comm comm) = 0;
+        virtual int leave(MPI_Comm comm) = 0;
+        virtual void* input() = 0;
+        virtual void* output() = 0;
+    };
+    template <class Input, class Output>
+    struct Buffers final : AnyBuffers {
+        Buffers(Input&& from, Output&& into) : input_buffer(std::move(from)), output_buffer(std::move(into)) {}
+        int enter(MPI_Comm comm) override {
+            const int error = input_buffer.enter(comm), other = output_buffer.enter(comm);
+            return error != MPI_SUCCESS ? error : other;
+        }
+        int leave(MPI_Comm comm) override {
+            const int error = input_buffer.leave(comm), other = output_buffer.leave(comm);
+            return error != MPI_SUCCESS ? error : other;
+        }
+        void* input() override { return input_buffer.address(); }
+        void* output() override { return output_buffer.address(); }
+
+        Input input_buffer;
+        Output output_buffer;
+    };
+
+    bool advance();
+    void complete();
+    static int query(void* call, MPI_Status* status);
+    static int free(void* call);
+    static int cancel(void* call, int is_complete);
+
+    Communicator::Use use_;
+    Communicator& communicator_;
+    std::shared_ptr<const Plan> plan_;
+    std::unique_ptr<AnyBuffers> buffers_;
+    Route route_{};
+    Operation operation_;
+    MPI_Request request_{};
+    int error_ = MPI_SUCCESS;
+    bool is_started_ = false;
+};
+
+}  // namespace rondo::mpi

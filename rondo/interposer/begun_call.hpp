@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Calls of nonblocking functions: Rondo begins them, and the library's engine of progress carries them to their end.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "rondo/backends/mpi/pending_call.hpp"
+#include "rondo/backends/mpi/progress.hpp"
+#include "rondo/interposer/counting.hpp"
+#include "rondo/interposer/seen_call.hpp"
+#include "rondo/interposer/service.hpp"
+
+namespace rondo::interposer {
+
+/// A call that goes on after its function has returned, with copies of all that the program may change or free by then.
+/// `Kind`: how the ranks share the vector (seen_call.hpp).
+template <class Kind>
+class BegunCall final : public mpi::PendingCall {
+  public:
+    BegunCall(const SeenCall& seen, std::shared_ptr<const Plan> plan, bool is_wrong, const LaterCount& count)
+        : PendingCall(seen.communicator, std::move(plan)), call_(seen.call), own_type_(seen.type),
+          reduction_(seen.reduction != nullptr ? std::optional(*seen.reduction) : std::nullopt),
+          seen_{seen.function,
+                call_,
+                seen.type.predefined ? seen.type : own_type_,
+                reduction_ ? &*reduction_ : nullptr,
+                seen.communicator,
+                seen.choice},
+          kind_(seen_), is_wrong_(is_wrong), count_(count) {}
+
+  private:
+    int start(const Plan& plan) override {
+        int error = kept_.keep(own_type_);
+        if (error == MPI_SUCCESS) error = kind_.keep_types(kept_);
+        const int failure = kind_.run(*this, plan, is_wrong_);
+        return error != MPI_SUCCESS ? error : failure;
+    }
+    int finish(int error) override {
+        count_.count();
+        return error != MPI_SUCCESS ? error : kind_.own_error();
+    }
+
+    UserCall call_;
+    mpi::Datatype own_type_;
+    std::optional<mpi::Reduction> reduction_;  // of a predefined operator, on a predefined datatype
+    SeenCall seen_;
+    Kind kind_;
+    bool is_wrong_;
+    LaterCount count_;
+    mpi::KeptTypes kept_;
+};
+
+/// Begins a call, and leaves its request to the program. Returns what the MPI function returns.
+template <class Kind>
+int begin_call(const SeenCall& seen, const std::shared_ptr<const Plan>& plan, bool is_wrong, const LaterCount& count) {
+    int error = MPI_SUCCESS;
+    try {
+        error =
+            mpi::PendingCall::begin(std::make_unique<BegunCall<Kind>>(seen, plan, is_wrong, count), seen.call.request);
+    } catch (...) {
+        seen.communicator.skip_call();
+        error = code_of_exception();
+    }
+    if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(seen.call.comm, error);
+    return error;
+}
+
+/// A reason that ends with the first blocking call.
+constexpr const char* before_blocking = "a nonblocking call before any blocking one";
+
+/// Why a call of a nonblocking function goes to the library, whatever the rules say: a literal; nullptr if it need not.
+/// Equal on all ranks. A communicator must not wait for others to get a context.
+inline const char* reason_not_to_begin(const SeenCall& seen, const Runtime& runtime) {
+    mpi::Communicator& communicator = seen.communicator;
+    if (!mpi::has_progress_engine()) return "this MPI library goes on with its own nonblocking calls alone";
+    if (!mpi::world().is_serial()) return "a nonblocking call where several threads call MPI";
+    if (!communicator.find_in_world(seen.call.comm)) return communicator.native_reason();
+    if (communicator.shares_memory() && !runtime.instructions.is_named(seen.function.collective))
+        return "a nonblocking call inside a node";
+    if (!communicator.obtains_context_alone(seen.call.comm)) return before_blocking;
+    if (seen.reduction != nullptr && !seen.reduction->predefined())
+        return "a nonblocking call with an operator of its own";
+    return nullptr;
+}
+
+}  // namespace rondo::interposer
