@@ -198,7 +198,13 @@ def large_native(function: Function) -> Iterator[str]:
 def row(function: Function, suffix: str) -> Iterator[str]:
     name = function.name + suffix
     where = f"address_of<&mpi::Library::{name}>"
-    cells = [f'"{function.collective}"', f"Output::{function.output}", f"Form::{function.form}", f"native_{name.lower()}", where]
+    cells = [
+        f'"{function.collective}"',
+        f"Output::{function.output}",
+        f"Form::{function.form}",
+        f"native_{name.lower()}",
+        where,
+    ]
     yield from wrapped("        {", cells, "},")
 
 

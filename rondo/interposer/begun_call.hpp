@@ -21,35 +21,35 @@ class BegunCall final : public mpi::PendingCall {
   public:
     BegunCall(const SeenCall& seen, std::shared_ptr<const Plan> plan, bool is_wrong, const LaterCount& count)
         : PendingCall(seen.communicator, std::move(plan)), call_(seen.call), own_type_(seen.type),
-          reduction_(seen.reduction != nullptr ? std::optional(*seen.reduction) : std::nullopt),
-          seen_{seen.function,
-                call_,
-                seen.type.predefined ? seen.type : own_type_,
-                reduction_ ? &*reduction_ : nullptr,
-                seen.communicator,
-                seen.choice},
+          type_(seen.type.predefined ? seen.type : own_type_),
+          reduction_(seen.reduction != nullptr ? std::optional<mpi::Reduction>(std::in_place, call_.op, type_)
+                                               : std::nullopt),
+          seen_{seen.function, call_, type_, reduction_ ? &*reduction_ : nullptr, seen.communicator, seen.choice},
           kind_(seen_), is_wrong_(is_wrong), count_(count) {}
 
   private:
-    int start(const Plan& plan) override {
-        int error = kept_.keep(own_type_);
-        if (error == MPI_SUCCESS) error = kind_.keep_types(kept_);
-        const int failure = kind_.run(*this, plan, is_wrong_);
-        return error != MPI_SUCCESS ? error : failure;
-    }
+    int start(const Plan& plan) override { return kind_.run(*this, plan, is_wrong_); }
     int finish(int error) override {
         count_.count();
         return error != MPI_SUCCESS ? error : kind_.own_error();
     }
 
+    /// An operator of the program is called with the program's own handle of the datatype.
+    int keep_handles() override {
+        if (reduction_) return reduction_->predefined() ? MPI_SUCCESS : kept_.keep(call_.op, call_.datatype);
+        const int error = kept_.keep(own_type_);
+        return error != MPI_SUCCESS ? error : kind_.keep_types(kept_);
+    }
+
     UserCall call_;
     mpi::Datatype own_type_;
-    std::optional<mpi::Reduction> reduction_;  // of a predefined operator, on a predefined datatype
+    const mpi::Datatype& type_;
+    std::optional<mpi::Reduction> reduction_;
     SeenCall seen_;
     Kind kind_;
     bool is_wrong_;
     LaterCount count_;
-    mpi::KeptTypes kept_;
+    mpi::KeptHandles kept_;
 };
 
 /// Begins a call, and leaves its request to the program. Returns what the MPI function returns.
@@ -67,11 +67,8 @@ int begin_call(const SeenCall& seen, const std::shared_ptr<const Plan>& plan, bo
     return error;
 }
 
-/// A reason that ends with the first blocking call.
-constexpr const char* before_blocking = "a nonblocking call before any blocking one";
-
 /// Why a call of a nonblocking function goes to the library, whatever the rules say: a literal; nullptr if it need not.
-/// Equal on all ranks. A communicator must not wait for others to get a context.
+/// Equal on all ranks.
 inline const char* reason_not_to_begin(const SeenCall& seen, const Runtime& runtime) {
     mpi::Communicator& communicator = seen.communicator;
     if (!mpi::has_progress_engine()) return "this MPI library goes on with its own nonblocking calls alone";
@@ -79,9 +76,9 @@ inline const char* reason_not_to_begin(const SeenCall& seen, const Runtime& runt
     if (!communicator.find_in_world(seen.call.comm)) return communicator.native_reason();
     if (communicator.shares_memory() && !runtime.instructions.is_named(seen.function.collective))
         return "a nonblocking call inside a node";
-    if (!communicator.obtains_context_alone(seen.call.comm)) return before_blocking;
-    if (seen.reduction != nullptr && !seen.reduction->predefined())
-        return "a nonblocking call with an operator of its own";
+    const bool has_own_operator = seen.reduction != nullptr && !seen.reduction->predefined();
+    if (has_own_operator && !mpi::KeptHandles::keeps_operators())
+        return "a nonblocking call with an operator of the program";
     return nullptr;
 }
 

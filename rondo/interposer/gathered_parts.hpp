@@ -58,7 +58,7 @@ class GatheredParts : public SeenParts {
     [[nodiscard]] int own_error() const {
         return fits_ ? MPI_SUCCESS : error_of_lengths(input_.bytes(), own_part_.bytes());
     }
-    int keep_types(mpi::KeptTypes& kept) { return kept.keep(derived_); }
+    int keep_types(mpi::KeptHandles& kept) { return kept.keep(derived_); }
 
   private:
     /// True if MPICH reports that the input is the own part of the output: it compares sizes and ignores gaps.

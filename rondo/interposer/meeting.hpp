@@ -29,7 +29,7 @@ class Meeting {
         return runner.run(plan, {nullptr, nullptr, mpi::empty_type(), nullptr});
     }
     [[nodiscard]] static int own_error() { return MPI_SUCCESS; }
-    static int keep_types(mpi::KeptTypes& /*kept*/) { return MPI_SUCCESS; }
+    static int keep_types(mpi::KeptHandles& /*kept*/) { return MPI_SUCCESS; }
 
   private:
     const SeenCall& seen_;

@@ -78,7 +78,7 @@ class OwnVectors {
     [[nodiscard]] int own_error() const {
         return fits_ ? MPI_SUCCESS : error_of_lengths(outgoing_[rank()].bytes(), incoming_[rank()].bytes());
     }
-    int keep_types(mpi::KeptTypes& kept) { return kept.keep(derived_); }
+    int keep_types(mpi::KeptHandles& kept) { return kept.keep(derived_); }
 
   private:
     [[nodiscard]] bool parts_differ() const { return seen_.call.counts.is_argument(); }

@@ -35,7 +35,7 @@ class ReducedParts : public SeenParts {
                                in_place(), whole(), own_count());
     }
     [[nodiscard]] static int own_error() { return MPI_SUCCESS; }
-    static int keep_types(mpi::KeptTypes& /*kept*/) { return MPI_SUCCESS; }
+    static int keep_types(mpi::KeptHandles& /*kept*/) { return MPI_SUCCESS; }
 
   private:
     [[nodiscard]] bool in_place() const {

@@ -93,7 +93,7 @@ class RootParts {
                          : error_of_lengths(bytes_of_part(), bytes_of_place());
     }
 
-    int keep_types(mpi::KeptTypes& kept) {
+    int keep_types(mpi::KeptHandles& kept) {
         const int error = kept.keep(derived_whole_);
         return error != MPI_SUCCESS ? error : kept.keep(derived_part_);
     }

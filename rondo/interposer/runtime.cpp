@@ -23,6 +23,7 @@ std::atomic<const mpi::Library*> connected{nullptr};
 /// Ends Rondo, in MPI_Finalize. Calls made later, in callbacks of the program, are left to the library.
 void end() {
     guard::end_timed_barriers();
+    mpi::free_own_communicators();
     mpi::leave_progress_engine();
     off = true;
     ready = nullptr;

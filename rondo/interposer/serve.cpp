@@ -27,7 +27,7 @@ int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runt
     if (reason == nullptr && seen.function.form == Form::nonblocking) reason = reason_not_to_begin(seen, runtime);
     if (reason != nullptr) {
         warn_of_disagreement(seen.communicator);
-        if (reason != before_blocking) service.forward_from_now(cached, seen, reason, whatever_count);
+        service.forward_from_now(cached, seen, reason, whatever_count);
         return service.leave_to_library(reason, std::max<Count>(0, Kind::bytes_of(seen)));
     }
     const Kind kind(seen);

@@ -37,9 +37,7 @@ class Serving {
         if (decision_->chosen == nullptr) return forward();
         trial_ = guarded_.begin(decision_->chosen);
         if (course() == Course::library || (begins() && is_lost())) return forward_lost();
-        if (!communicator().obtain_context(seen_.call.comm)) {
-            return service_.leave_to_library(communicator().native_reason(), bytes_);
-        }
+        if (const char* const reason = reason_without_route()) return service_.leave_to_library(reason, bytes_);
         plan_error_ = take_plan();
         // An error may be this rank's alone while the others are under way: the rank leaves them only for a library
         // that reports it.
@@ -65,6 +63,15 @@ class Serving {
     /// The line of the rules that chose; 0 if there is no report, where nobody asks.
     [[nodiscard]] int line() const {
         return runtime_.reporting ? runtime_.instructions.line_of(static_cast<const Choice*>(decision_->chosen)) : 0;
+    }
+
+    /// Gets what messages need. Returns why the library has the call if that is not to be had; else nullptr.
+    [[nodiscard]] const char* reason_without_route() const {
+        const bool has_route = begins() ? communicator().obtain_route_to_begin(seen_.call.comm)
+                                        : communicator().obtain_context(seen_.call.comm);
+        if (has_route) return nullptr;
+        const char* const reason = communicator().native_reason();
+        return reason != nullptr ? reason : "the first nonblocking calls on a communicator";
     }
 
     mpi::Decision& decided() const {

@@ -55,7 +55,7 @@ class WholeVector {
         return run(seen_.function.output, runner, rank(), call, seen_.type, seen_.reduction, plan);
     }
     [[nodiscard]] static int own_error() { return MPI_SUCCESS; }
-    static int keep_types(mpi::KeptTypes& /*kept*/) { return MPI_SUCCESS; }
+    static int keep_types(mpi::KeptHandles& /*kept*/) { return MPI_SUCCESS; }
 
     template <class Runner>
     static int run(Output output, Runner& runner, Rank rank, const UserCall& call, const mpi::Datatype& type,

@@ -37,6 +37,9 @@ REFUSED = {
 }
 COLLECTIVES = FORCED | FORCED_ALL_TO_ALL | FORCED_PARTS_OF_THE_ROOT
 THOROUGH = ["mpich", "openmpi"]
+FIRST_ONES = "the first nonblocking calls on a communicator"
+# Each call of a blocking collective becomes a nonblocking one, which is waited for.
+WAITED = ("-include", str(Path(__file__).with_name("nonblocking.h")))
 OTHERS = [name for name in LIBRARIES if name not in THOROUGH]
 
 
@@ -57,8 +60,8 @@ def has_segments(collective: str, algorithm: str) -> bool:
     return any(each["name"] == "segment" for each in description(collective, algorithm)["parameters"])
 
 
-def program(mpi: MpiLibrary, collective: str) -> Path:
-    return mpi.compile("results_of_parts.cpp" if collective in OF_PARTS else "results.cpp")
+def program(mpi: MpiLibrary, collective: str, *flags: str) -> Path:
+    return mpi.compile("results_of_parts.cpp" if collective in OF_PARTS else "results.cpp", *flags)
 
 
 def results(output: str) -> dict[str, str]:
@@ -89,10 +92,11 @@ def check(
     *arguments: str,
     ranks: int = RANKS,
     environment: Mapping[str, str] | None = None,
+    flags: tuple[str, ...] = (),
 ) -> None:
     if collective in TAME.get(mpi.name, ()):
         arguments = (*arguments, "tame")
-    command = [program(mpi, collective), collective, *arguments]
+    command = [program(mpi, collective, *flags), collective, *arguments]
     run = mpi.run_under_rondo(command, ranks, environment=environment, **{collective: choice}, timeout=200).check()
     wrong = collective in NATIVELY_WRONG.get(mpi.name, set())
     native = results(run.stdout) if wrong else native_results(mpi.name, ranks, (collective, *arguments))
@@ -101,7 +105,8 @@ def check(
     reasons = run.report.native_reasons(collective)
     refused = sum(calls for reason, calls in reasons.items() if reason.startswith(f"{algorithm} needs "))
     assert refused == refused_calls(collective, algorithm, native), reasons
-    assert run.report.calls(collective)[algorithm] + refused >= sum(calls_by_kind(native).values()), reasons
+    served = run.report.calls(collective)[algorithm] + reasons[FIRST_ONES]
+    assert served + refused >= sum(calls_by_kind(native).values()), reasons
 
 
 # In turn with one library and the other; with both in `make soak`.
@@ -145,6 +150,20 @@ def test_algorithm_gives_the_native_results_through_shared_memory(
     mpi: MpiLibrary, collective: str, algorithm: str
 ) -> None:
     check(mpi, collective, algorithm, "131072", "brief", ranks=4, environment={"RONDO_SHARED_MEMORY": "on"})
+
+
+# Every fourth one; all in `make soak`.
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "mpi"),
+    [
+        pytest.param(*each, mpi, marks=[] if i % 4 == 2 * j else pytest.mark.soak)
+        for i, each in enumerate(every_algorithm())
+        for j, mpi in enumerate(THOROUGH)
+    ],
+    indirect=["mpi"],
+)
+def test_nonblocking_forms_give_the_native_results(mpi: MpiLibrary, collective: str, algorithm: str) -> None:
+    check(mpi, collective, algorithm, "1501", "brief", ranks=5, flags=WAITED)
 
 
 # Every other one in turn; all in `make soak`.

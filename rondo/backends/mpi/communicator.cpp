@@ -146,11 +146,27 @@ bool Communicator::library_checks_arguments() const {
     return library().Send(nullptr, 0, library().byte, MPI_PROC_NULL, impossible_tag, world().messages()) != MPI_SUCCESS;
 }
 
+bool Communicator::obtain_route_to_begin(MPI_Comm comm) {
+    constexpr int calls_without = 2;
+    if (asked_for_context_ || comm == library().comm_world) return obtain_context(comm);
+    if (own_ != nullptr) return true;
+    if (++begun_without_ == calls_without) own_ = std::make_shared<OwnCommunicator>(comm);
+    return false;
+}
+
+Route Communicator::begin_call() {
+    count_call();
+    if (pending_++ == 0) oldest_pending_ = calls_;
+    if (context_.exists()) return {route_.communicator, world_ranks_, rank_, tag(calls_), nullptr, false};
+    const MPI_Comm later = library().comm_null;
+    return {later, world().ranks().first(static_cast<std::size_t>(size_)), rank_, tag(calls_), nullptr, false};
+}
+
 /// The library goes on with all calls while somebody asks it for messages.
 void Communicator::wait_for_pending() {
     while (pending_ > 0) {
         int found = 0;
-        library().Iprobe(MPI_ANY_SOURCE, context_.tag(calls_), world().messages(), &found, MPI_STATUS_IGNORE);
+        library().Iprobe(MPI_ANY_SOURCE, tag(calls_), world().messages(), &found, MPI_STATUS_IGNORE);
         std::this_thread::yield();
     }
 }

@@ -14,6 +14,7 @@
 
 #include "rondo/backends/mpi/decision.hpp"
 #include "rondo/backends/mpi/operation.hpp"
+#include "rondo/backends/mpi/own_communicator.hpp"
 #include "rondo/backends/mpi/slot.hpp"
 #include "rondo/backends/mpi/world.hpp"
 
@@ -108,10 +109,10 @@ class Communicator {
         const int input_left = input.leave(messages), output_left = output.leave(messages);
         return first_error({input_entered, output_entered, input_left, output_left});
     }
-    /// True if `obtain_context` does not wait for other ranks. Equal on all ranks.
-    [[nodiscard]] bool obtains_context_alone(MPI_Comm comm) const {
-        return asked_for_context_ || comm == library().comm_world;
-    }
+    /// Gets what messages of nonblocking calls need, without waiting for other ranks: the context, if that is there or
+    /// can be had so, else a communicator of Rondo's own. That takes longer than a few calls: the first ones on a new
+    /// communicator go without. False without; equal on all ranks. Throws std::bad_alloc.
+    bool obtain_route_to_begin(MPI_Comm comm);
     /// True if all ranks reach each other through memory that they share. Equal on all ranks, which have been found in
     /// the world.
     [[nodiscard]] bool shares_memory() const {
@@ -120,15 +121,9 @@ class Communicator {
     }
     /// Begins a call that goes on while the program does other things. Returns the route of its messages, all of which
     /// the library carries: memory that ranks share is for one call at a time.
-    Route begin_call() {
-        count_call();
-        if (pending_++ == 0) oldest_pending_ = calls_;
-        Route route = route_;
-        route.tag = context_.tag(calls_);
-        route.node = nullptr;
-        route.is_inside_node = false;
-        return route;
-    }
+    Route begin_call();
+    /// The communicator of Rondo's own where messages of calls go that begin now; nullptr if they have the context.
+    [[nodiscard]] std::shared_ptr<OwnCommunicator> own() const { return context_.exists() ? nullptr : own_; }
     /// Notes that such a call is over.
     void end_call() { --pending_; }
     /// Takes the place of running a plan that the other ranks may run.
@@ -156,8 +151,12 @@ class Communicator {
     /// Counts a call, whose tag must not be that of one that goes on.
     void count_call() {
         ++calls_;
-        if (pending_ > 0 && context_.tag(calls_) == context_.tag(oldest_pending_)) [[unlikely]]
+        if (pending_ > 0 && tag(calls_) == tag(oldest_pending_)) [[unlikely]]
             wait_for_pending();
+    }
+    [[nodiscard]] int tag(std::uint32_t call) const {
+        constexpr std::uint32_t tags = 1U << 15U;  // MPI promises as many on every communicator
+        return context_.exists() ? context_.tag(call) : static_cast<int>(call % tags);
     }
     void wait_for_pending();
     static int first_error(std::initializer_list<int> errors) {
@@ -169,6 +168,8 @@ class Communicator {
     Context context_;
     Route route_{};  // the route of all calls here, once there is a context
     bool asked_for_context_ = false;
+    std::shared_ptr<OwnCommunicator> own_;
+    int begun_without_ = 0;  // nonblocking calls for which there was no way for messages
     Rank rank_ = 0, size_ = 1;
     Spread spread_;
     std::vector<Rank> world_ranks_;  // the world ranks of the ranks here, once they are found; room was made before

@@ -112,6 +112,7 @@ void connect_to(const Library& functions) {
     the_library.datatype_null = MPI_DATATYPE_NULL;
     the_library.op_null = MPI_OP_NULL;
     the_library.request_null = MPI_REQUEST_NULL;
+    the_library.info_null = MPI_INFO_NULL;
     the_library.errors_return = MPI_ERRORS_RETURN;
     the_library.errors_are_fatal = MPI_ERRORS_ARE_FATAL;
     connected = true;

@@ -22,6 +22,7 @@ namespace rondo::mpi {
     FUNCTION(Comm_get_name)           \
     FUNCTION(Comm_get_parent)         \
     FUNCTION(Comm_group)              \
+    FUNCTION(Comm_idup)               \
     FUNCTION(Comm_rank)               \
     FUNCTION(Comm_remote_size)        \
     FUNCTION(Comm_set_attr)           \
@@ -106,6 +107,7 @@ struct Library {
     MPI_Datatype byte = {}, datatype_null = {};
     MPI_Op op_null = {};
     MPI_Request request_null = {};
+    MPI_Info info_null = {};
     MPI_Errhandler errors_return = {}, errors_are_fatal = {};
 };
 

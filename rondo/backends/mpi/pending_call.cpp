@@ -11,24 +11,40 @@ namespace {
 /// Pieces of local work that are done before the library gets its processor back.
 constexpr int most_pieces = 4;
 
+using ReduceInit = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request*);
+
+/// MPI_Reduce_init, which MPI has since version 4; nullptr in older libraries.
+ReduceInit reduce_init() {
+    static const auto found = reinterpret_cast<ReduceInit>(definition_in_library("PMPI_Reduce_init"));
+    return found;
+}
+
 }  // namespace
 
-KeptTypes::~KeptTypes() {
-    for (MPI_Datatype type : kept_) library().Type_free(&type);
+KeptHandles::~KeptHandles() {
+    for (MPI_Datatype type : types_) library().Type_free(&type);
+    if (unstarted_ != library().request_null) library().Request_free(&unstarted_);
 }
 
 /// MPI_Type_dup would call back tools that have set attributes.
-int KeptTypes::keep(Datatype& type) {
+int KeptHandles::keep(Datatype& type) {
     if (type.predefined || type.size == 0) return MPI_SUCCESS;
-    kept_.reserve(kept_.size() + 1);
+    types_.reserve(types_.size() + 1);
     MPI_Datatype same;
     int error = library().Type_contiguous(1, type.handle, &same);
     if (error == MPI_SUCCESS) {
-        kept_.push_back(same);
-        error = library().Type_commit(&kept_.back());
-        type.handle = kept_.back();
+        types_.push_back(same);
+        error = library().Type_commit(&types_.back());
+        type.handle = types_.back();
     }
     return error;
+}
+
+bool KeptHandles::keeps_operators() { return reduce_init() != nullptr; }
+
+int KeptHandles::keep(MPI_Op op, MPI_Datatype type) {
+    static char input, output;  // nobody reads or writes them
+    return reduce_init()(&input, &output, 1, type, op, 0, library().comm_self, library().info_null, &unstarted_);
 }
 
 int PendingCall::begin(std::unique_ptr<PendingCall> call, MPI_Request* request) {
@@ -42,10 +58,9 @@ int PendingCall::begin(std::unique_ptr<PendingCall> call, MPI_Request* request) 
     begun.request_ = *request;
     begun.route_ = communicator.begin_call();
     try {
-        const int failure = begun.start(*begun.plan_);
-        if (begun.error_ == MPI_SUCCESS) begun.error_ = failure;
+        begun.note(begun.keep_handles());
     } catch (const std::bad_alloc&) {
-        begun.error_ = MPI_ERR_NO_MEM;
+        begun.note(MPI_ERR_NO_MEM);
     }
     static_cast<void>(call.release());  // it is the request's
     if (!begun.poll()) progress_with_library(begun);
@@ -53,44 +68,55 @@ int PendingCall::begin(std::unique_ptr<PendingCall> call, MPI_Request* request) 
 }
 
 int PendingCall::run(const Plan& plan, const Operands& operands) {
-    if (!plan.actions().empty()) {
-        operation_.start(plan, operands, route_);
-        is_started_ = true;
-    }
+    if (plan.actions().empty()) return MPI_SUCCESS;
+    operation_.start(plan, operands, route_);
+    is_running_ = true;
     return MPI_SUCCESS;
 }
 
 bool PendingCall::poll() {
-    if (is_started_ && !advance()) return false;
+    try {
+        if (!is_started_ && !start_plan()) return false;
+        if (is_running_ && !advance()) return false;
+    } catch (const std::bad_alloc&) {
+        note(MPI_ERR_NO_MEM);
+    }
     complete();
+    return true;
+}
+
+/// False if there is no communicator for the messages yet.
+bool PendingCall::start_plan() {
+    if (own_ != nullptr) {
+        if (!own_->is_ready()) return false;
+        note(own_->error());
+        route_.communicator = own_->get();
+    }
+    is_started_ = true;
+    const bool has_communicator = own_ == nullptr || own_->error() == MPI_SUCCESS;
+    if (has_communicator) note(start(*plan_));
     return true;
 }
 
 /// True if the plan has come to its end.
 bool PendingCall::advance() {
-    try {
-        for (int pieces = 0; pieces < most_pieces; ++pieces) {
-            if (operation_.progress()) {
-                if (error_ == MPI_SUCCESS) error_ = operation_.error();
-                return true;
-            }
-            if (!operation_.has_local_work()) break;
+    for (int pieces = 0; pieces < most_pieces; ++pieces) {
+        if (operation_.progress()) {
+            is_running_ = false;
+            return true;
         }
-        return false;
-    } catch (const std::bad_alloc&) {
-        error_ = MPI_ERR_NO_MEM;
-        return true;
+        if (!operation_.has_local_work()) break;
     }
+    return false;
 }
 
 /// After an error of the plan, messages may still use the buffers.
 void PendingCall::complete() {
-    const bool has_failed = is_started_ ? operation_.error() != MPI_SUCCESS : error_ != MPI_SUCCESS;
-    if (has_failed) {
+    note(operation_.error());
+    if (is_running_ || operation_.error() != MPI_SUCCESS) {
         communicator_.leave_messages();
     } else if (buffers_ != nullptr) {
-        const int left = buffers_->leave(world().messages());
-        if (error_ == MPI_SUCCESS) error_ = left;
+        note(buffers_->leave(world().messages()));
     }
     error_ = finish(error_);
     communicator_.end_call();

@@ -11,20 +11,27 @@
 
 namespace rondo::mpi {
 
-/// Datatypes that the program may free while a call needs them.
-class KeptTypes {
+/// Datatypes and an operator that the program may free while a call needs them.
+class KeptHandles {
   public:
-    KeptTypes() = default;
-    KeptTypes(const KeptTypes&) = delete;
-    KeptTypes& operator=(const KeptTypes&) = delete;
-    ~KeptTypes();
+    KeptHandles() = default;
+    KeptHandles(const KeptHandles&) = delete;
+    KeptHandles& operator=(const KeptHandles&) = delete;
+    ~KeptHandles();
 
     /// Has the facts speak of a datatype like theirs that nobody else frees. Returns an MPI error code; throws
     /// std::bad_alloc.
     int keep(Datatype& type);
 
+    /// True if the library can keep operators.
+    static bool keeps_operators();
+    /// Keeps an operator of the program, and the datatype that it is called with, by a persistent reduction that is
+    /// never started: MPI has no other way. Returns an MPI error code.
+    int keep(MPI_Op op, MPI_Datatype type);
+
   private:
-    std::vector<MPI_Datatype> kept_;
+    std::vector<MPI_Datatype> types_;
+    MPI_Request unstarted_ = library().request_null;
 };
 
 /// A collective under way on this rank that owns all it needs. Its request is a generalized one of the library. Only
@@ -33,7 +40,7 @@ class PendingCall {
   public:
     /// `plan`: what is carried out on `communicator`, which has a context.
     PendingCall(Communicator& communicator, std::shared_ptr<const Plan> plan)
-        : use_(communicator), communicator_(communicator), plan_(std::move(plan)) {}
+        : use_(communicator), communicator_(communicator), plan_(std::move(plan)), own_(communicator.own()) {}
     PendingCall(const PendingCall&) = delete;
     PendingCall& operator=(const PendingCall&) = delete;
     virtual ~PendingCall() = default;
@@ -48,7 +55,7 @@ class PendingCall {
         using Staging = Buffers<std::remove_cvref_t<Input>, std::remove_cvref_t<Output>>;
         buffers_ = std::make_unique<Staging>(std::forward<Input>(input), std::forward<Output>(output));
         const MPI_Comm messages = world().messages();
-        error_ = buffers_->enter(messages);
+        note(buffers_->enter(messages));
         return run(plan, {buffers_->input(), buffers_->output(), type, reduction});
     }
 
@@ -56,7 +63,9 @@ class PendingCall {
     bool poll();
 
   protected:
-    /// Runs the plan on this call. Returns an MPI error code.
+    /// Keeps what the program may free while the call goes on. Returns an MPI error code; throws std::bad_alloc.
+    virtual int keep_handles() = 0;
+    /// Runs the plan on this call. Returns an MPI error code; throws std::bad_alloc.
     virtual int start(const Plan& plan) = 0;
     /// Notes that the call is over. Returns its MPI error code, if that of the plan is this one.
     virtual int finish(int error) = 0;
@@ -91,8 +100,13 @@ class PendingCall {
         Output output_buffer;
     };
 
+    bool start_plan();
     bool advance();
     void complete();
+    /// Keeps the first error.
+    void note(int error) {
+        if (error_ == MPI_SUCCESS) error_ = error;
+    }
     static int query(void* call, MPI_Status* status);
     static int free(void* call);
     static int cancel(void* call, int is_complete);
@@ -100,12 +114,14 @@ class PendingCall {
     Communicator::Use use_;
     Communicator& communicator_;
     std::shared_ptr<const Plan> plan_;
+    std::shared_ptr<OwnCommunicator> own_;  // for the messages, once it is ready; nullptr if they have a context
     std::unique_ptr<AnyBuffers> buffers_;
     Route route_{};
     Operation operation_;
     MPI_Request request_{};
     int error_ = MPI_SUCCESS;
-    bool is_started_ = false;
+    bool is_started_ = false;  // there has been an attempt
+    bool is_running_ = false;  // the plan has not come to its end
 };
 
 }  // namespace rondo::mpi

@@ -26,10 +26,11 @@ std::vector<PendingCall*> pending;
 /// Lets a call go on, from inside the library. True if it is over. What Rondo calls may call the engine, which calls
 /// Rondo again: such calls do nothing.
 bool poll_inside(PendingCall& call) {
-    inside_progress = true;
-    const bool is_over = call.poll();
-    inside_progress = false;
-    return is_over;
+    const struct Inside {
+        Inside() { inside_progress = true; }
+        ~Inside() { inside_progress = false; }  // also after an exception of the program's operator
+    } inside;
+    return call.poll();
 }
 
 int poll_thing(Thing thing) {

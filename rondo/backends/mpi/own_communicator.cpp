@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/backends/mpi/own_communicator.hpp"
+
+#include <utility>
+
+#include "rondo/backends/mpi/library_messages.hpp"
+
+namespace rondo::mpi {
+
+std::unique_ptr<OwnCommunicator::Made> OwnCommunicator::unowned_;
+
+OwnCommunicator::OwnCommunicator(MPI_Comm original) : made_(std::make_unique<Made>()) {
+    made_->error = library().Comm_idup(original, &made_->comm, &made_->request);
+}
+
+OwnCommunicator::~OwnCommunicator() {
+    if (made_->request != library().request_null) {
+        made_->next = std::exchange(unowned_, nullptr);
+        unowned_ = std::move(made_);
+    } else if (made_->comm != library().comm_null) {
+        library().Comm_free(&made_->comm);
+    }
+}
+
+bool OwnCommunicator::is_ready() {
+    if (made_->request == library().request_null) return true;
+    // Inside the library, a request that is not complete must not be tested.
+    if (inside_progress && request_is_complete != nullptr && request_is_complete(made_->request) == 0) return false;
+    int completed = 0;
+    made_->error = library().Test(&made_->request, &completed, MPI_STATUS_IGNORE);
+    if (made_->error != MPI_SUCCESS) made_->request = library().request_null;
+    return completed != 0 || made_->error != MPI_SUCCESS;
+}
+
+void free_own_communicators() {
+    while (OwnCommunicator::unowned_ != nullptr) {
+        const std::unique_ptr<OwnCommunicator::Made> made = std::move(OwnCommunicator::unowned_);
+        OwnCommunicator::unowned_ = std::move(made->next);
+        if (library().Wait(&made->request, MPI_STATUS_IGNORE) == MPI_SUCCESS) library().Comm_free(&made->comm);
+    }
+}
+
+}  // namespace rondo::mpi

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A communicator of Rondo's own for the nonblocking calls on one of the program's, made without waiting for other
+// ranks.
+#pragma once
+
+#include <memory>
+
+#include "rondo/backends/mpi/library.hpp"
+
+namespace rondo::mpi {
+
+class OwnCommunicator {
+  public:
+    /// Begins to duplicate a communicator: collective over it, as a nonblocking call is. Throws std::bad_alloc.
+    explicit OwnCommunicator(MPI_Comm original);
+    OwnCommunicator(const OwnCommunicator&) = delete;
+    OwnCommunicator& operator=(const OwnCommunicator&) = delete;
+    /// Frees it, or has `free_own_communicators` do so if it is not made yet.
+    ~OwnCommunicator();
+
+    /// True if it is made, or cannot be made: then there is an error.
+    bool is_ready();
+    [[nodiscard]] MPI_Comm get() const { return made_->comm; }
+    [[nodiscard]] int error() const { return made_->error; }
+
+  private:
+    friend void free_own_communicators();
+
+    struct Made {
+        MPI_Comm comm = library().comm_null;
+        MPI_Request request = library().request_null;
+        int error = MPI_SUCCESS;
+        std::unique_ptr<Made> next;  // in the list of those that nobody owns
+    };
+    static std::unique_ptr<Made> unowned_;
+
+    std::unique_ptr<Made> made_;  // the library writes into it
+};
+
+/// Waits for communicators whose owners are gone, and frees them. Called in MPI_Finalize.
+void free_own_communicators();
+
+}  // namespace rondo::mpi
