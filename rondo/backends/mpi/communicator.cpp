@@ -150,7 +150,8 @@ bool Communicator::obtain_route_to_begin(MPI_Comm comm) {
     constexpr int calls_without = 2;
     if (asked_for_context_ || comm == library().comm_world) return obtain_context(comm);
     if (own_ != nullptr) return true;
-    if (++begun_without_ == calls_without) own_ = std::make_shared<OwnCommunicator>(comm);
+    if (OwnCommunicator::can_be_made && ++begun_without_ == calls_without)
+        own_ = std::make_shared<OwnCommunicator>(comm);
     return false;
 }
 

@@ -110,8 +110,8 @@ class Communicator {
         return first_error({input_entered, output_entered, input_left, output_left});
     }
     /// Gets what messages of nonblocking calls need, without waiting for other ranks: the context, if that is there or
-    /// can be had so, else a communicator of Rondo's own. That takes longer than a few calls: the first ones on a new
-    /// communicator go without. False without; equal on all ranks. Throws std::bad_alloc.
+    /// can be had so, else a communicator of Rondo's own, if the library makes one. That takes longer than a few calls:
+    /// the first ones on a new communicator go without. False without; equal on all ranks. Throws std::bad_alloc.
     bool obtain_route_to_begin(MPI_Comm comm);
     /// True if all ranks reach each other through memory that they share. Equal on all ranks, which have been found in
     /// the world.

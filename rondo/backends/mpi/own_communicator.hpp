@@ -11,6 +11,14 @@ namespace rondo::mpi {
 
 class OwnCommunicator {
   public:
+    /// True if the library duplicates communicators while other nonblocking calls are made on them. Open MPI's
+    /// duplication is several of these calls, made when each rank comes to it: they get in the way of the program's.
+#ifdef RONDO_ABI_OPENMPI
+    static constexpr bool can_be_made = false;
+#else
+    static constexpr bool can_be_made = true;
+#endif
+
     /// Begins to duplicate a communicator: collective over it, as a nonblocking call is. Throws std::bad_alloc.
     explicit OwnCommunicator(MPI_Comm original);
     OwnCommunicator(const OwnCommunicator&) = delete;
