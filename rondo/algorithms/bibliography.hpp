@@ -24,6 +24,9 @@ inline constexpr Reference bibliography[] = {
     {"chan2007collective",
      "E. Chan, M. Heimlich, A. Purkayastha, R. van de Geijn: Collective communication: theory, practice, and "
      "experience. Concurrency and Computation: Practice and Experience 19(13), 2007."},
+    {"desensi2025bine",
+     "D. De Sensi, S. Pasqualoni, L. Piarulli, T. Bonato, S. Ba, M. Turisini, J. Domke, T. Hoefler: Bine trees: "
+     "enhancing collective operations by optimizing communication locality. SC, 2025."},
     {"hensgen1988two",
      "D. Hensgen, R. Finkel, U. Manber: Two algorithms for barrier synchronization. International Journal of Parallel "
      "Programming 17(1), 1988."},
