@@ -8,7 +8,7 @@ BineTree::BineTree(Rank place, Rank root, Rank size) {
         const Rank far = (last - first) / 2, near = last - first - far;
         const bool leader_is_left = leader < first + near;
         const Rank seam = leader_is_left ? first + near : last - near;
-        const Rank other = leader_is_left ? seam + far / 3 : seam - 1 - far / 3;
+        const Rank depth = best_root(far), other = leader_is_left ? seam + depth : seam - 1 - depth;
         if (place == leader) children_.at(size_++) = other;
         (place < seam ? last : first) = seam;
         if ((place < seam) == leader_is_left) continue;

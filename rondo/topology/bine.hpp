@@ -21,7 +21,7 @@ class BineTree {
     BineTree(Rank place, Rank root, Rank size);
 
     /// The root that makes all distances a third of their range.
-    static constexpr Rank best_root(Rank size) { return size / 3; }
+    static constexpr Rank best_root(Rank size) { return (size - 1) / 3; }
 
     /// `no_rank` for the root.
     [[nodiscard]] Rank parent() const { return parent_; }
