@@ -59,6 +59,9 @@ inline constexpr Reference bibliography[] = {
      "2020."},
     {"traff2020kported",
      "J. L. Traeff: k-ported vs. k-lane broadcast, scatter, and alltoall algorithms. arXiv:2008.12144, 2020."},
+    {"traff2021doubly",
+     "J. L. Traeff: A doubly-pipelined, dual-root reduction-to-all algorithm and implementation. arXiv:2109.12626, "
+     "2021."},
     {"traff2024nonpipelined",
      "J. L. Traeff: Optimal, non-pipelined reduce-scatter and allreduce algorithms. arXiv:2410.14234, 2024."},
     {"traff2024optimal",

@@ -125,6 +125,22 @@ TEST(pipelined_binary_tree, is_less_deep_as_a_fibonacci_tree) {
     }
 }
 
+/// Three steps for a segment: a reduction and a broadcast along one tree take four.
+TEST(dual_root, takes_three_steps_for_a_segment_and_four_for_a_level) {
+    for (Rank p = 2; p <= largest_size; p = next(p)) {
+        for (const Count segments : {1, 2, 9, 50}) {
+            SCOPED_TRACE(testing::Message() << "p=" << p << " segments=" << segments);
+            const Pipeline run{"allreduce", "dual_root", p, segments, false};
+            const Outcome outcome = run.outcome();
+            const double bound = static_cast<double>(4 * ceil_log2(p + 2) - 7 + 3 * (segments - 1));
+            EXPECT_LE(outcome.time, bound);
+            if (p > 4 && 1 << ceil_log2(p + 2) == p + 2) EXPECT_EQ(outcome.time, bound);
+            EXPECT_LE(outcome.most_operations(), 3 * segments);
+            expect_volume(run, outcome, 3);
+        }
+    }
+}
+
 TEST(split_tree, sends_one_and_a_half_vectors) {
     for (Rank p = 2; p <= largest_size; p += 3) {
         const Pipeline run{"bcast", "split_tree", p, 40};

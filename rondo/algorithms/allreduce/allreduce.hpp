@@ -16,6 +16,7 @@ inline constexpr std::string_view summary = "every rank gets the reduction of th
     ALGORITHM(bine_butterfly)                 \
     ALGORITHM(bine_tree)                      \
     ALGORITHM(circulant)                      \
+    ALGORITHM(dual_root)                      \
     ALGORITHM(full_lane)                      \
     ALGORITHM(halving_doubling)               \
     ALGORITHM(leaders)                        \
