@@ -2,8 +2,12 @@
 // Steps, volume and operations of the tree, pipeline and circulant algorithms, counted by execution and held against
 // the papers' formulas; and what they come to in time.
 #include <cmath>
+#include <set>
+#include <string_view>
+#include <utility>
 
 #include "rondo/backends/virtual/lock_step.hpp"
+#include "rondo/backends/virtual/trace.hpp"
 #include "tests/conformance/cases.hpp"
 
 namespace rondo::conformance {
@@ -30,7 +34,8 @@ struct Pipeline {
     CostModel costs = {};
 
     [[nodiscard]] Count count() const { return segments * per_segment; }
-    [[nodiscard]] Outcome outcome() const {
+    template <class Execution>
+    [[nodiscard]] auto run(Execution&& execution) const {
         const AlgorithmInfo* algorithm = find_collective(collective)->algorithm(name);
         std::vector<Setting> settings = algorithm->standard_settings();
         for (Setting& setting : settings) {
@@ -46,7 +51,15 @@ struct Pipeline {
                                                .root = root,
                                                .op = {commutative}});
         EXPECT_EQ(algorithm->refusal(facts, settings), std::nullopt);
-        return virtual_machine::run_lock_step({*algorithm, facts, settings}, costs);
+        return execution(virtual_machine::Problem{*algorithm, facts, settings});
+    }
+    [[nodiscard]] Outcome outcome() const {
+        return run(
+            [&](const virtual_machine::Problem& problem) { return virtual_machine::run_lock_step(problem, costs); });
+    }
+    [[nodiscard]] virtual_machine::Trace trace() const {
+        return run(
+            [&](const virtual_machine::Problem& problem) { return virtual_machine::trace(problem, {.costs = costs}); });
     }
 };
 
@@ -189,11 +202,17 @@ TEST(two_tree, takes_at_most_2h_plus_2k_steps) {
 
 TEST(two_tree, takes_twice_as_long_if_nobody_sends_and_receives_at_once) {
     for (Rank p = 3; p <= largest_size; ++p) {
-        Pipeline simplex{"bcast", "two_tree", p, 60, true, p / 2};
-        simplex.more = {{"simplex", 1}};
-        SCOPED_TRACE(p);
-        EXPECT_LE(simplex.outcome().time, 2.0 * (2 * height_with_root(p, false) + 60));
-        expect_volume(simplex, simplex.outcome(), 2);
+        for (const char* collective : {"bcast", "reduce"}) {
+            Pipeline simplex{collective, "two_tree", p, 60, true, p / 2};
+            simplex.more = {{"simplex", 1}};
+            SCOPED_TRACE(testing::Message() << collective << " p=" << p);
+            const virtual_machine::Trace trace = simplex.trace();
+            EXPECT_LE(trace.outcome.time, 2.0 * (2 * height_with_root(p, false) + 60));
+            expect_volume(simplex, trace.outcome, std::string_view(collective) == "bcast" ? 2 : 1);
+            std::set<std::pair<Rank, std::int64_t>> sending;
+            for (const auto& message : trace.messages) sending.insert({message.from, message.step_from});
+            for (const auto& message : trace.messages) EXPECT_FALSE(sending.contains({message.to, message.step_to}));
+        }
     }
 }
 
