@@ -2,7 +2,7 @@
 // Two-tree broadcast: the root feeds two binary trees over the other ranks, each with one half of the vector, in turn.
 // The inner ranks of one tree are leaves of the other, and the edges' colours keep every step one-ported.
 // [sanders2009two], section 4.1. For 2k blocks and h the height with the root: at most 2*h + 2*k steps; time tends to
-// beta*m. With simplex=1 ranks are couples of a receiver and a sender, and no rank does both in one step (section 5.2).
+// beta*m. With simplex=1 ranks are couples, and no rank sends and receives in one step (section 5.2): twice the time.
 #include "rondo/algorithms/bcast/bcast.hpp"
 #include "rondo/algorithms/patterns/couples.hpp"
 #include "rondo/core/pipeline.hpp"
@@ -13,15 +13,21 @@ namespace rondo::bcast {
 namespace {
 
 Schedule simplex(const Call& call, topology::SecondTree second) {
-    const Couples couples(call);
-    const Rank partner = couples.partner();
-    const TwoTreeSteps steps(call, call.output(), couples.size(), second, topology::OddRank::leaf, couples.number());
+    const CouplesOfRoot all(call);
+    const CoupleSteps couple(call, call.output(), all.couples(), second, topology::OddRank::leaf, all.number());
+    const TwoTreeSteps& steps = couple.steps();
     for (Count step = 0; step < steps.size(); ++step) {
-        const Passage out = steps.to_child(step), in = couples.is_of_root() ? out : steps.from_parent(step);
-        const Block incoming = steps.block(in), outgoing = steps.block(out);
-        if (couples.talks_upwards()) co_yield exchange(receive(incoming, couples.lower(in.peer)));
-        if (couples.talks_downwards()) co_yield exchange(send(outgoing, couples.upper(out.peer)));
-        if (couples.hands_over()) co_yield exchange(send(incoming, partner));
+        const Passage from = steps.from_parent(step), to = steps.to_child(step);
+        const Block incoming = steps.block(from), outgoing = steps.block(to);
+        if (all.is_left_over()) {
+            co_yield exchange(receive(outgoing, all.beside_root()));
+            continue;
+        }
+        co_yield exchange(send(outgoing, all.rank_of(couple.child(to))),
+                          receive(incoming, all.rank_of(couple.parent(from))));
+        const Rank partner = all.rank_of(couple.partner());
+        if (all.is_root()) co_yield exchange(send(outgoing, all.beside_root()));
+        else if (couple.is_top(from.tree)) co_yield exchange(send(incoming, partner));
         else co_yield exchange(receive(incoming, partner));
     }
 }

@@ -3,8 +3,6 @@
 // rank order if the root is the first or the last rank; any root if the operator commutes. [sanders2009two], section
 // 4.2. For 2k blocks: at most 2*h + 2*k steps; time tends to beta*m. Operations: about two per block of one half. With
 // simplex=1 ranks are couples, and no rank sends and receives in one step (section 5.2): twice the time.
-#include <algorithm>
-
 #include "rondo/algorithms/patterns/couples.hpp"
 #include "rondo/algorithms/reduce/reduce.hpp"
 #include "rondo/core/pipeline.hpp"
@@ -24,48 +22,79 @@ constexpr Requirement root_requirement = {
                " ranks is neither the first nor the last, and the operator does not commute";
     }};
 
-constexpr Requirement simplex_requirement = {
-    "with simplex=1, a commutative operator",
-    [](const SharedFacts& facts, std::span<const Setting> settings) -> std::optional<std::string> {
-        const auto is_on = [](const Setting& setting) {
-            return setting.name == simplex_parameter.name && setting.value == 1;
-        };
-        if (facts.op.commutative || std::ranges::none_of(settings, is_on)) return std::nullopt;
-        return "simplex=1, and the operator does not commute";
-    }};
+constexpr Requirement requirements[] = {root_requirement, segment_requirement};
 
-constexpr Requirement requirements[] = {root_requirement, segment_requirement, simplex_requirement};
+/// What a rank in a couple needs beside its steps.
+struct CoupleSums {
+    SegmentRing arrivals[2], sums[2];
+    const TwoTreeSteps& steps;
 
-/// A couple's sum of one block: its children's and its own inputs, the one who talks to the parent adding last. It
-/// would have to add between the children for an operator that does not commute.
-Schedule simplex(const Call& call, topology::SecondTree second) {
-    const Couples couples(call);
-    const Rank partner = couples.partner();
-    const TwoTreeSteps steps(call, call.input(), couples.size(), second, topology::OddRank::leaf, couples.number());
-    const SegmentRing arrivals[] = {{call, steps.segments(0)}, {call, steps.segments(1)}};
-    const SegmentRing sums[] = {{call, steps.segments(0)}, {call, steps.segments(1)}};
-    const auto slot = [&](const SegmentRing(&rings)[2], const Passage& passage) {
+    CoupleSums(const Call& call, const TwoTreeSteps& all)
+        : arrivals{{call, all.segments(0)}, {call, all.segments(1)}},
+          sums{{call, all.segments(0)}, {call, all.segments(1)}}, steps(all) {}
+
+    [[nodiscard]] Block slot(const SegmentRing (&rings)[2], const Passage& passage) const {
         return passage.happens() ? rings[passage.tree].slot(passage.block, steps.block(passage)) : Block();
-    };
+    }
+};
 
+/// The root, and who is left over: of every block the trees' sum arrives, and the input of the latter before.
+Schedule root_of_couples(const Call& call, const CouplesOfRoot& all, const CoupleSteps& couple) {
+    const TwoTreeSteps& steps = couple.steps();
+    const CoupleSums buffers(call, steps);
     for (Count step = steps.size() - 1; step >= 0; --step) {
-        const Passage in = steps.to_child(step), out = couples.is_of_root() ? in : steps.from_parent(step);
-        const Block given = steps.block(out), own = steps.block(in), arrival = slot(arrivals, in);
-        const Block sum =
-            couples.is_root() ? call.output().part(own.first - call.input().first, own.count) : slot(sums, in);
-        if (couples.hands_over()) {
-            const Block heard = slot(sums, out), both = couples.is_root() ? sum : heard;
-            co_yield exchange(receive(heard, partner));
-            if (partner != no_rank) co_yield combine(given, heard).into(both);
-        } else {
-            const Block handed = couples.talks_downwards() && steps.has_child(out.tree) ? slot(sums, out) : given;
-            co_yield exchange(send(handed, partner));
+        const Passage in = steps.to_child(step);
+        const Block own = steps.block(in);
+        if (all.is_left_over()) {
+            co_yield exchange(send(own, all.beside_root()));
+            continue;
         }
-        if (couples.talks_upwards()) co_yield exchange(send(slot(sums, out), couples.lower(out.peer)));
-        if (!couples.talks_downwards() || !in.happens()) continue;
-        co_yield exchange(receive(arrival, couples.upper(in.peer)));
-        const bool has_sum = couples.is_root() ? partner != no_rank : steps.is_first_of_two(in);
-        co_yield combine(has_sum ? sum : own, arrival).into(sum);
+        const Block sum = call.output().part(own.first - call.input().first, own.count);
+        Block partial = own;
+        const Rank froms[] = {all.beside_root(), all.rank_of(couple.child(in))};
+        const Block arrivals[] = {buffers.slot(buffers.sums, in), buffers.slot(buffers.arrivals, in)};
+        for (const std::size_t i : {0, 1}) {
+            if (froms[i] == no_rank) continue;
+            co_yield exchange(receive(arrivals[i], froms[i]));
+            if (all.is_root_last()) co_yield combine(arrivals[i], partial).into(sum);
+            else co_yield combine(partial, arrivals[i]).into(sum);
+            partial = sum;
+        }
+    }
+}
+
+/// A block of the couple: each adds what its child sends, the top also what its partner has.
+Schedule simplex(const Call& call, topology::SecondTree second) {
+    const CouplesOfRoot all(call);
+    const auto odd = call.commutative() ? topology::OddRank::leaf : topology::OddRank::root;
+    const CoupleSteps couple(call, call.input(), all.couples(), second, odd, all.number());
+    if (couple.is_feeder()) {
+        Schedule root = root_of_couples(call, all, couple);
+        co_yield steps_of(root);
+        co_return;
+    }
+    const TwoTreeSteps& steps = couple.steps();
+    const CoupleSums buffers(call, steps);
+    const Rank partner = all.rank_of(couple.partner());
+    const bool is_left = couple.is_left();
+    for (Count step = steps.size() - 1; step >= 0; --step) {
+        const Passage out = steps.from_parent(step), in = steps.to_child(step);
+        const Block sum = buffers.slot(buffers.sums, out);
+        const Block partial = out.happens() && couple.has_child(out.tree) ? sum : steps.block(out);
+        if (out.happens() && couple.is_top(out.tree)) {
+            const Block heard = buffers.slot(buffers.arrivals, out);
+            co_yield exchange(receive(heard, partner));
+            if (is_left) co_yield combine(partial, heard).into(sum);
+            else co_yield combine(heard, partial).into(sum);
+        } else {
+            co_yield exchange(send(partial, partner));
+        }
+        const Rank to = all.rank_of(couple.parent(out)), from = all.rank_of(couple.child(in));
+        const Block arrival = buffers.slot(buffers.arrivals, in), own = steps.block(in);
+        co_yield exchange(send(sum, to), receive(arrival, from));
+        if (from == no_rank) continue;
+        if (is_left) co_yield combine(arrival, own).into(buffers.slot(buffers.sums, in));
+        else co_yield combine(own, arrival).into(buffers.slot(buffers.sums, in));
     }
 }
 
