@@ -30,15 +30,15 @@ Rank BineButterfly::part(Rank rank) const {
     return part;
 }
 
-int BineButterfly::entry(Rank top, Rank rank) const {
+int BineButterfly::rounds_to(Rank rank, Rank top) const {
     const Rank aim = part(rank);
-    int entry = -1;
+    int rounds = 0;
     for (int round = 0; top != rank; ++round) {
         if (((part(top) ^ aim) >> round) % 2 == 0) continue;
         top = partner(top, round);
-        entry = round;
+        rounds = round + 1;
     }
-    return entry;
+    return rounds;
 }
 
 }  // namespace rondo::topology

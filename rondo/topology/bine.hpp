@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bine (binomial negabinary) trees and butterflies: as many rounds as their binomial relatives, partners two thirds as
 // far from each other. [desensi2025bine]; derived in docs/explanation/bine-trees.md. Pure arithmetic, O(log size), or
-// O(log^2 size) for an entry.
+// O(log^2 size) for the rounds of a scatter.
 #pragma once
 
 #include <array>
@@ -58,8 +58,8 @@ class BineButterfly {
     /// On a power of two: bit i says which half this rank keeps in round i, if in every round both partners have the
     /// same part of a vector, halve it, and keep different halves.
     [[nodiscard]] Rank part(Rank rank) const;
-    /// On a power of two: the round in which a scatter of such halves from `top` reaches a rank; -1 for `top`.
-    [[nodiscard]] int entry(Rank top, Rank rank) const;
+    /// On a power of two: after how many rounds a scatter of such halves from `top` has reached a rank; 0 for `top`.
+    [[nodiscard]] int rounds_to(Rank rank, Rank top) const;
 
   private:
     static constexpr bool is_odd(Rank number) { return number % 2 != 0; }

@@ -209,7 +209,7 @@ void expect_twice_the_time(Pipeline run, int phases) {
     std::set<std::pair<Rank, std::int64_t>> sending;
     for (const auto& message : trace.messages) sending.insert({message.from, message.step_from});
     for (const auto& message : trace.messages) EXPECT_FALSE(sending.contains({message.to, message.step_to}));
-    for (const auto& rank : trace.outcome.ranks) EXPECT_LE(rank.sent + rank.received, 2 * phases * run.segments);
+    for (const auto& rank : trace.outcome.ranks) EXPECT_LE(rank.sent + rank.received, 2 * run.segments * phases);
 }
 
 TEST(two_tree, takes_twice_as_long_if_nobody_sends_and_receives_at_once) {

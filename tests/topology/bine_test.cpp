@@ -48,6 +48,7 @@ Range subtree(const std::vector<BineTree>& tree, Rank place) {
 
 std::vector<BineTree> tree_of(Rank root, Rank size) {
     std::vector<BineTree> tree;
+    tree.reserve(static_cast<std::size_t>(size));
     for (Rank place = 0; place < size; ++place) tree.emplace_back(place, root, size);
     return tree;
 }
@@ -134,16 +135,16 @@ TEST(bine_butterfly, halves_a_vector_as_its_partners_do) {
     }
 }
 
-TEST(bine_butterfly, is_entered_from_a_partner_that_was_entered_before) {
+TEST(bine_butterfly, is_reached_from_a_partner_that_was_reached_before) {
     for (int rounds = 0; rounds <= 7; ++rounds) {
         const BineButterfly butterfly(1 << rounds);
         for (Rank top = 0; top < 1 << rounds; ++top) {
-            EXPECT_EQ(butterfly.entry(top, top), -1);
+            EXPECT_EQ(butterfly.rounds_to(top, top), 0);
             for (Rank rank = 0; rank < 1 << rounds; ++rank) {
                 if (rank == top) continue;
-                const int entry = butterfly.entry(top, rank);
-                ASSERT_GE(entry, 0);
-                EXPECT_LT(butterfly.entry(top, butterfly.partner(rank, entry)), entry);
+                const int reached = butterfly.rounds_to(rank, top);
+                ASSERT_GT(reached, 0);
+                EXPECT_LT(butterfly.rounds_to(butterfly.partner(rank, reached - 1), top), reached);
             }
         }
     }

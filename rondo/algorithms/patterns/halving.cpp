@@ -33,7 +33,7 @@ Halving Halving::nearest_first(const Fold& fold, Rank rank, Count count) {
     const Rank number = fold.number_of(rank);
     Halving halving = from_nearest(fold, number, count, [number](Rank bit) { return number ^ bit; });
     const auto differing = static_cast<std::uint32_t>(number ^ fold.root_number());
-    halving.entry_ = static_cast<int>(std::bit_width(differing)) - 1;
+    halving.reached_ = static_cast<std::size_t>(std::bit_width(differing));
     return halving;
 }
 
@@ -43,7 +43,7 @@ Halving Halving::bine(const Fold& fold, Rank rank, Count count) {
     Halving halving = from_nearest(fold, butterfly.part(number), count, [&](Rank bit) {
         return butterfly.partner(number, std::countr_zero(static_cast<std::uint32_t>(bit)));
     });
-    halving.entry_ = butterfly.entry(fold.root_number(), number);
+    halving.reached_ = static_cast<std::size_t>(butterfly.rounds_to(number, fold.root_number()));
     return halving;
 }
 
@@ -88,24 +88,17 @@ Schedule regather(const Call& call, const Halving& halving, Block vector, Rank f
 }
 
 Schedule collect(const Call& /*call*/, const Halving& halving, Block vector) {
-    const int entry = halving.entry();
-    const auto rounds = halving.rounds();
-    for (const Halving::Round& round : std::views::reverse(rounds.subspan(static_cast<std::size_t>(entry + 1)))) {
+    for (const Halving::Round& round : std::views::reverse(halving.departures())) {
         co_yield exchange(receive(within(vector, round.given), round.partner));
     }
-    if (entry < 0) co_return;
-    const Halving::Round& last = rounds[static_cast<std::size_t>(entry)];
-    co_yield exchange(send(within(vector, last.kept), last.partner));
+    const Halving::Round* up = halving.arrival();
+    if (up != nullptr) co_yield exchange(send(within(vector, up->kept), up->partner));
 }
 
 Schedule spread(const Call& /*call*/, const Halving& halving, Block vector) {
-    const int entry = halving.entry();
-    const auto rounds = halving.rounds();
-    if (entry >= 0) {
-        const Halving::Round& first = rounds[static_cast<std::size_t>(entry)];
-        co_yield exchange(receive(within(vector, first.kept), first.partner));
-    }
-    for (const Halving::Round& round : rounds.subspan(static_cast<std::size_t>(entry + 1))) {
+    const Halving::Round* up = halving.arrival();
+    if (up != nullptr) co_yield exchange(receive(within(vector, up->kept), up->partner));
+    for (const Halving::Round& round : halving.departures()) {
         co_yield exchange(send(within(vector, round.given), round.partner));
     }
 }

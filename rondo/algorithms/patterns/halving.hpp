@@ -41,8 +41,10 @@ class Halving {
     [[nodiscard]] bool precedes(const Round& round) const { return (number_ & round.bit) == 0; }
     /// Which of the parts this rank has the sum of in the end; in most orders, its number in the fold.
     [[nodiscard]] Rank number() const { return number_; }
-    /// From the nearest partner on: the round in which a scatter from the fold's root gets here; -1 at the root.
-    [[nodiscard]] int entry() const { return entry_; }
+    /// From the nearest partner on: the round in which a scatter from the fold's root gets here; nullptr at the root.
+    [[nodiscard]] const Round* arrival() const { return reached_ == 0 ? nullptr : &rounds_.at(reached_ - 1); }
+    /// And those after it, in which it goes on from here.
+    [[nodiscard]] std::span<const Round> departures() const { return rounds().subspan(reached_); }
     /// What this rank has the sum of in the end.
     [[nodiscard]] const Block& part() const { return part_; }
 
@@ -56,7 +58,7 @@ class Halving {
     std::array<Round, 31> rounds_;
     std::size_t size_ = 0;
     Rank number_;
-    int entry_ = -1;
+    std::size_t reached_ = 0;  // after so many rounds
     Block part_;
 };
 
