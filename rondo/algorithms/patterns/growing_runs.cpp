@@ -24,7 +24,7 @@ GrowingRuns GrowingRuns::bine(const Parts& parts, const Fold& fold, Rank rank) {
     const topology::BineButterfly butterfly(size);
     int last = 0;
     while ((std::int64_t{2} << last) < size) ++last;
-    const Rank ahead = butterfly.behind(number, last), first = (number - ahead % size + size) % size;
+    const Rank ahead = butterfly.behind(number, last), first = (number - ahead + size) % size;
     GrowingRuns runs{RotatedParts(parts, first, fold), {}};
     for (int round = 0; round <= last; ++round) {
         const Rank partner = fold.rank_of(butterfly.partner(number, round)), span = Rank{1} << round;
@@ -33,8 +33,8 @@ GrowingRuns GrowingRuns::bine(const Parts& parts, const Fold& fold, Rank rank) {
         const Run beside = is_ahead ? Run{end, end + span} : Run{begin - span, begin};
         runs.rounds.push_back({partner, partner, {begin, end}, beside});
     }
-    // The last windows may have parts in common: those that are missing are no more than the partner has on its far
-    // side.
+    // The windows of the last round may have parts in common: a rank receives what it lacks, and sends what its partner
+    // does.
     RunRound& ending = runs.rounds.back();
     const Rank missing = size - ending.sent.last;
     const bool is_ahead = butterfly.is_ahead(number, last);
