@@ -24,6 +24,9 @@ inline constexpr Reference bibliography[] = {
     {"chan2007collective",
      "E. Chan, M. Heimlich, A. Purkayastha, R. van de Geijn: Collective communication: theory, practice, and "
      "experience. Concurrency and Computation: Practice and Experience 19(13), 2007."},
+    {"desensi2025bine",
+     "D. De Sensi, S. Pasqualoni, L. Piarulli, T. Bonato, S. Ba, M. Turisini, J. Domke, T. Hoefler: Bine trees: "
+     "enhancing collective operations by optimizing communication locality. SC, 2025."},
     {"hensgen1988two",
      "D. Hensgen, R. Finkel, U. Manber: Two algorithms for barrier synchronization. International Journal of Parallel "
      "Programming 17(1), 1988."},
@@ -56,6 +59,9 @@ inline constexpr Reference bibliography[] = {
      "2020."},
     {"traff2020kported",
      "J. L. Traeff: k-ported vs. k-lane broadcast, scatter, and alltoall algorithms. arXiv:2008.12144, 2020."},
+    {"traff2021doubly",
+     "J. L. Traeff: A doubly-pipelined, dual-root reduction-to-all algorithm and implementation. arXiv:2109.12626, "
+     "2021."},
     {"traff2024nonpipelined",
      "J. L. Traeff: Optimal, non-pipelined reduce-scatter and allreduce algorithms. arXiv:2410.14234, 2024."},
     {"traff2024optimal",

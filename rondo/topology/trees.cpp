@@ -29,6 +29,7 @@ InOrderPlace in_order_place(Rank rank, Rank first, Rank last, Rank root, TreeSha
     InOrderPlace place;
     while (rank != root) {
         place.parent = root;
+        ++place.ancestors;
         if (first > first_of_all) ++place.inner_ancestors;
         if (rank < root) last = root - 1;
         else first = root + 1;

@@ -28,7 +28,8 @@ enum class TreeShape : std::uint8_t {
 struct InOrderPlace {
     Rank parent = no_rank, left = no_rank, right = no_rank;
     Rank first = 0, last = 0;  ///< of the subtree of this rank, both included
-    int inner_ancestors = 0;   ///< those whose subtree does not begin with the first rank of the whole tree
+    int ancestors = 0;
+    int inner_ancestors = 0;  ///< those whose subtree does not begin with the first rank of the whole tree
 };
 
 /// The place of `rank` in the in-order tree over [first, last] with the given root (any rank of them).

@@ -2,8 +2,11 @@
 // Steps, volume and operations of the tree, pipeline and circulant algorithms, counted by execution and held against
 // the papers' formulas; and what they come to in time.
 #include <cmath>
+#include <set>
+#include <utility>
 
 #include "rondo/backends/virtual/lock_step.hpp"
+#include "rondo/backends/virtual/trace.hpp"
 #include "tests/conformance/cases.hpp"
 
 namespace rondo::conformance {
@@ -30,7 +33,8 @@ struct Pipeline {
     CostModel costs = {};
 
     [[nodiscard]] Count count() const { return segments * per_segment; }
-    [[nodiscard]] Outcome outcome() const {
+    template <class Execution>
+    [[nodiscard]] auto run(Execution&& execution) const {
         const AlgorithmInfo* algorithm = find_collective(collective)->algorithm(name);
         std::vector<Setting> settings = algorithm->standard_settings();
         for (Setting& setting : settings) {
@@ -46,7 +50,15 @@ struct Pipeline {
                                                .root = root,
                                                .op = {commutative}});
         EXPECT_EQ(algorithm->refusal(facts, settings), std::nullopt);
-        return virtual_machine::run_lock_step({*algorithm, facts, settings}, costs);
+        return execution(virtual_machine::Problem{*algorithm, facts, settings});
+    }
+    [[nodiscard]] Outcome outcome() const {
+        return run(
+            [&](const virtual_machine::Problem& problem) { return virtual_machine::run_lock_step(problem, costs); });
+    }
+    [[nodiscard]] virtual_machine::Trace trace() const {
+        return run(
+            [&](const virtual_machine::Problem& problem) { return virtual_machine::trace(problem, {.costs = costs}); });
     }
 };
 
@@ -125,6 +137,22 @@ TEST(pipelined_binary_tree, is_less_deep_as_a_fibonacci_tree) {
     }
 }
 
+/// Three steps for a segment: a reduction and a broadcast along one tree take four.
+TEST(dual_root, takes_three_steps_for_a_segment_and_four_for_a_level) {
+    for (Rank p = 2; p <= largest_size; p = next(p)) {
+        for (const Count segments : {1, 2, 9, 50}) {
+            SCOPED_TRACE(testing::Message() << "p=" << p << " segments=" << segments);
+            const Pipeline run{"allreduce", "dual_root", p, segments, false};
+            const Outcome outcome = run.outcome();
+            const double bound = static_cast<double>(4 * ceil_log2(p + 2) - 7 + 3 * (segments - 1));
+            EXPECT_LE(outcome.time, bound);
+            if (p > 4 && 1 << ceil_log2(p + 2) == p + 2) EXPECT_EQ(outcome.time, bound);
+            EXPECT_LE(outcome.most_operations(), 3 * segments);
+            expect_volume(run, outcome, 3);
+        }
+    }
+}
+
 TEST(split_tree, sends_one_and_a_half_vectors) {
     for (Rank p = 2; p <= largest_size; p += 3) {
         const Pipeline run{"bcast", "split_tree", p, 40};
@@ -171,13 +199,26 @@ TEST(two_tree, takes_at_most_2h_plus_2k_steps) {
     }
 }
 
+/// Of what `phases` phases of full duplex take, with nobody who sends and receives in the same step.
+void expect_twice_the_time(Pipeline run, int phases) {
+    SCOPED_TRACE(testing::Message() << run.collective << " p=" << run.size << " commutative=" << run.commutative);
+    run.more = {{"simplex", 1}};
+    const virtual_machine::Trace trace = run.trace();
+    const double segments = static_cast<double>(run.segments);
+    EXPECT_LE(trace.outcome.time, 2.0 * phases * (2 * height_with_root(run.size, true) + segments));
+    std::set<std::pair<Rank, std::int64_t>> sending;
+    for (const auto& message : trace.messages) sending.insert({message.from, message.step_from});
+    for (const auto& message : trace.messages) EXPECT_FALSE(sending.contains({message.to, message.step_to}));
+    for (const auto& rank : trace.outcome.ranks) EXPECT_LE(rank.sent + rank.received, 2 * run.segments * phases);
+}
+
 TEST(two_tree, takes_twice_as_long_if_nobody_sends_and_receives_at_once) {
-    for (Rank p = 3; p <= largest_size; ++p) {
-        Pipeline simplex{"bcast", "two_tree", p, 60, true, p / 2};
-        simplex.more = {{"simplex", 1}};
-        SCOPED_TRACE(p);
-        EXPECT_LE(simplex.outcome().time, 2.0 * (2 * height_with_root(p, false) + 60));
-        expect_volume(simplex, simplex.outcome(), 2);
+    for (Rank p = 3; p <= largest_size; p = next(p)) {
+        expect_twice_the_time({"bcast", "two_tree", p, 60, true, p / 2}, 1);
+        expect_twice_the_time({"reduce", "two_tree", p, 60, true, p / 2}, 1);
+        expect_twice_the_time({"reduce", "two_tree", p, 60, false, p % 3 == 0 ? 0 : p - 1}, 1);
+        expect_twice_the_time({"scan", "two_tree", p, 60, false}, 2);
+        expect_twice_the_time({"exscan", "two_tree", p, 60, false}, 2);
     }
 }
 

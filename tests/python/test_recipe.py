@@ -16,7 +16,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "docs/how-to/add-an-algorithm.md"
-FIGURES = ROOT / "docs/explanation/cyclic-doubling.md"
+WITH_FIGURES = [ROOT / "docs/explanation" / name for name in ("cyclic-doubling.md", "bine-trees.md")]
 COPIED = ("CMakeLists.txt", "cmake", "rondo", "tests/conformance")
 # Not needed here. The kernels stay, for CMake wants them; no target that is built here needs them.
 LEFT_OUT = ("interposer", "mpi")
@@ -91,8 +91,9 @@ def test_algorithm_of_the_recipe_conforms(source: Path) -> None:
 
 
 @pytest.mark.soak
-def test_table_of_figures_is_what_the_program_beside_it_prints(source: Path) -> None:
-    (source / "figures.cpp").write_text(code_blocks(FIGURES)["figures.cpp"], encoding="utf-8")
+@pytest.mark.parametrize("document", WITH_FIGURES, ids=lambda document: document.stem)
+def test_table_of_figures_is_what_the_program_beside_it_prints(source: Path, document: Path) -> None:
+    (source / "figures.cpp").write_text(code_blocks(document)["figures.cpp"], encoding="utf-8")
     libraries = ["build/librondo_virtual.a", "build/librondo_core.a"]
     run(["c++", "-std=c++20", "-I.", "figures.cpp", *libraries, "-o", "figures"], source)
-    assert run(["./figures"], source) in FIGURES.read_text(encoding="utf-8")
+    assert run(["./figures"], source) in document.read_text(encoding="utf-8")

@@ -11,6 +11,7 @@ inline constexpr std::string_view summary = "every rank gets the parts of all ra
 
 #define RONDO_ALLGATHER_ALGORITHMS(ALGORITHM) \
     ALGORITHM(all_broadcast)                  \
+    ALGORITHM(bine_butterfly)                 \
     ALGORITHM(bruck)                          \
     ALGORITHM(circulant)                      \
     ALGORITHM(full_lane)                      \
@@ -22,8 +23,7 @@ RONDO_ALLGATHER_ALGORITHMS(RONDO_DECLARE_ALGORITHM)
 
 inline constexpr const AlgorithmInfo* algorithms[] = {RONDO_ALLGATHER_ALGORITHMS(RONDO_ALGORITHM_ADDRESS)};
 
-/// The text that `circulant` and `bruck` share. Round k brings the parts of the ranks from `skips[k]` up to, without,
-/// `skips[k + 1]` behind this one. The skips go from 1 to p; none is more than twice the one before.
+/// The text that `circulant` and `bruck` share: see GrowingRuns::along_skips.
 Schedule along_skips(const Call& call, std::span<const Rank> skips);
 
 }  // namespace rondo::allgather

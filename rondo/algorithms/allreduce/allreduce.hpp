@@ -4,6 +4,7 @@
 #pragma once
 
 #include "rondo/algorithms/list.hpp"
+#include "rondo/algorithms/patterns/halving.hpp"
 
 namespace rondo::allreduce {
 
@@ -12,7 +13,10 @@ inline constexpr std::string_view summary = "every rank gets the reduction of th
 #define RONDO_ALLREDUCE_ALGORITHMS(ALGORITHM) \
     ALGORITHM(binary_blocks)                  \
     ALGORITHM(binary_tree)                    \
+    ALGORITHM(bine_butterfly)                 \
+    ALGORITHM(bine_tree)                      \
     ALGORITHM(circulant)                      \
+    ALGORITHM(dual_root)                      \
     ALGORITHM(full_lane)                      \
     ALGORITHM(halving_doubling)               \
     ALGORITHM(leaders)                        \
@@ -27,6 +31,9 @@ inline constexpr const AlgorithmInfo* algorithms[] = {RONDO_ALLREDUCE_ALGORITHMS
 
 /// Whole vectors, exchanged in groups of at most `radix` ranks; see recursive_multiplying.cpp.
 Schedule multiply(const Call& call, Rank radix);
+
+/// A reduce-scatter by halving and an allgather the same way back; see halving_doubling.cpp.
+Schedule halve_and_double(const Call& call, HalvingOf halving_of);
 
 inline constexpr Rank largest_radix = 8;
 

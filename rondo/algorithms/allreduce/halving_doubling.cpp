@@ -8,7 +8,7 @@
 
 namespace rondo::allreduce {
 
-Schedule halving_doubling(const Call& call) {
+Schedule halve_and_double(const Call& call, HalvingOf halving_of) {
     const auto [r, p] = call.ranks();
     const Fold fold = Fold::to_power_of_two(p);
     const Block vector = call.output();
@@ -23,12 +23,17 @@ Schedule halving_doubling(const Call& call) {
         co_return;
     }
 
-    const Halving halving = Halving::nearest_first(fold, r, call.count());
+    const Halving halving = halving_of(fold, r, call.count());
     Schedule reduce_scatter = halve(call, halving, partial, vector, within(vector, halving.part()));
     co_yield steps_of(reduce_scatter);
     Schedule allgather = regather(call, halving, vector);
     co_yield steps_of(allgather);
     if (fold.is_paired(r)) co_yield exchange(send(vector, Fold::neighbour(r)));
+}
+
+Schedule halving_doubling(const Call& call) {
+    Schedule both = halve_and_double(call, Halving::nearest_first);
+    co_yield steps_of(both);
 }
 
 const AlgorithmInfo halving_doubling_info = {

@@ -10,6 +10,8 @@ namespace rondo::bcast {
 inline constexpr std::string_view summary = "every rank gets the root's vector";
 
 #define RONDO_BCAST_ALGORITHMS(ALGORITHM) \
+    ALGORITHM(bine_butterfly)             \
+    ALGORITHM(bine_tree)                  \
     ALGORITHM(binomial)                   \
     ALGORITHM(circulant)                  \
     ALGORITHM(full_lane)                  \

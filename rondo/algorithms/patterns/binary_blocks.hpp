@@ -30,8 +30,8 @@ struct BinaryBlock {
 };
 
 /// The halving of a block.
-[[nodiscard]] inline Halving halving_of(const BinaryBlock& block, Rank rank, Count count) {
-    return Halving::nearest_first(block.first, block.size, rank, count);
+[[nodiscard]] inline Halving halving_of(const BinaryBlock& block, Rank rank, Count count, Rank root = 0) {
+    return Halving::nearest_first(block.first, block.size, rank, count, root);
 }
 
 /// Reduce-scatter: in every block, then from each block into the next larger one. `halving` is that of the rank's

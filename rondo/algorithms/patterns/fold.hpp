@@ -20,6 +20,9 @@ class Fold {
         return {size, static_cast<Rank>(std::bit_floor(static_cast<std::uint32_t>(size))), root};
     }
 
+    /// For two ranks or more: at most one leaves.
+    static constexpr Fold to_even(Rank size) { return {size, size - size % 2}; }
+
     /// How many ranks stay, numbered from 0.
     [[nodiscard]] constexpr Rank size() const { return stay_; }
     [[nodiscard]] constexpr bool is_paired(Rank rank) const { return rank < 2 * pairs_; }
@@ -29,6 +32,7 @@ class Fold {
 
     /// The number of a rank that stays; of one that leaves, its neighbour's.
     [[nodiscard]] constexpr Rank number_of(Rank rank) const { return is_paired(rank) ? rank / 2 : rank - pairs_; }
+    [[nodiscard]] constexpr Rank root_number() const { return number_of(root_); }
     [[nodiscard]] constexpr Rank rank_of(Rank number) const {
         if (number >= pairs_) return number + pairs_;
         return 2 * number + 1 == root_ ? root_ : 2 * number;

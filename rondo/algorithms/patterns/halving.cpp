@@ -3,6 +3,8 @@
 
 #include <ranges>
 
+#include "rondo/topology/bine.hpp"
+
 namespace rondo {
 
 void Halving::add(const Round& round) {
@@ -16,18 +18,37 @@ void Halving::replace(Rank partner, Rank by) {
     }
 }
 
-Halving Halving::nearest_first(const Fold& fold, Rank rank, Count count) {
-    Halving halving(fold.number_of(rank), Block(0, count, Buffer::scratch));
+template <class PartnerOf>
+Halving Halving::from_nearest(const Fold& fold, Rank number, Count count, PartnerOf partner_of) {
+    Halving halving(number, Block(0, count, Buffer::scratch));
     for (Rank bit = 1; bit < fold.size(); bit *= 2) {
         const Parts halves(halving.part_, 2);
-        const int own = (halving.number_ & bit) == 0 ? 0 : 1;
-        halving.add({bit, fold.rank_of(halving.number_ ^ bit), halves[own], halves[1 - own]});
+        const int own = (number & bit) == 0 ? 0 : 1;
+        halving.add({bit, fold.rank_of(partner_of(bit)), halves[own], halves[1 - own]});
     }
     return halving;
 }
 
-Halving Halving::nearest_first(Rank first, Rank size, Rank rank, Count count) {
-    Halving halving = nearest_first(Fold(size, size), rank - first, count);
+Halving Halving::nearest_first(const Fold& fold, Rank rank, Count count) {
+    const Rank number = fold.number_of(rank);
+    Halving halving = from_nearest(fold, number, count, [number](Rank bit) { return number ^ bit; });
+    const auto differing = static_cast<std::uint32_t>(number ^ fold.root_number());
+    halving.reached_ = static_cast<std::size_t>(std::bit_width(differing));
+    return halving;
+}
+
+Halving Halving::bine(const Fold& fold, Rank rank, Count count) {
+    const topology::BineButterfly butterfly(fold.size());
+    const Rank number = fold.number_of(rank);
+    Halving halving = from_nearest(fold, butterfly.part(number), count, [&](Rank bit) {
+        return butterfly.partner(number, std::countr_zero(static_cast<std::uint32_t>(bit)));
+    });
+    halving.reached_ = static_cast<std::size_t>(butterfly.rounds_to(number, fold.root_number()));
+    return halving;
+}
+
+Halving Halving::nearest_first(Rank first, Rank size, Rank rank, Count count, Rank root) {
+    Halving halving = nearest_first(Fold(size, size, root), rank - first, count);
     for (Round& round : std::span(halving.rounds_).first(halving.size_)) round.partner += first;
     return halving;
 }
@@ -58,20 +79,27 @@ Schedule halve(const Call& call, const Halving& halving, Block partial, Block wo
     if (halving.rounds().empty()) co_yield copy(partial).into(result);
 }
 
-Schedule regather(const Call& /*call*/, const Halving& halving, Block vector) {
+Schedule regather(const Call& call, const Halving& halving, Block vector, Rank full) {
     for (const Halving::Round& round : std::views::reverse(halving.rounds())) {
-        co_yield exchange(send(within(vector, round.kept), round.partner),
-                          receive(within(vector, round.given), round.partner));
+        const Rank to = round.partner == full ? no_rank : round.partner;
+        const Rank from = call.ranks().first == full ? no_rank : round.partner;
+        co_yield exchange(send(within(vector, round.kept), to), receive(within(vector, round.given), from));
     }
 }
 
-Schedule gather(const Call& /*call*/, const Halving& halving, Block vector, Rank top) {
-    for (const Halving::Round& round : std::views::reverse(halving.rounds())) {
-        if (((halving.number() ^ top) & round.bit) != 0) {
-            co_yield exchange(send(within(vector, round.kept), round.partner));
-            co_return;
-        }
+Schedule collect(const Call& /*call*/, const Halving& halving, Block vector) {
+    for (const Halving::Round& round : std::views::reverse(halving.departures())) {
         co_yield exchange(receive(within(vector, round.given), round.partner));
+    }
+    const Halving::Round* up = halving.arrival();
+    if (up != nullptr) co_yield exchange(send(within(vector, up->kept), up->partner));
+}
+
+Schedule spread(const Call& /*call*/, const Halving& halving, Block vector) {
+    const Halving::Round* up = halving.arrival();
+    if (up != nullptr) co_yield exchange(receive(within(vector, up->kept), up->partner));
+    for (const Halving::Round& round : halving.departures()) {
+        co_yield exchange(send(within(vector, round.given), round.partner));
     }
 }
 

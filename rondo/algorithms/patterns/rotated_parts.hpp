@@ -5,20 +5,24 @@
 
 #include <array>
 
-#include "rondo/core/block.hpp"
+#include "rondo/algorithms/patterns/fold.hpp"
 
 namespace rondo {
 
 class RotatedParts {
   public:
     /// There are as many parts as ranks.
-    constexpr RotatedParts(const Parts& parts, Rank rank) : parts_(parts), rank_(rank) {}
+    constexpr RotatedParts(const Parts& parts, Rank rank)
+        : RotatedParts(parts, rank, Fold(static_cast<Rank>(parts.size()), static_cast<Rank>(parts.size()))) {}
+    /// Those of a pair are one part. Number 0 is that of `number`, as the fold numbers those who stay.
+    constexpr RotatedParts(const Parts& parts, Rank number, const Fold& fold)
+        : parts_(parts), fold_(fold), first_(number) {}
 
     /// The parts from number `first` up to, without, `last`, in their order: the second piece is empty unless they
     /// wrap.
     [[nodiscard]] constexpr std::array<Block, 2> pieces(Rank first, Rank last) const {
-        const Count begin = Count{rank_} + first, end = Count{rank_} + last, p = parts_.size();
-        return {parts_.range(begin, std::min(end, p)), parts_.range(std::max(begin, p) - p, end - p)};
+        const Count begin = Count{first_} + first, end = Count{first_} + last, size = fold_.size();
+        return {range(begin, std::min(end, size)), range(std::max(begin, size) - size, end - size)};
     }
 
     [[nodiscard]] constexpr Count count(Rank first, Rank last) const {
@@ -44,8 +48,14 @@ class RotatedParts {
     }
 
   private:
+    [[nodiscard]] constexpr Block range(Count first, Count last) const {
+        if (first >= last) return {};
+        return parts_.range(fold_.first_of(static_cast<Rank>(first)), fold_.first_of(static_cast<Rank>(last)));
+    }
+
     Parts parts_;
-    Rank rank_;
+    Fold fold_;
+    Rank first_;
 };
 
 }  // namespace rondo

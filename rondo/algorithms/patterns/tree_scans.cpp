@@ -26,16 +26,6 @@ struct SingleTree {
     }
 };
 
-/// The end of a rank's subtree: its own left or right links to the last.
-Rank outermost(const topology::TwoTrees& trees, int tree, Rank rank, bool left) {
-    for (Rank next = rank; next != no_rank;) {
-        rank = next;
-        const topology::TwoTrees::Links links = trees.links(tree, rank);
-        next = left ? links.left : links.right;
-    }
-    return rank;
-}
-
 PrefixPlace place_in(const TwoTreeSteps& steps, int tree, Rank rank) {
     const topology::TwoTrees& trees = steps.trees();
     const topology::TwoTrees::Links links = trees.links(tree, rank);
@@ -53,6 +43,15 @@ PrefixTree half_scan(const Call& call, ScanKind kind, const TwoTreeSteps& steps,
 }
 
 }  // namespace
+
+Rank outermost(const topology::TwoTrees& trees, int tree, Rank rank, bool left) {
+    for (Rank next = rank; next != no_rank;) {
+        rank = next;
+        const topology::TwoTrees::Links links = trees.links(tree, rank);
+        next = left ? links.left : links.right;
+    }
+    return rank;
+}
 
 Schedule pipelined_tree_scan(const Call& call, ScanKind kind) {
     const SingleTree tree(call, kind);

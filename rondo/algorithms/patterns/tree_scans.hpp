@@ -4,6 +4,7 @@
 
 #include "rondo/algorithms/patterns/prefix_tree.hpp"
 #include "rondo/core/schedule.hpp"
+#include "rondo/topology/two_tree.hpp"
 
 namespace rondo {
 
@@ -16,5 +17,11 @@ Schedule doubly_pipelined_tree_scan(const Call& call, ScanKind kind);
 
 /// Two trees, each for one half of the vector; up, then down. Rounds: about 2*(2*log2 p + blocks).
 Schedule two_tree_scan(const Call& call, ScanKind kind);
+
+/// The same in couples of ranks.
+Schedule couple_scan(const Call& call, ScanKind kind);
+
+/// The end of a subtree: the rank's own left or right links to the last.
+Rank outermost(const topology::TwoTrees& trees, int tree, Rank rank, bool left);
 
 }  // namespace rondo

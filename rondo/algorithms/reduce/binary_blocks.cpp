@@ -21,7 +21,7 @@ Schedule binary_blocks(const Call& call) {
     const bool is_inside = root < largest.size;
     const Rank top = is_inside ? root : 0;
     if (r >= largest.size && r != root) co_return;
-    Halving gathering = halving_of(largest, r < largest.size ? r : top, call.count());
+    Halving gathering = halving_of(largest, r < largest.size ? r : top, call.count(), top);
     if (!is_inside) {
         const Block part = within(work, gathering.part());
         if (r == root) co_yield exchange(receive(part, top));
@@ -31,7 +31,7 @@ Schedule binary_blocks(const Call& call) {
         }
         gathering.replace(top, root);
     }
-    Schedule to_root = gather(call, gathering, work, top);
+    Schedule to_root = collect(call, gathering, work);
     co_yield steps_of(to_root);
 }
 

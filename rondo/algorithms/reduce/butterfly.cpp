@@ -29,7 +29,7 @@ Schedule butterfly(const Call& call) {
     const Halving halving = Halving::nearest_first(fold, r, call.count());
     Schedule reduce_scatter = halve(call, halving, partial, sums, within(sums, halving.part()));
     co_yield steps_of(reduce_scatter);
-    Schedule to_root = gather(call, halving, sums, fold.number_of(root));
+    Schedule to_root = collect(call, halving, sums);
     co_yield steps_of(to_root);
 }
 

@@ -9,7 +9,7 @@
 
 namespace rondo::reduce {
 
-Schedule halving_doubling(const Call& call) {
+Schedule halve_and_gather(const Call& call, HalvingOf halving_of) {
     const auto [r, p] = call.ranks();
     const Rank root = call.facts().root;
     const Fold fold = Fold::to_power_of_two(p, root);
@@ -22,11 +22,16 @@ Schedule halving_doubling(const Call& call) {
     }
     if (fold.leaves(r)) co_return;
 
-    const Halving halving = Halving::nearest_first(fold, r, call.count());
+    const Halving halving = halving_of(fold, r, call.count());
     Schedule reduce_scatter = halve(call, halving, partial, work, within(work, halving.part()));
     co_yield steps_of(reduce_scatter);
-    Schedule to_root = gather(call, halving, work, fold.number_of(root));
+    Schedule to_root = collect(call, halving, work);
     co_yield steps_of(to_root);
+}
+
+Schedule halving_doubling(const Call& call) {
+    Schedule both = halve_and_gather(call, Halving::nearest_first);
+    co_yield steps_of(both);
 }
 
 const AlgorithmInfo halving_doubling_info = {

@@ -8,6 +8,7 @@
 
 #include "rondo/algorithms/list.hpp"
 #include "rondo/algorithms/patterns/circulant_steps.hpp"
+#include "rondo/algorithms/patterns/halving.hpp"
 
 namespace rondo::reduce {
 
@@ -15,6 +16,8 @@ inline constexpr std::string_view summary = "the root gets the reduction of the 
 
 #define RONDO_REDUCE_ALGORITHMS(ALGORITHM) \
     ALGORITHM(binary_blocks)               \
+    ALGORITHM(bine_butterfly)              \
+    ALGORITHM(bine_tree)                   \
     ALGORITHM(binomial)                    \
     ALGORITHM(butterfly)                   \
     ALGORITHM(circulant)                   \
@@ -29,6 +32,9 @@ inline constexpr std::string_view summary = "the root gets the reduction of the 
 RONDO_REDUCE_ALGORITHMS(RONDO_DECLARE_ALGORITHM)
 
 inline constexpr const AlgorithmInfo* algorithms[] = {RONDO_REDUCE_ALGORITHMS(RONDO_ALGORITHM_ADDRESS)};
+
+/// A reduce-scatter by halving and a gather; see halving_doubling.cpp.
+Schedule halve_and_gather(const Call& call, HalvingOf halving_of);
 
 /// What a rank has of the blocks of a circulant graph reduction while they travel: `kept` at a time, by number.
 class CirculantSums {

@@ -11,6 +11,7 @@ namespace rondo::reduce_scatter {
 inline constexpr std::string_view summary = "every rank gets its part of the reduction of all inputs";
 
 #define RONDO_REDUCE_SCATTER_ALGORITHMS(ALGORITHM) \
+    ALGORITHM(bine_butterfly)                      \
     ALGORITHM(butterfly)                           \
     ALGORITHM(circulant)                           \
     ALGORITHM(full_lane)                           \

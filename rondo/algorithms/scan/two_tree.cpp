@@ -2,19 +2,21 @@
 // Two-tree inclusive scan: two in-order trees, each for one half of the vector, up and then down. The inner ranks of
 // one tree are leaves of the other. [sanders2009two], section 4.3. For 2k blocks: at most 2*(2*h + 2*k) steps; time
 // about 2*beta*m. Lands in the output.
+#include "rondo/algorithms/patterns/couples.hpp"
 #include "rondo/algorithms/patterns/tree_scans.hpp"
-#include "rondo/algorithms/patterns/two_tree_steps.hpp"
 #include "rondo/algorithms/scan/scan.hpp"
 #include "rondo/core/pipeline.hpp"
 
 namespace rondo::scan {
 namespace {
 
-constexpr Parameter parameters[] = {segment_parameter, second_tree_parameter};
+constexpr Parameter parameters[] = {segment_parameter, second_tree_parameter, simplex_parameter};
 
 }  // namespace
 
-Schedule two_tree(const Call& call) { return two_tree_scan(call, ScanKind::inclusive); }
+Schedule two_tree(const Call& call) {
+    return plays_in_couples(call) ? couple_scan(call, ScanKind::inclusive) : two_tree_scan(call, ScanKind::inclusive);
+}
 
 const AlgorithmInfo two_tree_info = {
     .collective = "scan",
