@@ -19,6 +19,7 @@
 #include "rondo/selection/quantity.hpp"
 #include "python/rondo/_core/distribution_module.hpp"
 #include "python/rondo/_core/machine_module.hpp"
+#include "python/rondo/_core/plan_module.hpp"
 #include "python/rondo/_core/rules_module.hpp"
 #include "python/rondo/_core/trace_module.hpp"
 #include "python/rondo/_core/verdicts_module.hpp"
@@ -104,6 +105,7 @@ std::vector<std::string_view> nearest_of(std::string_view word, const std::vecto
 NB_MODULE(_core, module) {
     rondo::bind_distribution(module);
     rondo::bind_machine(module);
+    rondo::bind_plans(module);
     rondo::bind_rules(module);
     rondo::bind_verdicts(module);
     rondo::bind_trace(module);

@@ -10,12 +10,12 @@ from pathlib import Path
 import click
 
 from rondo import _core
-from rondo.bench.results import NATIVE
 from rondo.cluster import shapes
 from rondo.drawing import trace
 from rondo.drawing.trace import Costs, Problem
 from rondo.errors import Error
 from rondo.machine import placement
+from rondo.selection import choices
 from rondo.shells import completion
 
 PICTURES = ("auto", "spacetime", "trees")
@@ -126,7 +126,7 @@ def command(
     For programs:
         rondo draw exscan/doubling_123 -p 5 --json
     """
-    collective, choice = _names(algorithm, settings)
+    collective, choice = choices.of_algorithm(algorithm, settings)
     output = _checked_output(output)
     ranks_on = _ranks_on(nodes, processes)
     processes = processes if processes is not None else sum(ranks_on) or RANKS
@@ -171,27 +171,6 @@ def _draw(traced: trace.Trace, picture: str, output: Path, *, may_lengthen: bool
         else:
             sheet = space_time.draw(traced)
         sheet.save(output)
-
-
-def _names(algorithm: str, settings: tuple[str, ...]) -> tuple[str, str]:
-    """Collective, and choice with all settings; Error if there is no such thing."""
-    collective, slash, choice = algorithm.partition("/")
-    if not slash:
-        known = [
-            f"{one['name']}/{each['name']}" for one in _core.collectives() for each in _core.algorithms(one["name"])
-        ]
-        meant = [each for each in known if algorithm in each.split("/")] or _core.nearest(algorithm, known)
-        hint = f"did you mean {' or '.join(meant[:3])}?" if meant else "`rondo list` shows what there is"
-        raise Error(f"{algorithm!r} names no algorithm; expected COLLECTIVE/ALGORITHM; {hint}")
-    if choice == NATIVE:
-        raise Error(f"what the MPI library's own {collective} does is not known; expected one of Rondo's algorithms")
-    for each in settings:
-        choice += ("," if ":" in choice else ":") + each
-    try:
-        _core.check_choice(collective, choice)
-    except ValueError as error:
-        raise Error(str(error)) from None
-    return collective, choice
 
 
 def _checked_output(output: Path | None) -> Path | None:
