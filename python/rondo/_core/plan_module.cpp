@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// rondo._core: the plans of a call, whole.
+// rondo._core: the plans of a call, whole; and schedules that somebody else has written down.
 #include "python/rondo/_core/plan_module.hpp"
 
 #include <nanobind/stl/string.h>
@@ -12,6 +12,8 @@
 #include "rondo/core/error.hpp"
 #include "rondo/core/plan.hpp"
 #include "rondo/selection/machine.hpp"
+#include "rondo/selection/written_file.hpp"
+#include "rondo/written/written_schedule.hpp"
 #include "python/rondo/_core/described_call.hpp"
 
 namespace nb = nanobind;
@@ -47,7 +49,8 @@ std::vector<Waits> waits_in(const Plan& plan) {
     return waits;
 }
 
-nb::dict described(const Plan& plan, const Action& action, const Waits& waits) {
+nb::dict described(const Plan& plan, std::uint32_t number, const Waits& waits) {
+    const Action& action = plan.actions()[number];
     nb::dict description;
     description["step"] = static_cast<std::uint32_t>(action.step);
     description["kind"] = name_of(action.kind);
@@ -55,6 +58,8 @@ nb::dict described(const Plan& plan, const Action& action, const Waits& waits) {
     if (action.is_transfer()) {
         description["peer"] = action.peer;
         description["inside"] = static_cast<bool>(action.inside);
+        const std::uint32_t combine = action.kind == ActionKind::receive ? plan.sole_combine(number) : Action::none;
+        if (combine != Action::none) description["combined_by"] = combine;
     } else {
         const LocalWork& work = plan.local_work(action);
         if (action.kind == ActionKind::combine) description["right"] = described(work.right);
@@ -72,7 +77,7 @@ nb::dict described(const Plan& plan, const Action& action, const Waits& waits) {
 nb::dict described(const Call& call, const Plan& plan) {
     const std::vector<Waits> waits = waits_in(plan);
     nb::list actions;
-    for (std::size_t i = 0; i < waits.size(); ++i) actions.append(described(plan, plan.actions()[i], waits[i]));
+    for (std::uint32_t i = 0; i < waits.size(); ++i) actions.append(described(plan, i, waits[i]));
     nb::dict description;
     description["rank"] = call.local().rank;
     description["in_place"] = call.in_place();
@@ -110,6 +115,27 @@ nb::dict planned(std::string_view collective, std::string_view choice, Count pro
     return description;
 }
 
+nb::dict described_schedule(std::string_view path) {
+    const AlgorithmInfo& algorithm = written_algorithm(path);
+    const Proved proved = prove(algorithm);
+    const virtual_machine::Outcome& outcome = proved.outcome;
+    const written::WrittenSchedule& schedule = *written::schedule_of_written(algorithm);
+    std::int64_t messages = 0;
+    for (const virtual_machine::RankCounts& rank : outcome.ranks) messages += rank.sent;
+    nb::dict description;
+    description["collective"] = schedule.collective;
+    description["processes"] = schedule.ranks.size();
+    description["chunks"] = schedule.chunks;
+    description["root"] = schedule.root;
+    description["reduces"] = schedule.reduces;
+    description["without_races"] = proved.without_races;
+    description["messages"] = messages;
+    description["rounds"] = outcome.time;
+    description["operations"] = outcome.most_operations();
+    description["volume"] = outcome.most_volume();
+    return description;
+}
+
 }  // namespace
 
 void bind_plans(nb::module_& module) {
@@ -122,11 +148,21 @@ void bind_plans(nb::module_& module) {
         "with rank, in_place, input and output (blocks), scratch (elements) and actions. A block is a tuple of the "
         "name of its buffer, its first element and how many it has.\n\n"
         "An action is a dictionary with step (of the schedule), kind ('receive', 'send', 'combine', 'copy') and block: "
-        "what is sent, received or copied, or the left operand; of a transfer also peer and inside (a node); of local "
-        "work into, of a combine right, of a copy of a row of blocks row: how many, and how far apart they begin in "
+        "what is sent, received or copied, or the left operand; of a transfer also peer and inside (a node); of a "
+        "receive "
+        "combined_by, the combine that alone needs what it brings, if there is such a one; of local work into, of a "
+        "combine right, of a copy of a row of blocks row: how many, and how far apart they begin in "
         "either place. after: numbers of the actions that must have completed before it starts; behind: the one that "
         "must have started, if there is one.\n\n"
         "Raises ValueError as `trace`, and for more than `most_actions` in all.");
+    module.def(
+        "read_schedule", &described_schedule, "path"_a,
+        "The schedule in a file of MSCCL's XML, once it was shown on symbols that every rank holds in the end what the "
+        "collective promises: a dictionary with collective, processes, chunks (of the whole vector), root, reduces, "
+        "without_races (false: it is too large for a look at them), "
+        "and, of a call in lock step, messages, rounds, operations and volume (chunks; of the rank with the most). "
+        "'file:<path>' is a choice then.\n\n"
+        "Raises ValueError('<path>: where and what was wrong').");
 }
 
 }  // namespace rondo

@@ -129,10 +129,14 @@ def command(
     collective, choice = choices.of_algorithm(algorithm, settings)
     output = _checked_output(output)
     ranks_on = _ranks_on(nodes, processes)
-    processes = processes if processes is not None else sum(ranks_on) or RANKS
+    written = choices.schedule_in(choice)
+    if processes is None:
+        processes = sum(ranks_on) or (written["processes"] if written is not None else RANKS)
     seconds = _costs(time, bool(ranks_on), lanes, **costs)
     has_data = next(each["has_data"] for each in _core.collectives() if each["name"] == collective)
-    if has_data:
+    if written is not None:
+        elements = _quantity(count, "--count") if count is not None else _in_chunks(written["chunks"])
+    elif has_data:
         elements, choice = _count_and_segment(collective, choice, count, element_bytes, processes)
     else:
         elements, element_bytes = processes, 0
@@ -145,8 +149,9 @@ def command(
         if output is None:
             return
     if output is None:
-        output = Path(f"{collective}-{choice.partition(':')[0]}-p{processes}.svg")
-    _draw(trace.of(problem, answer), picture, output, may_lengthen=has_data and count is None)
+        name = Path(choice.removeprefix(choices.OF_A_FILE)).stem if written is not None else choice.partition(":")[0]
+        output = Path(f"{collective}-{name}-p{processes}.svg")
+    _draw(trace.of(problem, answer), picture, output, may_lengthen=has_data and count is None and written is None)
     click.echo(f"wrote {output}", err=as_json)
 
 
@@ -220,6 +225,11 @@ def _costs(time: str, has_nodes: bool, lanes: int | None, **texts: str | None) -
         eager=_quantity(texts["eager"], "--eager") if texts["eager"] is not None else None,
         rendezvous=rendezvous if texts["eager"] is not None else 0.0,
     )
+
+
+def _in_chunks(chunks: int) -> int:
+    """Elements, as many to each chunk of a schedule from a file."""
+    return -(-UNSEGMENTED // chunks) * chunks
 
 
 def _unsegmented(collective: str, processes: int) -> int:

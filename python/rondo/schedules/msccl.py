@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from xml.etree import ElementTree
 
@@ -140,15 +140,20 @@ def _gpu(rank: RankPlan, chunk: int) -> ElementTree.Element:
         "s_chunks": -(-rank.scratch // chunk),
     }
     gpu = ElementTree.Element("gpu", {"id": str(rank.rank), **{key: str(value) for key, value in sizes.items()}})
-    blocks = _thread_blocks(rank)
-    last: list[Place] = []  # step of each action
-    for action in rank.actions:
-        block = blocks[_key(action)]
-        waits = [last[each] for each in action.after]
-        for kind, source, target in _steps(action):
-            place = block.add(kind, source, target, chunk, waits)
-            waits = []
-        last.append(place)
+    combines = _done_with_receives(rank)
+    blocks = _thread_blocks(rank, set(combines.values()))
+    last: dict[int, Place] = {}  # step of each action
+    for number, action in enumerate(rank.actions):
+        if number in last:  # a combine, done with its receive
+            continue
+        combine = combines.get(number)
+        waits = [*action.after, *(rank.actions[combine].after if combine is not None else ())]
+        places = [last[each] for each in waits if each != number]
+        for kind, source, target in _steps(action, rank.actions[combine] if combine is not None else None):
+            last[number] = blocks[_key(action)].add(kind, source, target, chunk, places)
+            places = []
+        if combine is not None:
+            last[combine] = last[number]
     _mark_waited_for(blocks)
     for block in blocks.values():
         of_block = {"id": block.number, "send": block.send, "recv": block.receive, "chan": 0}
@@ -166,18 +171,30 @@ def _key(action: Action) -> tuple[str, int]:
     return ("local", -1) if action.peer is None else (action.kind, action.peer)
 
 
-def _thread_blocks(rank: RankPlan) -> dict[tuple[str, int], ThreadBlock]:
+def _thread_blocks(rank: RankPlan, left_out: Container[int]) -> dict[tuple[str, int], ThreadBlock]:
     order = ("local", "send", "receive")
-    keys = sorted({_key(action) for action in rank.actions}, key=lambda key: (order.index(key[0]), key[1]))
+    found = {_key(action) for number, action in enumerate(rank.actions) if number not in left_out}
+    keys = sorted(found, key=lambda key: (order.index(key[0]), key[1]))
     return {
         key: ThreadBlock(number, **({} if key[0] == "local" else {key[0]: key[1]})) for number, key in enumerate(keys)
     }
 
 
-def _steps(action: Action) -> Iterator[tuple[str, Block | None, Block | None]]:
+def _done_with_receives(rank: RankPlan) -> dict[int, int]:
+    """By receive, the combine that it can do at once, for all else that it needs comes before the receive."""
+    return {
+        number: action.combined_by
+        for number, action in enumerate(rank.actions)
+        if action.combined_by is not None and max(rank.actions[action.combined_by].after) == number
+    }
+
+
+def _steps(action: Action, combine: Action | None) -> Iterator[tuple[str, Block | None, Block | None]]:
     """Kind, source and target. `re` adds the source to the target, in an order that does not matter."""
     if action.kind == "send":
         yield "s", action.block, action.block
+    elif combine is not None:
+        yield "rrc", combine.right if combine.block == action.block else combine.block, combine.into
     elif action.kind == "receive":
         yield "r", action.block, action.block
     elif action.kind == "copy":

@@ -47,6 +47,8 @@ class Action(msgspec.Struct, frozen=True):
     peer: int | None = None
     inside: bool = False
     """Whether the peer is on the same node, as far as the algorithm asks for nodes."""
+    combined_by: int | None = None
+    """The combine that alone needs what a receive brings, if there is such a one."""
     right: Block | None = None
     """The right operand of a combine."""
     into: Block | None = None

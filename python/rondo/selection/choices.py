@@ -3,9 +3,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rondo import _core
 from rondo.bench.results import NATIVE
 from rondo.errors import Error
+
+OF_A_FILE = "file:"
+"""Before the path of a schedule that another tool has written."""
 
 
 def variable_of(collective: str) -> str:
@@ -41,3 +46,14 @@ def of_algorithm(algorithm: str, settings: tuple[str, ...] = ()) -> tuple[str, s
     except ValueError as error:
         raise Error(str(error)) from None
     return collective, choice
+
+
+def schedule_in(choice: str) -> dict[str, Any] | None:
+    """What `rondo import` says of the schedule, if a choice is one from a file; Error if that is wrong."""
+    if not choice.startswith(OF_A_FILE):
+        return None
+    try:
+        found: dict[str, Any] = _core.read_schedule(choice.removeprefix(OF_A_FILE))
+    except ValueError as error:
+        raise Error(str(error)) from None
+    return found
