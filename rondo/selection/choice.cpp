@@ -131,6 +131,11 @@ std::string to_string(const Choice& choice) {
     return text;
 }
 
+void add_to(Fingerprint& print, const Choice& choice) {
+    print.add(to_string(choice));
+    for (const Setting& setting : choice.settings) print.add(setting.value);
+}
+
 bool is_written(const Choice& choice) {
     return choice.algorithm != nullptr && written::schedule_of_written(*choice.algorithm) != nullptr;
 }

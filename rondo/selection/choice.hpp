@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rondo/algorithms/registry.hpp"
+#include "rondo/core/fingerprint.hpp"
 
 namespace rondo {
 
@@ -36,6 +37,9 @@ Choice parse_choice(const Collective& collective, std::string_view text);
 
 /// The text that `parse_choice` reads back, with every setting.
 std::string to_string(const Choice& choice);
+
+/// By which ranks find out whether they choose alike: its text, and its settings, which for a file say what is in it.
+void add_to(Fingerprint& print, const Choice& choice);
 
 /// Is it a schedule from a file?
 [[nodiscard]] bool is_written(const Choice& choice);
