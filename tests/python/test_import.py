@@ -10,6 +10,8 @@ from xml.etree import ElementTree
 
 import msccl_schedules
 import pytest
+from rondo.errors import Error
+from rondo.launching import instructed
 from rondo.schedules import msccl
 
 from rondo import _core
@@ -333,6 +335,22 @@ def test_a_file_that_is_no_text_is_refused(rondo):
     Path("a.xml").write_bytes(b"<algo\xff\xfe>")
     result = rondo("import", "a.xml")
     assert (result.exit_code, result.stderr) == (2, "rondo: cannot read a.xml: not a text file\n")
+
+
+def test_programs_are_told_of_right_schedules_only_and_by_their_whole_paths():
+    Path("a.xml").write_text(msccl_schedules.ring(4).text(), encoding="utf-8")
+    told = {"RONDO_ALLREDUCE": f"file:{Path('a.xml').absolute()}"}
+    assert instructed.check_uses(("allreduce=file:a.xml",), {}) == told
+    assert instructed.check_uses((), {"RONDO_ALLREDUCE": "file:a.xml"}) == told
+    Path("a.rules").write_text("allreduce processes = 4 -> file:a.xml\n")
+    assert instructed.check_rules("a.rules") == Path("a.rules").absolute()
+    Path("a.xml").write_text(changed("ring", "gpu/tb/step", srcoff=9), encoding="utf-8")
+    for check in (
+        lambda: instructed.check_uses(("allreduce=file:a.xml",), {}),
+        lambda: instructed.check_rules("a.rules"),
+    ):
+        with pytest.raises(Error, match=r"a\.xml: rank \d"):
+            check()
 
 
 def test_help_teaches_by_example(rondo):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from rondo import _core
@@ -46,6 +47,11 @@ def of_algorithm(algorithm: str, settings: tuple[str, ...] = ()) -> tuple[str, s
     except ValueError as error:
         raise Error(str(error)) from None
     return collective, choice
+
+
+def everywhere(choice: str) -> str:
+    """The same, for processes in any working directory."""
+    return OF_A_FILE + str(Path(choice.removeprefix(OF_A_FILE)).absolute()) if choice.startswith(OF_A_FILE) else choice
 
 
 def schedule_in(choice: str) -> dict[str, Any] | None:
