@@ -2,27 +2,19 @@
 // Schedules in files, as other tools write them: MSCCL's XML.
 #pragma once
 
+#include <string>
 #include <string_view>
 
-#include "rondo/backends/virtual/problem.hpp"
+#include "rondo/core/algorithm_info.hpp"
+#include "rondo/written/msccl.hpp"
 
 namespace rondo {
 
 /// The algorithm in a file, called "file:<path>". Throws Error: "<path>: what was wrong". Whether it keeps the promise
-/// of its collective is not looked at.
+/// of its collective is not looked at: see written_proof.hpp.
 const AlgorithmInfo& written_algorithm(std::string_view path);
 
-/// A call for which a written algorithm was made, with one element to a chunk.
-SharedFacts smallest_facts(const AlgorithmInfo& written);
-
-/// What is known of a schedule that is right.
-struct Proved {
-    virtual_machine::Outcome outcome;  ///< of such a call in lock step
-    bool without_races;                ///< else it is too large for a look at them
-};
-
-/// Runs such a call on symbols, in lock step and as dataflow, also in place; and looks for thread blocks that race.
-/// Throws Error, naming rank, step and block, if somebody does not hold in the end what the collective promises.
-Proved prove(const AlgorithmInfo& written);
+/// What stands in the file. Throws Error as `written_algorithm`.
+written::MscclProgram written_program(const std::string& path);
 
 }  // namespace rondo

@@ -8,6 +8,7 @@
 
 #include "rondo/core/error.hpp"
 #include "rondo/selection/choice.hpp"
+#include "rondo/selection/written_proof.hpp"
 
 namespace rondo {
 namespace {

@@ -17,7 +17,7 @@
 #include "rondo/selection/nearest.hpp"
 #include "rondo/selection/nodes.hpp"
 #include "rondo/selection/quantity.hpp"
-#include "rondo/selection/written_file.hpp"
+#include "rondo/selection/written_proof.hpp"
 #include "python/rondo/_core/distribution_module.hpp"
 #include "python/rondo/_core/machine_module.hpp"
 #include "python/rondo/_core/plan_module.hpp"

@@ -13,6 +13,7 @@
 #include "rondo/core/plan.hpp"
 #include "rondo/selection/machine.hpp"
 #include "rondo/selection/written_file.hpp"
+#include "rondo/selection/written_proof.hpp"
 #include "rondo/written/written_schedule.hpp"
 #include "python/rondo/_core/described_call.hpp"
 

@@ -23,7 +23,7 @@
 #include "rondo/selection/machine.hpp"
 #include "rondo/selection/nodes.hpp"
 #include "rondo/selection/rules.hpp"
-#include "rondo/selection/written_file.hpp"
+#include "rondo/selection/written_proof.hpp"
 #include "python/rondo/_core/described_call.hpp"
 
 namespace nb = nanobind;
