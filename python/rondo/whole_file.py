@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -49,5 +50,6 @@ def write(path: Path, content: bytes, hint: str = "") -> None:
         partial.replace(file)
     except OSError as error:
         if partial is not None:
-            partial.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # it may be below a file
+                partial.unlink(missing_ok=True)
         raise Error(f"cannot write {path}: {error.strerror}{hint}") from None

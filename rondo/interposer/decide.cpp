@@ -186,6 +186,10 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
         return left_to_library(runtime, subject, reason_of_refusal(*choice->algorithm, *unmet),
                                runtime.instructions.line_of(choice));
     }
+    if (key.division != 0 && is_written(*choice)) {
+        return left_to_library(runtime, subject, "a schedule from a file needs parts of equal length",
+                               runtime.instructions.line_of(choice));
+    }
     return {.chosen = choice};
 }
 

@@ -148,6 +148,7 @@ void Instructions::read_choice(std::size_t collective) {
         fingerprint_.add(name + "=" + value);
         try {
             forced_[collective] = parse_choice(subject, value);
+            add_to(fingerprint_, *forced_[collective]);
         } catch (const Error& error) {
             spoiled_[collective] = true;
             complaints_.push_back(name + ": " + error.what() + "; the native collective is used");

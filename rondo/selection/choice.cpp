@@ -8,6 +8,8 @@
 #include "rondo/selection/nearest.hpp"
 #include "rondo/selection/quantity.hpp"
 #include "rondo/selection/text.hpp"
+#include "rondo/selection/written_file.hpp"
+#include "rondo/written/written_schedule.hpp"
 
 namespace rondo {
 namespace {
@@ -99,6 +101,12 @@ void apply(std::string_view list, const AlgorithmInfo& info, std::vector<Setting
 }  // namespace
 
 Choice parse_choice(const Collective& collective, std::string_view text) {
+    if (trimmed(text).starts_with(of_a_file)) {
+        const AlgorithmInfo& info = written_algorithm(trimmed(text).substr(of_a_file.size()));
+        if (info.collective == collective.name) return {&info, info.open_settings()};
+        throw Error(std::string(info.name) + " is for " + std::string(info.collective) + ", not for " +
+                    std::string(collective.name));
+    }
     const auto with_settings = cut(text, ":");
     const std::string_view name = trimmed(with_settings ? with_settings->first : text);
     if (name == native) {
@@ -114,12 +122,22 @@ Choice parse_choice(const Collective& collective, std::string_view text) {
 std::string to_string(const Choice& choice) {
     if (choice.algorithm == nullptr) return std::string(native);
     std::string text(choice.algorithm->name);
+    if (is_written(choice)) return text;  // the file has all settings
     const char* separator = ":";
     for (const Setting& setting : choice.settings) {
         text += separator + std::string(setting.name) + "=" + value_text(*choice.algorithm, setting);
         separator = ",";
     }
     return text;
+}
+
+void add_to(Fingerprint& print, const Choice& choice) {
+    print.add(to_string(choice));
+    for (const Setting& setting : choice.settings) print.add(setting.value);
+}
+
+bool is_written(const Choice& choice) {
+    return choice.algorithm != nullptr && written::schedule_of_written(*choice.algorithm) != nullptr;
 }
 
 const Collective& require_collective(std::string_view name) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rondo/algorithms/registry.hpp"
+#include "rondo/core/fingerprint.hpp"
 
 namespace rondo {
 
@@ -25,13 +26,23 @@ struct Choice {
     [[nodiscard]] bool uses_nodes() const { return algorithm != nullptr && algorithm->uses_nodes; }
 };
 
-/// Reads "native", "doubling_123" or "linear_pipeline:segment=64Ki" (more settings after commas). Numbers take the
-/// suffixes Ki, Mi, Gi, and k, M, G; "segment=auto", or nothing about it, leaves a segment open. Throws Error: an
-/// unknown name comes with the nearest known ones, a value with its range.
+/// Before the path of a schedule that somebody has written down, wherever a choice is written.
+inline constexpr std::string_view of_a_file = "file:";
+
+/// Reads "native", "doubling_123", "linear_pipeline:segment=64Ki" (more settings after commas) or "file:ring.xml".
+/// Numbers take the suffixes Ki, Mi, Gi, and k, M, G; "segment=auto", or nothing about it, leaves a segment open.
+/// Throws Error: an unknown name comes with the nearest known ones, a value with its range, a file with what is wrong
+/// in it.
 Choice parse_choice(const Collective& collective, std::string_view text);
 
 /// The text that `parse_choice` reads back, with every setting.
 std::string to_string(const Choice& choice);
+
+/// By which ranks find out whether they choose alike: its text, and its settings, which for a file say what is in it.
+void add_to(Fingerprint& print, const Choice& choice);
+
+/// Is it a schedule from a file?
+[[nodiscard]] bool is_written(const Choice& choice);
 
 /// As `find_collective`, but throws Error naming the nearest known ones.
 const Collective& require_collective(std::string_view name);

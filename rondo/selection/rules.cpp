@@ -339,7 +339,7 @@ std::uint64_t Rules::fingerprint() const {
             print.add(bounds.lowest);
             print.add(bounds.highest);
         }
-        print.add(to_string(rule.choice));
+        add_to(print, rule.choice);
     }
     return print.value();
 }

@@ -74,6 +74,18 @@ TEST(Instructions, have_a_fingerprint_of_all_that_decides) {
     EXPECT_EQ(read({{"RONDO_REPORT", "/somewhere"}}).fingerprint(), read({}).fingerprint()) << "which decides nothing";
 }
 
+TEST(Instructions, ranks_that_read_other_files_have_other_fingerprints) {
+    const std::string head = "<algo name='a' coll='allreduce' ngpus='1' nchunksperloop='1'><gpu id='0' s_chunks='";
+    const auto fingerprint = [](const std::string& text) {
+        const RulesFile file(text);
+        return read({{"RONDO_ALLREDUCE", "file:" + file.path()}}).fingerprint();
+    };
+    const std::uint64_t first = fingerprint(head + "0'/></algo>");
+    EXPECT_EQ(fingerprint(head + "0'/></algo>"), first);
+    EXPECT_NE(fingerprint(head + "1'/></algo>"), first);
+    EXPECT_NE(fingerprint(head), first) << "it cannot be read";
+}
+
 TEST(Instructions, nodes_are_asked_for_where_a_choice_may_use_them) {
     EXPECT_TRUE(read({{"RONDO_ALLREDUCE", "leaders"}}).ask_nodes());
     EXPECT_FALSE(read({{"RONDO_ALLREDUCE", "ring"}}).ask_nodes());

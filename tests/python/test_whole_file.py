@@ -88,3 +88,9 @@ def by_another_user(check: Callable[[], bool]) -> bool:
         except BaseException:
             os._exit(2)
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_what_would_be_below_a_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(Error, match=r"cannot write .*/file/below: Not a directory"):
+        whole_file.write(tmp_path / "file" / "below", b"content")

@@ -17,8 +17,10 @@
 #include "rondo/selection/nearest.hpp"
 #include "rondo/selection/nodes.hpp"
 #include "rondo/selection/quantity.hpp"
+#include "rondo/selection/written_proof.hpp"
 #include "python/rondo/_core/distribution_module.hpp"
 #include "python/rondo/_core/machine_module.hpp"
+#include "python/rondo/_core/plan_module.hpp"
 #include "python/rondo/_core/rules_module.hpp"
 #include "python/rondo/_core/trace_module.hpp"
 #include "python/rondo/_core/verdicts_module.hpp"
@@ -85,7 +87,9 @@ nb::list described_algorithms(std::string_view collective) {
 }
 
 std::string checked_choice(std::string_view collective, std::string_view text) {
-    return to_string(parse_choice(require_collective(collective), text));
+    const Choice choice = parse_choice(require_collective(collective), text);
+    if (is_written(choice)) prove(*choice.algorithm);
+    return to_string(choice);
 }
 
 Count quantity_of(std::string_view text) {
@@ -104,6 +108,7 @@ std::vector<std::string_view> nearest_of(std::string_view word, const std::vecto
 NB_MODULE(_core, module) {
     rondo::bind_distribution(module);
     rondo::bind_machine(module);
+    rondo::bind_plans(module);
     rondo::bind_rules(module);
     rondo::bind_verdicts(module);
     rondo::bind_trace(module);
@@ -128,9 +133,10 @@ NB_MODULE(_core, module) {
         "requirements (one line each) and parameters (dictionaries with name, summary, minimum, maximum, "
         "standard, unit: 'bytes' or '', names: of the values from 0 on, or none), uses_nodes.\n\nRaises ValueError for "
         "an unknown collective.");
-    module.def("check_choice", &rondo::checked_choice, "collective"_a, "text"_a,
-               "The choice, such as 'linear_pipeline:segment=4Ki', with every setting written out.\n\n"
-               "Raises ValueError if there is no such algorithm, parameter or value.");
+    module.def(
+        "check_choice", &rondo::checked_choice, "collective"_a, "text"_a,
+        "The choice, such as 'linear_pipeline:segment=4Ki', with every setting written out.\n\n"
+        "Raises ValueError if there is no such algorithm, parameter or value, and if a schedule from a file is wrong.");
     module.def("nearest", &rondo::nearest_of, "word"_a, "known"_a,
                "At most three of the known names that the word may be a misspelling of, nearest first.");
     module.def("ranks_on_nodes", &rondo::parse_ranks_on_nodes, "text"_a,

@@ -18,7 +18,7 @@
 #include "rondo/selection/choice.hpp"
 #include "rondo/selection/machine.hpp"
 #include "rondo/selection/nodes.hpp"
-#include "python/rondo/_core/trace_module.hpp"
+#include "python/rondo/_core/described_call.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -23,7 +23,8 @@
 #include "rondo/selection/machine.hpp"
 #include "rondo/selection/nodes.hpp"
 #include "rondo/selection/rules.hpp"
-#include "python/rondo/_core/trace_module.hpp"
+#include "rondo/selection/written_proof.hpp"
+#include "python/rondo/_core/described_call.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -32,8 +33,14 @@ namespace rondo {
 namespace {
 
 nb::list unreachable_rules(std::string_view text, std::string_view name) {
+    const Rules rules = Rules::parse(text, name);
+    for (const Collective& collective : collectives()) {
+        for (const Choice* choice : rules.choices(collective.name)) {
+            if (is_written(*choice)) prove(*choice->algorithm);
+        }
+    }
     nb::list found;
-    for (const Rules::Unreachable& each : Rules::parse(text, name).unreachable()) {
+    for (const Rules::Unreachable& each : rules.unreachable()) {
         found.append(nb::make_tuple(each.line, each.covered_by));
     }
     return found;
@@ -230,7 +237,7 @@ void bind_rules(nb::module_& module) {
         "check_rules", &unreachable_rules, "text"_a, "name"_a,
         "Reads the text of a rules file called `name`, and gives the rules that never decide: for each its line, "
         "and the lines of the rules above it that match all its calls.\n\nRaises ValueError('<name>:<line>: what "
-        "was wrong') if one is malformed.");
+        "was wrong') if one is malformed, and if a schedule from a file is wrong.");
     module.def(
         "choice_by_rules", &choice_by_rules, "text"_a, "name"_a, "collective"_a, "bytes"_a, "processes"_a,
         "ranks_per_node"_a = 0, "commutative"_a = true, "library"_a = "", "eager"_a = nb::none(), "nodes"_a = 0,

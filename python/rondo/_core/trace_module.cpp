@@ -19,29 +19,15 @@
 #include "rondo/backends/virtual/timing.hpp"
 #include "rondo/backends/virtual/trace.hpp"
 #include "rondo/core/error.hpp"
-#include "rondo/core/quantity_text.hpp"
-#include "rondo/selection/choice.hpp"
 #include "rondo/selection/machine.hpp"
 #include "rondo/selection/nodes.hpp"
+#include "python/rondo/_core/described_call.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace rondo {
 namespace {
-
-std::string_view name_of(Buffer buffer) {
-    switch (buffer) {
-        case Buffer::input: return "input";
-        case Buffer::output: return "output";
-        case Buffer::scratch: break;
-    }
-    return "scratch";
-}
-
-nb::tuple described(const Block& block) {
-    return nb::make_tuple(name_of(block.buffer), block.first, static_cast<Count>(block.count));
-}
 
 nb::list described(const virtual_machine::Data& data) {
     nb::list pieces;
@@ -105,14 +91,6 @@ virtual_machine::Execution execution_of(std::string_view mode) {
     throw Error("unknown mode '" + std::string(mode) + "'; expected lockstep or overlapped");
 }
 
-Choice known_choice(const Collective& collective, std::string_view text) {
-    Choice choice = parse_choice(collective, text);
-    if (choice.algorithm == nullptr)
-        throw Error("what the MPI library's own " + std::string(collective.name) +
-                    " does is not known; choose one of Rondo's algorithms");
-    return choice;
-}
-
 /// Of messages inside a node; nothing if nothing is said.
 struct InsideCosts {
     std::optional<double> alpha, beta, overhead;
@@ -122,23 +100,6 @@ struct InsideCosts {
         return virtual_machine::LinkCosts{alpha.value_or(costs.alpha), beta.value_or(costs.beta),
                                           overhead.value_or(costs.overhead)};
     }
-};
-
-/// What each rank has for each, or the root has, where not all ranks know how long that is.
-class EqualParts {
-  public:
-    EqualParts(const Collective& collective, const SharedFacts& facts, Count count) {
-        using Order = virtual_machine::PartTable::Order;
-        if (!collective.has.local_lengths) return;
-        const Parts even(Block(0, count, Buffer::input), facts.size);
-        const auto part = [&](Rank rank) { return Count{even[rank].count}; };
-        if (collective.has.all_to_all()) table_.emplace(facts.size, [&](Rank, Rank to) { return part(to); }, Order());
-        else table_.emplace(facts.size, facts.root, facts.input == Share::whole_at_root, part, Order());
-    }
-    [[nodiscard]] const virtual_machine::PartTable* table() const { return table_ ? &*table_ : nullptr; }
-
-  private:
-    std::optional<virtual_machine::PartTable> table_;
 };
 
 nb::dict traced(std::string_view collective_name, std::string_view choice_text, Count processes, Count count,
@@ -184,45 +145,10 @@ nb::dict traced(std::string_view collective_name, std::string_view choice_text, 
     return description;
 }
 
-/// A call whose times are looked for, and a choice for it.
-class TimedCall {
-  public:
-    TimedCall(std::string_view collective, std::string_view choice, Count processes, Count count, Count element_bytes,
-              Count root, std::string_view nodes, Count most_messages)
-        : collective_(require_collective(collective)), choice_(known_choice(collective_, choice)),
-          facts_(checked_facts(collective_, processes, count, element_bytes, root, true)) {
-        if (!nodes.empty()) facts_.placement = &placement_.emplace(parse_nodes(nodes, facts_.size));
-        const bool has_tables = collective_.has.all_to_all() && collective_.has.local_lengths;
-        if (has_tables && processes > most_messages / processes) throw too_many(most_messages);
-        parts_.emplace(collective_, facts_, count);
-    }
-    TimedCall(const TimedCall&) = delete;  // the facts hold on to the placement
-    TimedCall& operator=(const TimedCall&) = delete;
-    ~TimedCall() = default;
-
-    [[nodiscard]] const SharedFacts& facts() const { return facts_; }
-    [[nodiscard]] std::vector<Setting> settings_on(const virtual_machine::CostModel& costs) const {
-        return virtual_machine::closed_settings(*choice_.algorithm, facts_, choice_.settings, costs);
-    }
-    /// Borrows the settings. Throws Error where the algorithm refuses the call.
-    [[nodiscard]] virtual_machine::Problem problem(std::span<const Setting> settings) const {
-        if (const auto reason = choice_.algorithm->refusal(facts_, settings)) throw Error(*reason);
-        return {.algorithm = *choice_.algorithm, .facts = facts_, .settings = settings, .parts = parts_->table()};
-    }
-    [[nodiscard]] static Error too_many(Count most) { return Error("more than " + std::to_string(most) + " messages"); }
-
-  private:
-    const Collective& collective_;
-    const Choice choice_;
-    SharedFacts facts_;
-    std::optional<Placement> placement_;
-    std::optional<EqualParts> parts_;
-};
-
 std::vector<double> timed(std::string_view collective, std::string_view choice, Count processes, Count count,
                           const std::vector<std::string>& machines, Count element_bytes, Count root,
                           std::string_view nodes, bool fluid, Count most_messages, const std::vector<double>& ready) {
-    const TimedCall call(collective, choice, processes, count, element_bytes, root, nodes, most_messages);
+    const DescribedCall call(collective, choice, processes, count, element_bytes, root, nodes, most_messages);
     std::vector<double> times;
     std::vector<Setting> planned;
     std::optional<virtual_machine::Timing> timing;  // with those settings
@@ -233,7 +159,7 @@ std::vector<double> timed(std::string_view collective, std::string_view choice, 
             planned = std::move(settings);
             timing.reset();  // the memory of one at a time
             timing = virtual_machine::Timing::of(call.problem(planned), {}, most_messages);
-            if (!timing) throw TimedCall::too_many(most_messages);
+            if (!timing) throw DescribedCall::too_many(most_messages);
         }
         costs.fluid = fluid;  // not when segments are chosen: programs have no time for that
         times.push_back(timing->time(costs, call.facts().element_bytes, ready));
@@ -256,14 +182,14 @@ nb::dict predicted(std::string_view collective, std::string_view choice, Count p
                    Count most_messages) {
     const auto found = [&] {
         const nb::gil_scoped_release others_go_on;
-        const TimedCall call(collective, choice, processes, count, element_bytes, root, nodes, most_messages);
+        const DescribedCall call(collective, choice, processes, count, element_bytes, root, nodes, most_messages);
         virtual_machine::CostModel costs = Machine::parse(machine, "machine").costs();
         const auto settings = call.settings_on(costs);
         virtual_machine::PredictionLimits limits;
         limits.whole = std::min(limits.whole, most_messages);
         limits.messages = most_messages;
         auto predictor = virtual_machine::Predictor::of(call.problem(settings), limits);
-        if (!predictor) throw TimedCall::too_many(most_messages);
+        if (!predictor) throw DescribedCall::too_many(most_messages);
         costs.fluid = true;
         return predictor->predict(costs);
     }();
@@ -275,34 +201,6 @@ nb::dict predicted(std::string_view collective, std::string_view choice, Count p
 }
 
 }  // namespace
-
-SharedFacts checked_facts(const Collective& collective, Count processes, Count count, Count element_bytes, Count root,
-                          bool commutative) {
-    constexpr Count most_processes = 1 << 24, most_bytes = Count{1} << 50;
-    if (processes < 1 || processes > most_processes) {
-        throw Error(std::to_string(processes) + " processes: expected 1 to " + std::to_string(most_processes));
-    }
-    if (root < 0 || root >= processes) {
-        throw Error("root " + std::to_string(root) + " of " + std::to_string(processes) + " processes: expected 0 to " +
-                    std::to_string(processes - 1));
-    }
-    if (root != 0 && !collective.has.root) throw Error(std::string(collective.name) + " has no root");
-    if (!collective.has.data) element_bytes = count = 1;  // `facts` knows
-    if (element_bytes < 1 || count < 0 || count > most_bytes / element_bytes) {
-        throw Error(std::to_string(count) + " elements of " + std::to_string(element_bytes) +
-                    " bytes: expected at least one byte each, and at most " + quantity_text(most_bytes) +
-                    " bytes together");
-    }
-    if (collective.has.all_to_all() && count % processes != 0) {
-        throw Error(std::to_string(count) + " elements for " + std::to_string(processes) +
-                    " processes: expected as many for each");
-    }
-    return collective.facts({.size = static_cast<Rank>(processes),
-                             .count = count,
-                             .element_bytes = element_bytes,
-                             .root = static_cast<Rank>(root),
-                             .op = {commutative}});
-}
 
 void bind_trace(nb::module_& module) {
     module.def("trace", &traced, "collective"_a, "choice"_a, "processes"_a, "count"_a, nb::kw_only(),

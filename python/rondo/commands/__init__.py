@@ -64,7 +64,7 @@ class CommandPerModule(SuggestingGroup):
         "Run programs": ("run", "compare", "profile"),
         "Find the best choice for a machine": ("tune", "learned", "rules", "calibrate"),
         "Measure": ("bench", "cluster", "report"),
-        "Understand": ("list", "explain", "predict", "draw", "distribution"),
+        "Understand": ("list", "explain", "predict", "draw", "export", "import", "distribution"),
         "Set up a machine": ("doctor", "shell"),
     }
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import click
 
 from rondo import _core
-from rondo.bench.results import NATIVE
 from rondo.cluster import shapes
 from rondo.drawing import trace
 from rondo.drawing.trace import Costs, Problem
 from rondo.errors import Error
 from rondo.machine import placement
+from rondo.selection import choices
 from rondo.shells import completion
 
 PICTURES = ("auto", "spacetime", "trees")
@@ -126,13 +126,17 @@ def command(
     For programs:
         rondo draw exscan/doubling_123 -p 5 --json
     """
-    collective, choice = _names(algorithm, settings)
+    collective, choice = choices.of_algorithm(algorithm, settings)
     output = _checked_output(output)
     ranks_on = _ranks_on(nodes, processes)
-    processes = processes if processes is not None else sum(ranks_on) or RANKS
+    written = choices.schedule_in(choice)
+    if processes is None:
+        processes = sum(ranks_on) or (written["processes"] if written is not None else RANKS)
     seconds = _costs(time, bool(ranks_on), lanes, **costs)
     has_data = next(each["has_data"] for each in _core.collectives() if each["name"] == collective)
-    if has_data:
+    if written is not None:
+        elements = _quantity(count, "--count") if count is not None else _in_chunks(written["chunks"])
+    elif has_data:
         elements, choice = _count_and_segment(collective, choice, count, element_bytes, processes)
     else:
         elements, element_bytes = processes, 0
@@ -145,8 +149,9 @@ def command(
         if output is None:
             return
     if output is None:
-        output = Path(f"{collective}-{choice.partition(':')[0]}-p{processes}.svg")
-    _draw(trace.of(problem, answer), picture, output, may_lengthen=has_data and count is None)
+        name = Path(choice.removeprefix(choices.OF_A_FILE)).stem if written is not None else choice.partition(":")[0]
+        output = Path(f"{collective}-{name}-p{processes}.svg")
+    _draw(trace.of(problem, answer), picture, output, may_lengthen=has_data and count is None and written is None)
     click.echo(f"wrote {output}", err=as_json)
 
 
@@ -171,27 +176,6 @@ def _draw(traced: trace.Trace, picture: str, output: Path, *, may_lengthen: bool
         else:
             sheet = space_time.draw(traced)
         sheet.save(output)
-
-
-def _names(algorithm: str, settings: tuple[str, ...]) -> tuple[str, str]:
-    """Collective, and choice with all settings; Error if there is no such thing."""
-    collective, slash, choice = algorithm.partition("/")
-    if not slash:
-        known = [
-            f"{one['name']}/{each['name']}" for one in _core.collectives() for each in _core.algorithms(one["name"])
-        ]
-        meant = [each for each in known if algorithm in each.split("/")] or _core.nearest(algorithm, known)
-        hint = f"did you mean {' or '.join(meant[:3])}?" if meant else "`rondo list` shows what there is"
-        raise Error(f"{algorithm!r} names no algorithm; expected COLLECTIVE/ALGORITHM; {hint}")
-    if choice == NATIVE:
-        raise Error(f"what the MPI library's own {collective} does is not known; expected one of Rondo's algorithms")
-    for each in settings:
-        choice += ("," if ":" in choice else ":") + each
-    try:
-        _core.check_choice(collective, choice)
-    except ValueError as error:
-        raise Error(str(error)) from None
-    return collective, choice
 
 
 def _checked_output(output: Path | None) -> Path | None:
@@ -241,6 +225,11 @@ def _costs(time: str, has_nodes: bool, lanes: int | None, **texts: str | None) -
         eager=_quantity(texts["eager"], "--eager") if texts["eager"] is not None else None,
         rendezvous=rendezvous if texts["eager"] is not None else 0.0,
     )
+
+
+def _in_chunks(chunks: int) -> int:
+    """Elements, as many to each chunk of a schedule from a file."""
+    return -(-UNSEGMENTED // chunks) * chunks
 
 
 def _unsegmented(collective: str, processes: int) -> int:

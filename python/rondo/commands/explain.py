@@ -22,22 +22,13 @@ from rondo.selection import call_words, explanation, learned, rules_file, sharin
 from rondo.shells import completion
 from rondo.tune import rules_text, tuned_files
 
-USER_OPERATOR = "user"
-OPERATORS = (*plans.OPERATORS, USER_OPERATOR)
 LIBRARY = "mpich"
 
 
 @click.command()
 @click.argument("collective", shell_complete=completion.collectives)
 @options.call
-@click.option(
-    "--op",
-    "operator",
-    type=click.Choice(OPERATORS),
-    default="sum",
-    show_default=True,
-    help=f"Of a reduction. All of MPI's own commute; `{USER_OPERATOR}` is one of the program's own that does not.",
-)
+@options.operator
 @click.option("--root", type=int, default=0, show_default=True, help="Of collectives that have one.")
 @click.option(
     "--library",
@@ -112,7 +103,7 @@ def command(
         ranks_on=ranks_on,
         elements=call_count * sum(ranks_on) if call_words.has_parts(traits) else call_count,
         element_bytes=element_bytes,
-        commutative=traits["has_operation"] and operator != USER_OPERATOR,
+        commutative=traits["has_operation"] and operator != options.USER_OPERATOR,
         root=root,
         library=mpi["version"],
         shared_memory=shares_memory,
@@ -171,7 +162,7 @@ def command(
 
 def _rounds(traits: Mapping[str, Any], type_name: str, operator: str) -> bool | None:
     """Whether the last bits of a result depend on who carries the call out; None for elements of an unknown type."""
-    if not traits["has_operation"] or operator == USER_OPERATOR:
+    if not traits["has_operation"] or operator == options.USER_OPERATOR:
         return False
     return type_name.startswith(("float", "double")) if type_name in plans.TYPES else None
 
@@ -230,7 +221,7 @@ def _title(
         of_part = " a part" if call_words.has_parts(traits) else ""
         words.append(f"{count} x {size}{of_part}" + (f" ({bytes_text(vector)} in all)" if vector else ""))
     if traits["has_operation"]:
-        words.append(operator if operator != USER_OPERATOR else "an operator that does not commute")
+        words.append(operator if operator != options.USER_OPERATOR else "an operator that does not commute")
     if traits["has_root"]:
         words.append(f"root {call.root}")
     each = sorted(set(call.ranks_on))

@@ -19,7 +19,7 @@ from rondo.bench.progress import EVERY
 from rondo.errors import Error
 from rondo.launching import options
 from rondo.machine import machine
-from rondo.selection import call_words, explanation, predicting
+from rondo.selection import call_words, choices, explanation, predicting
 from rondo.shells import completion
 
 LIBRARY = "mpich"
@@ -131,7 +131,9 @@ def command(
 def _check(collective: str, algorithm: str, over: str | None, least: str | None, output: Path | None) -> None:
     """Error for what makes no sense, before anything is predicted."""
     known = [each["name"] for each in _core.algorithms(collective)]
-    if algorithm and algorithm not in known:
+    if algorithm.startswith(choices.OF_A_FILE):
+        choices.of_algorithm(f"{collective}/{algorithm}")
+    elif algorithm and algorithm not in known:
         raise Error(f"{collective} has no algorithm '{algorithm}'; {plans.suggestion(algorithm, known)}")
     if over is None and (least is not None or output is not None):
         raise Error(

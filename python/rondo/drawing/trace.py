@@ -90,6 +90,7 @@ class Costs:
     alpha_inside: float | None = None
     """Of messages inside a node; None: as of all."""
     beta_inside: float | None = None
+    overhead_inside: float | None = None
     lanes: int = 1
     """Of a node, to others."""
     eager: int | None = None
@@ -135,6 +136,11 @@ class Problem:
     def has_root(self) -> bool:
         """Whether one rank is different from the others."""
         return self._description["has_root"]
+
+    @property
+    def reduces(self) -> bool:
+        """Whether there is an operator."""
+        return self._description["has_operation"]
 
     @property
     def gathers(self) -> bool:

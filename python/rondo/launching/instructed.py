@@ -159,11 +159,12 @@ def check_uses(uses: tuple[str, ...], environment: Mapping[str, str]) -> dict[st
         name = choices.variable_of(collective)
         if name in variables:
             raise Error(f"--use {use}: {collective} was named before; expected each collective at most once")
-        variables[name] = choices.checked(collective, choice, f"--use {use}")
+        variables[name] = choices.everywhere(choices.checked(collective, choice, f"--use {use}"))
     for each in _core.collectives():
         name = choices.variable_of(each["name"])
         if name not in variables and environment.get(name):
-            variables[name] = choices.checked(each["name"], environment[name], f"{name}={environment[name]}")
+            given = f"{name}={environment[name]}"
+            variables[name] = choices.everywhere(choices.checked(each["name"], environment[name], given))
     return variables
 
 

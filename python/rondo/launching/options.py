@@ -21,6 +21,7 @@ SHAPE = "NODESxRANKS:LATENCY:RATE[:LANES]|NAME"
 MPI = "mpich|openmpi|impi|PATH"
 MPI_WORDS = completion.file_or("mpich", "openmpi", "impi")
 GUARD = "RONDO_GUARD"
+USER_OPERATOR = "user"
 A_CLUSTER = "an emulated cluster of this machine, a new one as 8x1:2ms:200Mbit or one of `rondo cluster up`"
 
 
@@ -76,6 +77,18 @@ def call(command: Callable[..., Any]) -> Callable[..., Any]:
     ):
         command = option(command)
     return command
+
+
+def operator(command: Callable[..., Any]) -> Callable[..., Any]:
+    """--op: operator."""
+    return click.option(
+        "--op",
+        "operator",
+        type=click.Choice((*plans.OPERATORS, USER_OPERATOR)),
+        default="sum",
+        show_default=True,
+        help=f"Of a reduction. All of MPI's own commute; `{USER_OPERATOR}` is one of the program's own that does not.",
+    )(command)
 
 
 def machine_file(text: str) -> Decorator:

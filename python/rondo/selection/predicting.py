@@ -7,7 +7,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rondo.selection import explanation
+from rondo.selection import choices, explanation
 from rondo.selection.explanation import Call, Candidate
 
 OVER = ("ranks", "nodes", "bytes")
@@ -75,11 +75,13 @@ def predicted(
 ) -> list[Point]:
     """Each call with its candidates, or with that of one algorithm. `look` is told the value and the choice."""
     largest = max(call.processes for _, call in calls)
+    is_from_a_file = algorithm is not None and algorithm.startswith(choices.OF_A_FILE)
+    forced = {choices.variable_of(calls[0][1].collective): algorithm} if is_from_a_file else {}
     points = []
     for value, call in calls:
         of_ranks = dataclasses.replace(call, elements=call.elements // largest * call.processes) if has_parts else call
         found = explanation.by_texts(
-            of_ranks, "", None, machine_text, {}, most_messages=most_messages, algorithm=algorithm,
+            of_ranks, "", None, machine_text, forced, most_messages=most_messages, algorithm=algorithm,
             look=lambda choice, _number, _all, value=value: look(value, choice),
         )  # fmt: skip
         points.append(Point(value, of_ranks, found.candidates))
