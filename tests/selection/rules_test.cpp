@@ -525,7 +525,7 @@ TEST(DefaultRules, choose_few_rounds_for_short_vectors_and_bandwidth_for_long_on
     EXPECT_EQ(choice(rules, {.collective = "scan", .bytes = 4 << 20, .processes = 36, .ranks_per_node = 1}),
               "linear_pipeline:segment=auto");
     EXPECT_EQ(choice(rules, {.collective = "scan", .bytes = 1 << 20, .processes = 36, .ranks_per_node = 1}),
-              "two_tree:segment=auto,second=0");
+              "two_tree:segment=auto,second=0,simplex=0");
     EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 4 << 20, .processes = 8, .ranks_per_node = 8}), "");
     const Situation reduction{.collective = "reduce", .bytes = 8, .processes = 9, .ranks_per_node = 1};
     EXPECT_EQ(choice(rules, reduction), "");  // the operator need not commute
