@@ -24,8 +24,8 @@ OwnCommunicator::~OwnCommunicator() {
 
 bool OwnCommunicator::is_ready() {
     if (made_->request == library().request_null) return true;
-    // Inside the library, a request that is not complete must not be tested.
-    if (inside_progress && request_is_complete != nullptr && request_is_complete(made_->request) == 0) return false;
+    // To test a request that is not complete lets the library go on. It may then call Rondo, which tests the request.
+    if (request_is_complete == nullptr || request_is_complete(made_->request) == 0) return false;
     int completed = 0;
     made_->error = library().Test(&made_->request, &completed, MPI_STATUS_IGNORE);
     if (made_->error != MPI_SUCCESS) made_->request = library().request_null;

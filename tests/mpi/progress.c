@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Nonblocking collectives that must go on while rank 0 waits in another function of MPI: the other ranks let it go only
+// when they have completed them, for which they need rank 0. Argument: where it waits. Prints "went on in ..." if it
+// ends; a program that waits for ever is ended by whoever started it.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { elements = 40000 };
+
+static int rank, size;
+static double from[elements], into[elements], all[elements];
+static MPI_Request requests[3];
+
+static void begin(void) {
+    for (int i = 0; i < elements; ++i) from[i] = rank + i;
+    for (int i = 0; i < elements && rank == 1; ++i) all[i] = i;
+    MPI_Iallreduce(from, into, elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &requests[0]);
+    MPI_Ibcast(all, elements, MPI_DOUBLE, 1, MPI_COMM_WORLD, &requests[1]);
+    MPI_Ibarrier(MPI_COMM_WORLD, &requests[2]);
+}
+
+static void complete(void) {
+    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < elements; ++i) {
+        if (into[i] != size * (double)i + size * (size - 1) / 2 || all[i] != i) {
+            printf("rank %d has wrong results\n", rank);
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
+    }
+}
+
+/// Rank 0 comes back when all others have called this, after their collectives.
+static void wait_in(const char* where) {
+    static double long_message[200000];
+    const int last = size - 1;
+    int flag = 0, one = rank, sum = 0;
+    MPI_Comm comm;
+    MPI_Win window;
+    if (strcmp(where, "Recv") == 0) {
+        if (rank == 0) MPI_Recv(&one, 1, MPI_INT, last, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank == last) MPI_Send(&one, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+    } else if (strcmp(where, "Ssend") == 0) {
+        if (rank == 0) MPI_Ssend(long_message, 200000, MPI_DOUBLE, last, 2, MPI_COMM_WORLD);
+        if (rank == last) MPI_Recv(long_message, 200000, MPI_DOUBLE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (strcmp(where, "Probe") == 0) {
+        if (rank == 0) MPI_Probe(last, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (rank == last) MPI_Send(&one, 1, MPI_INT, 0, 3, MPI_COMM_WORLD);
+        if (rank == 0) MPI_Recv(&one, 1, MPI_INT, last, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (strcmp(where, "Iprobe") == 0) {
+        while (rank == 0 && !flag) MPI_Iprobe(last, 4, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        if (rank == last) MPI_Send(&one, 1, MPI_INT, 0, 4, MPI_COMM_WORLD);
+        if (rank == 0) MPI_Recv(&one, 1, MPI_INT, last, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else if (strcmp(where, "Win_fence") == 0) {
+        MPI_Win_create(long_message, sizeof long_message, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+        MPI_Win_fence(0, window);
+        MPI_Win_free(&window);
+    } else if (strcmp(where, "Comm_split") == 0) {
+        MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &comm);
+        MPI_Comm_free(&comm);
+    } else if (strcmp(where, "Reduce") == 0) {
+        MPI_Reduce(&one, &sum, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    } else if (strcmp(where, "Allreduce") == 0) {
+        MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    } else if (strcmp(where, "File_write_all") == 0) {
+        MPI_File file;
+        MPI_File_open(MPI_COMM_WORLD, "written", MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE,
+                      MPI_INFO_NULL, &file);
+        MPI_File_write_all(file, &one, 1, MPI_INT, MPI_STATUS_IGNORE);
+        MPI_File_close(&file);
+    } else {
+        exit(2);
+    }
+}
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    for (int repetition = 0; repetition < 5; ++repetition) {
+        begin();
+        if (rank != 0) complete();
+        wait_in(argv[1]);
+        if (rank == 0) complete();
+    }
+    if (rank == 0) printf("went on in MPI_%s\n", argv[1]);
+    MPI_Finalize();
+    return 0;
+}
