@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What nonblocking collectives take natively and under Rondo, side by side.
 
-Milliseconds on eight emulated nodes of one rank, medians over the rounds of all runs: from the call to the end of MPI_Wait; the
-same while the program computes for as long, calling MPI_Test each millisecond; the blocking form. Then microseconds of
-an MPI_Iallreduce of 8 bytes and of a message of 8 bytes between two ranks of one node, which Rondo must not slow down.
+Milliseconds on eight emulated nodes of one rank, medians over the rounds of all runs: from the call to the end of
+MPI_Wait; the same while the program computes for as long, calling MPI_Test each millisecond; the blocking form. Then
+microseconds of an MPI_Iallreduce of 8 bytes and of a message of 8 bytes between two ranks of one node, which Rondo must
+not slow down.
 """
 
 from __future__ import annotations
