@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "rondo/backends/mpi/pending_call.hpp"
 #include "rondo/backends/mpi/progress.hpp"
@@ -20,7 +21,7 @@ template <class Kind>
 class BegunCall final : public mpi::PendingCall {
   public:
     BegunCall(const SeenCall& seen, std::shared_ptr<const Plan> plan, bool is_wrong, const LaterCount& count)
-        : PendingCall(seen.communicator, std::move(plan)), call_(seen.call), own_type_(seen.type),
+        : PendingCall(seen.communicator, std::move(plan)), call_(with_own_arrays(seen)), own_type_(seen.type),
           type_(seen.type.predefined ? seen.type : own_type_),
           reduction_(seen.reduction != nullptr ? std::optional<mpi::Reduction>(std::in_place, call_.op, type_)
                                                : std::nullopt),
@@ -41,6 +42,31 @@ class BegunCall final : public mpi::PendingCall {
         return error != MPI_SUCCESS ? error : kind_.keep_types(kept_);
     }
 
+    /// The call with copies of its arrays. MPI wants them unchanged to the end, but libraries read them at the start,
+    /// and programs rely on it: mpi4py frees its own.
+    UserCall with_own_arrays(const SeenCall& seen) {
+        UserCall call = seen.call;
+        const auto ranks = static_cast<std::size_t>(seen.communicator.size());
+        const bool has_whole = !seen.function.has.parts_of_the_root() || seen.communicator.rank() == call.root;
+        arrays_.reserve(4 * ranks);  // so that they stay where they are
+        const auto keep = [&](mpi::Numbers& numbers) {
+            if (numbers.array() == nullptr) return;
+            const std::size_t first = arrays_.size();
+            for (std::size_t rank = 0; rank < ranks; ++rank) arrays_.push_back(numbers[static_cast<Rank>(rank)]);
+            numbers = mpi::Numbers(&arrays_[first], false);
+        };
+        if (has_whole) {
+            keep(call.counts);
+            keep(call.displacements);
+        }
+        if (call.input != MPI_IN_PLACE) {
+            keep(call.input_counts);
+            keep(call.input_displacements);
+        }
+        return call;
+    }
+
+    std::vector<Count> arrays_;
     UserCall call_;
     mpi::Datatype own_type_;
     const mpi::Datatype& type_;

@@ -19,7 +19,15 @@ LIBRARIES = ["mpich", "openmpi"]
 TIMEOUT = 600  # seconds; MPICH alone takes a minute for all-to-alls on four ranks that share two processors
 EVERYTHING = {**FORCED, **FORCED_ALL_TO_ALL, **FORCED_PARTS_OF_THE_ROOT, "barrier": "dissemination"}
 # What Rondo leaves to the library: mpi4py's tests broadcast nothing, too.
-LEFT = {"one process", "inter-communicator", "empty"}
+LEFT = {
+    "one process",
+    "inter-communicator",
+    "empty",
+    "a nonblocking call where several threads call MPI",  # mpi4py asks for MPI_THREAD_MULTIPLE, unless it is told not to
+    "a nonblocking call with an operator of the program",
+    "the first nonblocking calls on a communicator",
+}
+NONBLOCKING = ["-i", "test_cco_nb_"]
 
 
 def failures(run: Run) -> set[str]:
@@ -37,9 +45,10 @@ def check(
     *arguments: str,
     forced: Mapping[str, str] = EVERYTHING,
     not_called: Sequence[str] = (),
+    modules: Sequence[str] = MODULES,
     **more: str,
 ) -> Run:
-    command = [sys.executable, mpi4py / "test" / "main.py", *MODULES, *arguments]
+    command = [sys.executable, mpi4py / "test" / "main.py", *modules, *arguments]
     variables = {
         "PYTHONPATH": str(mpi4py / "site"),
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -65,6 +74,11 @@ def check(
 @pytest.mark.parametrize("mpi", LIBRARIES, indirect=True)
 def test_collectives_of_mpi4py_pass(mpi: MpiLibrary, mpi4py: Path) -> None:
     check(mpi, mpi4py, 2)
+
+
+@pytest.mark.parametrize("mpi", LIBRARIES, indirect=True)
+def test_nonblocking_collectives_of_mpi4py_pass_where_one_thread_calls(mpi: MpiLibrary, mpi4py: Path) -> None:
+    check(mpi, mpi4py, 3, modules=NONBLOCKING, MPI4PY_RC_THREAD_LEVEL="serialized")
 
 
 @pytest.mark.soak

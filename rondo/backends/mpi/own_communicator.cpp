@@ -7,7 +7,7 @@
 
 namespace rondo::mpi {
 
-std::unique_ptr<OwnCommunicator::Made> OwnCommunicator::unowned_;
+std::unique_ptr<OwnCommunicator::Made> OwnCommunicator::unowned;
 
 OwnCommunicator::OwnCommunicator(MPI_Comm original) : made_(std::make_unique<Made>()) {
     made_->error = library().Comm_idup(original, &made_->comm, &made_->request);
@@ -15,8 +15,8 @@ OwnCommunicator::OwnCommunicator(MPI_Comm original) : made_(std::make_unique<Mad
 
 OwnCommunicator::~OwnCommunicator() {
     if (made_->request != library().request_null) {
-        made_->next = std::exchange(unowned_, nullptr);
-        unowned_ = std::move(made_);
+        made_->next = std::exchange(unowned, nullptr);
+        unowned = std::move(made_);
     } else if (made_->comm != library().comm_null) {
         library().Comm_free(&made_->comm);
     }
@@ -33,9 +33,9 @@ bool OwnCommunicator::is_ready() {
 }
 
 void free_own_communicators() {
-    while (OwnCommunicator::unowned_ != nullptr) {
-        const std::unique_ptr<OwnCommunicator::Made> made = std::move(OwnCommunicator::unowned_);
-        OwnCommunicator::unowned_ = std::move(made->next);
+    while (OwnCommunicator::unowned != nullptr) {
+        const std::unique_ptr<OwnCommunicator::Made> made = std::move(OwnCommunicator::unowned);
+        OwnCommunicator::unowned = std::move(made->next);
         if (library().Wait(&made->request, MPI_STATUS_IGNORE) == MPI_SUCCESS) library().Comm_free(&made->comm);
     }
 }

@@ -40,7 +40,7 @@ class OwnCommunicator {
         int error = MPI_SUCCESS;
         std::unique_ptr<Made> next;  // in the list of those that nobody owns
     };
-    static std::unique_ptr<Made> unowned_;
+    static std::unique_ptr<Made> unowned;
 
     std::unique_ptr<Made> made_;  // the library writes into it
 };

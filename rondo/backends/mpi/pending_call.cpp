@@ -53,13 +53,13 @@ int KeptHandles::keep(MPI_Op op, MPI_Datatype type) {
 }
 
 int PendingCall::begin(std::unique_ptr<PendingCall> call, MPI_Request* request) {
-    PendingCall& begun = *call;
-    Communicator& communicator = begun.communicator_;
-    const int error = library().Grequest_start(query, free, cancel, &begun, request);
+    Communicator& communicator = call->communicator_;
+    const int error = library().Grequest_start(query, free, cancel, call.get(), request);
     if (error != MPI_SUCCESS) {
         communicator.skip_call();
         return error;
     }
+    PendingCall& begun = *call.release();  // it is the request's
     begun.request_ = *request;
     begun.route_ = communicator.begin_call();
     try {
@@ -67,7 +67,6 @@ int PendingCall::begin(std::unique_ptr<PendingCall> call, MPI_Request* request) 
     } catch (const std::bad_alloc&) {
         begun.note(MPI_ERR_NO_MEM);
     }
-    static_cast<void>(call.release());  // it is the request's
     if (!begun.poll()) progress_with_library(begun);
     return MPI_SUCCESS;
 }
