@@ -147,8 +147,9 @@ void Instructions::read_choice(std::size_t collective) {
     if (const char* value = variable(name)) {
         fingerprint_.add(name + "=" + value);
         try {
-            forced_[collective] = parse_choice(subject, value);
-            add_to(fingerprint_, *forced_[collective]);
+            Choice choice = parse_choice(subject, value);
+            add_to(fingerprint_, choice);
+            forced_[collective] = std::move(choice);
         } catch (const Error& error) {
             spoiled_[collective] = true;
             complaints_.push_back(name + ": " + error.what() + "; the native collective is used");
