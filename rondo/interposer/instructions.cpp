@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <limits>
+#include <utility>
 
 #include "rondo/core/error.hpp"
 #include "rondo/core/version.hpp"
