@@ -31,8 +31,9 @@ Both both(const char* collective, const char* name, const SharedFacts& call, Cou
     const auto settings = with_segment(algorithm.standard_settings(), segment);
     const Problem problem{algorithm, facts, settings};
     auto quick = Predictor::of(problem, limits);
-    if (!quick) return {{0, Means::whole}, 0};
-    return {quick->predict(costs), Timing::of(problem)->time(costs, facts.element_bytes)};
+    auto whole = Timing::of(problem);
+    if (!quick || !whole) return {{0, Means::whole}, 0};
+    return {quick->predict(costs), whole->time(costs, facts.element_bytes)};
 }
 
 TEST(prediction, runs_the_whole_of_short_calls) {
@@ -44,15 +45,15 @@ TEST(prediction, runs_the_whole_of_short_calls) {
 
 TEST(prediction, runs_one_node_for_all) {
     const auto [quick, whole] =
-        both("allreduce", "ring", {.size = 64, .count = 64 * 40, .element_bytes = 8, .op = {true}}, 4096);
+        both("allreduce", "ring", {.size = 64, .count = Count{64} * 40, .element_bytes = 8, .op = {true}}, 4096);
     EXPECT_EQ(quick.means, Means::one_node);
     EXPECT_EQ(quick.seconds, whole);
 }
 
 TEST(prediction, takes_parts_for_equal) {
     for (const Count more : {1, 20, 63}) {
-        const auto [quick, whole] =
-            both("allreduce", "ring", {.size = 64, .count = 64 * 40 + more, .element_bytes = 8, .op = {true}}, 4096);
+        const auto [quick, whole] = both(
+            "allreduce", "ring", {.size = 64, .count = Count{64} * 40 + more, .element_bytes = 8, .op = {true}}, 4096);
         EXPECT_EQ(quick.means, Means::equal_parts);
         EXPECT_GE(quick.seconds, whole * (1 - 1e-12));
         EXPECT_LE(quick.seconds, whole * 1.01);

@@ -55,6 +55,10 @@ void compare_on(const AlgorithmInfo& algorithm, const Placement& placement, Coun
     auto one = Timing::of_one_node({algorithm, facts, settings});
     if (!one) return;
     auto all = Timing::of({algorithm, facts, settings});
+    if (!all) {
+        ADD_FAILURE() << algorithm.name << " has no time";
+        return;
+    }
     // Where many messages of many ranks are ready at the same moment, their order is that of the ranks. It is another
     // one on one node.
     const double tolerance = algorithm.collective == "alltoall" ? 0.15 : 1e-12;

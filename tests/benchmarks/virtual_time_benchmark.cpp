@@ -39,7 +39,7 @@ constexpr Pattern patterns[] = {
     {"allreduce", "halving_doubling", 16, 64, 1 << 20},
     {"allreduce", "two_tree", 16, 64, 1 << 20},
     {"allreduce", "ring", 16, 64, 1 << 20},
-    {"alltoall", "pairwise", 512, 1, 8 * 512},
+    {"alltoall", "pairwise", 512, 1, Count{8} * 512},
 };
 
 double processor_seconds() {

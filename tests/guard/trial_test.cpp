@@ -117,7 +117,7 @@ TEST(Trial, a_first_call_that_takes_long_decides_nothing) {
         int calls = 0;
         run(trial, 1, [&](Contender contender, int) {
             const bool is_cold = ++calls == (of_rondo ? 2 : 1);
-            return (is_cold ? 1000 : contender == Contender::rondo ? 3 : 1) * slow_call;
+            return (is_cold ? 1000.0F : contender == Contender::rondo ? 3.0F : 1.0F) * slow_call;
         });
         EXPECT_EQ(trial.winner(), Contender::library);
     }
@@ -156,7 +156,7 @@ TEST(Trial, takes_short_calls_in_rows_for_which_ranks_come_together_once) {
         changes += trial.next() != before ? 1 : 0;
         before = trial.next();
         trial.begin_call();
-        trial.record(trial.winner() == Contender::rondo ? 500 : 500);
+        trial.record(500);
         if (trial.is_due()) trial.judge(trial.times());
     }
     EXPECT_EQ(together, first_round + 1);

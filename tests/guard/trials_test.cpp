@@ -11,11 +11,11 @@ namespace rondo::guard {
 namespace {
 
 constexpr TrialKey key{.collective = 3, .length = 10, .commutative = true};
-const Trial fresh(key, 1000, nullptr);
+Trial fresh() { return {key, 1000, nullptr}; }
 const auto nothing = [] { return std::optional<Trial>(); };
 
 Trial settled(Contender winner) {
-    Trial trial = fresh;
+    Trial trial = fresh();
     trial.settle(winner, winner == Contender::rondo ? 1 : 2, winner == Contender::rondo ? 2 : 1);
     return trial;
 }
@@ -33,7 +33,7 @@ TEST(TrialTable, keeps_keys_apart_until_there_are_too_many) {
     std::array<Trial, 24> places;
     TrialTable table(places);
     EXPECT_EQ(table.find(key, nullptr), nullptr);
-    Trial* const trial = table.add(fresh);
+    Trial* const trial = table.add(fresh());
     ASSERT_NE(trial, nullptr);
     EXPECT_EQ(table.find(key, nullptr), trial);
     for (const TrialKey& other : {TrialKey{4, key.length, true}, TrialKey{3, 11, true}, TrialKey{3, key.length, false},
@@ -49,7 +49,7 @@ TEST(TrialTable, keeps_keys_apart_until_there_are_too_many) {
 
 TEST(TrialTable, is_copied_with_its_places) {
     StoredTrials<2> first;
-    first.table.add(fresh);
+    first.table.add(fresh());
     const StoredTrials<2> second(first);
     first.table.find(key, nullptr)->abandon();
     ASSERT_NE(second.table.find(key, nullptr), nullptr);
@@ -59,21 +59,21 @@ TEST(TrialTable, is_copied_with_its_places) {
 TEST(Trials, of_the_world_begin_at_once) {
     StoredTrials<2> world;
     Trials trials(world.table, nullptr, false);
-    Trial* const trial = trials.join(fresh, nothing);
+    Trial* const trial = trials.join(fresh(), nothing);
     ASSERT_NE(trial, nullptr);
     EXPECT_TRUE(trial->times_next());
-    EXPECT_EQ(trials.join(fresh, nothing), trial);
+    EXPECT_EQ(trials.join(fresh(), nothing), trial);
 }
 
 TEST(Trials, of_a_part_wait_for_those_of_the_world) {
     StoredTrials<2> world, part;
     Trials trials(part.table, &world.table, false);
-    Trial* const trial = trials.join(fresh, nothing);
+    Trial* const trial = trials.join(fresh(), nothing);
     EXPECT_FALSE(trial->times_next());
-    world.table.add(fresh);
-    EXPECT_FALSE(trials.join(fresh, nothing)->is_over());
+    world.table.add(fresh());
+    EXPECT_FALSE(trials.join(fresh(), nothing)->is_over());
     *world.table.find(key, nullptr) = settled(Contender::library);
-    EXPECT_EQ(trials.join(fresh, nothing), trial);
+    EXPECT_EQ(trials.join(fresh(), nothing), trial);
     EXPECT_TRUE(trial->is_over() && trial->is_lost());
 }
 
@@ -81,7 +81,7 @@ TEST(Trials, of_a_part_take_over_at_once_what_is_known) {
     StoredTrials<2> world, part;
     world.table.add(settled(Contender::library));
     Trials trials(part.table, &world.table, false);
-    const Trial* const joined = trials.join(fresh, nothing);
+    const Trial* const joined = trials.join(fresh(), nothing);
     EXPECT_TRUE(joined->is_over() && joined->is_lost());
 }
 
@@ -89,9 +89,9 @@ TEST(Trials, of_a_part_revalidate_by_themselves) {
     StoredTrials<2> world, part;
     world.table.add(settled(Contender::library));
     Trials trials(part.table, &world.table, false);
-    Trial* const trial = trials.join(fresh, nothing);
+    Trial* const trial = trials.join(fresh(), nothing);
     while (!trial->revalidates()) trial->count_call();
-    EXPECT_TRUE(trials.join(fresh, nothing)->revalidates());
+    EXPECT_TRUE(trials.join(fresh(), nothing)->revalidates());
 }
 
 TEST(Trials, know_best_what_an_earlier_run_has_found) {
@@ -99,8 +99,8 @@ TEST(Trials, know_best_what_an_earlier_run_has_found) {
     world.table.add(settled(Contender::library));
     Trials trials(part.table, &world.table, false);
     const auto earlier = [] { return std::optional(settled(Contender::rondo)); };
-    EXPECT_EQ(trials.join(fresh, earlier)->winner(), Contender::rondo);
-    EXPECT_EQ(trials.join(fresh, nothing)->winner(), Contender::rondo);
+    EXPECT_EQ(trials.join(fresh(), earlier)->winner(), Contender::rondo);
+    EXPECT_EQ(trials.join(fresh(), nothing)->winner(), Contender::rondo);
 }
 
 TEST(Trials, of_a_part_do_not_wait_where_the_world_does_not) {
@@ -114,7 +114,7 @@ TEST(Trials, of_a_part_do_not_wait_where_the_world_does_not) {
 TEST(Trials, are_none_where_there_are_too_many) {
     StoredTrials<0> full;
     Trials trials(full.table, nullptr, false);
-    EXPECT_EQ(trials.join(fresh, nothing), nullptr);
+    EXPECT_EQ(trials.join(fresh(), nothing), nullptr);
 }
 
 }  // namespace

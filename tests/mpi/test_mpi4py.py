@@ -23,7 +23,7 @@ LEFT = {
     "one process",
     "inter-communicator",
     "empty",
-    "a nonblocking call where several threads call MPI",  # mpi4py asks for MPI_THREAD_MULTIPLE, unless it is told not to
+    "a nonblocking call where several threads call MPI",  # as mpi4py says, unless it is told not to
     "a nonblocking call with an operator of the program",
     "the first nonblocking calls on a communicator",
 }
