@@ -58,3 +58,12 @@ def test_calls_go_on_while_a_rank_waits_elsewhere(
     assert run.stdout == f"went on in MPI_{where}\n"
     assert run.report.calls("bcast")["linear_pipeline"] >= 15  # MPI_File_open calls some itself
     assert run.report.calls("barrier")["dissemination"] >= 15
+
+
+@pytest.mark.parametrize("mpi", GOES_ON, indirect=True)
+def test_errors_come_from_the_call_or_the_wait(mpi: MpiLibrary) -> None:
+    run = mpi.run_under_rondo([mpi.compile("pending_errors.c")], 2, environment={}, bcast="binomial").check()
+    assert sorted(run.stdout.splitlines()) == [
+        "rank 0: begun 0, in the wait nothing, in the call MPI_ERR_COUNT",
+        "rank 1: begun 0, in the wait MPI_ERR_TRUNCATE, in the call MPI_ERR_COUNT",
+    ]
