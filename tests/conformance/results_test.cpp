@@ -12,7 +12,7 @@ std::uint64_t most_seeds() { return is_sanitized ? 2 : 10; }
 
 /// Those that are tried in lock step.
 std::vector<Rank> sizes() {
-    std::vector<Rank> all(static_cast<std::size_t>(Width{.brief = 20, .everyday = 64, .full = 256}()));
+    std::vector<Rank> all(static_cast<std::size_t>(Width{.brief = 17, .everyday = 64, .full = 256}()));
     std::iota(all.begin(), all.end(), 1);
     if (all.size() == 64) all.insert(all.end(), {65, 95, 127, 128, 129, 192, 255, 256});
     return all;
@@ -71,7 +71,7 @@ TEST_P(EveryAlgorithm, is_right_as_dataflow_for_every_p) {
 
 TEST_P(EveryAlgorithm, is_right_in_random_completion_orders) {
     for (const Rank size : {2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 31, 33, 64, 100}) {
-        if (size > Width{.brief = 20, .everyday = 100, .full = 100}()) return;
+        if (size > Width{.brief = 17, .everyday = 100, .full = 100}()) return;
         const std::uint64_t seeds = size <= 9 ? most_seeds() : 2;
         for_each_case(*GetParam(), size, cases(size <= 9 ? 24 : 8), [&](const auto& problem) {
             for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
