@@ -54,7 +54,7 @@ int KeptHandles::keep(MPI_Op op, MPI_Datatype type) {
 
 int PendingCall::begin(std::unique_ptr<PendingCall> call, MPI_Request* request) {
     Communicator& communicator = call->communicator_;
-    const int error = library().Grequest_start(query, free, cancel, call.get(), request);
+    const int error = library().Grequest_start(query, release, cancel, call.get(), request);
     if (error != MPI_SUCCESS) {
         communicator.skip_call();
         return error;
@@ -135,7 +135,7 @@ int PendingCall::query(void* call, MPI_Status* status) {
     return static_cast<PendingCall*>(call)->error_;
 }
 
-int PendingCall::free(void* call) {
+int PendingCall::release(void* call) {
     delete static_cast<PendingCall*>(call);
     return MPI_SUCCESS;
 }

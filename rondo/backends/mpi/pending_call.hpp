@@ -108,7 +108,7 @@ class PendingCall {
         if (error_ == MPI_SUCCESS) error_ = error;
     }
     static int query(void* call, MPI_Status* status);
-    static int free(void* call);
+    static int release(void* call);
     static int cancel(void* call, int is_complete);
 
     Communicator::Use use_;
