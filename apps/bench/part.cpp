@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <thread>
+#include <vector>
 
 namespace rondo::bench {
 namespace {
@@ -47,12 +48,26 @@ MPI_Comm communicator_of(Part part) {
 }
 
 void wait_for_all() {
-    MPI_Request request;
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    for (int done = 0; done == 0;) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    }
+    constexpr int tag = 1;  // nothing else is on the world now
+    int rank = 0, size = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    const int first_peer = rank == 0 ? 1 : 0, end_of_peers = rank == 0 ? size : 1;
+    const auto exchange = [&](bool sends) {
+        std::vector<MPI_Request> requests;
+        for (int peer = first_peer; peer < end_of_peers; ++peer) {
+            MPI_Request& request = requests.emplace_back();
+            if (sends) MPI_Isend(nullptr, 0, MPI_BYTE, peer, tag, MPI_COMM_WORLD, &request);
+            else MPI_Irecv(nullptr, 0, MPI_BYTE, peer, tag, MPI_COMM_WORLD, &request);
+        }
+        for (int done = 0; done == 0;) {
+            MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
+            if (done == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    };
+    const bool is_first = rank == 0;  // hears from all, and then lets them go
+    exchange(!is_first);
+    exchange(is_first);
 }
 
 }  // namespace rondo::bench

@@ -22,7 +22,8 @@ std::optional<Part> find_part(const std::string& name);
 /// Has rank 0 as rank 0; MPI_COMM_NULL on ranks that have no part. Collective over MPI_COMM_WORLD.
 MPI_Comm communicator_of(Part part);
 
-/// Until all ranks are here: those without a part leave their processors to the others.
+/// Until all ranks are here: those without a part leave their processors to the others. By messages, not by a
+/// nonblocking barrier: only the ranks with a part know which algorithm is chosen for barriers.
 void wait_for_all();
 
 }  // namespace rondo::bench
