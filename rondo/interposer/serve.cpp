@@ -23,10 +23,13 @@ using mpi::Communicator;
 
 template <class Kind>
 int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runtime, CachedCall& cached) {
-    const char* reason = seen.communicator.native_reason();
-    if (reason == nullptr && seen.function.form == Form::nonblocking) reason = reason_not_to_begin(seen, runtime);
+    Communicator& communicator = seen.communicator;
+    const bool begins = seen.function.form == Form::nonblocking;
+    const bool may_begin =
+        begins && communicator.native_reason() == nullptr && communicator.find_in_world(seen.call.comm);
+    const char* const reason = may_begin ? reason_not_to_begin(seen, runtime) : communicator.native_reason();
     if (reason != nullptr) {
-        warn_of_disagreement(seen.communicator);
+        warn_of_disagreement(communicator);
         service.forward_from_now(cached, seen, reason, whatever_count);
         return service.leave_to_library(reason, std::max<Count>(0, Kind::bytes_of(seen)));
     }

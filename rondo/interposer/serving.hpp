@@ -37,7 +37,7 @@ class Serving {
         if (decision_->chosen == nullptr) return forward();
         trial_ = guarded_.begin(decision_->chosen);
         if (course() == Course::library || (begins() && is_lost())) return forward_lost();
-        if (const char* const reason = reason_without_route()) return service_.leave_to_library(reason, bytes_);
+        if (const char* const reason = obtain_route()) return service_.leave_to_library(reason, bytes_);
         plan_error_ = take_plan();
         // An error may be this rank's alone while the others are under way: the rank leaves them only for a library
         // that reports it.
@@ -66,7 +66,7 @@ class Serving {
     }
 
     /// Gets what messages need. Returns why the library has the call if that is not to be had; else nullptr.
-    [[nodiscard]] const char* reason_without_route() const {
+    const char* obtain_route() {
         const bool has_route = begins() ? communicator().obtain_route_to_begin(seen_.call.comm)
                                         : communicator().obtain_context(seen_.call.comm);
         if (has_route) return nullptr;

@@ -33,8 +33,12 @@ def test_many_calls_are_under_way_between_others(mpi: MpiLibrary, seed: int) -> 
     frees_early = "0" if mpi.is_openmpi else "1"
     command = [mpi.compile("pending_calls.c"), str(seed), str(STEPS), frees_early]
     environment = {"RONDO_NODES": NODES[ranks], **chosen(seed)}
+    if seed % 2 != 0:
+        environment["RONDO_REPORT"] = ""  # as users run it
     run = mpi.run_under_rondo(command, ranks, environment=environment, timeout=150).check()
     assert run.stdout.startswith("failures 0\n"), run.stdout
+    if seed % 2 != 0:
+        return
     served = {name: run.report.calls(name) for name in COLLECTIVES}
     assert sum(calls for by in served.values() for name, calls in by.items() if name != "native") > 100, served
 

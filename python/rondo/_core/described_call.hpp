@@ -25,7 +25,7 @@ Choice known_choice(const Collective& collective, std::string_view text);
 /// For Python: the name of the buffer, the first element, and how many.
 nanobind::tuple described(const Block& block);
 
-/// What each rank has for each, or the root has, where not all ranks know how long that is.
+/// The lengths of all parts, all equal, for a collective of which not all ranks know them.
 class EqualParts {
   public:
     EqualParts() = default;

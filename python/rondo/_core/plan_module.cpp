@@ -33,7 +33,7 @@ std::string_view name_of(ActionKind kind) {
     return "copy";
 }
 
-/// What an action waits for besides: see Action in the plan.
+/// The actions that an action has to wait for, completed or started (rondo/core/plan.hpp says which those are).
 struct Waits {
     std::vector<std::uint32_t> completed;
     std::uint32_t started = Action::none;

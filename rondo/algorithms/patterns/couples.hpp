@@ -41,7 +41,7 @@ class CoupleSteps {
     [[nodiscard]] const TwoTreeSteps& steps() const { return steps_; }
     [[nodiscard]] Rank couple() const { return number_ / 2; }
     [[nodiscard]] bool is_feeder() const { return number_ == 2 * couples_; }
-    /// Of the couple. Both trees are below the feeder on the left.
+    /// True if this is the left number of its couple. The feeder counts as one: both trees are below it on the left.
     [[nodiscard]] bool is_left() const { return number_ % 2 == 0; }
     [[nodiscard]] Rank partner() const { return is_feeder() ? no_rank : number_ ^ 1; }
     [[nodiscard]] bool is_top(int tree) const { return is_top_.at(index(tree)); }
@@ -51,13 +51,13 @@ class CoupleSteps {
         return (is_left() ? links.left : links.right) != no_rank;
     }
 
-    /// Who talks to this number for the couple's parent; no_rank if that is the partner's.
+    /// The number of the parent's couple that exchanges messages with this one; no_rank if the partner does that.
     [[nodiscard]] Rank parent(const Passage& up) const {
         if (!up.happens() || !is_top(up.tree)) return no_rank;
         if (up.peer == couples_) return 2 * couples_;
         return 2 * up.peer + (steps_.trees().links(up.tree, up.peer).left == couple() ? 0 : 1);
     }
-    /// Who talks to this number for a child of the couple; no_rank if that is the partner's.
+    /// The number of the child's couple that exchanges messages with this one; no_rank if the partner does that.
     [[nodiscard]] Rank child(const Passage& down) const {
         if (!down.happens()) return no_rank;
         if (!is_feeder() && steps_.is_left_child(down) != is_left()) return no_rank;
@@ -100,7 +100,7 @@ class CouplesOfRoot {
     [[nodiscard]] bool is_left_over() const { return has_left_over() && place_ == left_over(); }
     /// Does the root come after the others in the order of the ranks?
     [[nodiscard]] bool is_root_last() const { return is_root_last_; }
-    /// Of this rank; of who is left over, the root's.
+    /// The number of this rank. A rank that is left over has the root's.
     [[nodiscard]] Rank number() const { return is_root() || is_left_over() ? 2 * couples() : place_ - shift(); }
     [[nodiscard]] Rank rank_of(Rank number) const {
         if (number == no_rank) return no_rank;

@@ -69,7 +69,7 @@ Schedule send_late(const Call& call, const GrowingRuns& runs, Block sums) {
     co_yield exchange(send(outgoing, from), receive(parts.on_line(sums, kept.first, kept.last), to));
 }
 
-/// What has arrived in `sums` first gets the own input added; where nothing has, that is the sum.
+/// Adds this rank's input to what has arrived in `sums`, and copies it to where nothing has arrived.
 Schedule add_input(const Call& call, const GrowingRuns& runs, Block sums) {
     const RotatedParts& parts = runs.parts;
     const Run early = runs.early(), kept = runs.rounds.back().sent;
@@ -104,7 +104,7 @@ Schedule grow(const Call& call, const GrowingRuns& runs, Block own) {
         const Block incoming = is_last ? last_arrival : on_line(round.received);
         co_yield exchange(send(outgoing, round.to), receive(incoming, round.from));
     }
-    // What came before the last round is copied while the last message is on its way.
+    // Elements that came before the last round are copied while the last message is on its way.
     const Run rotated = early_wrap ? early : late;
     if (!early_wrap && !late_wrap) co_return;
     Schedule back =

@@ -83,6 +83,7 @@ bool PendingCall::poll() {
         if (!is_started_ && !start_plan()) return false;
         if (is_running_ && !advance()) return false;
     } catch (const std::bad_alloc&) {
+        has_failed_ = true;
         note(MPI_ERR_NO_MEM);
     }
     complete();
@@ -97,8 +98,8 @@ bool PendingCall::start_plan() {
         route_.communicator = own_->get();
     }
     is_started_ = true;
-    const bool has_communicator = own_ == nullptr || own_->error() == MPI_SUCCESS;
-    if (has_communicator) note(start(*plan_));
+    has_failed_ = own_ != nullptr && own_->error() != MPI_SUCCESS;
+    if (!has_failed_) note(start(*plan_));
     return true;
 }
 
@@ -114,10 +115,10 @@ bool PendingCall::advance() {
     return false;
 }
 
-/// After an error of the plan, messages may still use the buffers.
+/// After an error of the plan, messages may still use the buffers, and what they hold is undefined.
 void PendingCall::complete() {
     note(operation_.error());
-    if (is_running_ || operation_.error() != MPI_SUCCESS) {
+    if (has_failed_ || operation_.error() != MPI_SUCCESS) {
         communicator_.leave_messages();
     } else if (buffers_ != nullptr) {
         note(buffers_->leave(world().messages()));

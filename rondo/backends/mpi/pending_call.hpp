@@ -71,6 +71,8 @@ class PendingCall {
     virtual int finish(int error) = 0;
 
   private:
+    friend class PendingCalls;
+
     /// The buffers of the plan, both with the interface of Staged.
     struct AnyBuffers {
         AnyBuffers() = default;
@@ -111,6 +113,7 @@ class PendingCall {
     static int release(void* call);
     static int cancel(void* call, int is_complete);
 
+    PendingCall* next_ = nullptr;  // in PendingCalls
     Communicator::Use use_;
     Communicator& communicator_;
     std::shared_ptr<const Plan> plan_;
@@ -122,6 +125,7 @@ class PendingCall {
     int error_ = MPI_SUCCESS;
     bool is_started_ = false;  // there has been an attempt
     bool is_running_ = false;  // the plan has not come to its end
+    bool has_failed_ = false;  // this rank could not carry the plan out
 };
 
 }  // namespace rondo::mpi

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/backends/mpi/progress.hpp"
 
-#include <cstddef>
+#include <thread>
 #include <utility>
-#include <vector>
 
 #include "rondo/backends/mpi/pending_call.hpp"
 
@@ -21,7 +20,6 @@ void* (*async_state)(Thing) = nullptr;
 int (*progress_register)(int (*hook)()) = nullptr;
 int (*progress_unregister)(int (*hook)()) = nullptr;
 bool is_registered = false;
-std::vector<PendingCall*> pending;
 
 /// Lets a call go on, from inside the library. True if it is over. What Rondo calls may call the engine, which calls
 /// Rondo again: such calls do nothing.
@@ -38,26 +36,39 @@ int poll_thing(Thing thing) {
     return poll_inside(*static_cast<PendingCall*>(async_state(thing))) ? done : no_progress;
 }
 
-int poll_all() {
-    if (pending.empty() || inside_progress) return 0;
-    int completed = 0;
-    for (std::size_t i = 0; i < pending.size();) {
-        if (poll_inside(*pending[i])) {
-            pending.erase(pending.begin() + static_cast<std::ptrdiff_t>(i));
-            ++completed;
-        } else {
-            ++i;
-        }
-    }
-    return completed;
-}
-
 template <class Function>
 void find(Function& function, const char* name) {
     function = reinterpret_cast<Function>(definition_in_library(name));
 }
 
 }  // namespace
+
+/// The calls under way with Open MPI. Adding one needs no memory: it has a request already.
+class PendingCalls {
+  public:
+    static void add(PendingCall& call) {
+        call.next_ = first;
+        first = &call;
+    }
+    /// Lets all go on. Returns how many are over.
+    static int poll() {
+        if (first == nullptr || inside_progress) return 0;
+        int completed = 0;
+        for (PendingCall** link = &first; *link != nullptr;) {
+            PendingCall* const next = (*link)->next_;
+            if (poll_inside(**link)) {  // it may be gone
+                *link = next;
+                ++completed;
+            } else {
+                link = &(*link)->next_;
+            }
+        }
+        return completed;
+    }
+
+  private:
+    static inline PendingCall* first = nullptr;
+};
 
 void find_progress_engine() {
     find(async_start, "PMPIX_Async_start");
@@ -74,15 +85,16 @@ bool has_progress_engine() {
 
 void progress_with_library(PendingCall& call) {
     if (async_start != nullptr) {
-        async_start(poll_thing, &call, no_stream);
+        const int error = async_start(poll_thing, &call, no_stream);
+        while (error != MPI_SUCCESS && !call.poll()) std::this_thread::yield();  // without memory, the call waits
         return;
     }
-    pending.push_back(&call);
-    if (!std::exchange(is_registered, true)) progress_register(poll_all);
+    PendingCalls::add(call);
+    if (!std::exchange(is_registered, true)) progress_register(PendingCalls::poll);
 }
 
 void leave_progress_engine() {
-    if (std::exchange(is_registered, false)) progress_unregister(poll_all);
+    if (std::exchange(is_registered, false)) progress_unregister(PendingCalls::poll);
 }
 
 }  // namespace rondo::mpi
