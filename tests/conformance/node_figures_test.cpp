@@ -202,6 +202,30 @@ TEST(allreduce_leaders, take_one_latency_between_four_nodes_by_recursive_multipl
     EXPECT_DOUBLE_EQ(time(1, 2), time(0, 4));
 }
 
+/// What a message costs for its length decides: halves of vectors, in place of whole ones, between eight leaders.
+TEST(leaders, send_parts_of_medium_vectors_where_their_lane_says_so) {
+    struct Lanes {
+        std::string_view collective;
+        Count whole, in_parts;  // numbers of alternatives
+    };
+    constexpr int nodes = 8;
+    const Placement placement = Placement::regular(nodes, 2);
+    for (const Lanes& lanes : {Lanes{"bcast", 0, 1}, Lanes{"reduce", 0, 1}, Lanes{"allreduce", 0, 2}}) {
+        SCOPED_TRACE(lanes.collective);
+        const AlgorithmInfo& algorithm = *find_collective(lanes.collective)->algorithm("leaders");
+        const SharedFacts facts{
+            .size = 2 * nodes, .count = 8000, .element_bytes = element_bytes, .op = {true}, .placement = &placement};
+        const auto vectors_through_a_link = [&](Count lane) {
+            const std::vector<Setting> settings = {{"lane", lane}, {"radix", 4}};
+            const virtual_machine::CostModel costs{
+                .alpha = 0, .beta = 1.0 / double(facts.bytes()), .inside = virtual_machine::LinkCosts{.alpha = 0}};
+            return virtual_machine::run_dataflow({algorithm, facts, settings}, {.costs = costs}).time;
+        };
+        EXPECT_DOUBLE_EQ(vectors_through_a_link(lanes.whole), ceil_log2(nodes));
+        EXPECT_NEAR(vectors_through_a_link(lanes.in_parts), 2.0 * (nodes - 1) / nodes, 0.01);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, Figures, testing::ValuesIn(shapes), [](const auto& shape) {
     return std::to_string(shape.param.nodes) + "x" + std::to_string(shape.param.ranks);
 });

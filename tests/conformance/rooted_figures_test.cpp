@@ -16,13 +16,16 @@ const Rank largest_size = Width{.brief = 33, .everyday = 70, .full = 200}();
 
 constexpr Count per_part = 3;
 
-/// k: 0 for algorithms without ports.
-Outcome run(const char* collective, const char* name, Rank size, Rank root, Count k = 0) {
+Outcome run(const char* collective, const char* name, Rank size, Rank root, const std::vector<Setting>& settings) {
     const Collective& of = *find_collective(collective);
-    const std::vector<Setting> settings = k == 0 ? std::vector<Setting>{} : std::vector<Setting>{{"ports", k}};
     const SharedFacts facts =
         of.facts({.size = size, .count = size * per_part, .element_bytes = element_bytes, .root = root});
     return virtual_machine::run_lock_step({*of.algorithm(name), facts, settings});
+}
+
+/// `k`: the ports; 0: the algorithm has none.
+Outcome run(const char* collective, const char* name, Rank size, Rank root, Count k = 0) {
+    return run(collective, name, size, root, k == 0 ? std::vector<Setting>{} : std::vector<Setting>{{"ports", k}});
 }
 
 /// Calls `body(p, root)` for every number of ranks with some roots.
@@ -85,10 +88,13 @@ TEST(bcast_k_ported, takes_ceil_log_of_p_rounds_to_the_base_k_plus_1_from_every_
         for (Rank p = 1; p <= 32; ++p) {
             for (Rank root = 0; root < p; ++root) {
                 SCOPED_TRACE(testing::Message() << p << " ranks, root " << root << ", k " << k);
-                const Outcome outcome = run("bcast", "k_ported", p, root, k);
-                ASSERT_EQ(outcome.time, ceil_log(k + 1, p));
-                for (Rank rank = 0; rank < p; ++rank) {
-                    ASSERT_EQ(outcome.ranks[static_cast<std::size_t>(rank)].received, rank == root ? 0 : 1);
+                for (const Count at_once : {0, 1}) {
+                    const Outcome outcome = run("bcast", "k_ported", p, root, {{"ports", k}, {"at_once", at_once}});
+                    ASSERT_LE(outcome.time, ceil_log(k + 1, p));
+                    if (at_once == 0) ASSERT_EQ(outcome.time, ceil_log(k + 1, p));
+                    for (Rank rank = 0; rank < p; ++rank) {
+                        ASSERT_EQ(outcome.ranks[static_cast<std::size_t>(rank)].received, rank == root ? 0 : 1);
+                    }
                 }
             }
         }

@@ -82,7 +82,7 @@ def test_one_collective_comes_with_papers_and_parameters(rondo):
 
 def test_parts_of_a_composition_come_with_the_names_that_can_serve_there(rondo):
     text = " ".join(rondo("list", "allreduce").stdout.split())
-    assert "lane=recursive_doubling (or recursive_multiplying): the allreduce of the leaders" in text
+    assert "lane=recursive_doubling (or recursive_multiplying, halving_doubling, binary_tree)" in text
     assert _core.check_choice("exscan", "leaders:lane=doubling_123") == "leaders:lane=doubling_123"
 
 

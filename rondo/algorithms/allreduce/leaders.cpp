@@ -14,7 +14,9 @@ namespace rondo::allreduce {
 namespace {
 
 constexpr Alternative lanes[] = {{"recursive_doubling", recursive_doubling},
-                                 {"recursive_multiplying", recursive_multiplying}};
+                                 {"recursive_multiplying", recursive_multiplying},
+                                 {"halving_doubling", halving_doubling},
+                                 {"binary_tree", binary_tree}};
 
 constexpr Parameter parameters[] = {part_parameter("lane", "the allreduce of the leaders", lanes), multiplying_radix};
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // k-ported: in each round, who has the vector for a range of ranks divides it into k + 1 ranges, and sends the vector
 // to the first ranks of all but its own, k messages at a time. Short vectors: every message is the whole vector.
-// [traff2020kported], section 2.1. Rounds: ceil(log_{k+1} p).
+// [traff2020kported], section 2.1. Rounds: ceil(log_{k+1} p). With at_once=1 the messages of all rounds leave a rank
+// together, as they do in Open MPI: fewer waits for receivers, but long messages share the link.
 #include <vector>
 
 #include "rondo/algorithms/bcast/bcast.hpp"
@@ -13,19 +14,29 @@ Schedule k_ported(const Call& call) {
     const auto [r, p] = call.ranks();
     const auto ports = static_cast<Rank>(call.setting("ports"));
     const topology::PlaceInRanges place = topology::place_in_ranges(r, call.facts().root, p, ports);
+    const bool at_once = call.setting("at_once") == 1;
     const Block vector = call.output();
 
     if (r != call.facts().root) co_yield exchange(receive(vector, place.parent));
+    std::vector<Transfer> sends;
     for (const auto& round : place.rounds) {
-        std::vector<Transfer> sends;
-        sends.reserve(round.size());
         for (const auto& other : round) sends.push_back(send(vector, other.root));
+        if (at_once) continue;
         co_yield exchange(sends);
+        sends.clear();
     }
+    if (!sends.empty()) co_yield exchange(sends);
 }
+
+constexpr Count most_rounds = 31;
 
 constexpr Parameter parameters[] = {
     {.name = "ports", .summary = "messages that a rank sends at a time", .minimum = 1, .maximum = 32, .standard = 3},
+    {.name = "at_once",
+     .summary = "0: round by round; 1: a rank sends all its messages at once",
+     .minimum = 0,
+     .maximum = 1,
+     .standard = 0},
 };
 
 const AlgorithmInfo k_ported_info = {
@@ -35,7 +46,10 @@ const AlgorithmInfo k_ported_info = {
     .citation = "traff2020kported",
     .parameters = parameters,
     .tolerates_in_place = true,
-    .ports = [](std::span<const Setting> settings) { return settings.front().value; },
+    .ports =
+        [](std::span<const Setting> settings) {
+            return settings[0].value * (settings[1].value == 1 ? most_rounds : 1);
+        },
     .schedule = k_ported,
 };
 

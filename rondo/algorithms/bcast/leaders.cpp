@@ -1,18 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Leaders: the root sends to one rank of each other node, along a binomial tree, and each of those to the ranks of its
-// node. The root leads its own node. Short vectors, whole in every message: every node gets one. Rounds on N nodes of n
-// ranks: ceil(log2 N) between nodes, ceil(log2 n) within them. [traff2020decomposing], section 2, with one lane.
+// Leaders: the root sends to one rank of each other node, along a binomial tree, or as `lane` says, and each of those
+// to the ranks of its node. The root leads its own node. Short vectors, whole in every message: every node gets one.
+// Rounds on N nodes of n ranks: ceil(log2 N) between nodes, ceil(log2 n) within them. Medium vectors go in parts
+// between nodes with lane=bine_butterfly. [traff2020decomposing], section 2, with one lane.
 #include "rondo/algorithms/patterns/leaders.hpp"
 #include "rondo/algorithms/bcast/bcast.hpp"
 
 namespace rondo::bcast {
+
+namespace {
+
+constexpr Alternative lanes[] = {{"binomial", binomial}, {"bine_butterfly", bine_butterfly}};
+
+constexpr Parameter lane = part_parameter("lane", "the broadcast to the leaders", lanes);
+
+}  // namespace
 
 Schedule leaders(const Call& call) {
     const Leaders leaders = Leaders::with_root(call);
     const Block vector = call.output();
     if (leaders.lead()) {
         const Call across = leaders.on(call, vector, vector, {.root = call.place(call.facts().root).node});
-        Schedule between_nodes = binomial(across);
+        Schedule between_nodes = lane.part(across);
         co_yield steps_of(between_nodes);
     }
     const Call node = call.on_node(vector, vector, {.root = leaders.number()});
@@ -25,6 +34,7 @@ const AlgorithmInfo leaders_info = {
     .name = "leaders",
     .summary = "whole vectors to one rank of each node, then on nodes: for short vectors on nodes of many ranks",
     .citation = "traff2020decomposing",
+    .parameters = {&lane, 1},
     .tolerates_in_place = true,
     .uses_nodes = true,
     .schedule = leaders,
