@@ -181,13 +181,13 @@ def predicted_order(page: Page, by: list[str]) -> str:
     for name in by:
         keys = {KEYS[name](each) for each in found}
         rows += [
-            [key, *_row([each for each in found if KEYS[name](each) == key])] for key in sorted(keys, key=_in_order)
+            [key, *_row([each for each in found if KEYS[name](each) == key])] for key in sorted(keys, key=in_order)
         ]
     return markdown(rows)
 
 
-def _in_order(key: str) -> tuple[str, int]:
-    """Of groups: by their names, but for ranges."""
+def in_order(key: str) -> tuple[str, int]:
+    """Of groups: by their names, but for ranges and numbers."""
     name, _, value = key.partition(": ")
     ranges = [*RANKS, *BYTES]
     return name, ranges.index(value) if value in ranges else int(value or 0)
@@ -237,7 +237,7 @@ def predicted_ratios(page: Page, by: list[str], least: int) -> str:
                 key = f"`{cell.collective}/{family(each.label)}`" if name == "algorithm" else KEYS[name](cell)
                 groups.setdefault(key, []).append(ratio)
     rows = [["", "n", "5%", "median", "95%", "within 10%"]]
-    for key in ["all", *sorted(groups.keys() - {"all"}, key=_in_order)]:
+    for key in ["all", *sorted(groups.keys() - {"all"}, key=in_order)]:
         ratios = sorted(groups[key])
         if len(ratios) < least:
             continue

@@ -5,6 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <limits>
@@ -12,6 +13,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "rondo/algorithms/registry.hpp"
@@ -21,6 +23,7 @@
 #include "rondo/selection/conditions.hpp"
 #include "rondo/selection/eager_limit.hpp"
 #include "rondo/selection/machine.hpp"
+#include "rondo/selection/native.hpp"
 #include "rondo/selection/nodes.hpp"
 #include "rondo/selection/rules.hpp"
 #include "rondo/selection/written_proof.hpp"
@@ -74,7 +77,18 @@ nb::dict described_library(std::string_view text) {
     description["name"] = number == 0 ? std::string() : value_text(Rules::library, {number, number});
     description["version"] = version;
     description["eager"] = eager_limit_of(version);
+    description["native_rules"] = native_rules_of(version);
     return description;
+}
+
+double correction_of_native(const std::vector<std::tuple<Count, Rank, Rank, double>>& measured, Count bytes,
+                            Rank processes, Rank nodes) {
+    std::vector<MeasuredClass> classes;
+    for (const auto& [length, ranks, on_nodes, ratio] : measured) {
+        if (!(ratio > 0)) throw Error("a ratio of times is above 0");
+        classes.push_back({length, ranks, on_nodes, ratio});
+    }
+    return native_correction(classes, bytes, processes, nodes);
 }
 
 /// One call, as the user describes it.
@@ -267,7 +281,14 @@ void bind_rules(nb::module_& module) {
         "library", &described_library, "text"_a,
         "An MPI library by its name ('mpich', 'openmpi', 'impi'), or by what MPI_Get_library_version says: name "
         "('' for others), version (of a name: the newest that was measured), eager (bytes of the longest message "
-        "that waits for no receiver).\n\nRaises ValueError for an unknown name.");
+        "that waits for no receiver), native_rules (of the file tuning/native/<name>.rules, which says what its own "
+        "collectives do; '' if nobody knows).\n\nRaises ValueError for an unknown name.");
+    module.def(
+        "native_correction", &correction_of_native, "measured"_a, "bytes"_a, "processes"_a, "nodes"_a,
+        "By what the predicted time of a library's own collective is to be multiplied, where some classes of its calls "
+        "were measured: tuples of bytes, processes, nodes, and the ratio of the measured time to the predicted one. 1 "
+        "if "
+        "none were.\n\nRaises ValueError for a ratio that is not above 0.");
     module.def(
         "explain", &explained, "text"_a, "name"_a, "collective"_a, "processes"_a, "count"_a, "machine"_a, nb::kw_only(),
         "element_bytes"_a = 8, "root"_a = 0, "commutative"_a = true, "nodes"_a = "", "version"_a = "",

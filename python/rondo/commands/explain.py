@@ -18,7 +18,7 @@ from rondo.bench import plans
 from rondo.bench.progress import EVERY
 from rondo.launching import instructed, options
 from rondo.machine import machine
-from rondo.selection import call_words, explanation, learned, rules_file, sharing
+from rondo.selection import call_words, explanation, learned, native, rules_file, sharing
 from rondo.shells import completion
 from rondo.tune import rules_text, tuned_files
 
@@ -34,7 +34,8 @@ LIBRARY = "mpich"
     "--library",
     metavar="mpich|openmpi|impi|VERSION",
     help="MPI library, by its name or by what a report of `rondo run` calls it. A name stands for the version of this "
-    f"machine, if it is here. Default: {LIBRARY}.",
+    f"machine, if it is here. What its own collective takes is predicted, too, where it is known what that does. "
+    f"Default: {LIBRARY}, and no such prediction.",
     shell_complete=completion.one_of(("mpich", "openmpi", "impi")),
 )
 @click.option(
@@ -120,6 +121,9 @@ def command(
     found = explanation.explain(
         call, rules_path, figures, os.environ, known, most_messages=messages, look=_progress(call)
     )
+    if library is not None and found.candidates and (native_rules := native.rules_of(call.library)) is not None:
+        own = native.candidate(call, native_rules, machine_text, most_messages=messages)
+        found = dataclasses.replace(found, candidates=explanation.in_order([*found.candidates, own]))
     measured = None
     if found.decided_by is not None and found.decided_by.line and rules_path is not None:
         text = rules_file.read(rules_path)

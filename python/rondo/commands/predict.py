@@ -7,7 +7,7 @@ import dataclasses
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from rondo.bench.progress import EVERY
 from rondo.errors import Error
 from rondo.launching import options
 from rondo.machine import machine
-from rondo.selection import call_words, choices, explanation, predicting
+from rondo.selection import call_words, choices, explanation, native, predicting
 from rondo.shells import completion
 
 LIBRARY = "mpich"
@@ -43,6 +43,22 @@ NO_MACHINE = "a 100 Gbit/s network (`rondo calibrate` measures one, --machine na
     metavar="mpich|openmpi|impi|VERSION",
     shell_complete=completion.one_of(("mpich", "openmpi", "impi")),
     help="MPI library: up to which length its messages wait for no receiver.",
+)
+@click.option(
+    "--native",
+    "native_of",
+    metavar="mpich|openmpi|VERSION",
+    shell_complete=completion.one_of(("mpich", "openmpi")),
+    help="Predict the own collective of this MPI library, too. It stands for --library as well.",
+)
+@click.option(
+    "--measured",
+    "measured_files",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="With --native, results of `rondo bench` on the machine of the machine file: what they say of the library's "
+    "own calls of this collective corrects the prediction. May be repeated.",
 )
 @options.machine_file("Of the machine in question. As of `rondo run` if nothing is said.")
 @click.option(
@@ -71,6 +87,8 @@ def command(
     over: str | None,
     least: str | None,
     library: str,
+    native_of: str | None,
+    measured_files: tuple[Path, ...],
     machine_file: str | None,
     messages: int,
     output: Path | None,
@@ -78,15 +96,17 @@ def command(
 ) -> None:
     """Predict what a COLLECTIVE would take by each algorithm, on up to a million ranks and more.
 
-    Nothing is run but the algorithms' schedules, in virtual time, on the figures of a machine file. What the MPI
-    library's own collectives take is not known. Where calls are large, one node stands for all, or some segments of a
-    pipeline for all of them; the table says so. The answer does not depend on how fast it is found.
+    Nothing is run but the algorithms' schedules, in virtual time, on the figures of a machine file. With --native, what
+    the MPI library's own collective takes is that of the algorithm that is nearest to what it does. Where calls are
+    large, one node stands for all, or some segments of a pipeline for all of them; the table says so. The answer does
+    not depend on how fast it is found.
 
     \b
         rondo predict allreduce --count 128Ki --nodes 1024x64
         rondo predict bcast --count 1 -n 1M --ppn 64 --over nodes --json
         rondo predict allreduce --count 1Mi --nodes 512x32 --machine theirs
         rondo predict scan/two_tree --count 64Ki -n 1024 --over ranks
+        rondo predict bcast --count 1Mi -n 64 --native openmpi
         rondo predict alltoall --count 10 -n 512 --over bytes --output all.svg
     """
     collective, _, algorithm = wanted.partition("/")
@@ -102,16 +122,19 @@ def command(
         element_bytes=call_words.element_bytes_of(type_name),
         commutative=traits["has_operation"],
         root=root,
-        library=call_words.library_of(library)["version"],
+        library=call_words.library_of(native_of or library)["version"],
         shared_memory=False,
     )
     _check(collective, algorithm, over, least, output)
+    if measured_files and native_of is None:
+        raise Error("--measured corrects what --native predicts: say --native, too")
+    rules = native.required_rules_of(call.library) if native_of is not None else None
     calls = predicting.series(call, over, _least(least))
     figures = machine.find(machine_file, os.environ)
     text = figures.read_text(encoding="utf-8") if figures is not None else machine.standard().text()
     points = predicting.predicted(
         calls, text, has_parts=call_words.has_parts(traits), algorithm=algorithm or None, most_messages=messages,
-        look=_progress(over),
+        look=_progress(over), own=_own(rules, measured_files, call, text, messages),
     )  # fmt: skip
     title = _title(traits, call, type_name)
     machine_name = str(figures) if figures is not None else None
@@ -126,6 +149,22 @@ def command(
         assert over is not None
         prediction_figures.draw(points, over, title, output)
         click.echo(f"wrote {output}", err=as_json)
+
+
+def _own(
+    rules: Path | None, measured_files: Sequence[Path], call: explanation.Call, machine_text: str, messages: int
+) -> Callable[[explanation.Call], explanation.Candidate] | None:
+    """What predicts the library's own collective; None if it was not asked for."""
+    if rules is None:
+        return None
+    measured = [
+        each
+        for path in measured_files
+        for each in native.measured_in(path, call, rules, machine_text, most_messages=messages)
+    ]
+    return lambda of_ranks: native.candidate(
+        of_ranks, rules, machine_text, most_messages=messages, measured=measured
+    )  # fmt: skip
 
 
 def _check(collective: str, algorithm: str, over: str | None, least: str | None, output: Path | None) -> None:

@@ -10,6 +10,8 @@ from rondo.errors import Error
 PACKAGE = Path(__file__).resolve().parents[1]
 LIBRARIES = PACKAGE / "lib"
 DEFAULT_RULES = PACKAGE / "tuning" / "default.rules"
+NATIVE_RULES = PACKAGE / "tuning" / "native"
+"""What MPI libraries' own collectives do."""
 PROGRAMS = PACKAGE / "bin"
 BENCH_SOURCES = PACKAGE / "driver"
 

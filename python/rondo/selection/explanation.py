@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,6 +103,8 @@ class Candidate:
     """How the time was found, as rondo._core.predict says."""
     change: float = 0.0
     """Of a pipeline of which some segments were run: as there."""
+    like: str | None = None
+    """Of the library's own: by which algorithm it is predicted, and which rule says so."""
 
 
 @dataclass(frozen=True)
@@ -219,7 +221,7 @@ def by_texts(
         candidates=_timed(
             call,
             [each for each in found["candidates"] if not is_left and algorithm in (None, each["algorithm"])],
-            _with_eager(machine_text, found["eager"]),
+            with_eager(machine_text, found["eager"]),
             most_messages=most_messages,
             look=look,
         ),
@@ -280,7 +282,7 @@ def _trial(call: Call, found: Mapping[str, Any], verdicts: Sequence[Verdict]) ->
     return None
 
 
-def _with_eager(text: str, eager: int) -> str:
+def with_eager(text: str, eager: int) -> str:
     """The text of a machine file with the limit of the library, where it says nothing of its own."""
     says = _core.read_machine(text, "machine")["eager"] is not None
     return text if says else f"{text.rstrip()}\neager = {eager}\n"
@@ -332,4 +334,11 @@ def _timed(
             )
     finally:
         pool.shutdown(cancel_futures=True)
-    return tuple(sorted(timed, key=lambda each: (each.seconds is None, each.seconds or 0, each.refusal is not None)))
+    return in_order(timed)
+
+
+def in_order(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """Fastest first, then those without a time, then those that refuse."""
+    return tuple(
+        sorted(candidates, key=lambda each: (each.seconds is None, each.seconds or 0, each.refusal is not None))
+    )

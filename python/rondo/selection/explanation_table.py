@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,12 +78,19 @@ def show_candidates(candidates: Sequence[Candidate], console: Console) -> None:
 
 def _notes(candidates: Sequence[Candidate]) -> list[str]:
     """What the table's words mean."""
-    notes = ["seconds: predicted, in virtual time; what native takes is not known"]
+    notes = [seconds_note(candidates)]
     if any(each.untimed is not None and each.untimed.startswith("more than") for each in candidates):
         notes[0] += "; --messages lets more be run"
     means = {each.means for each in candidates}
     notes += [f"{each}: {words}" for each, words in MEANING.items() if each in means]
     return notes
+
+
+def seconds_note(candidates: Iterable[Candidate]) -> str:
+    """What the times of these are."""
+    is_known = any(each.like is not None for each in candidates)
+    native = "native as what it does" if is_known else "what native takes is not known"
+    return f"seconds: predicted, in virtual time; {native}"
 
 
 def _outcome(found: Explanation) -> Text:
@@ -113,7 +120,7 @@ def _candidates(candidates: Sequence[Candidate]) -> Table:
     for each in candidates:
         takes = time_text(each.seconds) if each.seconds is not None else ""
         ratio = f"{each.seconds / fastest:.2f}" if each.seconds is not None and fastest else ""
-        remark = f"refuses: {each.refusal}" if each.refusal is not None else each.untimed or _means(each)
+        remark = f"refuses: {each.refusal}" if each.refusal is not None else each.untimed or each.like or _means(each)
         style = "green" if each.chosen and each.refusal is None else ""
         table.add_row(CHOSEN if each.chosen else "", Text(each.choice, style=style), takes, ratio, remark)
     return table

@@ -72,8 +72,12 @@ def predicted(
     algorithm: str | None,
     most_messages: int,
     look: Callable[[int, str], None],
+    own: Callable[[Call], Candidate] | None = None,
 ) -> list[Point]:
-    """Each call with its candidates, or with that of one algorithm. `look` is told the value and the choice."""
+    """Each call with its candidates, or with that of one algorithm. `look` is told the value and the choice.
+
+    `own`: predicts the library's own collective, which is a candidate then.
+    """
     largest = max(call.processes for _, call in calls)
     is_from_a_file = algorithm is not None and algorithm.startswith(choices.OF_A_FILE)
     forced = {choices.variable_of(calls[0][1].collective): algorithm} if is_from_a_file else {}
@@ -84,5 +88,6 @@ def predicted(
             of_ranks, "", None, machine_text, forced, most_messages=most_messages, algorithm=algorithm,
             look=lambda choice, _number, _all, value=value: look(value, choice),
         )  # fmt: skip
-        points.append(Point(value, of_ranks, found.candidates))
+        candidates = found.candidates if own is None else explanation.in_order([*found.candidates, own(of_ranks)])
+        points.append(Point(value, of_ranks, candidates))
     return points

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from rondo import _core, screens
 from rondo.reports.style import NOTHING, time_text
+from rondo.selection import explanation_table
 from rondo.selection.explanation import Candidate
 from rondo.selection.predicting import Point
 
@@ -35,7 +36,7 @@ def show(points: Sequence[Point], over: str, console: Console) -> None:
     screens.show_grid(table, console)
     used = {each.means for point in points for each in point.candidates}
     notes = [f"{mark} {WORDS[each]}" for each, mark in STANDS_FOR.items() if each in used]
-    line = "; ".join(["seconds: predicted, in virtual time; what native takes is not known", *notes])
+    line = "; ".join([explanation_table.seconds_note(each for point in points for each in point.candidates), *notes])
     console.print(Text(line, style="dim"), soft_wrap=True)
 
 
