@@ -22,6 +22,9 @@ struct FlightLimits {
     std::uint64_t competing_bytes = std::uint64_t{64} << 10;
 };
 
+/// A rank starts no step before all those before it are over, as MPI libraries do that send and receive and wait.
+inline constexpr FlightLimits step_by_step = {.receives = 0, .sends = 0};
+
 /// The rules, for one rank and one plan. `Board` derives from this and has the memory. It gives
 ///     plan()          with kind_of, step_of, peer_of, bytes_of, is_inside, next_to_peer and dependents of an action;
 ///                     peers may have any numbers that tell them apart, but no_rank

@@ -43,6 +43,25 @@ TEST(prediction, runs_the_whole_of_short_calls) {
     EXPECT_EQ(quick.change, 0);
 }
 
+/// Rounds in which messages take a latency, and all else nothing.
+double rounds(const char* collective, const char* name, Rank size, const PredictionLimits& limits) {
+    const AlgorithmInfo& algorithm = *find_collective(collective)->algorithm(name);
+    const SharedFacts facts =
+        find_collective(collective)->facts({.size = size, .count = size, .element_bytes = 8, .op = {true}});
+    const auto settings = algorithm.standard_settings();
+    return Predictor::of({algorithm, facts, settings}, limits)->predict({.alpha = 1, .fluid = true}).seconds;
+}
+
+TEST(prediction, step_by_step_waits_for_every_round) {
+    const PredictionLimits waiting = {.flight = step_by_step};
+    EXPECT_EQ(rounds("allgather", "bruck", 5, {}), 2);  // the last round passes on what the first has brought
+    EXPECT_EQ(rounds("allgather", "bruck", 5, waiting), 3);
+    EXPECT_LE(rounds("reduce_scatter", "pairwise", 9, {}), 2);
+    EXPECT_EQ(rounds("reduce_scatter", "pairwise", 9, waiting), 8);
+    const PredictionLimits one_node = {.whole = 0, .messages = 6000, .flight = step_by_step};
+    EXPECT_EQ(rounds("alltoall", "pairwise", 200, one_node), 199);
+}
+
 TEST(prediction, runs_one_node_for_all) {
     const auto [quick, whole] =
         both("allreduce", "ring", {.size = 64, .count = Count{64} * 40, .element_bytes = 8, .op = {true}}, 4096);

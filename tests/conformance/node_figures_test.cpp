@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What algorithms that use nodes send between nodes, and in how many rounds, as their files say it.
+#include <algorithm>
 #include <bit>
 #include <functional>
 
@@ -216,7 +217,8 @@ TEST(leaders, send_parts_of_medium_vectors_where_their_lane_says_so) {
         const SharedFacts facts{
             .size = 2 * nodes, .count = 8000, .element_bytes = element_bytes, .op = {true}, .placement = &placement};
         const auto vectors_through_a_link = [&](Count lane) {
-            const std::vector<Setting> settings = {{"lane", lane}, {"radix", 4}};
+            std::vector<Setting> settings = algorithm.standard_settings();
+            std::ranges::find(settings, "lane", &Setting::name)->value = lane;
             const virtual_machine::CostModel costs{
                 .alpha = 0, .beta = 1.0 / double(facts.bytes()), .inside = virtual_machine::LinkCosts{.alpha = 0}};
             return virtual_machine::run_dataflow({algorithm, facts, settings}, {.costs = costs}).time;

@@ -85,7 +85,7 @@ def test_open_mpi_5_does_on_one_rank_a_node_what_open_mpi_4_does():
     [
         (("bcast", "--count", 128, "-n", 8), "mpich", "binomial"),
         (("bcast", "--count", "16Ki", "-n", 8), "mpich", "scatter_allgather:doubling=1"),
-        (("bcast", "--count", 128, "--nodes", "8x4"), "mpich", "leaders:lane=binomial"),
+        (("bcast", "--count", 128, "--nodes", "8x4"), "mpich", "leaders:lane=binomial,ports=3,at_once=0"),
         (("allreduce", "--count", "16Ki", "-n", 8), "Open MPI v4.1.4", "halving_doubling"),
         (("allreduce", "--count", "16Ki", "--nodes", "4x4"), "openmpi", "leaders:lane=binary_tree,radix=4"),
     ],
@@ -98,7 +98,7 @@ def test_native_takes_what_the_algorithm_takes_that_its_rules_name(predict, word
     nodes = where[1] if where[0] == "--nodes" else f"{where[1]}x1"
     predicted = _core.predict(
         collective, like, len(_core.ranks_on_nodes(nodes)) * _core.ranks_on_nodes(nodes)[0], _core.quantity(count),
-        f"{MACHINE.text()}eager = {mpi['eager']}\n", nodes=nodes,
+        f"{MACHINE.text()}eager = {mpi['eager']}\n", nodes=nodes, step_by_step=True,
     )  # fmt: skip
     assert found["seconds"] == predicted["seconds"]
 

@@ -179,7 +179,7 @@ std::string_view name_of(virtual_machine::Means means) {
 
 nb::dict predicted(std::string_view collective, std::string_view choice, Count processes, Count count,
                    std::string_view machine, Count element_bytes, Count root, std::string_view nodes,
-                   Count most_messages) {
+                   Count most_messages, bool is_step_by_step) {
     const auto found = [&] {
         const nb::gil_scoped_release others_go_on;
         const DescribedCall call(collective, choice, processes, count, element_bytes, root, nodes, most_messages);
@@ -188,6 +188,7 @@ nb::dict predicted(std::string_view collective, std::string_view choice, Count p
         virtual_machine::PredictionLimits limits;
         limits.whole = std::min(limits.whole, most_messages);
         limits.messages = most_messages;
+        if (is_step_by_step) limits.flight = step_by_step;
         auto predictor = virtual_machine::Predictor::of(call.problem(settings), limits);
         if (!predictor) throw DescribedCall::too_many(most_messages);
         costs.fluid = true;
@@ -241,7 +242,7 @@ void bind_trace(nb::module_& module) {
     module.def(
         "predict", &predicted, "collective"_a, "choice"_a, "processes"_a, "count"_a, "machine"_a, nb::kw_only(),
         "element_bytes"_a = 8, "root"_a = 0, "nodes"_a = "",
-        "most_messages"_a = virtual_machine::PredictionLimits{}.messages,
+        "most_messages"_a = virtual_machine::PredictionLimits{}.messages, "step_by_step"_a = false,
         "What `times` finds with messages that share lanes, for up to a million ranks: no more is run than says what "
         "the "
         "whole takes. A dictionary with\n"
@@ -251,6 +252,8 @@ void bind_trace(nb::module_& module) {
         "'equal parts': that, as if all parts were as long as the longest; 'few segments' of a pipeline;\n"
         "change: of few segments, how far the seconds change, relatively, if further segments take as long as between "
         "the first samples and not as between the last.\n\n"
+        "step_by_step: a rank starts no step before all those before it are over, as MPI libraries do that send and "
+        "receive and wait.\n"
         "The answer depends on counts only, not on how fast it is found. Raises ValueError as `times` does.");
 }
 

@@ -58,7 +58,7 @@ def candidate(
         predicted = _core.predict(
             call.collective, like["closed"], call.processes, call.elements,
             explanation.with_eager(machine_text, found["eager"]), element_bytes=call.element_bytes, root=call.root,
-            nodes=call.nodes, most_messages=most_messages,
+            nodes=call.nodes, most_messages=most_messages, step_by_step=True,
         )  # fmt: skip
     except ValueError as error:
         return _unknown(f"{by}: {error}")

@@ -41,4 +41,19 @@ struct TreeNeighbours {
 /// comes.
 Schedule stream_down(const Call& call, const Segments& segments, const TreeNeighbours& neighbours);
 
+/// Of k_ported, and of what is made of it.
+inline constexpr Parameter tree_ports = {
+    .name = "ports", .summary = "messages that a rank sends at a time", .minimum = 1, .maximum = 32, .standard = 3};
+inline constexpr Parameter at_once = {.name = "at_once",
+                                      .summary = "0: round by round; 1: a rank sends all its messages at once",
+                                      .minimum = 0,
+                                      .maximum = 1,
+                                      .standard = 0};
+
+/// Messages of one exchange, by these two parameters, in this order.
+constexpr Count ports_at_once(std::span<const Setting> settings) {
+    constexpr Count most_rounds = 31;
+    return settings[0].value * (settings[1].value == 1 ? most_rounds : 1);
+}
+
 }  // namespace rondo::bcast

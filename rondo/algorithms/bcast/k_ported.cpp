@@ -14,30 +14,25 @@ Schedule k_ported(const Call& call) {
     const auto [r, p] = call.ranks();
     const auto ports = static_cast<Rank>(call.setting("ports"));
     const topology::PlaceInRanges place = topology::place_in_ranges(r, call.facts().root, p, ports);
-    const bool at_once = call.setting("at_once") == 1;
+    const bool together = call.setting("at_once") == 1;
     const Block vector = call.output();
 
     if (r != call.facts().root) co_yield exchange(receive(vector, place.parent));
     std::vector<Transfer> sends;
     for (const auto& round : place.rounds) {
         for (const auto& other : round) sends.push_back(send(vector, other.root));
-        if (at_once) continue;
+        if (together) continue;
         co_yield exchange(sends);
         sends.clear();
     }
     if (!sends.empty()) co_yield exchange(sends);
 }
 
-constexpr Count most_rounds = 31;
+namespace {
 
-constexpr Parameter parameters[] = {
-    {.name = "ports", .summary = "messages that a rank sends at a time", .minimum = 1, .maximum = 32, .standard = 3},
-    {.name = "at_once",
-     .summary = "0: round by round; 1: a rank sends all its messages at once",
-     .minimum = 0,
-     .maximum = 1,
-     .standard = 0},
-};
+constexpr Parameter parameters[] = {tree_ports, at_once};
+
+}  // namespace
 
 const AlgorithmInfo k_ported_info = {
     .collective = "bcast",
@@ -46,10 +41,7 @@ const AlgorithmInfo k_ported_info = {
     .citation = "traff2020kported",
     .parameters = parameters,
     .tolerates_in_place = true,
-    .ports =
-        [](std::span<const Setting> settings) {
-            return settings[0].value * (settings[1].value == 1 ? most_rounds : 1);
-        },
+    .ports = [](std::span<const Setting> settings) { return ports_at_once(settings); },
     .schedule = k_ported,
 };
 

@@ -10,9 +10,9 @@ namespace rondo::bcast {
 
 namespace {
 
-constexpr Alternative lanes[] = {{"binomial", binomial}, {"bine_butterfly", bine_butterfly}};
+constexpr Alternative lanes[] = {{"binomial", binomial}, {"bine_butterfly", bine_butterfly}, {"k_ported", k_ported}};
 
-constexpr Parameter lane = part_parameter("lane", "the broadcast to the leaders", lanes);
+constexpr Parameter parameters[] = {part_parameter("lane", "the broadcast to the leaders", lanes), tree_ports, at_once};
 
 }  // namespace
 
@@ -21,7 +21,7 @@ Schedule leaders(const Call& call) {
     const Block vector = call.output();
     if (leaders.lead()) {
         const Call across = leaders.on(call, vector, vector, {.root = call.place(call.facts().root).node});
-        Schedule between_nodes = lane.part(across);
+        Schedule between_nodes = parameters[0].part(across);
         co_yield steps_of(between_nodes);
     }
     const Call node = call.on_node(vector, vector, {.root = leaders.number()});
@@ -34,9 +34,10 @@ const AlgorithmInfo leaders_info = {
     .name = "leaders",
     .summary = "whole vectors to one rank of each node, then on nodes: for short vectors on nodes of many ranks",
     .citation = "traff2020decomposing",
-    .parameters = {&lane, 1},
+    .parameters = parameters,
     .tolerates_in_place = true,
     .uses_nodes = true,
+    .ports = [](std::span<const Setting> settings) { return ports_at_once(settings.subspan(1)); },
     .schedule = leaders,
 };
 

@@ -68,11 +68,11 @@ std::optional<Predictor> Predictor::of(const Problem& problem, const PredictionL
     const Effort effort = effort_of(problem);
     const bool has_few_steps = effort.steps <= static_cast<double>(limits.steps);
     if (!has_few_steps || effort.messages > static_cast<double>(limits.whole)) {
-        auto found = of_one(Means::one_node, problem, Timing::of_one_node(problem, {}, limits.messages));
+        auto found = of_one(Means::one_node, problem, Timing::of_one_node(problem, limits.flight, limits.messages));
         if (found) return found;
     }
     if (has_few_steps && effort.messages <= static_cast<double>(limits.messages)) {
-        auto found = of_one(Means::whole, problem, Timing::of(problem, {}, limits.messages));
+        auto found = of_one(Means::whole, problem, Timing::of(problem, limits.flight, limits.messages));
         if (found) return found;
     }
     if (auto found = of_equal_parts(problem, limits)) return found;
@@ -93,7 +93,7 @@ std::optional<Predictor> Predictor::of_equal_parts(const Problem& problem, const
     equal.facts.starts = {};
     if (equal.facts.count == problem.facts.count) return std::nullopt;
     if (problem.parts != nullptr || problem.algorithm.refusal(equal.facts, equal.settings)) return std::nullopt;
-    return of_one(Means::equal_parts, equal, Timing::of_one_node(equal, {}, limits.messages));
+    return of_one(Means::equal_parts, equal, Timing::of_one_node(equal, limits.flight, limits.messages));
 }
 
 std::optional<Predictor> Predictor::of_few_segments(const Problem& problem, const PredictionLimits& limits) {
@@ -123,7 +123,7 @@ std::optional<Predictor> Predictor::of_few_segments(const Problem& problem, cons
     found.segments_ = segments;
     for (const Count number : {last / 4, last / 2, last}) {
         if (problem.algorithm.refusal(cut(number).facts, settings)) return std::nullopt;
-        auto timing = Timing::of(cut(number), {}, limits.messages);
+        auto timing = Timing::of(cut(number), limits.flight, limits.messages);
         if (!timing) return std::nullopt;
         found.runs_.push_back({number, std::move(*timing)});
     }

@@ -31,6 +31,7 @@ struct PredictionLimits {
     Count whole = Count{1} << 20;     ///< messages; calls of no more are run as they are
     Count messages = Count{1} << 24;  ///< of what is run
     Count steps = Count{1} << 29;     ///< that are looked at, of all ranks together
+    FlightLimits flight;              ///< of each rank's executor
 };
 
 /// What schedules of all ranks have, seen on some of them.
