@@ -103,6 +103,15 @@ def test_native_takes_what_the_algorithm_takes_that_its_rules_name(predict, word
     assert found["seconds"] == predicted["seconds"]
 
 
+def test_calls_that_do_nothing_have_no_native_time(rondo):
+    words = ("predict", "alltoall", "--count", "10", "-n", "64", "--over", "bytes", "--native", "mpich", "--json")
+    points = json.loads(rondo(*words).stdout)["points"]
+    for point in points:
+        names = [each["algorithm"] for each in point["candidates"]]
+        assert ("native" in names) == (point["bytes"] >= 64 * 8)
+        assert ("bruck" in names) == ("native" in names)
+
+
 def test_there_is_no_prediction_where_no_algorithm_is_near(predict):
     found = predict("reduce_scatter", "--count", "128Ki", "-n", 8, "--native", "openmpi")
     assert (found["seconds"], found["like"]) == (None, None)

@@ -76,7 +76,7 @@ def predicted(
 ) -> list[Point]:
     """Each call with its candidates, or with that of one algorithm. `look` is told the value and the choice.
 
-    `own`: predicts the library's own collective, which is a candidate then.
+    `own`: predicts the library's own collective, which is a candidate then, where there are others.
     """
     largest = max(call.processes for _, call in calls)
     is_from_a_file = algorithm is not None and algorithm.startswith(choices.OF_A_FILE)
@@ -88,6 +88,8 @@ def predicted(
             of_ranks, "", None, machine_text, forced, most_messages=most_messages, algorithm=algorithm,
             look=lambda choice, _number, _all, value=value: look(value, choice),
         )  # fmt: skip
-        candidates = found.candidates if own is None else explanation.in_order([*found.candidates, own(of_ranks)])
+        candidates = found.candidates
+        if own is not None and candidates:
+            candidates = explanation.in_order([*candidates, own(of_ranks)])
         points.append(Point(value, of_ranks, candidates))
     return points
