@@ -121,9 +121,8 @@ def command(
     found = explanation.explain(
         call, rules_path, figures, os.environ, known, most_messages=messages, look=_progress(call)
     )
-    if library is not None and found.candidates and (native_rules := native.rules_of(call.library)) is not None:
-        own = native.candidate(call, native_rules, machine_text, most_messages=messages)
-        found = dataclasses.replace(found, candidates=explanation.in_order([*found.candidates, own]))
+    if library is not None:
+        found = native.added(found, call, machine_text, most_messages=messages)
     measured = None
     if found.decided_by is not None and found.decided_by.line and rules_path is not None:
         text = rules_file.read(rules_path)

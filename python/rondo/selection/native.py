@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from rondo.bench.results import NATIVE
 from rondo.errors import Error
 from rondo.launching import installation
 from rondo.selection import explanation, rules_file
-from rondo.selection.explanation import Call, Candidate
+from rondo.selection.explanation import Call, Candidate, Explanation
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,15 @@ def candidate(
         change=predicted["change"],
         like=f"as {by}" + (f", {factor:.2f} times, as measured" if measured else ""),
     )
+
+
+def added(found: Explanation, call: Call, machine_text: str, *, most_messages: int) -> Explanation:
+    """The explanation with the library's own collective among the candidates, where there are some and it is known."""
+    rules = rules_of(call.library)
+    if rules is None or not found.candidates:
+        return found
+    own = candidate(call, rules, machine_text, most_messages=most_messages)
+    return dataclasses.replace(found, candidates=explanation.in_order([*found.candidates, own]))
 
 
 def _found(call: Call, rules: Path, machine_text: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
