@@ -2,7 +2,7 @@
 """The kinds of tables of docs/benchmarks that compare virtual time with measurements: its order of the candidates.
 
 A cell is what was measured of one call: collective, vector, library and emulated cluster, with several of Rondo's
-candidates. The native one is left out, because virtual time does not know it.
+candidates. The native one is left out: what it takes is the subject of native_tables.py.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def _notes(candidates: Sequence[Candidate]) -> list[str]:
 def seconds_note(candidates: Iterable[Candidate]) -> str:
     """What the times of these are."""
     is_known = any(each.like is not None for each in candidates)
-    native = "native as what it does" if is_known else "what native takes is not known"
+    native = "native by what the library is known to do" if is_known else "what native takes is not known"
     return f"seconds: predicted, in virtual time; {native}"
 
 
