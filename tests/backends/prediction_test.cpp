@@ -49,7 +49,8 @@ double rounds(const char* collective, const char* name, Rank size, const Predict
     const SharedFacts facts =
         find_collective(collective)->facts({.size = size, .count = size, .element_bytes = 8, .op = {true}});
     const auto settings = algorithm.standard_settings();
-    return Predictor::of({algorithm, facts, settings}, limits)->predict({.alpha = 1, .fluid = true}).seconds;
+    auto predictor = Predictor::of({algorithm, facts, settings}, limits);
+    return predictor ? predictor->predict({.alpha = 1, .fluid = true}).seconds : -1;
 }
 
 TEST(prediction, step_by_step_waits_for_every_round) {

@@ -51,7 +51,7 @@ inline constexpr Parameter at_once = {.name = "at_once",
                                       .standard = 0};
 
 /// Messages of one exchange, by these two parameters, in this order.
-constexpr Count ports_at_once(std::span<const Setting> settings) {
+constexpr Count ports_at_once(std::span<const Setting> settings) noexcept {
     constexpr Count most_rounds = 31;
     return settings[0].value * (settings[1].value == 1 ? most_rounds : 1);
 }

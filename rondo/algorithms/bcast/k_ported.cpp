@@ -41,7 +41,7 @@ const AlgorithmInfo k_ported_info = {
     .citation = "traff2020kported",
     .parameters = parameters,
     .tolerates_in_place = true,
-    .ports = [](std::span<const Setting> settings) { return ports_at_once(settings); },
+    .ports = ports_at_once,
     .schedule = k_ported,
 };
 

@@ -14,6 +14,8 @@ constexpr Alternative lanes[] = {{"binomial", binomial}, {"bine_butterfly", bine
 
 constexpr Parameter parameters[] = {part_parameter("lane", "the broadcast to the leaders", lanes), tree_ports, at_once};
 
+Count ports_of_leaders(std::span<const Setting> settings) noexcept { return ports_at_once(settings.subspan(1)); }
+
 }  // namespace
 
 Schedule leaders(const Call& call) {
@@ -37,7 +39,7 @@ const AlgorithmInfo leaders_info = {
     .parameters = parameters,
     .tolerates_in_place = true,
     .uses_nodes = true,
-    .ports = [](std::span<const Setting> settings) { return ports_at_once(settings.subspan(1)); },
+    .ports = ports_of_leaders,
     .schedule = leaders,
 };
 
