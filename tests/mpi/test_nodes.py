@@ -69,8 +69,13 @@ def test_algorithm_gives_the_native_results_wherever_ranks_are(
     [
         ("allgather", "bruck"),
         ("allreduce", "recursive_multiplying"),
+        ("bcast", "bine_butterfly"),
         ("exscan", "doubling_123"),
+        ("reduce", "halving_doubling"),
         pytest.param("allgather", "recursive_doubling", marks=pytest.mark.soak),
+        pytest.param("allreduce", "binary_tree", marks=pytest.mark.soak),
+        pytest.param("allreduce", "halving_doubling", marks=pytest.mark.soak),
+        pytest.param("bcast", "k_ported", marks=pytest.mark.soak),
         pytest.param("exscan", "one_doubling", marks=pytest.mark.soak),
         pytest.param("scan", "two_op_doubling", marks=pytest.mark.soak),
     ],
