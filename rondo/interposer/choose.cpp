@@ -27,7 +27,7 @@ void require_nodes(const Choice& wanted, std::string_view collective) {
     int ranks = 1;
     mpi::library().Comm_size(mpi::library().comm_world, &ranks);
     if (!wanted.uses_nodes() || ranks == 1 || mpi::world().knows_nodes()) return;
-    const std::string name(wanted.algorithm->name);
+    const std::string name(wanted.is_predicted ? by_the_model : wanted.algorithm->name);
     throw Error(name + " uses nodes, which Rondo finds in MPI_Init if it is asked to: start with " +
                 variable_of(collective) + "=" + name + ", or with RONDO_NODES");
 }

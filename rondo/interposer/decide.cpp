@@ -3,17 +3,16 @@
 
 #include <algorithm>
 #include <atomic>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "rondo/backends/mpi/plan_store.hpp"
 #include "rondo/backends/virtual/cost_model.hpp"
+#include "rondo/interposer/model.hpp"
 #include "rondo/interposer/report.hpp"
 #include "rondo/interposer/service.hpp"
 #include "rondo/selection/closing.hpp"
@@ -61,6 +60,16 @@ Decision left_by_rules(const Runtime& runtime, const Collective& collective, con
     return decision;
 }
 
+/// Leaves calls to the library for which the model proposes nothing. `lengths`: for which the rules ask it.
+Decision left_by_the_model(const Runtime& runtime, const Collective& collective, const Choice& rule, Interval lengths,
+                           Interval bytes) {
+    Decision decision =
+        left_to_library(runtime, collective, "the model proposes no algorithm", runtime.instructions.line_of(&rule));
+    decision.lowest = std::max(lengths.lowest, bytes.lowest);
+    decision.highest = std::min(lengths.highest, bytes.highest);
+    return decision;
+}
+
 /// Why the algorithm does not serve such calls. The figures of a call are left out, so that reasons stay few.
 const char* reason_of_refusal(const AlgorithmInfo& algorithm, const Requirement& unmet) {
     try {
@@ -82,39 +91,9 @@ void warn_of_refusal(const Choice& choice, const Requirement& unmet, const Share
     }
 }
 
-constexpr std::size_t most_kinds = 4096;
-
 Count eager_limit(const Machine& machine) { return machine.eager.value_or(virtual_machine::no_eager_limit); }
 
-bool is_served(const Choice* choice) { return choice != nullptr && choice->algorithm != nullptr; }
-
-/// What tells placements apart: the node of each rank, or, for regular ones, their number; empty where nobody knows.
-std::vector<Rank> nodes_of(const SharedFacts& facts) {
-    const Placement* placement = facts.placement;
-    if (placement == nullptr) return {};
-    if (placement->is_regular()) return {placement->nodes()};
-    std::vector<Rank> nodes;
-    nodes.reserve(static_cast<std::size_t>(facts.size));
-    for (Rank rank = 0; rank < facts.size; ++rank) nodes.push_back(placement->place(rank).node);
-    return nodes;
-}
-
-/// Returns what `closed_for_class` does, and remembers it for each class of lengths.
-std::vector<Setting> remembered_settings(const Choice& choice, const SharedFacts& usual, const Machine& machine) {
-    using Kind = std::tuple<const Choice*, Rank, Count, Count, bool, std::vector<Rank>>;
-    static std::mutex& mutex = *new std::mutex;
-    static std::map<Kind, std::vector<Setting>>& known = *new std::map<Kind, std::vector<Setting>>;
-    const Kind kind{&choice, usual.size, usual.count, usual.element_bytes, usual.op.commutative, nodes_of(usual)};
-    {
-        const std::lock_guard lock(mutex);
-        if (const auto found = known.find(kind); found != known.end()) return found->second;
-    }
-    std::vector<Setting> settings = closed_for_class(choice, usual, machine);
-    const std::lock_guard lock(mutex);
-    if (known.size() >= most_kinds) known.clear();
-    known.emplace(kind, settings);
-    return settings;
-}
+bool is_served(const Choice* choice) { return choice != nullptr && !choice->is_native(); }
 
 /// The blocks in a list that Exchanging::places has made.
 struct LocalParts {
@@ -157,6 +136,13 @@ std::optional<Placement> placement_for(const AlgorithmInfo& algorithm, const Com
     return algorithm.uses_nodes ? communicator.placement() : std::nullopt;
 }
 
+ModelChoice proposal_for(const Choice& rule, const Runtime& runtime, const CallKey& key,
+                         const Communicator& communicator) {
+    const std::optional<Placement> placement = communicator.placement();
+    return remembered_proposal(rule, collectives()[key.collective], facts_of(key, communicator, placement),
+                               runtime.instructions.machine());
+}
+
 }  // namespace
 
 Decision decide(const Runtime& runtime, const CallKey& key, Communicator& communicator, MPI_Comm comm) {
@@ -173,18 +159,23 @@ Decision decide(const Runtime& runtime, const CallKey& key, Communicator& commun
         }
         chosen = choose(runtime, key, communicator, lengths);
     }
-    const Choice* const choice = chosen.value_or(nullptr);
+    const Choice* choice = chosen.value_or(nullptr);
     if (!is_served(choice)) {
         Decision decision = left_by_rules(runtime, subject, choice, lengths);
         decision.holds_on_any = !communicator.is_found();  // all that is known of the ranks is their number
         return decision;
+    }
+    if (choice->is_predicted) {
+        const ModelChoice found = proposal_for(*choice, runtime, key, communicator);
+        if (found.choice == nullptr) return left_by_the_model(runtime, subject, *choice, lengths, found.bytes);
+        choice = found.choice;
     }
     const std::optional<Placement> placement = placement_for(*choice->algorithm, communicator);
     const SharedFacts facts = facts_of(key, communicator, placement);
     if (const Requirement* unmet = choice->algorithm->unmet(facts, choice->settings)) {
         if (communicator.rank() == 0) warn_of_refusal(*choice, *unmet, facts);
         return left_to_library(runtime, subject, reason_of_refusal(*choice->algorithm, *unmet),
-                               runtime.instructions.line_of(choice));
+                               runtime.instructions.line_of(&rule_behind(*choice)));
     }
     if (key.division != 0 && is_written(*choice)) {
         return left_to_library(runtime, subject, "a schedule from a file needs parts of equal length",
@@ -211,7 +202,8 @@ void make_plan(Decision& decision, const Runtime& runtime, const CallKey& key, C
     decision.plan = mpi::plan_of(Call(facts, local, settings), *choice.algorithm, settings);
     decision.starts = std::move(starts);
     if (runtime.reporting) {
-        decision.tally = tally_of({subject.name, choice.algorithm->name, "", runtime.instructions.line_of(&choice)});
+        decision.tally =
+            tally_of({subject.name, choice.algorithm->name, "", runtime.instructions.line_of(&rule_behind(choice))});
     }
 }
 

@@ -15,7 +15,7 @@ using Starts = std::shared_ptr<const std::vector<Count>>;
 
 /// Decides who carries out calls of this kind on `comm`, whose state `communicator` is. Equal on all ranks. Makes no
 /// plan yet. Needs no memory, or throws std::bad_alloc, where an algorithm asks for the nodes and ranks are on
-/// irregular ones.
+/// irregular ones, and where the model is asked.
 mpi::Decision decide(const Runtime& runtime, const mpi::CallKey& key, mpi::Communicator& communicator, MPI_Comm comm);
 
 /// Makes the plan of a decision for Rondo, where it can communicate. A rank that has no memory for it fails by itself:

@@ -13,6 +13,7 @@
 #include "rondo/interposer/forwarded_anywhere.hpp"
 #include "rondo/interposer/guarded_call.hpp"
 #include "rondo/interposer/library_before.hpp"
+#include "rondo/interposer/model.hpp"
 #include "rondo/interposer/serve_again.hpp"
 
 namespace rondo::interposer {
@@ -62,7 +63,8 @@ class Serving {
     [[nodiscard]] bool is_lost() const { return trial_ != nullptr && trial_->is_lost(); }
     /// The line of the rules that chose; 0 if there is no report, where nobody asks.
     [[nodiscard]] int line() const {
-        return runtime_.reporting ? runtime_.instructions.line_of(static_cast<const Choice*>(decision_->chosen)) : 0;
+        if (!runtime_.reporting) return 0;
+        return runtime_.instructions.line_of(&rule_behind(*static_cast<const Choice*>(decision_->chosen)));
     }
 
     /// Gets what messages need. Returns why the library has the call if that is not to be had; else nullptr.

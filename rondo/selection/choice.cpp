@@ -19,6 +19,7 @@ const AlgorithmInfo& require_algorithm(const Collective& collective, std::string
     std::vector<std::string_view> known;
     for (const AlgorithmInfo* info : collective.algorithms) known.push_back(info->name);
     known.push_back(native);
+    known.push_back(by_the_model);
     if (name.empty())
         throw Error("no algorithm named for " + std::string(collective.name) + "; " + suggestion("", known));
     throw Error(std::string(collective.name) + " has no algorithm " + quoted(name) + "; " + suggestion(name, known));
@@ -113,6 +114,14 @@ Choice parse_choice(const Collective& collective, std::string_view text) {
         if (with_settings) throw Error("'native' is the MPI library's own collective and takes no parameters");
         return {};
     }
+    if (name == by_the_model) {
+        if (with_settings) throw Error("'predicted' is whatever the model proposes and takes no parameters");
+        if (collective.has.local_lengths) {
+            throw Error("'predicted' needs to know how long the vectors are, and of " + std::string(collective.name) +
+                        " no rank knows that of all; name an algorithm");
+        }
+        return {.is_predicted = true};
+    }
     const AlgorithmInfo& info = require_algorithm(collective, name);
     Choice choice{&info, info.open_settings()};
     if (with_settings) apply(with_settings->second, info, choice.settings);
@@ -120,7 +129,7 @@ Choice parse_choice(const Collective& collective, std::string_view text) {
 }
 
 std::string to_string(const Choice& choice) {
-    if (choice.algorithm == nullptr) return std::string(native);
+    if (choice.algorithm == nullptr) return std::string(choice.is_predicted ? by_the_model : native);
     std::string text(choice.algorithm->name);
     if (is_written(choice)) return text;  // the file has all settings
     const char* separator = ":";

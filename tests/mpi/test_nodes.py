@@ -17,6 +17,7 @@ from mpi_libraries import (
     results_command,
     results_of_data,
 )
+from rondo.bench.results import NATIVE
 
 from rondo import _core
 
@@ -27,12 +28,28 @@ SHAPES = [(7, 3), (6, 2), (5, 2), (6, 1), (4, 4)]
 IN_RANK_ORDER = "nodes in rank order, or a commutative operator"
 
 
+WITHOUT_PROPOSALS = {each["name"] for each in _core.collectives() if each["local_lengths"]}
 # Of barriers, test_barriers.py knows what is right.
 COLLECTIVES = [each["name"] for each in _core.collectives() if each["has_data"]]
 
 
 def algorithms_on_nodes() -> list[tuple[str, dict]]:
     return [(name, each) for name in COLLECTIVES for each in _core.algorithms(name) if each["uses_nodes"]]
+
+
+@pytest.mark.parametrize("collective", [each for each in COLLECTIVES if each not in WITHOUT_PROPOSALS])
+@MPICH
+def test_the_model_serves_calls_wherever_ranks_are(mpi: MpiLibrary, tmp_path: Path, collective: str) -> None:
+    command = results_command(mpi, collective)
+    rules = tmp_path / "model.rules"
+    rules.write_text(f"\n{collective} -> predicted\n")
+    native = mpi.run(command, 7, timeout=200).check()
+    run = mpi.run_under_rondo(
+        command, 7, environment={"MPIR_CVAR_NUM_CLIQUES": "3", "RONDO_RULES": str(rules)}, timeout=200
+    ).check()
+    assert results_of_data(run.stdout) == results_of_data(native.stdout)
+    entries = [each for rank in run.report.ranks for each in rank["entries"] if each["collective"] == collective]
+    assert {each["line"] for each in entries if each["algorithm"] != "native"} == {2}
 
 
 # In turn; all of them in `make soak`.
@@ -195,8 +212,8 @@ def test_the_default_rules_serve_long_vectors_on_nodes(mpi: MpiLibrary, collecti
     native = mpi.run(command, 4, timeout=200).check()
     run = mpi.run_under_rondo(command, 4, environment=where, timeout=200).check()
     assert results_of_data(run.stdout) == results_of_data(native.stdout)
-    is_left = collective in OF_PARTS - {"reduce_scatter"}
-    assert (run.report.calls(collective).get("full_lane", 0) > 0) != is_left
+    is_served = any(calls > 0 for choice, calls in run.report.calls(collective).items() if choice != NATIVE)
+    assert is_served != (collective in WITHOUT_PROPOSALS)
 
 
 @pytest.mark.parametrize(("nodes", "served"), [(1, False), (2, True), (3, True)])

@@ -230,5 +230,16 @@ TEST(Quantity, is_written_as_short_as_it_is_exact) {
     EXPECT_THAT(quantity_text(0), Not(HasSubstr("i")));
 }
 
+TEST(Choice, may_be_left_to_the_model) {
+    const Choice choice = parse_choice(require_collective("bcast"), "predicted");
+    EXPECT_TRUE(choice.is_predicted);
+    EXPECT_FALSE(choice.is_native());
+    EXPECT_TRUE(choice.uses_nodes());
+    EXPECT_EQ(to_string(choice), "predicted");
+    EXPECT_TRUE(parse_choice(require_collective("bcast"), "native").is_native());
+    EXPECT_THROW(parse_choice(require_collective("bcast"), "predicted:segment=8Ki"), Error);
+    EXPECT_THROW(parse_choice(require_collective("alltoallv"), "predicted"), Error);
+}
+
 }  // namespace
 }  // namespace rondo

@@ -227,7 +227,7 @@ TEST(Rules, errors_name_file_and_line) {
               "my.rules:4: exscan has no algorithm 'quick'; expected one of: broadcast, cyclic_doubling, doubling_123, "
               "doubly_pipelined_tree, full_lane, leaders, linear_pipeline, one_doubling, pipelined_binary_tree, "
               "prefix_family, "
-              "two_op_doubling, two_tree, native");
+              "two_op_doubling, two_tree, native, predicted");
 }
 
 TEST(Rules, unknown_words_come_with_the_nearest) {
@@ -515,88 +515,40 @@ TEST(Rules, a_long_file_is_read_whole) {
 
 TEST(DefaultRules, all_decide) { EXPECT_THAT(Rules::read("tuning/default.rules").unreachable().size(), 0); }
 
-TEST(DefaultRules, choose_few_rounds_for_short_vectors_and_bandwidth_for_long_ones) {
+TEST(DefaultRules, leave_several_nodes_to_the_model) {
     const Rules rules = Rules::read("tuning/default.rules");
-    EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 8, .processes = 2}), "native");
-    EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 8, .processes = 3}), "two_op_doubling");
-    EXPECT_EQ(choice(rules, {.collective = "scan", .bytes = 8, .processes = 3}), "doubling");
-    const Situation large{.collective = "exscan", .bytes = 4 << 20, .processes = 8, .ranks_per_node = 1};
-    EXPECT_EQ(choice(rules, large), "linear_pipeline:segment=auto");
-    EXPECT_EQ(choice(rules, {.collective = "scan", .bytes = 4 << 20, .processes = 36, .ranks_per_node = 1}),
-              "linear_pipeline:segment=auto");
-    EXPECT_EQ(choice(rules, {.collective = "scan", .bytes = 1 << 20, .processes = 36, .ranks_per_node = 1}),
-              "two_tree:segment=auto,second=0,simplex=0");
-    EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 4 << 20, .processes = 8, .ranks_per_node = 8}), "");
-    const Situation reduction{.collective = "reduce", .bytes = 8, .processes = 9, .ranks_per_node = 1};
-    EXPECT_EQ(choice(rules, reduction), "");  // the operator need not commute
     EXPECT_TRUE(rules.ask_nodes());
-}
-
-TEST(DefaultRules, bring_long_parts_straight_to_the_root_where_the_library_passes_them_on) {
-    const Rules rules = Rules::read("tuning/default.rules");
-    for (const char* collective : {"gather", "scatter"}) {
-        Situation situation{.collective = collective,
-                            .bytes = 1 << 20,
-                            .processes = 8,
-                            .ranks_per_node = 1,
-                            .library = MpiLibrary::mpich};
-        EXPECT_EQ(choice(rules, situation), "linear");
-        situation.library = MpiLibrary::openmpi;
-        EXPECT_EQ(choice(rules, situation), "");
-        situation.library = MpiLibrary::mpich;
-        situation.bytes = 1 << 10;
-        EXPECT_EQ(choice(rules, situation), "");
+    for (const Collective& collective : collectives()) {
+        if (collective.has.local_lengths) continue;
+        for (const MpiLibrary library : {MpiLibrary::mpich, MpiLibrary::openmpi, MpiLibrary::other}) {
+            for (const Rank on_node : {1, 4, 64}) {
+                const Situation situation{.collective = collective.name,
+                                          .bytes = 1 << 20,
+                                          .processes = 16 * on_node,
+                                          .ranks_per_node = on_node,
+                                          .nodes = 16,
+                                          .commutative = true,
+                                          .library = library};
+                EXPECT_EQ(choice(rules, situation), "predicted") << collective.name;
+            }
+        }
     }
 }
 
-TEST(DefaultRules, use_all_lanes_for_long_scatters_and_gathers_where_the_library_passes_parts_on) {
+TEST(DefaultRules, leave_to_the_library_what_it_was_measured_to_do_well) {
     const Rules rules = Rules::read("tuning/default.rules");
-    for (const char* collective : {"gather", "scatter"}) {
-        Situation situation{.collective = collective,
-                            .bytes = 1 << 20,
-                            .processes = 32,
-                            .ranks_per_node = 4,
-                            .nodes = 8,
-                            .library = MpiLibrary::mpich};
-        EXPECT_EQ(choice(rules, situation), "full_lane:overlap=8Ki");
-        situation.bytes = 512 << 10;
-        EXPECT_EQ(choice(rules, situation), "");
-        situation.bytes = 4 << 20;
-        situation.library = MpiLibrary::openmpi;
-        EXPECT_EQ(choice(rules, situation), "");
-    }
-}
-
-TEST(DefaultRules, send_no_long_messages_where_they_would_wait) {
-    const Rules rules = Rules::read("tuning/default.rules");
-    Situation situation{.processes = 8, .ranks_per_node = 1, .commutative = true, .library = MpiLibrary::mpich};
-    const auto chosen = [&](std::string_view collective, Count bytes, Count eager) {
-        situation.collective = collective;
-        situation.bytes = bytes;
-        situation.eager = eager;
-        return choice(rules, situation).substr(0, choice(rules, situation).find(':'));
-    };
-    constexpr Count kibi = 1 << 10, debian = 16 * kibi, standard = 32 * kibi;
-    EXPECT_EQ(chosen("allreduce", 256 * kibi, debian), "ring");
-    EXPECT_EQ(chosen("allreduce", 256 * kibi, standard), "circulant");
-    EXPECT_EQ(chosen("reduce_scatter", 256 * kibi, debian), "ring");
-    EXPECT_EQ(chosen("reduce_scatter", 256 * kibi, standard), "pairwise");
-    EXPECT_EQ(chosen("allgather", 256 * kibi, debian), "ring");
-    EXPECT_EQ(chosen("allgather", 256 * kibi, standard), "bruck");
-    EXPECT_EQ(chosen("exscan", 32 * kibi, debian), "two_tree");
-    EXPECT_EQ(chosen("exscan", 32 * kibi, standard), "cyclic_doubling");
-    EXPECT_EQ(chosen("exscan", 16 * kibi, debian), "cyclic_doubling");
-    EXPECT_EQ(chosen("allreduce", 32 * kibi, debian), "native");
-    EXPECT_EQ(chosen("allreduce", 32 * kibi, standard), "circulant");
-    EXPECT_EQ(chosen("allgather", 32 * kibi, debian), "native");
-    EXPECT_EQ(chosen("allgather", 32 * kibi, standard), "bruck");
-    EXPECT_EQ(chosen("allreduce", 16 * kibi, debian), "recursive_multiplying");
-    EXPECT_EQ(chosen("scan", 32 * kibi, debian), "two_tree");
-    EXPECT_EQ(chosen("scan", 32 * kibi, standard), "native");
-    situation.processes = 16;
-    EXPECT_EQ(chosen("allreduce", 256 * kibi, debian), "ring");
-    EXPECT_EQ(chosen("allgather", 256 * kibi, debian), "ring");
-    EXPECT_EQ(chosen("allgather", 128 * kibi, debian), "native");
+    EXPECT_EQ(choice(rules, {.collective = "exscan", .bytes = 8, .processes = 2, .nodes = 2}), "native");
+    Situation situation{.collective = "bcast",
+                        .bytes = 1 << 10,
+                        .processes = 16,
+                        .ranks_per_node = 1,
+                        .nodes = 16,
+                        .library = MpiLibrary::impi};
+    EXPECT_EQ(choice(rules, situation), "native");
+    situation.bytes = 1 << 20;
+    EXPECT_EQ(choice(rules, situation), "predicted");
+    situation.collective = "alltoall";
+    EXPECT_EQ(choice(rules, situation), "native");
 }
 
 }  // namespace

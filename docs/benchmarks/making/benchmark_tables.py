@@ -10,8 +10,9 @@ from typing import Any
 
 from rondo.bench.pages import Page, Run
 from rondo.bench.plans import DIVIDED, TYPES
-from rondo.bench.results import NATIVE, Configuration, Results, read
+from rondo.bench.results import BY_THE_MODEL, NATIVE, Configuration, Results, read
 from rondo.bench.statistics import SIGNIFICANCE, least_p_value
+from rondo.cluster.cluster import machine_of
 from rondo.launching.mpi_library import NAMES
 from rondo.reports import style
 
@@ -20,6 +21,8 @@ from rondo import _core
 ROOT = Path(__file__).resolve().parents[3]
 DATA = ROOT / "docs" / "benchmarks" / "data"
 RULES = ROOT / "tuning" / "default.rules"
+PROCESSORS = 2
+"""On which all ranks ran."""
 
 
 # ------------------------------------------------------------------------------------------------ parts of tables
@@ -91,15 +94,31 @@ def family(candidate: str) -> str:
 
 
 def chosen_by_rules(run: Run, bytes_: int) -> str:
-    """What the default rules give such a call, as the run labels it: what a label does not name is standard."""
+    """What the default rules give such a call, or what the model proposes to which they leave it.
+
+    As the run labels it: what a label does not name is standard.
+    """
     choice = _core.choice_by_rules(
         RULES.read_text(), str(RULES), run.collective, bytes_, run.shape.ranks, run.shape.per_node, True, run.library,
         nodes=run.shape.nodes,
     )  # fmt: skip
+    if choice == BY_THE_MODEL:
+        choice = _proposal(run, bytes_)
     name, settings = _parted(choice or NATIVE)
     parted = {each: _parted(each) for each in labels(run)}
     fitting = [each for each, (other, named) in parted.items() if other == name and named <= settings]
     return max(fitting, key=lambda each: len(parted[each][1]), default=choice or NATIVE)
+
+
+def _proposal(run: Run, bytes_: int) -> str | None:
+    """What the model proposes on the emulated cluster."""
+    size = TYPES[run.experiment.type]
+    found: dict[str, Any] = _core.explain(
+        f"{run.collective} -> {BY_THE_MODEL}", "the model", run.collective, run.shape.ranks, bytes_ // size,
+        machine_of(run.shape, PROCESSORS).text(), element_bytes=size,
+        nodes=f"{run.shape.nodes}x{run.shape.per_node}", version=_core.library(run.library)["version"],
+    )  # fmt: skip
+    return found["proposal"]
 
 
 def _parted(label: str) -> tuple[str, set[str]]:

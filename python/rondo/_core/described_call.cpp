@@ -54,6 +54,7 @@ SharedFacts checked_facts(const Collective& collective, Count processes, Count c
 
 Choice known_choice(const Collective& collective, std::string_view text) {
     Choice choice = parse_choice(collective, text);
+    if (choice.is_predicted) throw Error("'predicted' names no algorithm; choose one of Rondo's");
     if (choice.algorithm == nullptr)
         throw Error("what the MPI library's own " + std::string(collective.name) +
                     " does is not known; choose one of Rondo's algorithms");

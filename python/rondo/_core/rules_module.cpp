@@ -25,6 +25,7 @@
 #include "rondo/selection/machine.hpp"
 #include "rondo/selection/native.hpp"
 #include "rondo/selection/nodes.hpp"
+#include "rondo/selection/proposal.hpp"
 #include "rondo/selection/rules.hpp"
 #include "rondo/selection/written_proof.hpp"
 #include "python/rondo/_core/described_call.hpp"
@@ -148,7 +149,13 @@ nb::dict explained(std::string_view rules_text, std::string_view rules_name, std
     const bool knows_nodes = rules.ask_nodes() || (forced && forced->uses_nodes());
     Rules::Explanation found;
     if (!forced) found = rules.explain(situation, knows_nodes ? Spread::of(asked.placement) : Spread());
-    const Choice* const choice = forced ? &*forced : found.choice;
+    const Choice* choice = forced ? &*forced : found.choice;
+    const std::string said = choice == nullptr ? "" : to_string(*choice);
+    std::optional<Proposal> proposal;
+    if (choice != nullptr && choice->is_predicted) {
+        proposal = proposed(collective, typical_call(collective, asked.known_facts(knows_nodes)), machine);
+        choice = proposal ? &proposal->choice : nullptr;
+    }
 
     nb::list passed_over, candidates;
     for (const Rules::PassedOver& each : found.passed_over) {
@@ -170,7 +177,7 @@ nb::dict explained(std::string_view rules_text, std::string_view rules_name, std
         outcome["chosen"] = text == chosen;
         candidates.append(outcome);
     };
-    if (choice != nullptr && choice->algorithm != nullptr) add(*choice);
+    if (choice != nullptr && !choice->is_native()) add(*choice);
     for (const AlgorithmInfo* info : collective.algorithms) add({info, info->open_settings()});
     for (const Choice* each : rules.choices(collective.name)) add(*each);
     nb::dict description;
@@ -180,7 +187,8 @@ nb::dict explained(std::string_view rules_text, std::string_view rules_name, std
     description["knows_nodes"] = knows_nodes;
     description["passed_over"] = passed_over;
     description["line"] = found.line;
-    description["choice"] = chosen;
+    description["choice"] = said;
+    description["proposal"] = proposal ? nb::cast(chosen) : nb::none();
     description["candidates"] = candidates;
     return description;
 }
@@ -301,7 +309,8 @@ void bind_rules(nb::module_& module) {
         "where they are, under these rules;\n"
         "passed_over: dictionaries of the rules before the one that decides, with line, choice, condition (the first "
         "that the call does not meet), value (what the call has);\n"
-        "line: of the rule that decides, or 0; choice: '' if there is none;\n"
+        "line: of the rule that decides, or 0; choice: '' if there is none; proposal: what the model proposes where it "
+        "is asked, or None;\n"
         "candidates: dictionaries of what is chosen, of all algorithms of the collective, and of what the rules choose "
         "for other calls of it, each once: algorithm, choice, chosen; closed: the choice with every setting as the "
         "call would have it, or None with a refusal (why), and what the algorithm needs.\n\n"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rondo import _core
-from rondo.bench.results import EQUAL, NATIVE
+from rondo.bench.results import BY_THE_MODEL, EQUAL, NATIVE
 from rondo.errors import Error
 
 # What the driver can call (apps/bench/collectives.cpp): whether it takes an operator.
@@ -88,6 +88,7 @@ class Plan:
         if not self.needs_rondo:
             return None
         on_nodes = {each["name"] for each in _core.algorithms(self.collective) if each["uses_nodes"]}
+        on_nodes.add(BY_THE_MODEL)
         chosen = [each for each in self.candidates if each.partition(":")[0] in on_nodes]
         return {f"RONDO_{self.collective.upper()}": chosen[0]} if chosen else {}
 

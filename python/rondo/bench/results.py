@@ -12,6 +12,8 @@ from rondo.errors import Error
 
 FORMAT = 1
 NATIVE = "native"
+BY_THE_MODEL = "predicted"
+"""The choice of what the model proposes for a call."""
 EQUAL = "equal"
 
 # States of a repetition. Only "valid" ones count for times; wrong results count whatever the state is.

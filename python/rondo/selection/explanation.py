@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from rondo import _core
-from rondo.bench.results import NATIVE
+from rondo.bench.results import BY_THE_MODEL, NATIVE
 from rondo.errors import Error
 from rondo.machine import machine
 from rondo.selection import choices, rules_file
@@ -131,6 +131,8 @@ class Explanation:
     decided_by: Decider | None
     choice: str | None
     """Of the rule, or the variable; None: nothing speaks of the call."""
+    proposal: str | None
+    """Of the model, where that is asked and has one."""
     runs: str
     """The algorithm with all its settings, or "native"."""
     reason: str
@@ -216,6 +218,7 @@ def by_texts(
         passed_over=passed_over,
         decided_by=decider,
         choice=found["choice"] or None,
+        proposal=found["proposal"],
         runs=runs,
         reason=reason,
         candidates=_timed(
@@ -254,15 +257,20 @@ def _outcome(call: Call, found: Mapping[str, Any], decider: Decider | None) -> t
         return NATIVE, "no rule matches the call"
     if found["choice"] == NATIVE:
         return NATIVE, f"{decider.place} says so"
+    says = "chooses"
+    if found["choice"] == BY_THE_MODEL:
+        says = "leaves it to the model, which proposes"
+        if found["proposal"] is None:
+            return NATIVE, f"{decider.place} leaves it to the model, which proposes no algorithm"
     chosen = next(each for each in found["candidates"] if each["chosen"])
     if chosen["refusal"] is not None:
         return NATIVE, (
-            f"{decider.place} chooses {chosen['choice']}, which needs {chosen['needs']}: {chosen['refusal']}. "
+            f"{decider.place} {says} {chosen['choice']}, which needs {chosen['needs']}: {chosen['refusal']}. "
             "Then Rondo tries no other algorithm"
         )
     if chosen["closed"] != chosen["choice"]:
-        return chosen["closed"], f"{decider.place} chooses {chosen['choice']}; the rest is chosen for call and machine"
-    return chosen["closed"], f"{decider.place} chooses it"
+        return chosen["closed"], f"{decider.place} {says} {chosen['choice']}; the rest is chosen for call and machine"
+    return chosen["closed"], f"{decider.place} {says} it"
 
 
 def _trial(call: Call, found: Mapping[str, Any], verdicts: Sequence[Verdict]) -> Trial | None:
@@ -272,7 +280,7 @@ def _trial(call: Call, found: Mapping[str, Any], verdicts: Sequence[Verdict]) ->
         shape = (each.nodes, each.fewest_on_node, each.most_on_node, each.in_rank_order)
         if (
             (each.collective, each.processes, each.commutative) == (call.collective, call.processes, call.commutative)
-            and each.choice == found["choice"]
+            and each.choice == (found["proposal"] or found["choice"])
             and each.lowest <= found["bytes"] <= each.highest
             and call.rounds in (None, each.rounding)
             and each.shared_memory == call.shared_memory

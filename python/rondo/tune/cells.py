@@ -197,9 +197,11 @@ def explained(shape: Shape, collective: str, count: int, rules: Path | None, whe
 
 
 def choice_of(found: Explanation) -> str:
-    """What the rules say of a call, as they say it."""
+    """What the rules say of a call, as they say it, or what the model does that they leave it to."""
     if found.decided_by is None or found.runs == NATIVE:
         return NATIVE
+    if found.proposal is not None:
+        return found.proposal
     return found.decided_by.text.partition("->")[2].partition("#")[0].strip()
 
 

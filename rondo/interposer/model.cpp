@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "rondo/interposer/model.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "rondo/selection/closing.hpp"
+
+namespace rondo::interposer {
+namespace {
+
+constexpr std::size_t most_kinds = 4096;
+
+/// What tells placements apart: the node of each rank, or, for regular ones, their number; empty where nobody knows.
+std::vector<Rank> nodes_of(const SharedFacts& facts) {
+    const Placement* placement = facts.placement;
+    if (placement == nullptr) return {};
+    if (placement->is_regular()) return {placement->nodes()};
+    std::vector<Rank> nodes;
+    nodes.reserve(static_cast<std::size_t>(facts.size));
+    for (Rank rank = 0; rank < facts.size; ++rank) nodes.push_back(placement->place(rank).node);
+    return nodes;
+}
+
+/// Answers by what they depend on. Threads that ask at once may both find out.
+template <class Kind, class Answer>
+class Remembered {
+  public:
+    template <class FindOut>
+    Answer get(const Kind& kind, FindOut&& find_out) {
+        {
+            const std::lock_guard lock(mutex_);
+            if (const auto found = known_.find(kind); found != known_.end()) return found->second;
+        }
+        Answer answer = find_out();
+        const std::lock_guard lock(mutex_);
+        if (known_.size() >= most_kinds) known_.clear();
+        known_.emplace(kind, answer);
+        return answer;
+    }
+
+  private:
+    std::mutex mutex_;
+    std::map<Kind, Answer> known_;
+};
+
+/// Choices of the model at addresses that stay.
+class ModelChoices {
+  public:
+    const Choice* kept(const Choice& rule, const Choice& proposed) {
+        const std::lock_guard lock(mutex_);
+        const std::string text = to_string(proposed);
+        const auto is_same = [&](const Made& made) { return made.rule == &rule && to_string(made.choice) == text; };
+        const auto found = std::ranges::find_if(made_, is_same);
+        if (found != made_.end()) return &found->choice;
+        return &made_.emplace_back(Made{&rule, proposed}).choice;
+    }
+    const Choice& rule_behind(const Choice& choice) {
+        const std::lock_guard lock(mutex_);
+        const auto found = std::ranges::find_if(made_, [&](const Made& made) { return &made.choice == &choice; });
+        return found != made_.end() ? *found->rule : choice;
+    }
+
+  private:
+    struct Made {
+        const Choice* rule;
+        Choice choice;
+    };
+    std::mutex mutex_;
+    std::deque<Made> made_;
+};
+
+ModelChoices& model_choices() {
+    static ModelChoices& choices = *new ModelChoices;  // programs may call MPI while they end
+    return choices;
+}
+
+}  // namespace
+
+std::vector<Setting> remembered_settings(const Choice& choice, const SharedFacts& usual, const Machine& machine) {
+    using Kind = std::tuple<const Choice*, Rank, Count, Count, bool, std::vector<Rank>>;
+    static auto& known = *new Remembered<Kind, std::vector<Setting>>;
+    return known.get({&choice, usual.size, usual.count, usual.element_bytes, usual.op.commutative, nodes_of(usual)},
+                     [&] { return closed_for_class(choice, usual, machine); });
+}
+
+ModelChoice remembered_proposal(const Choice& rule, const Collective& collective, const SharedFacts& facts,
+                                const Machine& machine) {
+    using Kind = std::tuple<const Collective*, Rank, Count, Count, bool, std::vector<Rank>>;
+    static auto& known = *new Remembered<Kind, std::optional<Proposal>>;
+    const SharedFacts usual = typical_call(collective, facts);
+    const auto proposal =
+        known.get({&collective, usual.size, usual.count, usual.element_bytes, usual.op.commutative, nodes_of(usual)},
+                  [&] { return proposed(collective, usual, machine); });
+    return {proposal ? model_choices().kept(rule, proposal->choice) : nullptr, lengths_like(facts.bytes())};
+}
+
+const Choice& rule_behind(const Choice& choice) { return model_choices().rule_behind(choice); }
+
+}  // namespace rondo::interposer
