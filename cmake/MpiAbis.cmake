@@ -39,7 +39,12 @@ function(rondo_for_abi target abi directory)
     set(CMAKE_REQUIRED_QUIET ON)
     string(SHA1 directory_key "${directory}")
     string(SUBSTRING ${directory_key} 0 8 directory_key)
-    check_cxx_source_compiles("#include <mpi.h>\nint main() { return &MPI_Scan_c == nullptr; }"
+    check_cxx_source_compiles("#include <mpi.h>\nint main() { return &MPI_Scan_init == nullptr; }"
+                              RONDO_${upper}_PERSISTENT_${directory_key})
+    if(RONDO_${upper}_PERSISTENT_${directory_key})
+        target_compile_definitions(${target} PRIVATE RONDO_HAVE_PERSISTENT_API=1)
+    endif()
+    check_cxx_source_compiles("#include <mpi.h>\nint main() { return &MPI_Scan_init_c == nullptr; }"
                               RONDO_${upper}_LARGE_COUNT_${directory_key})
     if(RONDO_${upper}_LARGE_COUNT_${directory_key})
         target_compile_definitions(${target} PRIVATE RONDO_HAVE_LARGE_COUNT_API=1)

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 COLUMNS = ("function", "collective", "output", "large", "forms", "arguments")
 OUTPUTS = ("everywhere", "after_rank_0", "at_the_root", "is_the_input", "-")
 FORMS = ("blocking", "nonblocking", "persistent")
-SERVED_FORMS = ("blocking", "nonblocking")
 # In the order of the members of Words, in rondo/interposer/words.hpp.
 ARGUMENTS = (
     "input",
@@ -31,8 +30,18 @@ ARGUMENTS = (
     "root",
     "comm",
 )
-REQUEST = "request"  # the argument of nonblocking forms, and the last member of Words
-ARGUMENTS_OF_OTHERS = ("input_types", "types", "argument_count", "argument_vector", "required", "provided")
+# The arguments of a form besides, and the last members of Words.
+ARGUMENTS_OF_FORMS = {"blocking": (), "nonblocking": ("request",), "persistent": ("info", "request")}
+ARGUMENTS_OF_OTHERS = (
+    "input_types",
+    "types",
+    "argument_count",
+    "argument_vector",
+    "required",
+    "provided",
+    "request",
+    "requests",
+)
 
 
 class ListError(Exception):
@@ -63,9 +72,9 @@ class Function:
 
     def in_form(self, form: str) -> Function:
         """What the function is called in one of its forms, and what arguments it has."""
-        if form == "blocking":
-            return replace(self, forms=(form,))
-        return replace(self, name=f"I{self.name.lower()}", forms=(form,), arguments=(*self.arguments, REQUEST))
+        names = {"blocking": self.name, "nonblocking": f"I{self.name.lower()}", "persistent": f"{self.name}_init"}
+        arguments = (*self.arguments, *ARGUMENTS_OF_FORMS[form])
+        return replace(self, name=names[form], forms=(form,), arguments=arguments)
 
     @property
     def is_collective(self) -> bool:
@@ -99,7 +108,6 @@ def parse(line: str) -> Function:
     require(large in ("yes", "no"), f"large '{large}' is neither yes nor no")
     for form in function.forms:
         require(form in FORMS, f"form '{form}' is none of {', '.join(FORMS)}, by_hand, -")
-        require(form in SERVED_FORMS, f"Rondo does not serve {form} forms yet")
     known = ARGUMENTS if function.is_served else ARGUMENTS + ARGUMENTS_OF_OTHERS
     for argument in arguments:
         require(argument in known, f"argument '{argument}' is none of {', '.join(known)}")
@@ -129,9 +137,9 @@ def _functions(path: Path) -> Iterator[Function]:
         yield function
 
 
-def served(functions: list[Function]) -> list[Function]:
-    """The functions that Rondo serves, each in one form: all blocking ones come first."""
-    return [each.in_form(form) for form in SERVED_FORMS for each in functions if form in each.forms]
+def served(functions: list[Function], forms: Sequence[str] = FORMS) -> list[Function]:
+    """The functions that Rondo serves, each in one of these forms: those of the first form come first."""
+    return [each.in_form(form) for form in forms for each in functions if form in each.forms]
 
 
 def write(path: Path, text: str) -> None:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls of nonblocking functions: Rondo begins them, and the library's engine of progress carries them to their end.
+// Calls of nonblocking and persistent functions: Rondo begins them, and the library's engine of progress carries them
+// to their end.
 #pragma once
 
 #include <memory>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "rondo/backends/mpi/pending_call.hpp"
+#include "rondo/backends/mpi/persistent_call.hpp"
 #include "rondo/backends/mpi/progress.hpp"
 #include "rondo/interposer/counting.hpp"
 #include "rondo/interposer/seen_call.hpp"
@@ -29,7 +31,10 @@ class BegunCall final : public mpi::PendingCall {
           kind_(seen_), is_wrong_(is_wrong), count_(count) {}
 
   private:
-    int start(const Plan& plan) override { return kind_.run(*this, plan, is_wrong_); }
+    int start(const Plan& plan) override {
+        if (seen_.is_persistent()) count_.start_now();
+        return kind_.run(*this, plan, is_wrong_);
+    }
     int finish(int error) override {
         count_.count();
         return error != MPI_SUCCESS ? error : kind_.own_error();
@@ -78,23 +83,26 @@ class BegunCall final : public mpi::PendingCall {
     mpi::KeptHandles kept_;
 };
 
-/// Begins a call, and leaves its request to the program. Returns what the MPI function returns.
+/// Begins a call, or makes it persistent, and leaves its request to the program. `number`: that of a persistent call.
+/// Returns what the MPI function returns.
 template <class Kind>
-int begin_call(const SeenCall& seen, const std::shared_ptr<const Plan>& plan, bool is_wrong, const LaterCount& count) {
+int begin_call(const SeenCall& seen, const std::shared_ptr<const Plan>& plan, bool is_wrong, const LaterCount& count,
+               std::uint32_t number) {
     int error = MPI_SUCCESS;
     try {
-        error =
-            mpi::PendingCall::begin(std::make_unique<BegunCall<Kind>>(seen, plan, is_wrong, count), seen.call.request);
+        auto call = std::make_unique<BegunCall<Kind>>(seen, plan, is_wrong, count);
+        if (seen.is_persistent()) error = mpi::make_persistent(std::move(call), number, seen.call.request);
+        else error = mpi::PendingCall::begin(std::move(call), seen.call.request);
     } catch (...) {
-        seen.communicator.skip_call();
+        if (!seen.is_persistent()) seen.communicator.skip_call();
         error = code_of_exception();
     }
     if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(seen.call.comm, error);
     return error;
 }
 
-/// Why a call of a nonblocking function goes to the library, whatever the rules say: a literal; nullptr if it need not.
-/// Equal on all ranks, which have been found in the world.
+/// Why a call of a nonblocking or persistent function goes to the library, whatever the rules say: a literal; nullptr
+/// if it need not. Equal on all ranks, which have been found in the world.
 inline const char* reason_not_to_begin(const SeenCall& seen, const Runtime& runtime) {
     if (!mpi::has_progress_engine()) return "this MPI library goes on with its own nonblocking calls alone";
     if (!mpi::world().is_serial()) return "a nonblocking call where several threads call MPI";

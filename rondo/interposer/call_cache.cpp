@@ -4,7 +4,6 @@
 #include <pthread.h>
 
 #include <bit>
-#include <iterator>
 #include <new>
 
 #include "rondo/backends/mpi/wrapped_functions.hpp"
@@ -12,7 +11,7 @@
 namespace rondo::interposer {
 namespace {
 
-constexpr std::size_t table_size = victims + places * std::size(mpi::symbols);
+constexpr std::size_t table_size = victims + places * mpi::cached_symbols;
 constinit const CachedCall nobodys_cached_calls[table_size];
 
 /// Frees the table of a thread that ends. Should the thread call MPI once more, it gets a new table.

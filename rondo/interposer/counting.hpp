@@ -41,6 +41,9 @@ struct LaterCount {
     mpi::Tally* tally;  ///< nullptr: nowhere
     std::uint64_t bytes, start;
 
+    void start_now() {
+        if (tally != nullptr) start = now();
+    }
     void count() const {
         if (tally != nullptr) tally->count(bytes, now() - start);
     }

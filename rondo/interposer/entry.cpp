@@ -2,15 +2,11 @@
 #include "rondo/interposer/entry.hpp"
 
 namespace rondo::interposer {
-namespace {
 
-/// Serves a call that is not cached, because there is no memory for the table.
 [[gnu::noinline]] int serve_once(mpi::Function function, const Words& words, const void* caller) {
     CachedCall forgotten;
     return serve_words(function, words, caller, forgotten);
 }
-
-}  // namespace
 
 int serve_unknown(mpi::Function function, const Words& words, const CacheKey& key, std::size_t first_place,
                   const void* caller) {

@@ -19,6 +19,9 @@ namespace rondo::interposer {
 int serve_unknown(mpi::Function function, const Words& words, const CacheKey& key, std::size_t first_place,
                   const void* caller);
 
+/// Serves a call that is not cached.
+int serve_once(mpi::Function function, const Words& words, const void* caller);
+
 /// `Signature`: what the MPI_ and the PMPI_ symbol have in common, that is the function, the type of its counts, and
 /// its arguments as Words. `number`: the number of the symbol.
 template <class Signature, std::size_t number, class MakeWords = decltype(Signature::words)>
@@ -67,6 +70,13 @@ class Entry<Signature, number, Words(Arguments...)> {
         }
         // Makes words of its own, so that those above need not be in memory.
         return serve_unknown(Signature::function, Signature::words(arguments...), key, first_place, caller);
+    }
+
+    /// Serves a call that nobody repeats often: it is not cached.
+    static int once(Arguments... arguments, const void* caller) {
+        static const auto other = reinterpret_cast<Native>(detour(mpi::symbols[number], caller));
+        return other != nullptr ? other(arguments...)
+                                : serve_once(Signature::function, Signature::words(arguments...), caller);
     }
 
   private:

@@ -41,6 +41,7 @@ UserCall call_of(const Words& words) {
             .displacements = numbers<Integer>(words.displacements),
             .input_counts = numbers<Integer>(words.input_counts),
             .input_displacements = numbers<Integer>(words.input_displacements),
+            .info = handle<MPI_Info>(words.info),
             .request = std::bit_cast<MPI_Request*>(words.request)};
 }
 
@@ -58,6 +59,12 @@ bool as_ints(const mpi::Numbers& numbers, Rank size, std::vector<int>& ints, mpi
 #endif
 
 }  // namespace
+
+/// Programs that are compiled for a newer library do not start without Rondo: they have not looked for the function.
+int call_missing(const mpi::Library& library, const UserCall& call) {
+    library.Comm_call_errhandler(call.comm, MPI_ERR_UNSUPPORTED_OPERATION);
+    return MPI_ERR_UNSUPPORTED_OPERATION;
+}
 
 #ifdef RONDO_HAVE_LARGE_COUNT_API
 int call_small(std::string_view collective, const mpi::Library& library, const UserCall& call, Wrapped::Native native) {

@@ -26,7 +26,7 @@ struct Arguments {
           buffer(call.output), output(call.output), count(static_cast<Integer>(call.count)),
           counts(static_cast<const Integer*>(call.counts.array())),
           displacements(static_cast<const Displacement*>(call.displacements.array())), datatype(call.datatype),
-          op(call.op), root(call.root), comm(call.comm), request(call.request) {}
+          op(call.op), root(call.root), comm(call.comm), info(call.info), request(call.request) {}
 
     const void* input;
     Integer input_count;
@@ -44,6 +44,7 @@ struct Arguments {
     MPI_Op op;
     int root;
     MPI_Comm comm;
+    MPI_Info info;
     MPI_Request* request;
 };
 
@@ -52,6 +53,9 @@ template <auto member>
 void* address_of(const mpi::Library& library) {
     return reinterpret_cast<void*>(library.*member);
 }
+
+/// Fails: the library lacks the function.
+int call_missing(const mpi::Library& library, const UserCall& call);
 
 #ifdef RONDO_HAVE_LARGE_COUNT_API
 /// Makes a large-count call by a library that is older than our headers and lacks that form. Arguments that are not

@@ -6,6 +6,7 @@
 
 #include "rondo/backends/mpi/ending.hpp"
 #include "rondo/backends/mpi/lone_world.hpp"
+#include "rondo/backends/mpi/persistent_call.hpp"
 #include "rondo/backends/mpi/plan_store.hpp"
 #include "rondo/backends/mpi/progress.hpp"
 #include "rondo/guard/agreement.hpp"
@@ -23,6 +24,7 @@ std::atomic<const mpi::Library*> connected{nullptr};
 /// Ends Rondo, in MPI_Finalize. Calls made later, in callbacks of the program, are left to the library.
 void end() {
     guard::end_timed_barriers();
+    mpi::end_persistent_calls();
     mpi::free_own_communicators();
     mpi::leave_progress_engine();
     off = true;

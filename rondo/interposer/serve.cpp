@@ -24,7 +24,7 @@ using mpi::Communicator;
 template <class Kind>
 int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runtime, CachedCall& cached) {
     Communicator& communicator = seen.communicator;
-    const bool begins = seen.function.form == Form::nonblocking;
+    const bool begins = seen.function.form != Form::blocking;
     const bool may_begin =
         begins && communicator.native_reason() == nullptr && communicator.find_in_world(seen.call.comm);
     const char* const reason = may_begin ? reason_not_to_begin(seen, runtime) : communicator.native_reason();

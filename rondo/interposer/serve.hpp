@@ -13,6 +13,7 @@ namespace rondo::interposer {
 enum class Form : std::uint8_t {
     blocking,
     nonblocking,  ///< at once, with a request (MPI_I...)
+    persistent,   ///< at once, with a request by which the program starts the call again and again (MPI_..._init)
 };
 
 /// A function that is wrapped.

@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -37,7 +38,8 @@ class Serving {
         decision_ = &decided();
         if (decision_->chosen == nullptr) return forward();
         trial_ = guarded_.begin(decision_->chosen);
-        if (course() == Course::library || (begins() && is_lost())) return forward_lost();
+        const bool is_its_turn = course() == Course::library && !seen_.is_persistent();
+        if (is_its_turn || (begins() && is_lost())) return forward_lost();
         if (const char* const reason = obtain_route()) return service_.leave_to_library(reason, bytes_);
         plan_error_ = take_plan();
         // An error may be this rank's alone while the others are under way: the rank leaves them only for a library
@@ -59,7 +61,7 @@ class Serving {
     }
     /// True if the call only begins here. The guard counts it, and times none: it is over when the program waits for
     /// it.
-    [[nodiscard]] bool begins() const { return seen_.function.form == Form::nonblocking; }
+    [[nodiscard]] bool begins() const { return seen_.function.form != Form::blocking; }
     [[nodiscard]] bool is_lost() const { return trial_ != nullptr && trial_->is_lost(); }
     /// The line of the rules that chose; 0 if there is no report, where nobody asks.
     [[nodiscard]] int line() const {
@@ -69,11 +71,15 @@ class Serving {
 
     /// Gets what messages need. Returns why the library has the call if that is not to be had; else nullptr.
     const char* obtain_route() {
-        const bool has_route = begins() ? communicator().obtain_route_to_begin(seen_.call.comm)
+        const bool is_persistent = seen_.is_persistent();
+        const bool has_route = begins() ? communicator().obtain_route_to_begin(seen_.call.comm, is_persistent)
                                         : communicator().obtain_context(seen_.call.comm);
-        if (has_route) return nullptr;
-        const char* const reason = communicator().native_reason();
-        return reason != nullptr ? reason : "the first nonblocking calls on a communicator";
+        if (!has_route) {
+            const char* const reason = communicator().native_reason();
+            return reason != nullptr ? reason : "the first nonblocking calls on a communicator";
+        }
+        if (is_persistent) number_ = communicator().number_persistent_call(seen_.call.comm);
+        return is_persistent && !number_ ? "so many persistent calls on a communicator" : nullptr;
     }
 
     mpi::Decision& decided() const {
@@ -145,19 +151,26 @@ class Serving {
         });
     }
 
+    /// Takes the place of a call that the others make: tags stay alike.
+    void skip() const {
+        if (seen_.is_persistent()) communicator().leave_messages();
+        else communicator().skip_call();
+    }
+
     /// Carries the call out. `counts`: the report counts it as a call of the program.
     int carry_out(bool counts) const {
         if (plan_error_ != MPI_SUCCESS) {
-            communicator().skip_call();  // the others run it: tags stay alike
+            skip();
             mpi::library().Comm_call_errhandler(seen_.call.comm, plan_error_);
             return plan_error_;
         }
         if (is_refused_) {
-            communicator().skip_call();
+            skip();
             return service_.leave_to_library(wrong_ != nullptr ? wrong_ : "unusual datatype", bytes_);
         }
         if (begins())
-            return begin_call<Kind>(seen_, plan_, wrong_ != nullptr, service_.counting(decision_->tally, bytes_));
+            return begin_call<Kind>(seen_, plan_, wrong_ != nullptr, service_.counting(decision_->tally, bytes_),
+                                    number_.value_or(0));
         return run_plan(*plan_, seen_.call.comm, communicator(), [&](const Plan& plan) {
             int error = kind_.run(communicator(), plan, wrong_ != nullptr);
             if (error == MPI_SUCCESS) error = kind_.own_error();
@@ -183,9 +196,10 @@ class Serving {
     mpi::CallKey key_;
     GuardedCall guarded_;
     mpi::Decision* decision_ = nullptr;
-    guard::Trial* trial_ = nullptr;     // nullptr if the choice is not in doubt
-    std::shared_ptr<const Plan> plan_;  // kept for this call, whatever an error handler calls
-    int plan_error_ = MPI_SUCCESS;      // this rank's own: the others may have a plan
+    std::optional<std::uint32_t> number_;  // of a persistent call
+    guard::Trial* trial_ = nullptr;        // nullptr if the choice is not in doubt
+    std::shared_ptr<const Plan> plan_;     // kept for this call, whatever an error handler calls
+    int plan_error_ = MPI_SUCCESS;         // this rank's own: the others may have a plan
     const char* wrong_ = nullptr;
     bool is_refused_ = false;
 };

@@ -24,7 +24,8 @@ struct UserCall {
     MPI_Datatype part_type;
     mpi::Numbers displacements;
     mpi::Numbers input_counts, input_displacements;
-    MPI_Request* request;  ///< where the request of a nonblocking call goes
+    MPI_Info info;         ///< of a persistent call
+    MPI_Request* request;  ///< where the request of a nonblocking or persistent call goes
 };
 
 /// Where the output of a function is significant.

@@ -22,7 +22,7 @@ struct Words {
     std::optional<Word> counts = {}, displacements = {};
     Word datatype = 0, op = 0;
     std::optional<Word> root = {};
-    Word comm = 0, request = 0;
+    Word comm = 0, info = 0, request = 0;
 
     /// True if the arguments about the whole vector are significant only at the root.
     [[nodiscard]] constexpr bool is_whole_at_root() const { return part_type.has_value() && root.has_value(); }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes each call of a blocking collective in a program a nonblocking one, which is waited for. Given to the compiler
-// by -include; so the programs that check blocking calls check these, too.
+// Makes each call of a blocking collective in a program a nonblocking one, or with RONDO_TESTS_PERSISTENT a persistent
+// one, which is waited for. Given to the compiler by -include; so the programs that check blocking calls check these,
+// too.
 #ifndef RONDO_TESTS_MPI_NONBLOCKING_H
 #define RONDO_TESTS_MPI_NONBLOCKING_H
 
@@ -22,72 +23,84 @@ static void meet_once(MPI_Comm comm) {
     MPI_Comm_set_attr(comm, key, &mark);
 }
 
-#define WAITED(call)                        \
-    MPI_Request request;                    \
-    meet_once(comm);                        \
-    const int error = (call);               \
-    if (error != MPI_SUCCESS) return error; \
+#ifdef RONDO_TESTS_PERSISTENT
+#define WAITED(lower_case, name, suffix, ...)                                    \
+    MPI_Request request;                                                         \
+    meet_once(comm);                                                             \
+    int error = MPI_##name##_init##suffix(__VA_ARGS__, MPI_INFO_NULL, &request); \
+    if (error != MPI_SUCCESS) return error;                                      \
+    error = MPI_Start(&request);                                                 \
+    if (error == MPI_SUCCESS) error = MPI_Wait(&request, MPI_STATUS_IGNORE);     \
+    MPI_Request_free(&request);                                                  \
+    return error
+#else
+#define WAITED(lower_case, name, suffix, ...)                           \
+    MPI_Request request;                                                \
+    meet_once(comm);                                                    \
+    const int error = MPI_I##lower_case##suffix(__VA_ARGS__, &request); \
+    if (error != MPI_SUCCESS) return error;                             \
     return MPI_Wait(&request, MPI_STATUS_IGNORE)
+#endif
 
 static int waited_allgather(const void* input, int input_count, MPI_Datatype input_type, void* output, int count,
                             MPI_Datatype datatype, MPI_Comm comm) {
-    WAITED(MPI_Iallgather(input, input_count, input_type, output, count, datatype, comm, &request));
+    WAITED(allgather, Allgather, , input, input_count, input_type, output, count, datatype, comm);
 }
 static int waited_allgatherv(const void* input, int input_count, MPI_Datatype input_type, void* output,
                              const int* counts, const int* displacements, MPI_Datatype datatype, MPI_Comm comm) {
-    WAITED(MPI_Iallgatherv(input, input_count, input_type, output, counts, displacements, datatype, comm, &request));
+    WAITED(allgatherv, Allgatherv, , input, input_count, input_type, output, counts, displacements, datatype, comm);
 }
 static int waited_allreduce(const void* input, void* output, int count, MPI_Datatype datatype, MPI_Op op,
                             MPI_Comm comm) {
-    WAITED(MPI_Iallreduce(input, output, count, datatype, op, comm, &request));
+    WAITED(allreduce, Allreduce, , input, output, count, datatype, op, comm);
 }
 static int waited_alltoall(const void* input, int input_count, MPI_Datatype input_type, void* output, int count,
                            MPI_Datatype datatype, MPI_Comm comm) {
-    WAITED(MPI_Ialltoall(input, input_count, input_type, output, count, datatype, comm, &request));
+    WAITED(alltoall, Alltoall, , input, input_count, input_type, output, count, datatype, comm);
 }
 static int waited_alltoallv(const void* input, const int* input_counts, const int* input_displacements,
                             MPI_Datatype input_type, void* output, const int* counts, const int* displacements,
                             MPI_Datatype datatype, MPI_Comm comm) {
-    WAITED(MPI_Ialltoallv(input, input_counts, input_displacements, input_type, output, counts, displacements, datatype,
-                          comm, &request));
+    WAITED(alltoallv, Alltoallv, , input, input_counts, input_displacements, input_type, output, counts, displacements,
+           datatype, comm);
 }
-static int waited_barrier(MPI_Comm comm) { WAITED(MPI_Ibarrier(comm, &request)); }
+static int waited_barrier(MPI_Comm comm) { WAITED(barrier, Barrier, , comm); }
 static int waited_bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-    WAITED(MPI_Ibcast(buffer, count, datatype, root, comm, &request));
+    WAITED(bcast, Bcast, , buffer, count, datatype, root, comm);
 }
 static int waited_exscan(const void* input, void* output, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-    WAITED(MPI_Iexscan(input, output, count, datatype, op, comm, &request));
+    WAITED(exscan, Exscan, , input, output, count, datatype, op, comm);
 }
 static int waited_gather(const void* input, int part_count, MPI_Datatype part_type, void* output, int count,
                          MPI_Datatype datatype, int root, MPI_Comm comm) {
-    WAITED(MPI_Igather(input, part_count, part_type, output, count, datatype, root, comm, &request));
+    WAITED(gather, Gather, , input, part_count, part_type, output, count, datatype, root, comm);
 }
 static int waited_gatherv(const void* input, int part_count, MPI_Datatype part_type, void* output, const int* counts,
                           const int* displacements, MPI_Datatype datatype, int root, MPI_Comm comm) {
-    WAITED(MPI_Igatherv(input, part_count, part_type, output, counts, displacements, datatype, root, comm, &request));
+    WAITED(gatherv, Gatherv, , input, part_count, part_type, output, counts, displacements, datatype, root, comm);
 }
 static int waited_reduce(const void* input, void* output, int count, MPI_Datatype datatype, MPI_Op op, int root,
                          MPI_Comm comm) {
-    WAITED(MPI_Ireduce(input, output, count, datatype, op, root, comm, &request));
+    WAITED(reduce, Reduce, , input, output, count, datatype, op, root, comm);
 }
 static int waited_reduce_scatter(const void* input, void* output, const int* counts, MPI_Datatype datatype, MPI_Op op,
                                  MPI_Comm comm) {
-    WAITED(MPI_Ireduce_scatter(input, output, counts, datatype, op, comm, &request));
+    WAITED(reduce_scatter, Reduce_scatter, , input, output, counts, datatype, op, comm);
 }
 static int waited_reduce_scatter_block(const void* input, void* output, int count, MPI_Datatype datatype, MPI_Op op,
                                        MPI_Comm comm) {
-    WAITED(MPI_Ireduce_scatter_block(input, output, count, datatype, op, comm, &request));
+    WAITED(reduce_scatter_block, Reduce_scatter_block, , input, output, count, datatype, op, comm);
 }
 static int waited_scan(const void* input, void* output, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
-    WAITED(MPI_Iscan(input, output, count, datatype, op, comm, &request));
+    WAITED(scan, Scan, , input, output, count, datatype, op, comm);
 }
 static int waited_scatter(const void* input, int count, MPI_Datatype datatype, void* output, int part_count,
                           MPI_Datatype part_type, int root, MPI_Comm comm) {
-    WAITED(MPI_Iscatter(input, count, datatype, output, part_count, part_type, root, comm, &request));
+    WAITED(scatter, Scatter, , input, count, datatype, output, part_count, part_type, root, comm);
 }
 static int waited_scatterv(const void* input, const int* counts, const int* displacements, MPI_Datatype datatype,
                            void* output, int part_count, MPI_Datatype part_type, int root, MPI_Comm comm) {
-    WAITED(MPI_Iscatterv(input, counts, displacements, datatype, output, part_count, part_type, root, comm, &request));
+    WAITED(scatterv, Scatterv, , input, counts, displacements, datatype, output, part_count, part_type, root, comm);
 }
 #define MPI_Allgather waited_allgather
 #define MPI_Allgatherv waited_allgatherv
@@ -108,68 +121,67 @@ static int waited_scatterv(const void* input, const int* counts, const int* disp
 #if MPI_VERSION >= 4 && !defined(OPEN_MPI)
 static int waited_allgather_c(const void* input, MPI_Count input_count, MPI_Datatype input_type, void* output,
                               MPI_Count count, MPI_Datatype datatype, MPI_Comm comm) {
-    WAITED(MPI_Iallgather_c(input, input_count, input_type, output, count, datatype, comm, &request));
+    WAITED(allgather, Allgather, _c, input, input_count, input_type, output, count, datatype, comm);
 }
 static int waited_allgatherv_c(const void* input, MPI_Count input_count, MPI_Datatype input_type, void* output,
                                const MPI_Count* counts, const MPI_Aint* displacements, MPI_Datatype datatype,
                                MPI_Comm comm) {
-    WAITED(MPI_Iallgatherv_c(input, input_count, input_type, output, counts, displacements, datatype, comm, &request));
+    WAITED(allgatherv, Allgatherv, _c, input, input_count, input_type, output, counts, displacements, datatype, comm);
 }
 static int waited_allreduce_c(const void* input, void* output, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                               MPI_Comm comm) {
-    WAITED(MPI_Iallreduce_c(input, output, count, datatype, op, comm, &request));
+    WAITED(allreduce, Allreduce, _c, input, output, count, datatype, op, comm);
 }
 static int waited_alltoall_c(const void* input, MPI_Count input_count, MPI_Datatype input_type, void* output,
                              MPI_Count count, MPI_Datatype datatype, MPI_Comm comm) {
-    WAITED(MPI_Ialltoall_c(input, input_count, input_type, output, count, datatype, comm, &request));
+    WAITED(alltoall, Alltoall, _c, input, input_count, input_type, output, count, datatype, comm);
 }
 static int waited_alltoallv_c(const void* input, const MPI_Count* input_counts, const MPI_Aint* input_displacements,
                               MPI_Datatype input_type, void* output, const MPI_Count* counts,
                               const MPI_Aint* displacements, MPI_Datatype datatype, MPI_Comm comm) {
-    WAITED(MPI_Ialltoallv_c(input, input_counts, input_displacements, input_type, output, counts, displacements,
-                            datatype, comm, &request));
+    WAITED(alltoallv, Alltoallv, _c, input, input_counts, input_displacements, input_type, output, counts,
+           displacements, datatype, comm);
 }
 static int waited_bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-    WAITED(MPI_Ibcast_c(buffer, count, datatype, root, comm, &request));
+    WAITED(bcast, Bcast, _c, buffer, count, datatype, root, comm);
 }
 static int waited_exscan_c(const void* input, void* output, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                            MPI_Comm comm) {
-    WAITED(MPI_Iexscan_c(input, output, count, datatype, op, comm, &request));
+    WAITED(exscan, Exscan, _c, input, output, count, datatype, op, comm);
 }
 static int waited_gather_c(const void* input, MPI_Count part_count, MPI_Datatype part_type, void* output,
                            MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
-    WAITED(MPI_Igather_c(input, part_count, part_type, output, count, datatype, root, comm, &request));
+    WAITED(gather, Gather, _c, input, part_count, part_type, output, count, datatype, root, comm);
 }
 static int waited_gatherv_c(const void* input, MPI_Count part_count, MPI_Datatype part_type, void* output,
                             const MPI_Count* counts, const MPI_Aint* displacements, MPI_Datatype datatype, int root,
                             MPI_Comm comm) {
-    WAITED(MPI_Igatherv_c(input, part_count, part_type, output, counts, displacements, datatype, root, comm, &request));
+    WAITED(gatherv, Gatherv, _c, input, part_count, part_type, output, counts, displacements, datatype, root, comm);
 }
 static int waited_reduce_c(const void* input, void* output, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
                            MPI_Comm comm) {
-    WAITED(MPI_Ireduce_c(input, output, count, datatype, op, root, comm, &request));
+    WAITED(reduce, Reduce, _c, input, output, count, datatype, op, root, comm);
 }
 static int waited_reduce_scatter_c(const void* input, void* output, const MPI_Count* counts, MPI_Datatype datatype,
                                    MPI_Op op, MPI_Comm comm) {
-    WAITED(MPI_Ireduce_scatter_c(input, output, counts, datatype, op, comm, &request));
+    WAITED(reduce_scatter, Reduce_scatter, _c, input, output, counts, datatype, op, comm);
 }
 static int waited_reduce_scatter_block_c(const void* input, void* output, MPI_Count count, MPI_Datatype datatype,
                                          MPI_Op op, MPI_Comm comm) {
-    WAITED(MPI_Ireduce_scatter_block_c(input, output, count, datatype, op, comm, &request));
+    WAITED(reduce_scatter_block, Reduce_scatter_block, _c, input, output, count, datatype, op, comm);
 }
 static int waited_scan_c(const void* input, void* output, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                          MPI_Comm comm) {
-    WAITED(MPI_Iscan_c(input, output, count, datatype, op, comm, &request));
+    WAITED(scan, Scan, _c, input, output, count, datatype, op, comm);
 }
 static int waited_scatter_c(const void* input, MPI_Count count, MPI_Datatype datatype, void* output,
                             MPI_Count part_count, MPI_Datatype part_type, int root, MPI_Comm comm) {
-    WAITED(MPI_Iscatter_c(input, count, datatype, output, part_count, part_type, root, comm, &request));
+    WAITED(scatter, Scatter, _c, input, count, datatype, output, part_count, part_type, root, comm);
 }
 static int waited_scatterv_c(const void* input, const MPI_Count* counts, const MPI_Aint* displacements,
                              MPI_Datatype datatype, void* output, MPI_Count part_count, MPI_Datatype part_type,
                              int root, MPI_Comm comm) {
-    WAITED(
-        MPI_Iscatterv_c(input, counts, displacements, datatype, output, part_count, part_type, root, comm, &request));
+    WAITED(scatterv, Scatterv, _c, input, counts, displacements, datatype, output, part_count, part_type, root, comm);
 }
 #define MPI_Allgather_c waited_allgather_c
 #define MPI_Allgatherv_c waited_allgatherv_c

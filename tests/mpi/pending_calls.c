@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Random programs of nonblocking collectives: up to sixteen under way at a time, on the world, its ranks in reverse
-// order and communicators that are freed at once; blocking collectives and messages that anybody may receive between
-// them. Each rank completes them in an order and by functions of its own. Datatypes and operators are freed while they
-// are needed. Arguments: seed, how many steps, and whether communicators may be freed while calls on them are under
-// way, which Open MPI itself does not survive. Prints how often a result was wrong, and how many calls there were.
+// Random programs of nonblocking and persistent collectives: up to 24 under way at a time, on the world, its ranks in
+// reverse order and communicators that are freed at once; blocking collectives and messages that anybody may receive
+// between them. Each rank completes them in an order and by functions of its own, and starts persistent ones in an
+// order of its own. Datatypes and operators are freed while they are needed. Arguments: seed, how many steps, whether
+// communicators, and datatypes and operators of persistent calls, may be freed while they are needed, which Open MPI
+// itself does not survive, and whether there are persistent calls. Prints how often a result was wrong, and how many
+// calls there were.
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { slots = 16, most_elements = 3000, most_ranks = 16 };
+// The last slots are for persistent calls.
+enum { slots = 24, first_persistent = 16, most_elements = 3000, most_ranks = 16 };
 enum {
     BCAST,
     REDUCE,
@@ -34,12 +37,15 @@ enum {
 typedef struct {
     int collective, elements, root, rank, size, number;
     int in_place, has_own_type, has_own_operator;
+    int is_under_way;
+    MPI_Datatype own_type;  // not freed yet
+    MPI_Op own_operator;
     int *from, *into;
     int counts[most_ranks], starts[most_ranks];
 } Call;
 
 static unsigned int shared_state, own_state;
-static int failures, calls, rank, size;
+static int failures, calls, rank, size, frees_early;
 static Call call_in[slots];
 static MPI_Request request_of[slots];
 static MPI_Comm world, reversed;
@@ -63,7 +69,15 @@ static void add(void* in, void* inout, int* count, MPI_Datatype* type) {
 
 static void expect(int found, int expected) { failures += found != expected; }
 
-/// Checks what a call has brought, and ends it.
+static void end(Call* call) {
+    if (call->has_own_type) MPI_Type_free(&call->own_type);
+    if (call->has_own_operator) MPI_Op_free(&call->own_operator);
+    free(call->from);
+    free(call->into);
+    memset(call, 0, sizeof *call);
+}
+
+/// Checks what a call has brought.
 static void check(Call* call) {
     const int n = call->elements, me = call->rank, p = call->size, is_root = me == call->root;
     const int* const into = call->into;
@@ -106,14 +120,36 @@ static void check(Call* call) {
             expect(into[from * n + i], value(from, me * n + i, call->number));
         }
     }
-    free(call->from);
-    free(call->into);
-    memset(call, 0, sizeof *call);
+    call->is_under_way = 0;
+    if (call < call_in + first_persistent) end(call);
+}
+
+/// Gives a call its input.
+static void fill(Call* call, int number) {
+    const int all = call->elements * call->size, me = call->rank;
+    call->number = number;
+    call->is_under_way = 1;
+    for (int i = 0; i <= all; ++i) call->from[i] = value(me, i, call->number), call->into[i] = -1;
+    if (call->in_place || (call->collective == BCAST && me == call->root))
+        memcpy(call->into, call->from, (size_t)all * sizeof(int));
 }
 
 /// Counts and places of an all-to-all of which each pair has its own length.
 static int pair_counts[slots][most_ranks], pair_starts[slots][most_ranks];
 
+#ifdef OPEN_MPI
+#define HAS_PERSISTENT (OMPI_MAJOR_VERSION >= 5)
+#else
+#define HAS_PERSISTENT (MPI_VERSION >= 4)
+#endif
+#if HAS_PERSISTENT
+#define BEGIN(lower_case, name, ...) \
+    (is_persistent ? MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, request) : MPI_I##lower_case(__VA_ARGS__, request))
+#else
+#define BEGIN(lower_case, name, ...) MPI_I##lower_case(__VA_ARGS__, request)
+#endif
+
+/// Begins a call, or makes it if the slot is for persistent ones.
 static void begin(int slot, int collective, int elements, int root, MPI_Comm comm) {
     Call* const call = &call_in[slot];
     MPI_Request* const request = &request_of[slot];
@@ -122,14 +158,12 @@ static void begin(int slot, int collective, int elements, int root, MPI_Comm com
     MPI_Comm_size(comm, &p);
     root %= p;
     *call = (Call){.collective = collective, .elements = elements, .root = root, .rank = me, .size = p};
-    call->number = calls++;
     call->in_place = draw(3) == 0 && (collective == ALLREDUCE || collective == SCAN);
     call->has_own_type = draw(3) == 0;
     call->has_own_operator = draw(4) == 0;
-    const int n = elements, number = call->number, all = n * p;
+    const int n = elements, number = calls++, all = n * p;
     int* const from = call->from = malloc((size_t)(all + 1) * sizeof(int));
     int* const into = call->into = malloc((size_t)(all + 1) * sizeof(int));
-    for (int i = 0; i <= all; ++i) from[i] = value(me, i, number), into[i] = -1;
     for (int i = 0, start = 0; i < p; ++i) {
         call->counts[i] = (i + number) % 3 * n / 2;
         call->starts[i] = start;
@@ -141,7 +175,8 @@ static void begin(int slot, int collective, int elements, int root, MPI_Comm com
     }
     const int* const counts = call->counts;
     const int* const starts = call->starts;
-    if (call->in_place || (collective == BCAST && me == root)) memcpy(into, from, (size_t)all * sizeof(int));
+    const int is_persistent = slot >= first_persistent;
+    if (!is_persistent) fill(call, number);
     MPI_Datatype type = MPI_INT;
     MPI_Op op = MPI_SUM;
     int units = n;
@@ -155,41 +190,49 @@ static void begin(int slot, int collective, int elements, int root, MPI_Comm com
     if (call->has_own_operator) MPI_Op_create(add, 1, &op);
     const void* const input = call->in_place ? MPI_IN_PLACE : (const void*)from;
     switch (collective) {
-        case BCAST: MPI_Ibcast(into, units, type, root, comm, request); break;
-        case REDUCE: MPI_Ireduce(from, into, n, MPI_INT, op, root, comm, request); break;
-        case ALLREDUCE: MPI_Iallreduce(input, into, n, MPI_INT, op, comm, request); break;
-        case SCAN: MPI_Iscan(input, into, n, MPI_INT, op, comm, request); break;
-        case EXSCAN: MPI_Iexscan(from, into, n, MPI_INT, op, comm, request); break;
-        case SCATTER: MPI_Iscatter(from, n, MPI_INT, into, n, MPI_INT, root, comm, request); break;
-        case GATHER: MPI_Igather(from, n, MPI_INT, into, n, MPI_INT, root, comm, request); break;
-        case ALLGATHER: MPI_Iallgather(from, n, MPI_INT, into, n, MPI_INT, comm, request); break;
-        case ALLTOALL: MPI_Ialltoall(from, n, MPI_INT, into, n, MPI_INT, comm, request); break;
-        case REDUCE_SCATTER_BLOCK: MPI_Ireduce_scatter_block(from, into, n, MPI_INT, op, comm, request); break;
+        case BCAST: BEGIN(bcast, Bcast, into, units, type, root, comm); break;
+        case REDUCE: BEGIN(reduce, Reduce, from, into, n, MPI_INT, op, root, comm); break;
+        case ALLREDUCE: BEGIN(allreduce, Allreduce, input, into, n, MPI_INT, op, comm); break;
+        case SCAN: BEGIN(scan, Scan, input, into, n, MPI_INT, op, comm); break;
+        case EXSCAN: BEGIN(exscan, Exscan, from, into, n, MPI_INT, op, comm); break;
+        case SCATTER: BEGIN(scatter, Scatter, from, n, MPI_INT, into, n, MPI_INT, root, comm); break;
+        case GATHER: BEGIN(gather, Gather, from, n, MPI_INT, into, n, MPI_INT, root, comm); break;
+        case ALLGATHER: BEGIN(allgather, Allgather, from, n, MPI_INT, into, n, MPI_INT, comm); break;
+        case ALLTOALL: BEGIN(alltoall, Alltoall, from, n, MPI_INT, into, n, MPI_INT, comm); break;
+        case REDUCE_SCATTER_BLOCK:
+            BEGIN(reduce_scatter_block, Reduce_scatter_block, from, into, n, MPI_INT, op, comm);
+            break;
         case ALLGATHERV:
-            MPI_Iallgatherv(from, counts[me], MPI_INT, into, counts, starts, MPI_INT, comm, request);
+            BEGIN(allgatherv, Allgatherv, from, counts[me], MPI_INT, into, counts, starts, MPI_INT, comm);
             break;
         case GATHERV:
-            MPI_Igatherv(from, counts[me], MPI_INT, into, counts, starts, MPI_INT, root, comm, request);
+            BEGIN(gatherv, Gatherv, from, counts[me], MPI_INT, into, counts, starts, MPI_INT, root, comm);
             break;
         case SCATTERV:
-            MPI_Iscatterv(from, counts, starts, MPI_INT, into, counts[me], MPI_INT, root, comm, request);
+            BEGIN(scatterv, Scatterv, from, counts, starts, MPI_INT, into, counts[me], MPI_INT, root, comm);
             break;
         case ALLTOALLV:
-            MPI_Ialltoallv(from, pair_counts[slot], pair_starts[slot], MPI_INT, into, pair_counts[slot],
-                           pair_starts[slot], MPI_INT, comm, request);
+            BEGIN(alltoallv, Alltoallv, from, pair_counts[slot], pair_starts[slot], MPI_INT, into, pair_counts[slot],
+                  pair_starts[slot], MPI_INT, comm);
             break;
-        default: MPI_Ibarrier(comm, request);
+        default: BEGIN(barrier, Barrier, comm);
     }
+    call->has_own_type = derives;
+    call->own_type = type;
+    call->own_operator = op;
+    if (is_persistent && !frees_early) return;
     if (derives) MPI_Type_free(&type);
     if (call->has_own_operator) MPI_Op_free(&op);
+    call->has_own_type = call->has_own_operator = 0;
 }
 
 static int is_used(int slot) { return call_in[slot].from != NULL; }
+static int is_under_way(int slot) { return call_in[slot].is_under_way; }
 
 /// Completes some calls, or all: this rank's own choice, by functions of its own choice.
 static void complete(int all) {
     int pending = 0, indices[slots], done = 0;
-    for (int slot = 0; slot < slots; ++slot) pending += is_used(slot);
+    for (int slot = 0; slot < slots; ++slot) pending += is_under_way(slot);
     while (pending > 0) {
         done = 0;
         switch (draw_alone(5)) {
@@ -198,13 +241,13 @@ static void complete(int all) {
             case 2: MPI_Testsome(slots, request_of, &done, indices, MPI_STATUSES_IGNORE); break;
             case 3:
                 indices[0] = draw_alone(slots);
-                if (!is_used(indices[0])) continue;
+                if (!is_under_way(indices[0])) continue;
                 MPI_Wait(&request_of[indices[0]], MPI_STATUS_IGNORE), done = 1;
                 break;
             default: {
                 int flag = 0;
                 indices[0] = draw_alone(slots);
-                if (!is_used(indices[0])) continue;
+                if (!is_under_way(indices[0])) continue;
                 MPI_Request_get_status(request_of[indices[0]], &flag, MPI_STATUS_IGNORE);
                 if (flag) MPI_Test(&request_of[indices[0]], &flag, MPI_STATUS_IGNORE);
                 done = flag;
@@ -216,14 +259,51 @@ static void complete(int all) {
     }
 }
 
+static void finish(int slot) {
+    if (!is_under_way(slot)) return;
+    MPI_Wait(&request_of[slot], MPI_STATUS_IGNORE);
+    check(&call_in[slot]);
+}
+
 /// All ranks must find the same slot free: it is this rank's part to make it so.
 static int freed_slot(void) {
-    const int slot = draw(slots);
-    if (is_used(slot)) {
-        MPI_Wait(&request_of[slot], MPI_STATUS_IGNORE);
-        check(&call_in[slot]);
-    }
+    const int slot = draw(first_persistent);
+    finish(slot);
     return slot;
+}
+
+/// Frees a persistent call, and makes another one in its place.
+static void make_persistent(MPI_Comm comm) {
+    const int slot = first_persistent + draw(slots - first_persistent);
+    finish(slot);
+    if (is_used(slot)) {
+        MPI_Request_free(&request_of[slot]);
+        end(&call_in[slot]);
+    }
+    begin(slot, draw(collectives), draw(4) == 0 ? 1 + draw(most_elements) : 1 + draw(20), draw(size), comm);
+}
+
+/// Starts some persistent calls, from a slot of this rank's own choice on.
+static void start_persistent(void) {
+    enum { all = slots - first_persistent };
+    int starts[all];
+    for (int i = 0; i < all; ++i) starts[i] = draw(2);
+    const int first = draw_alone(all), at_once = draw_alone(2);
+    MPI_Request started[all];
+    int places[all], number = 0;
+    for (int i = 0; i < all; ++i) {
+        const int slot = first_persistent + (first + i) % all;
+        if (!starts[slot - first_persistent] || !is_used(slot)) continue;
+        finish(slot);
+        fill(&call_in[slot], calls + slot);
+        places[number] = slot;
+        started[number++] = request_of[slot];
+        if (!at_once) MPI_Start(&request_of[slot]);
+    }
+    calls += slots;
+    if (!at_once) return;
+    MPI_Startall(number, started);
+    for (int i = 0; i < number; ++i) request_of[places[i]] = started[i];
 }
 
 static void pass_message(int number) {
@@ -242,7 +322,7 @@ static void call_blocking(int number) {
 }
 
 /// Makes calls on a communicator that is freed then.
-static void use_once(int frees_early) {
+static void use_once(void) {
     MPI_Comm copy;
     MPI_Comm_dup(draw(2) ? world : reversed, &copy);
     for (int i = 0; i < 4; ++i) begin(freed_slot(), draw(collectives), 1 + draw(most_elements), draw(size), copy);
@@ -258,16 +338,19 @@ int main(int argc, char** argv) {
     MPI_Comm_split(world, 0, -rank, &reversed);
     shared_state = (unsigned int)atoi(argv[1]) * 2654435761U + 1;
     own_state = shared_state + (unsigned int)rank * 40503U;
-    const int steps = atoi(argv[2]);
+    frees_early = atoi(argv[3]);
+    const int steps = atoi(argv[2]), persistent = HAS_PERSISTENT && atoi(argv[4]);
     for (int slot = 0; slot < slots; ++slot) request_of[slot] = MPI_REQUEST_NULL;
     for (int step = 0; step < steps; ++step) {
-        switch (draw(8)) {
+        switch (draw(persistent ? 10 : 8)) {
             case 0: complete(0); break;
             case 1: pass_message(step); break;
             case 2: call_blocking(step); break;
             case 3:
-                if (draw(8) == 0) use_once(atoi(argv[3]));
+                if (draw(8) == 0) use_once();
                 break;
+            case 8: start_persistent(); break;
+            case 9: make_persistent(draw(2) ? world : reversed); break;
             default: {
                 const int elements = draw(4) == 0 ? 1 + draw(most_elements) : 1 + draw(20);
                 begin(freed_slot(), draw(collectives), elements, draw(size), draw(2) ? world : reversed);
@@ -275,6 +358,11 @@ int main(int argc, char** argv) {
         }
     }
     complete(1);
+    for (int slot = first_persistent; slot < slots; ++slot) {
+        if (!is_used(slot)) continue;
+        MPI_Request_free(&request_of[slot]);
+        end(&call_in[slot]);
+    }
     MPI_Comm_free(&reversed);
     int all = 0;
     MPI_Reduce(&failures, &all, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);

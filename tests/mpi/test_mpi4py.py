@@ -27,7 +27,7 @@ LEFT = {
     "a nonblocking call with an operator of the program",
     "the first nonblocking calls on a communicator",
 }
-NONBLOCKING = ["-i", "test_cco_nb_"]
+BEGUN = ["-i", "test_cco_nb_", "-i", "test_cco_pr_"]
 
 
 def failures(run: Run) -> set[str]:
@@ -77,8 +77,10 @@ def test_collectives_of_mpi4py_pass(mpi: MpiLibrary, mpi4py: Path) -> None:
 
 
 @pytest.mark.parametrize("mpi", LIBRARIES, indirect=True)
-def test_nonblocking_collectives_of_mpi4py_pass_where_one_thread_calls(mpi: MpiLibrary, mpi4py: Path) -> None:
-    check(mpi, mpi4py, 2, modules=NONBLOCKING, MPI4PY_RC_THREAD_LEVEL="serialized")
+def test_nonblocking_and_persistent_collectives_of_mpi4py_pass_where_one_thread_calls(
+    mpi: MpiLibrary, mpi4py: Path
+) -> None:
+    check(mpi, mpi4py, 2, modules=BEGUN, MPI4PY_RC_THREAD_LEVEL="serialized")
 
 
 @pytest.mark.soak

@@ -31,7 +31,7 @@ def chosen(number: int) -> dict[str, str]:
 def test_many_calls_are_under_way_between_others(mpi: MpiLibrary, seed: int) -> None:
     ranks = 2 + seed % 4
     frees_early = "0" if mpi.is_openmpi else "1"
-    command = [mpi.compile("pending_calls.c"), str(seed), str(STEPS), frees_early]
+    command = [mpi.compile("pending_calls.c"), str(seed), str(STEPS), frees_early, "1"]
     environment = {"RONDO_NODES": NODES[ranks], **chosen(seed)}
     if seed % 2 != 0:
         environment["RONDO_REPORT"] = ""  # as users run it
@@ -45,7 +45,8 @@ def test_many_calls_are_under_way_between_others(mpi: MpiLibrary, seed: int) -> 
 
 @pytest.mark.parametrize("mpi", OTHERS, indirect=True)
 def test_other_libraries_keep_their_calls(mpi: MpiLibrary) -> None:
-    command = [mpi.compile("pending_calls.c"), "1", "200", "0"]
+    has_persistent = "0" if mpi.name == "impi" else "1"  # Intel MPI itself waits for ever in them
+    command = [mpi.compile("pending_calls.c"), "1", "200", "0", has_persistent]
     run = mpi.run_under_rondo(command, 3, environment={"RONDO_NODES": NODES[3], **chosen(0)}, timeout=150).check()
     assert run.stdout.startswith("failures 0\n"), run.stdout
     assert run.report.native_reasons("bcast")["this MPI library goes on with its own nonblocking calls alone"] > 0
@@ -69,5 +70,22 @@ def test_errors_come_from_the_call_or_the_wait(mpi: MpiLibrary) -> None:
     run = mpi.run_under_rondo([mpi.compile("pending_errors.c")], 2, environment={}, bcast="binomial").check()
     assert sorted(run.stdout.splitlines()) == [
         "rank 0: begun 0, in the wait nothing, in the call MPI_ERR_COUNT",
+        "rank 0: made with nothing, in the waits nothing nothing, in the call MPI_ERR_COUNT",
         "rank 1: begun 0, in the wait MPI_ERR_TRUNCATE, in the call MPI_ERR_COUNT",
+        "rank 1: made with nothing, in the waits MPI_ERR_TRUNCATE MPI_ERR_TRUNCATE, in the call MPI_ERR_COUNT",
     ]
+
+
+@pytest.mark.parametrize("mpi", GOES_ON, indirect=True)
+@pytest.mark.parametrize("algorithm", ["binomial", "linear_pipeline:segment=4Ki"])
+def test_persistent_requests_do_what_requests_do(mpi: MpiLibrary, algorithm: str) -> None:
+    frees_early = "0" if mpi.is_openmpi else "1"
+    run = mpi.run_under_rondo(
+        [mpi.compile("persistent_requests.c"), frees_early],
+        3,
+        environment={"RONDO_NODES": NODES[3]},
+        bcast=algorithm,
+    ).check()
+    found = dict(line.split() for line in run.stdout.splitlines())
+    assert found["failures"] == "0"
+    assert run.report.calls("bcast") == {algorithm.partition(":")[0]: 3 * int(found["starts"])}

@@ -41,8 +41,9 @@ LEFT_IF_NONBLOCKING = [
     "the first nonblocking calls on a communicator",
     "a nonblocking call with an operator of the program",  # with Open MPI
 ]
-# Each call of a blocking collective becomes a nonblocking one, which is waited for.
-WAITED = ("-include", str(Path(__file__).with_name("nonblocking.h")))
+# Each call of a blocking collective becomes a nonblocking or a persistent one, which is waited for.
+NONBLOCKING = ("-include", str(Path(__file__).with_name("nonblocking.h")))
+FORMS = {"nonblocking": NONBLOCKING, "persistent": (*NONBLOCKING, "-DRONDO_TESTS_PERSISTENT")}
 OTHERS = [name for name in LIBRARIES if name not in THOROUGH]
 
 
@@ -153,21 +154,22 @@ def test_algorithm_gives_the_native_results_through_shared_memory(
     check(mpi, collective, algorithm, "131072", "brief", ranks=4, environment={"RONDO_SHARED_MEMORY": "on"})
 
 
-# Every fourth one; all in `make soak`.
+# Every eighth one; all in `make soak`.
 @pytest.mark.parametrize(
-    ("collective", "algorithm", "mpi"),
+    ("collective", "algorithm", "mpi", "form"),
     [
-        pytest.param(*each, mpi, marks=[] if i % 4 == 2 * j else pytest.mark.soak)
+        pytest.param(*each, mpi, form, marks=[] if i % 8 == 4 * j + 2 * k else pytest.mark.soak)
         for i, each in enumerate(every_algorithm())
         for j, mpi in enumerate(THOROUGH)
+        for k, form in enumerate(FORMS)
     ],
     indirect=["mpi"],
 )
-def test_nonblocking_forms_give_the_native_results(mpi: MpiLibrary, collective: str, algorithm: str) -> None:
+def test_other_forms_give_the_native_results(mpi: MpiLibrary, collective: str, algorithm: str, form: str) -> None:
     arguments = ("1501", "brief", *(["tame"] if collective in TAME.get(mpi.name, ()) else []))
     # A context for messages, or with MPICH a communicator of Rondo's own.
     environment = {"RONDO_BARRIER": "dissemination"} if mpi.is_openmpi else {}
-    command = [program(mpi, collective, *WAITED), collective, *arguments]
+    command = [program(mpi, collective, *FORMS[form]), collective, *arguments]
     run = mpi.run_under_rondo(command, 5, environment=environment, **{collective: algorithm}, timeout=200).check()
     native = native_results(mpi.name, 5, (collective, *arguments))
     wrong = {"unrepeated"}  # the first calls on a communicator are native: sums have other bits

@@ -21,7 +21,6 @@ BAD_LINES = {
     "Scan  scan  nowhere  yes  blocking  comm": "output 'nowhere' is none of everywhere, after_rank_0",
     "Scan  scan  everywhere  perhaps  blocking  comm": "large 'perhaps' is neither yes nor no",
     "Scan  scan  everywhere  yes  blocking,slow  comm": "form 'slow' is none of blocking, nonblocking, persistent",
-    "Scan  scan  everywhere  yes  persistent  comm": "Rondo does not serve persistent forms yet",
     "Scan  scan  everywhere  yes  blocking  input displs comm": "argument 'displs' is none of input, input_count",
     "Scan  scan  everywhere  yes  blocking  input input comm": "argument 'input' stands there twice",
     "Scan  scan  everywhere  yes  blocking  input output": "the last argument of Scan is not comm",

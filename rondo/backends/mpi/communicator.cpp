@@ -146,21 +146,26 @@ bool Communicator::library_checks_arguments() const {
     return library().Send(nullptr, 0, library().byte, MPI_PROC_NULL, impossible_tag, world().messages()) != MPI_SUCCESS;
 }
 
-bool Communicator::obtain_route_to_begin(MPI_Comm comm) {
+bool Communicator::obtain_route_to_begin(MPI_Comm comm, bool is_persistent) {
     constexpr int calls_without = 2;
     if (asked_for_context_ || comm == library().comm_world) return obtain_context(comm);
     if (own_ != nullptr) return true;
-    if (OwnCommunicator::can_be_made && ++begun_without_ == calls_without)
+    if (OwnCommunicator::can_be_made && (is_persistent || ++begun_without_ == calls_without))
         own_ = std::make_shared<OwnCommunicator>(comm);
-    return false;
+    return is_persistent && own_ != nullptr;
 }
 
 Route Communicator::begin_call() {
     count_call();
     if (pending_++ == 0) oldest_pending_ = calls_;
-    if (context_.exists()) return {route_.communicator, world_ranks_, rank_, tag(calls_), nullptr, false};
-    const MPI_Comm later = library().comm_null;
-    return {later, world().ranks().first(static_cast<std::size_t>(size_)), rank_, tag(calls_), nullptr, false};
+    return route_to_begin(context_.exists(), tag(calls_));
+}
+
+/// A communicator of Rondo's own is made later.
+Route Communicator::route_to_begin(bool has_context, int tag) const {
+    if (has_context) return {route_.communicator, world_ranks_, rank_, tag, nullptr, false};
+    const auto numbers = world().ranks().first(static_cast<std::size_t>(size_));
+    return {library().comm_null, numbers, rank_, tag, nullptr, false};
 }
 
 /// The library goes on with all calls while somebody asks it for messages.

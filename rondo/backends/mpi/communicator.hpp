@@ -15,6 +15,7 @@
 #include "rondo/backends/mpi/decision.hpp"
 #include "rondo/backends/mpi/operation.hpp"
 #include "rondo/backends/mpi/own_communicator.hpp"
+#include "rondo/backends/mpi/persistent_numbers.hpp"
 #include "rondo/backends/mpi/slot.hpp"
 #include "rondo/backends/mpi/world.hpp"
 
@@ -111,8 +112,9 @@ class Communicator {
     }
     /// Gets what messages of nonblocking calls need, without waiting for other ranks: the context, if that is there or
     /// can be had so, else a communicator of Rondo's own, if the library makes one. That takes longer than a few calls:
-    /// the first ones on a new communicator go without. False without; equal on all ranks. Throws std::bad_alloc.
-    bool obtain_route_to_begin(MPI_Comm comm);
+    /// the first ones on a new communicator go without, unless they are persistent. False without; equal on all ranks.
+    /// Throws std::bad_alloc.
+    bool obtain_route_to_begin(MPI_Comm comm, bool is_persistent);
     /// True if all ranks reach each other through memory that they share. Equal on all ranks, which have been found in
     /// the world.
     [[nodiscard]] bool shares_memory() const {
@@ -131,6 +133,20 @@ class Communicator {
         count_call();
         leave_messages();
     }
+    /// A number for a persistent call on `comm`, the communicator of this state, as PersistentNumbers gives it. Needs a
+    /// way for messages.
+    std::optional<std::uint32_t> number_persistent_call(MPI_Comm comm) {
+        return numbers_.take(
+            comm, context_.exists() ? context_.most_persistent() : Context::most_persistent_of(promised_tags));
+    }
+    /// Gives the number back at the end of the call, none of whose starts has failed on this rank.
+    void give_back_number(std::uint32_t number) { numbers_.give_back(number); }
+    /// The route of the messages of such a call when it is started for the `starts`-th time. `has_context`: else they
+    /// go to the communicator of Rondo's own.
+    [[nodiscard]] Route route_of_start(std::uint32_t call, std::uint32_t starts, bool has_context) const {
+        return route_to_begin(
+            has_context, has_context ? context_.tag(call, starts) : Context::tag_of_start(call, starts, promised_tags));
+    }
     /// Notes that a plan has failed: messages that the others have sent may still come.
     void leave_messages() { messages_may_be_left_ = true; }
     /// True if the library takes data of this type for a message. Needs a context.
@@ -145,6 +161,8 @@ class Communicator {
     static constexpr std::size_t most_collectives = 16;  ///< the indices of collectives are below
 
   private:
+    static constexpr int promised_tags = 1 << 15;  // on every communicator
+
     Communicator() = default;
     void set_up(MPI_Comm comm);
     bool translate_ranks(MPI_Comm comm);
@@ -155,9 +173,9 @@ class Communicator {
             wait_for_pending();
     }
     [[nodiscard]] int tag(std::uint32_t call) const {
-        constexpr std::uint32_t tags = 1U << 15U;  // MPI promises as many on every communicator
-        return context_.exists() ? context_.tag(call) : static_cast<int>(call % tags);
+        return context_.exists() ? context_.tag(call) : Context::tag_of_call(call, promised_tags);
     }
+    [[nodiscard]] Route route_to_begin(bool has_context, int tag) const;
     void wait_for_pending();
     static int first_error(std::initializer_list<int> errors) {
         const auto* const found = std::ranges::find_if(errors, [](int error) { return error != MPI_SUCCESS; });
@@ -174,6 +192,7 @@ class Communicator {
     Spread spread_;
     std::vector<Rank> world_ranks_;  // the world ranks of the ranks here, once they are found; room was made before
     std::uint32_t calls_ = 0;
+    PersistentNumbers numbers_;         // of persistent calls
     std::uint32_t pending_ = 0;         // calls that go on while the program does other things
     std::uint32_t oldest_pending_ = 0;  // no such call has a lower number
     bool messages_may_be_left_ = false;

@@ -47,8 +47,8 @@ namespace rondo::mpi {
     FUNCTION(Op_commutative)          \
     FUNCTION(Pack)                    \
     FUNCTION(Recv)                    \
+    FUNCTION(Recv_init)               \
     FUNCTION(Reduce_local)            \
-    FUNCTION(Request_free)            \
     FUNCTION(Send)                    \
     FUNCTION(Sendrecv)                \
     FUNCTION(Status_set_cancelled)    \
@@ -96,8 +96,9 @@ struct Library {
 #define RONDO_MPI_MEMBER(name) decltype(&PMPI_##name) name = nullptr;
     RONDO_MPI_FUNCTIONS(RONDO_MPI_MEMBER)
     RONDO_MPI_NUMBER_FUNCTIONS(RONDO_MPI_MEMBER)
-    RONDO_STARTING_FUNCTIONS(RONDO_MPI_MEMBER)
+    RONDO_FUNCTIONS_BY_HAND(RONDO_MPI_MEMBER)
     RONDO_SERVED_FUNCTIONS(RONDO_MPI_MEMBER)
+    RONDO_SERVED_PERSISTENT_FUNCTIONS(RONDO_MPI_MEMBER)
     RONDO_SERVED_LARGE_COUNT_FUNCTIONS(RONDO_MPI_MEMBER)
     RONDO_MPI_LARGE_COUNT_FUNCTIONS(RONDO_MPI_MEMBER)
 #undef RONDO_MPI_MEMBER

@@ -62,13 +62,39 @@ int PendingCall::begin(std::unique_ptr<PendingCall> call, MPI_Request* request) 
     PendingCall& begun = *call.release();  // it is the request's
     begun.request_ = *request;
     begun.route_ = communicator.begin_call();
-    try {
-        begun.note(begun.keep_handles());
-    } catch (const std::bad_alloc&) {
-        begun.note(MPI_ERR_NO_MEM);
-    }
-    if (!begun.poll()) progress_with_library(begun);
+    begun.note(begun.keep_handles_or_fail());
+    begun.go_on();
     return MPI_SUCCESS;
+}
+
+PendingCall::~PendingCall() {
+    if (owner_ != nullptr && !has_ever_failed_) communicator_.give_back_number(number_);
+}
+
+int PendingCall::persist(Owner& owner, std::uint32_t number) {
+    owner_ = &owner;
+    number_ = number;
+    return keep_handles_or_fail();
+}
+
+void PendingCall::start_again() {
+    route_ = communicator_.route_of_start(number_, starts_++, own_ == nullptr);
+    error_ = MPI_SUCCESS;
+    is_started_ = is_running_ = has_failed_ = false;
+    go_on();
+}
+
+/// Keeps handles. Returns an MPI error code.
+int PendingCall::keep_handles_or_fail() {
+    try {
+        return keep_handles();
+    } catch (const std::bad_alloc&) {
+        return MPI_ERR_NO_MEM;
+    }
+}
+
+void PendingCall::go_on() {
+    if (!poll()) progress_with_library(*this);
 }
 
 int PendingCall::run(const Plan& plan, const Operands& operands) {
@@ -108,6 +134,8 @@ bool PendingCall::advance() {
     for (int pieces = 0; pieces < most_pieces; ++pieces) {
         if (operation_.progress()) {
             is_running_ = false;
+            has_failed_ = operation_.error() != MPI_SUCCESS;
+            note(operation_.error());
             return true;
         }
         if (!operation_.has_local_work()) break;
@@ -117,15 +145,19 @@ bool PendingCall::advance() {
 
 /// After an error of the plan, messages may still use the buffers, and what they hold is undefined.
 void PendingCall::complete() {
-    note(operation_.error());
-    if (has_failed_ || operation_.error() != MPI_SUCCESS) {
+    if (has_failed_) {
+        has_ever_failed_ = true;
         communicator_.leave_messages();
     } else if (buffers_ != nullptr) {
         note(buffers_->leave(world().messages()));
     }
     error_ = finish(error_);
-    communicator_.end_call();
-    library().Grequest_complete(request_);
+    if (owner_ != nullptr) {
+        owner_->complete(error_);
+    } else {
+        communicator_.end_call();
+        library().Grequest_complete(request_);
+    }
 }
 
 int PendingCall::query(void* call, MPI_Status* status) {

@@ -34,19 +34,33 @@ class KeptHandles {
     MPI_Request unstarted_ = library().request_null;
 };
 
-/// A collective under way on this rank that owns all it needs. Its request is a generalized one of the library. Only
-/// the library's engine of progress lets it go on.
+/// A collective under way on this rank that owns all it needs. Only the library's engine of progress lets it go on.
 class PendingCall {
   public:
-    /// `plan`: what is carried out on `communicator`, which has a context.
+    /// `plan`: what is carried out on `communicator`, which has a way for messages.
     PendingCall(Communicator& communicator, std::shared_ptr<const Plan> plan)
         : use_(communicator), communicator_(communicator), plan_(std::move(plan)), own_(communicator.own()) {}
     PendingCall(const PendingCall&) = delete;
     PendingCall& operator=(const PendingCall&) = delete;
-    virtual ~PendingCall() = default;
+    virtual ~PendingCall();
 
-    /// Begins a call, which `request` stands for from then on. Returns an MPI error code: then the rank takes no part.
+    /// Begins a call, which `request`, a generalized one of the library, stands for from then on. Returns an MPI error
+    /// code: then the rank takes no part.
     static int begin(std::unique_ptr<PendingCall> call, MPI_Request* request);
+
+    /// The request of a persistent call, which owns it.
+    class Owner {
+      public:
+        /// Called when a start is over, with its MPI error code. The call does nothing after that, and may be gone.
+        virtual void complete(int error) = 0;
+
+      protected:
+        ~Owner() = default;
+    };
+    /// Makes the call a persistent one. `number`: that of its communicator. Returns an MPI error code.
+    int persist(Owner& owner, std::uint32_t number);
+    /// Starts a persistent call, of which no start is under way.
+    void start_again();
 
     // What a call of a blocking form asks of a communicator. The plan is begun. Both return an MPI error code.
     int run(const Plan& plan, const Operands& operands);
@@ -102,6 +116,8 @@ class PendingCall {
         Output output_buffer;
     };
 
+    int keep_handles_or_fail();
+    void go_on();
     bool start_plan();
     bool advance();
     void complete();
@@ -121,7 +137,10 @@ class PendingCall {
     std::unique_ptr<AnyBuffers> buffers_;
     Route route_{};
     Operation operation_;
-    MPI_Request request_{};
+    MPI_Request request_{};   // unless there is an owner
+    Owner* owner_ = nullptr;  // of a persistent call
+    std::uint32_t number_ = 0, starts_ = 0;
+    bool has_ever_failed_ = false;
     int error_ = MPI_SUCCESS;
     bool is_started_ = false;  // there has been an attempt
     bool is_running_ = false;  // the plan has not come to its end

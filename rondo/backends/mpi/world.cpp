@@ -17,7 +17,7 @@
 namespace rondo::mpi {
 namespace {
 
-constexpr int most_tags = 1 << 15;
+constexpr int most_tags = 1 << 16;
 constexpr int guaranteed_tag = 32767;
 constexpr int most_attempts = 1000;
 

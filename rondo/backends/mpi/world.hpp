@@ -31,14 +31,33 @@ class Context {
     [[nodiscard]] bool exists() const { return tags_ > 0; }
     [[nodiscard]] int number() const { return number_; }
     /// The tag of the call with this number. Calls that follow one another have different tags.
-    [[nodiscard]] int tag(std::uint32_t call) const {
-        return number_ * tags_ + static_cast<int>(call & (static_cast<std::uint32_t>(tags_) - 1));
+    [[nodiscard]] int tag(std::uint32_t call) const { return number_ * tags_ + tag_of_call(call, tags_); }
+    /// The tag of a persistent call when it is started for the `starts`-th time. `call`: its number, less than
+    /// `most_persistent`.
+    [[nodiscard]] int tag(std::uint32_t call, std::uint32_t starts) const {
+        return number_ * tags_ + tag_of_start(call, starts, tags_);
+    }
+    [[nodiscard]] std::uint32_t most_persistent() const { return most_persistent_of(tags_); }
+
+    // Of so many tags, a power of two, the lower half is for calls that follow one another. Persistent calls, which
+    // ranks may start in any order, have some of the upper half each: what a start that failed has left is not taken
+    // for the next one's.
+    static int tag_of_call(std::uint32_t call, int tags) {
+        return static_cast<int>(call & (static_cast<std::uint32_t>(tags) / 2 - 1));
+    }
+    static int tag_of_start(std::uint32_t call, std::uint32_t starts, int tags) {
+        return tags / 2 + static_cast<int>(call * tags_of_persistent + starts % tags_of_persistent);
+    }
+    static std::uint32_t most_persistent_of(int tags) {
+        return static_cast<std::uint32_t>(tags) / 2 / tags_of_persistent;
     }
     /// The tag of the barrier messages before a call. Those from one rank to another arrive in the order in which they
     /// were sent, and as many are sent as are received: a single tag will do.
     [[nodiscard]] int meeting_tag() const { return meeting_tag_; }
 
   private:
+    static constexpr std::uint32_t tags_of_persistent = 8;
+
     int number_ = 0;
     int tags_ = 0;  // a power of two; 0: there is no context
     int meeting_tag_ = 0;

@@ -86,7 +86,7 @@ Library table() {
     Library library;
 #define RONDO_MADE_UP(name) library.name = counted<&functions::name>(#name);
     RONDO_MPI_FUNCTIONS(RONDO_MADE_UP)
-    RONDO_STARTING_FUNCTIONS(RONDO_MADE_UP)
+    RONDO_FUNCTIONS_BY_HAND(RONDO_MADE_UP)
     RONDO_SERVED_FUNCTIONS(RONDO_MADE_UP)
     RONDO_MPI_LARGE_COUNT_FUNCTIONS(RONDO_MADE_UP)
 #undef RONDO_MADE_UP

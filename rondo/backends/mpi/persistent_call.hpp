@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Persistent collectives: the program makes a request once (MPI_Bcast_init), and starts it again and again.
+#pragma once
+
+#include <memory>
+
+#include "rondo/backends/mpi/pending_call.hpp"
+
+namespace rondo::mpi {
+
+/// Makes a persistent call, which `request` stands for from then on. `number`: that of its communicator. Returns an MPI
+/// error code; throws std::bad_alloc.
+int make_persistent(std::unique_ptr<PendingCall> call, std::uint32_t number, MPI_Request* request);
+
+// What the functions of MPI do, whoever made the requests.
+int start(MPI_Request* request);
+int start_all(int count, MPI_Request* requests);
+int free_request(MPI_Request* request);
+
+/// Ends all persistent calls that the program has not freed, in MPI_Finalize.
+void end_persistent_calls();
+
+}  // namespace rondo::mpi
