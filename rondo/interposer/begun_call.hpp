@@ -105,7 +105,6 @@ int begin_call(const SeenCall& seen, const std::shared_ptr<const Plan>& plan, bo
 /// if it need not. Equal on all ranks, which have been found in the world.
 inline const char* reason_not_to_begin(const SeenCall& seen, const Runtime& runtime) {
     if (!mpi::has_progress_engine()) return "this MPI library goes on with its own nonblocking calls alone";
-    if (!mpi::world().is_serial()) return "a nonblocking call where several threads call MPI";
     if (seen.communicator.shares_memory() && !runtime.instructions.is_named(seen.function.collective))
         return "a nonblocking call inside a node";
     const bool has_own_operator = seen.reduction != nullptr && !seen.reduction->predefined();

@@ -23,7 +23,6 @@ LEFT = {
     "one process",
     "inter-communicator",
     "empty",
-    "a nonblocking call where several threads call MPI",  # as mpi4py says, unless it is told not to
     "a nonblocking call with an operator of the program",
     "the first nonblocking calls on a communicator",
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -36,8 +37,19 @@ class Communicator {
         Use& operator=(const Use&) = delete;
         ~Use() {
             if (--communicator_.uses_ == 0 && communicator_.is_freed_) [[unlikely]]
-                delete &communicator_;
+                communicator_.leave();
         }
+
+      private:
+        Communicator& communicator_;
+    };
+    /// Keeps the state alive for a call that may end in any thread.
+    class Keeper {
+      public:
+        explicit Keeper(Communicator& communicator) : communicator_(communicator) { ++communicator.keepers_; }
+        Keeper(const Keeper&) = delete;
+        Keeper& operator=(const Keeper&) = delete;
+        ~Keeper() { communicator_.leave(); }
 
       private:
         Communicator& communicator_;
@@ -45,7 +57,7 @@ class Communicator {
     /// Notes that the program has freed the communicator. Its state is deleted when nobody uses it.
     void end() {
         is_freed_ = true;
-        if (uses_ == 0) delete this;
+        if (uses_ == 0) leave();
     }
     [[nodiscard]] bool is_freed() const { return is_freed_; }
 
@@ -126,7 +138,7 @@ class Communicator {
     Route begin_call();
     /// The communicator of Rondo's own where messages of calls go that begin now; nullptr if they have the context.
     [[nodiscard]] std::shared_ptr<OwnCommunicator> own() const { return context_.exists() ? nullptr : own_; }
-    /// Notes that such a call is over.
+    /// Notes that such a call is over. Any thread may do so, at any time.
     void end_call() { --pending_; }
     /// Takes the place of running a plan that the other ranks may run.
     void skip_call() {
@@ -166,6 +178,9 @@ class Communicator {
     Communicator() = default;
     void set_up(MPI_Comm comm);
     bool translate_ranks(MPI_Comm comm);
+    void leave() {
+        if (--keepers_ == 0) delete this;
+    }
     /// Counts a call, whose tag must not be that of one that goes on.
     void count_call() {
         ++calls_;
@@ -192,12 +207,13 @@ class Communicator {
     Spread spread_;
     std::vector<Rank> world_ranks_;  // the world ranks of the ranks here, once they are found; room was made before
     std::uint32_t calls_ = 0;
-    PersistentNumbers numbers_;         // of persistent calls
-    std::uint32_t pending_ = 0;         // calls that go on while the program does other things
-    std::uint32_t oldest_pending_ = 0;  // no such call has a lower number
-    bool messages_may_be_left_ = false;
+    PersistentNumbers numbers_;              // of persistent calls
+    std::atomic<std::uint32_t> pending_{0};  // calls that go on while the program does other things
+    std::uint32_t oldest_pending_ = 0;       // no such call has a lower number
+    std::atomic<bool> messages_may_be_left_{false};
     bool is_freed_ = false;
-    int uses_ = 0;  // MPI allows one call of a collective at a time
+    int uses_ = 0;                 // MPI allows one call of a collective at a time
+    std::atomic<int> keepers_{1};  // calls that go on; one is the program's, until it frees the communicator
     const char* native_reason_ = nullptr;
     Decisions decisions_[most_collectives];
     std::uint32_t decisions_so_far_ = 0;

@@ -100,14 +100,17 @@ void LibraryMessages::give_way(std::int64_t polls) {
 
 /// Sends are left to finish by themselves: the peer may have failed, so nothing is waited for without end. Receives are
 /// cancelled. One that has found its message cannot be; it gets the time to complete, as it may write into the user's
-/// memory until then. If its sender has died in the midst of it, the library has to deal with that.
+/// memory until then, unless the library must not be asked to go on. If its sender has died in the midst of it, the
+/// library has to deal with that.
 void LibraryMessages::abandon() {
+    const bool must_not_go_on = inside_progress && request_is_complete != nullptr;
     for (std::size_t i = 0; i < requests_.size(); ++i) {
         if (requests_[i] == library().request_null) continue;
         if (messages_[i].is_received) {
             library().Cancel(&requests_[i]);
             int completed = 0;
             for (int polls = 1; polls <= polls_before_freed && completed == 0; ++polls) {
+                if (must_not_go_on && request_is_complete(requests_[i]) == 0) break;
                 if (library().Test(&requests_[i], &completed, MPI_STATUS_IGNORE) != MPI_SUCCESS) break;
                 give_way(polls);
             }

@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "rondo/backends/mpi/datatype.hpp"
+#include "rondo/backends/mpi/epoch.hpp"
 #include "rondo/backends/mpi/library.hpp"
 
 namespace rondo::mpi {
 
-/// True while the library's engine of progress calls Rondo (progress.hpp): the library must not be asked to go on then.
-inline bool inside_progress = false;
+/// True while the library's engine of progress calls Rondo in this thread (progress.hpp): the library must not be asked
+/// to go on then.
+inline RONDO_THREAD_LOCAL constinit bool inside_progress = false;
 /// Tells, without going on, whether a request is complete; nullptr if the library has no such function, and may be
 /// asked to go on from inside itself.
 inline int (*request_is_complete)(MPI_Request) = nullptr;

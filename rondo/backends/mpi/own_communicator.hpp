@@ -3,7 +3,9 @@
 // ranks.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 
 #include "rondo/backends/mpi/library.hpp"
 
@@ -26,12 +28,13 @@ class OwnCommunicator {
     /// Frees it, or has `free_own_communicators` do so if it is not made yet.
     ~OwnCommunicator();
 
-    /// True if it is made, or cannot be made: then there is an error.
+    /// True if it is made, or cannot be made: then there is an error. Any thread may ask.
     bool is_ready();
     [[nodiscard]] MPI_Comm get() const { return made_->comm; }
     [[nodiscard]] int error() const { return made_->error; }
 
   private:
+    bool ask();
     friend void free_own_communicators();
 
     struct Made {
@@ -41,8 +44,11 @@ class OwnCommunicator {
         std::unique_ptr<Made> next;  // in the list of those that nobody owns
     };
     static std::unique_ptr<Made> unowned;
+    static std::mutex unowned_mutex;
 
     std::unique_ptr<Made> made_;  // the library writes into it
+    std::atomic<bool> is_ready_{false};
+    std::mutex asking_;  // held by the thread that asks the library
 };
 
 /// Waits for communicators whose owners are gone, and frees them. Called in MPI_Finalize.

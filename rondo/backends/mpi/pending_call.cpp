@@ -78,6 +78,7 @@ int PendingCall::persist(Owner& owner, std::uint32_t number) {
 }
 
 void PendingCall::start_again() {
+    take_over();
     route_ = communicator_.route_of_start(number_, starts_++, own_ == nullptr);
     error_ = MPI_SUCCESS;
     is_started_ = is_running_ = has_failed_ = false;
@@ -152,12 +153,13 @@ void PendingCall::complete() {
         note(buffers_->leave(world().messages()));
     }
     error_ = finish(error_);
-    if (owner_ != nullptr) {
-        owner_->complete(error_);
-    } else {
-        communicator_.end_call();
-        library().Grequest_complete(request_);
-    }
+    Owner* const owner = owner_;
+    const MPI_Request request = request_;
+    const int error = error_;
+    if (owner == nullptr) communicator_.end_call();
+    hand_over();
+    if (owner != nullptr) owner->complete(error);
+    else library().Grequest_complete(request);
 }
 
 int PendingCall::query(void* call, MPI_Status* status) {
@@ -165,10 +167,12 @@ int PendingCall::query(void* call, MPI_Status* status) {
     library().Status_set_cancelled(status, 0);
     status->MPI_SOURCE = MPI_UNDEFINED;
     status->MPI_TAG = MPI_UNDEFINED;
+    static_cast<PendingCall*>(call)->take_over();
     return static_cast<PendingCall*>(call)->error_;
 }
 
 int PendingCall::release(void* call) {
+    static_cast<PendingCall*>(call)->take_over();
     delete static_cast<PendingCall*>(call);
     return MPI_SUCCESS;
 }

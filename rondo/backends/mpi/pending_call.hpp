@@ -2,6 +2,7 @@
 // A collective that the program has begun and not yet completed.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -39,7 +40,7 @@ class PendingCall {
   public:
     /// `plan`: what is carried out on `communicator`, which has a way for messages.
     PendingCall(Communicator& communicator, std::shared_ptr<const Plan> plan)
-        : use_(communicator), communicator_(communicator), plan_(std::move(plan)), own_(communicator.own()) {}
+        : keeper_(communicator), communicator_(communicator), plan_(std::move(plan)), own_(communicator.own()) {}
     PendingCall(const PendingCall&) = delete;
     PendingCall& operator=(const PendingCall&) = delete;
     virtual ~PendingCall();
@@ -125,12 +126,15 @@ class PendingCall {
     void note(int error) {
         if (error_ == MPI_SUCCESS) error_ = error;
     }
+    /// Called when nothing is left for this thread to do: whoever completes the request may go on with the call.
+    void hand_over() { is_over_.store(true, std::memory_order_release); }
+    void take_over() { is_over_.exchange(false, std::memory_order_acquire); }
     static int query(void* call, MPI_Status* status);
     static int release(void* call);
     static int cancel(void* call, int is_complete);
 
     PendingCall* next_ = nullptr;  // in PendingCalls
-    Communicator::Use use_;
+    Communicator::Keeper keeper_;
     Communicator& communicator_;
     std::shared_ptr<const Plan> plan_;
     std::shared_ptr<OwnCommunicator> own_;  // for the messages, once it is ready; nullptr if they have a context
@@ -142,6 +146,7 @@ class PendingCall {
     std::uint32_t number_ = 0, starts_ = 0;
     bool has_ever_failed_ = false;
     int error_ = MPI_SUCCESS;
+    std::atomic<bool> is_over_{false};
     bool is_started_ = false;  // there has been an attempt
     bool is_running_ = false;  // the plan has not come to its end
     bool has_failed_ = false;  // this rank could not carry the plan out

@@ -11,11 +11,13 @@
 namespace rondo::mpi {
 namespace {
 
-/// Messages from this process to itself, which tell the library that a start is over. Nobody else sends any there.
+/// The communicator of messages from this process to itself, which tell the library that a start is over. Nobody else
+/// sends any there.
 class Answers {
   public:
     /// Makes the communicator, the first time. Returns an MPI error code.
     int prepare() {
+        const std::lock_guard lock(making_);
         if (comm_ != library().comm_null) return MPI_SUCCESS;
         MPI_Group self;
         int error = library().Comm_group(library().comm_self, &self);
@@ -26,25 +28,13 @@ class Answers {
         return error;
     }
     [[nodiscard]] MPI_Comm comm() const { return comm_; }
-    /// A tag that no other request has. Throws std::bad_alloc.
-    int take_tag() {
-        if (free_.empty()) {
-            free_.reserve(static_cast<std::size_t>(++tags_));  // to give it back needs no memory
-            return tags_ - 1;
-        }
-        const int tag = free_.back();
-        free_.pop_back();
-        return tag;
-    }
-    void give_back_tag(int tag) { free_.push_back(tag); }
     void end() {
         if (comm_ != library().comm_null) library().Comm_free(&comm_);
     }
 
   private:
+    std::mutex making_;
     MPI_Comm comm_ = library().comm_null;
-    int tags_ = 0;
-    std::vector<int> free_;
 };
 
 /// A request for a persistent call. For the library it is a persistent receive of nothing from this process. Once a
@@ -52,55 +42,69 @@ class Answers {
 /// message that is too long lets them return an error.
 class Persistent final : PendingCall::Owner {
   public:
-    explicit Persistent(std::unique_ptr<PendingCall> call, int tag) : call_(std::move(call)), tag_(tag) {}
+    Persistent(std::unique_ptr<PendingCall> call, MPI_Comm answers, int tag)
+        : call_(std::move(call)), answers_(answers), tag_(tag) {}
 
     /// Makes the library's request. Returns an MPI error code.
-    int prepare(MPI_Comm answers, std::uint32_t number, MPI_Request* request) {
-        answers_ = answers;
+    int prepare(std::uint32_t number, MPI_Request* request) {
         int error = library().Recv_init(nullptr, 0, library().byte, 0, tag_, answers_, request);
         if (error != MPI_SUCCESS) return error;
         error = call_->persist(*this, number);
         if (error != MPI_SUCCESS) library().Request_free(request);
         return error;
     }
-    int start(MPI_Request* request) {
-        const int error = library().Start(request);
-        if (error != MPI_SUCCESS) return error;  // it is started already
-        is_under_way_ = true;
-        call_->start_again();
-        return MPI_SUCCESS;
+    int start(MPI_Request* request);
+    /// Deletes itself, now or when the start under way is over.
+    void release();
+    /// The same where no thread calls MPI any more.
+    void end() {
+        if (!is_under_way_) delete this;  // else it may yet be asked to go on
     }
-    [[nodiscard]] int tag() const { return tag_; }
-    [[nodiscard]] bool is_under_way() const { return is_under_way_; }
-    /// Has the call delete itself when it is over.
-    void release() { is_released_ = true; }
 
   private:
+    ~Persistent() = default;
     void complete(int error) override;
+    void end_now();
 
     std::unique_ptr<PendingCall> call_;
     MPI_Comm answers_{};
     int tag_;
-    bool is_under_way_ = false, is_released_ = false;
+    bool is_under_way_ = false, is_released_ = false;  // guarded by the table's mutex
 };
 
-/// The persistent calls of this process, by their requests. Never destroyed.
+/// The persistent calls of this process, by their requests. Never destroyed. Nobody calls MPI while he holds the mutex,
+/// which those need whom the library's engine of progress has called.
 struct Table {
     std::mutex mutex;
-    Answers answers;
     std::map<MPI_Request, Persistent*> calls;
+    int tags = 0;
+    std::vector<int> free_tags;
+
+    /// A tag that no other request has. Throws std::bad_alloc.
+    int take_tag() {
+        const std::lock_guard lock(mutex);
+        if (free_tags.empty()) {
+            free_tags.reserve(static_cast<std::size_t>(tags) + 1);  // to give it back needs no memory
+            return tags++;
+        }
+        const int tag = free_tags.back();
+        free_tags.pop_back();
+        return tag;
+    }
+    void give_back_tag(int tag) {
+        const std::lock_guard lock(mutex);
+        free_tags.push_back(tag);
+    }
 };
 Table& table() {
     static Table& the_table = *new Table;
     return the_table;
 }
-std::atomic<int> calls_in_table{0};  // a program without such calls need not look there
-
-void erase(Persistent* call) {
-    Table& all = table();
-    all.answers.give_back_tag(call->tag());
-    delete call;
+Answers& answers() {
+    static Answers& all = *new Answers;
+    return all;
 }
+std::atomic<int> calls_in_table{0};  // a program without such calls need not look there
 
 /// Has the error of a request told to the handler of MPI_COMM_WORLD, as that of a generalized request is.
 void tell_handler_of_world(MPI_Comm comm) {
@@ -110,15 +114,48 @@ void tell_handler_of_world(MPI_Comm comm) {
     library().Errhandler_free(&handler);
 }
 
+int Persistent::start(MPI_Request* request) {
+    const int error = library().Start(request);
+    if (error != MPI_SUCCESS) return error;  // it is started already
+    {
+        const std::lock_guard lock(table().mutex);
+        is_under_way_ = true;
+    }
+    call_->start_again();
+    return MPI_SUCCESS;
+}
+
+void Persistent::release() {
+    bool is_last = false;
+    {
+        const std::lock_guard lock(table().mutex);
+        is_last = !is_under_way_;
+        is_released_ = true;
+    }
+    if (is_last) end_now();
+}
+
+void Persistent::end_now() {
+    table().give_back_tag(tag_);
+    delete this;
+}
+
+/// Once the message is sent, the program may start the call again, in another thread.
 void Persistent::complete(int error) {
-    is_under_way_ = false;
-    const bool is_last = is_released_;
+    const int tag = tag_;
+    const MPI_Comm to = answers_;
+    bool is_last = false;
+    {
+        const std::lock_guard lock(table().mutex);
+        is_under_way_ = false;
+        is_last = is_released_;
+    }
     static const char too_long[1] = {};
-    if (error != MPI_SUCCESS) tell_handler_of_world(answers_);
+    if (error != MPI_SUCCESS) tell_handler_of_world(to);
     MPI_Request sent = library().request_null;
-    library().Isend(too_long, error == MPI_SUCCESS ? 0 : 1, library().byte, 0, tag_, answers_, &sent);
+    library().Isend(too_long, error == MPI_SUCCESS ? 0 : 1, library().byte, 0, tag, to, &sent);
     if (sent != library().request_null) library().Request_free(&sent);
-    if (is_last) erase(this);
+    if (is_last) end_now();
 }
 
 /// The persistent call of a request; nullptr if that is another one.
@@ -134,15 +171,16 @@ Persistent* find(MPI_Request request) {
 
 int make_persistent(std::unique_ptr<PendingCall> call, std::uint32_t number, MPI_Request* request) {
     Table& all = table();
-    const std::lock_guard lock(all.mutex);
-    if (const int error = all.answers.prepare(); error != MPI_SUCCESS) return error;
-    auto made = std::make_unique<Persistent>(std::move(call), all.answers.take_tag());
-    const int error = made->prepare(all.answers.comm(), number, request);
+    if (const int error = answers().prepare(); error != MPI_SUCCESS) return error;
+    const int tag = all.take_tag();
+    auto* const made = new Persistent(std::move(call), answers().comm(), tag);
+    const int error = made->prepare(number, request);
     if (error != MPI_SUCCESS) {
-        all.answers.give_back_tag(made->tag());
+        made->release();
         return error;
     }
-    all.calls[*request] = made.release();
+    const std::lock_guard lock(all.mutex);
+    all.calls[*request] = made;
     ++calls_in_table;
     return MPI_SUCCESS;
 }
@@ -165,27 +203,22 @@ int start_all(int count, MPI_Request* requests) {
 }
 
 int free_request(MPI_Request* request) {
-    Persistent* const call = find(*request);
-    if (call != nullptr) {
-        Table& all = table();
-        const std::lock_guard lock(all.mutex);
-        all.calls.erase(*request);
-        --calls_in_table;
-        if (call->is_under_way()) call->release();
-        else erase(call);
+    if (Persistent* const call = find(*request)) {
+        {
+            const std::lock_guard lock(table().mutex);
+            table().calls.erase(*request);
+            --calls_in_table;
+        }
+        call->release();
     }
     return library().Request_free(request);
 }
 
-/// A call that is still under way may yet be asked to go on.
 void end_persistent_calls() {
-    Table& all = table();
-    for (const auto& [request, call] : all.calls) {
-        if (!call->is_under_way()) erase(call);
-    }
-    all.calls.clear();
+    for (const auto& [request, call] : table().calls) call->end();
+    table().calls.clear();
     calls_in_table = 0;
-    all.answers.end();
+    answers().end();
 }
 
 }  // namespace rondo::mpi

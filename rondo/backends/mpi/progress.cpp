@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/backends/mpi/progress.hpp"
 
+#include <atomic>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -19,7 +21,7 @@ void* (*async_state)(Thing) = nullptr;
 // Open MPI: one hook for all calls.
 int (*progress_register)(int (*hook)()) = nullptr;
 int (*progress_unregister)(int (*hook)()) = nullptr;
-bool is_registered = false;
+std::atomic<bool> is_registered{false};
 
 /// Lets a call go on, from inside the library. True if it is over. What Rondo calls may call the engine, which calls
 /// Rondo again: such calls do nothing.
@@ -43,16 +45,22 @@ void find(Function& function, const char* name) {
 
 }  // namespace
 
-/// The calls under way with Open MPI. Adding one needs no memory: it has a request already.
+/// The calls under way with Open MPI, in whose engine several threads may be at once. Adding one needs no memory: it
+/// has a request already.
 class PendingCalls {
   public:
     static void add(PendingCall& call) {
-        call.next_ = first;
-        first = &call;
+        ++number;
+        call.next_ = added.load(std::memory_order_relaxed);
+        while (!added.compare_exchange_weak(call.next_, &call, std::memory_order_release)) {
+        }
     }
-    /// Lets all go on. Returns how many are over.
+    /// Lets all go on, unless another thread does. Returns how many are over.
     static int poll() {
-        if (first == nullptr || inside_progress) return 0;
+        if (number.load(std::memory_order_relaxed) == 0 || inside_progress) return 0;
+        const std::unique_lock lock(polling, std::try_to_lock);
+        if (!lock.owns_lock()) return 0;
+        take_added();
         int completed = 0;
         for (PendingCall** link = &first; *link != nullptr;) {
             PendingCall* const next = (*link)->next_;
@@ -63,11 +71,24 @@ class PendingCalls {
                 link = &(*link)->next_;
             }
         }
+        number -= completed;
         return completed;
     }
 
   private:
-    static inline PendingCall* first = nullptr;
+    static void take_added() {
+        PendingCall* each = added.exchange(nullptr, std::memory_order_acquire);
+        while (each != nullptr) {
+            PendingCall* const next = std::exchange(each->next_, first);
+            first = each;
+            each = next;
+        }
+    }
+
+    static inline std::atomic<int> number{0};
+    static inline std::atomic<PendingCall*> added{nullptr};  // since the last poll
+    static inline std::mutex polling;
+    static inline PendingCall* first = nullptr;  // for the thread that polls
 };
 
 void find_progress_engine() {
@@ -90,11 +111,11 @@ void progress_with_library(PendingCall& call) {
         return;
     }
     PendingCalls::add(call);
-    if (!std::exchange(is_registered, true)) progress_register(PendingCalls::poll);
+    if (!is_registered.exchange(true)) progress_register(PendingCalls::poll);
 }
 
 void leave_progress_engine() {
-    if (std::exchange(is_registered, false)) progress_unregister(PendingCalls::poll);
+    if (is_registered.exchange(false)) progress_unregister(PendingCalls::poll);
 }
 
 }  // namespace rondo::mpi
