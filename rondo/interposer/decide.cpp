@@ -13,7 +13,6 @@
 #include "rondo/backends/mpi/plan_store.hpp"
 #include "rondo/backends/virtual/cost_model.hpp"
 #include "rondo/interposer/model.hpp"
-#include "rondo/interposer/report.hpp"
 #include "rondo/interposer/service.hpp"
 #include "rondo/selection/closing.hpp"
 
@@ -46,27 +45,13 @@ bool large_messages_possible() {
 }
 
 /// Leaves calls to the library. The reason is never freed.
-Decision left_to_library(const Runtime& runtime, const Collective& collective, const char* reason, int line = 0) {
-    return {.reason = reason,
-            .tally = runtime.reporting ? tally_of({collective.name, "native", reason, line}) : nullptr};
-}
+Decision left_to_library(const char* reason, int line = 0) { return {.reason = reason, .line = line}; }
 
-/// Leaves calls to the library that the rules give to it, or do not mention.
-Decision left_by_rules(const Runtime& runtime, const Collective& collective, const Choice* choice, Interval bytes) {
-    const char* const reason = choice == nullptr ? "no rule" : "chosen";
-    Decision decision = left_to_library(runtime, collective, reason, runtime.instructions.line_of(choice));
+/// Leaves all calls of these lengths to the library.
+Decision left_by_rules(const char* reason, int line, Interval bytes) {
+    Decision decision = left_to_library(reason, line);
     decision.lowest = bytes.lowest;
     decision.highest = bytes.highest;
-    return decision;
-}
-
-/// Leaves calls to the library for which the model proposes nothing. `lengths`: for which the rules ask it.
-Decision left_by_the_model(const Runtime& runtime, const Collective& collective, const Choice& rule, Interval lengths,
-                           Interval bytes) {
-    Decision decision =
-        left_to_library(runtime, collective, "the model proposes no algorithm", runtime.instructions.line_of(&rule));
-    decision.lowest = std::max(lengths.lowest, bytes.lowest);
-    decision.highest = std::min(lengths.highest, bytes.highest);
     return decision;
 }
 
@@ -146,42 +131,41 @@ ModelChoice proposal_for(const Choice& rule, const Runtime& runtime, const CallK
 }  // namespace
 
 Decision decide(const Runtime& runtime, const CallKey& key, Communicator& communicator, MPI_Comm comm) {
-    const Collective& subject = collectives()[key.collective];
     if (key.over_int && !large_messages_possible()) {
-        return left_to_library(runtime, subject, "messages of more than 2^31-1 elements");
+        return left_to_library("messages of more than 2^31-1 elements");
     }
     Interval lengths;
     // Many calls go to the library wherever the ranks are. To find these out is most of what such a call costs.
     std::optional<const Choice*> chosen = choose(runtime, key, communicator, lengths);
     if (!chosen || is_served(*chosen)) {
         if (!communicator.find_in_world(comm)) {
-            return left_to_library(runtime, subject, communicator.native_reason());
+            return left_to_library(communicator.native_reason());
         }
         chosen = choose(runtime, key, communicator, lengths);
     }
     const Choice* choice = chosen.value_or(nullptr);
+    const int line = runtime.instructions.line_of(choice);
     if (!is_served(choice)) {
-        Decision decision = left_by_rules(runtime, subject, choice, lengths);
+        Decision decision = left_by_rules(choice == nullptr ? "no rule" : "chosen", line, lengths);
         decision.holds_on_any = !communicator.is_found();  // all that is known of the ranks is their number
         return decision;
     }
     if (choice->is_predicted) {
         const ModelChoice found = proposal_for(*choice, runtime, key, communicator);
-        if (found.choice == nullptr) return left_by_the_model(runtime, subject, *choice, lengths, found.bytes);
+        lengths = {std::max(lengths.lowest, found.bytes.lowest), std::min(lengths.highest, found.bytes.highest)};
+        if (found.choice == nullptr) return left_by_rules("the model proposes no algorithm", line, lengths);
         choice = found.choice;
     }
     const std::optional<Placement> placement = placement_for(*choice->algorithm, communicator);
     const SharedFacts facts = facts_of(key, communicator, placement);
     if (const Requirement* unmet = choice->algorithm->unmet(facts, choice->settings)) {
         if (communicator.rank() == 0) warn_of_refusal(*choice, *unmet, facts);
-        return left_to_library(runtime, subject, reason_of_refusal(*choice->algorithm, *unmet),
-                               runtime.instructions.line_of(&rule_behind(*choice)));
+        return left_to_library(reason_of_refusal(*choice->algorithm, *unmet), line);
     }
     if (key.division != 0 && is_written(*choice)) {
-        return left_to_library(runtime, subject, "a schedule from a file needs parts of equal length",
-                               runtime.instructions.line_of(choice));
+        return left_to_library("a schedule from a file needs parts of equal length", line);
     }
-    return {.chosen = choice};
+    return {.chosen = choice, .algorithm = choice->algorithm->name, .line = line};
 }
 
 void make_plan(Decision& decision, const Runtime& runtime, const CallKey& key, Communicator& communicator,
@@ -201,10 +185,6 @@ void make_plan(Decision& decision, const Runtime& runtime, const CallKey& key, C
         .rank = communicator.rank(), .in_place = key.in_place, .outgoing = parts.outgoing, .incoming = parts.incoming};
     decision.plan = mpi::plan_of(Call(facts, local, settings), *choice.algorithm, settings);
     decision.starts = std::move(starts);
-    if (runtime.reporting) {
-        decision.tally =
-            tally_of({subject.name, choice.algorithm->name, "", runtime.instructions.line_of(&rule_behind(choice))});
-    }
 }
 
 void warn_of_disagreement(const Communicator& communicator) {

@@ -9,7 +9,7 @@ namespace rondo::interposer {
 /// The layout of the file that python/rondo/launching/kept_counts.py reads. A file of zeros has not been written yet,
 /// and is of no use.
 struct KeptTallies::Image {
-    static constexpr std::string_view kind = "rondo counts 2";
+    static constexpr std::string_view kind = "rondo counts 3";
 
     std::array<char, 16> magic;
     std::uint64_t ended;

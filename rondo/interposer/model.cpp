@@ -61,11 +61,6 @@ class ModelChoices {
         if (found != made_.end()) return &found->choice;
         return &made_.emplace_back(Made{&rule, proposed}).choice;
     }
-    const Choice& rule_behind(const Choice& choice) {
-        const std::lock_guard lock(mutex_);
-        const auto found = std::ranges::find_if(made_, [&](const Made& made) { return &made.choice == &choice; });
-        return found != made_.end() ? *found->rule : choice;
-    }
 
   private:
     struct Made {
@@ -100,7 +95,5 @@ ModelChoice remembered_proposal(const Choice& rule, const Collective& collective
                   [&] { return proposed(collective, usual, machine); });
     return {proposal ? model_choices().kept(rule, proposal->choice) : nullptr, lengths_like(facts.bytes())};
 }
-
-const Choice& rule_behind(const Choice& choice) { return model_choices().rule_behind(choice); }
 
 }  // namespace rondo::interposer

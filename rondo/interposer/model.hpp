@@ -15,14 +15,11 @@ std::vector<Setting> remembered_settings(const Choice& choice, const SharedFacts
 
 /// What a rule that leaves it to the model comes to.
 struct ModelChoice {
-    const Choice* choice;  ///< never freed; one for each rule and proposal; nullptr: no algorithm can be proposed
+    const Choice* choice;  ///< never freed; one for each rule and proposal; nullptr: nothing is proposed
     Interval bytes;        ///< lengths for which it is the same
 };
 /// `rule`: the choice that names the model. `facts` have the placement. Throws std::bad_alloc.
 ModelChoice remembered_proposal(const Choice& rule, const Collective& collective, const SharedFacts& facts,
                                 const Machine& machine);
-
-/// The choice of the rules behind one that the model has made; any other one itself.
-const Choice& rule_behind(const Choice& choice);
 
 }  // namespace rondo::interposer

@@ -26,9 +26,10 @@ namespace {
 struct Line {
     std::string collective, algorithm, reason;
     int line;  // the line of the rules
+    std::string form;
     mpi::Tally* tally;
 
-    [[nodiscard]] mpi::Treatment treatment() const { return {collective, algorithm, reason, line}; }
+    [[nodiscard]] mpi::Treatment treatment() const { return {collective, algorithm, reason, line, form}; }
 };
 
 struct Report {
@@ -88,9 +89,11 @@ void write(std::FILE* file, bool ended) {
     for (const Line& line : r.lines) {
         const auto& classes = line.tally->classes();
         if (std::ranges::all_of(classes, [](const auto& each) { return each.calls == 0; })) continue;
-        std::fprintf(file, "%s\n{\"collective\":%s,\"algorithm\":%s,\"reason\":%s,\"line\":%d,\"classes\":[",
-                     between_lines, json_text(line.collective).c_str(), json_text(line.algorithm).c_str(),
+        std::fprintf(file, "%s\n{\"collective\":%s,\"algorithm\":%s,\"reason\":%s,\"line\":%d,", between_lines,
+                     json_text(line.collective).c_str(), json_text(line.algorithm).c_str(),
                      json_text(line.reason).c_str(), line.line);
+        if (!line.form.empty()) std::fprintf(file, "\"form\":%s,", json_text(line.form).c_str());
+        std::fputs("\"classes\":[", file);
         between_lines = ",";
         const char* between_classes = "";
         for (std::size_t i = 0; i < classes.size(); ++i) {
@@ -151,8 +154,9 @@ mpi::Tally* tally_of(const mpi::Treatment& treatment) try {
     }
     mpi::Tally* tally = r.kept.add(treatment);
     if (tally == nullptr) tally = &r.tallies.emplace_back(treatment);
-    const auto& [collective, algorithm, reason, line] = treatment;
-    r.lines.push_back({std::string(collective), std::string(algorithm), std::string(reason), line, tally});
+    const auto& [collective, algorithm, reason, line, form] = treatment;
+    r.lines.push_back(
+        {std::string(collective), std::string(algorithm), std::string(reason), line, std::string(form), tally});
     return tally;
 } catch (const std::bad_alloc&) {
     return nullptr;

@@ -16,6 +16,9 @@ enum class Form : std::uint8_t {
     persistent,   ///< at once, with a request by which the program starts the call again and again (MPI_..._init)
 };
 
+/// As reports have them.
+inline constexpr std::string_view names_of_forms[] = {"", "nonblocking", "persistent"};
+
 /// A function that is wrapped.
 struct Wrapped {
     /// The library's own function, called with the arguments of a call.

@@ -75,7 +75,7 @@ int serve_again(CachedCall& cached, const void* input, void* output) {
     if (!may_serve_again<Kind>(known, decision, call) || !count_call(cached)) return CachedCall::not_again;
     const mpi::Communicator::Use use(communicator);
     const std::uint64_t start = is_counted ? mpi::now() : 0;
-    mpi::Tally* const tally = decision->tally;  // calls of an error handler may take the decision's place
+    mpi::Tally* const tally = decision->tallies.front();  // calls of an error handler may take the decision's place
     if (output != known.output || input != known.input) {
         mpi::notice_device_runtimes();
         known.remember_buffers(input, output);

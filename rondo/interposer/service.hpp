@@ -23,9 +23,9 @@ class Service {
     /// line of the rules that chose the library; 0: none.
     int leave_to_library(const char* reason, Count bytes, int line = 0) const;
     /// Lets the library carry out a call for which there is a decision.
-    int leave_to_library(const mpi::Decision& decision, Count bytes) const {
+    int leave_to_library(mpi::Decision& decision, Count bytes) const {
         left_calls_of[function_.collective].note(decision.reason);
-        mpi::Tally* const tally = decision.tally;  // calls of an error handler may take the decision's place
+        mpi::Tally* const tally = tally_for(decision);  // calls of an error handler may take the decision's place
         const int error = function_.native(mpi::library(), call_);
         stop(tally, bytes);
         return error;
@@ -55,7 +55,14 @@ class Service {
     /// The tally of calls that the library has for this reason; nullptr if there is no report.
     [[nodiscard]] mpi::Tally* tally_for(const char* reason, int line = 0) const {
         if (!reporting_) return nullptr;
-        return tally_of({collectives()[function_.collective].name, "native", reason, line});
+        return tally_of(treatment("native", reason, line));
+    }
+    /// The tally of calls in this form for which there is a decision; nullptr if there is no report.
+    [[nodiscard]] mpi::Tally* tally_for(mpi::Decision& decision) const {
+        if (!reporting_) return nullptr;
+        mpi::Tally*& tally = decision.tallies[static_cast<std::size_t>(function_.form)];
+        if (tally == nullptr) tally = tally_of(treatment(decision.algorithm, decision.reason, decision.line));
+        return tally;
     }
     /// What it takes to count the call when it is over.
     [[nodiscard]] LaterCount counting(mpi::Tally* tally, Count bytes) const {
@@ -67,6 +74,11 @@ class Service {
     }
 
   private:
+    [[nodiscard]] mpi::Treatment treatment(std::string_view algorithm, std::string_view reason, int line) const {
+        const std::string_view form = names_of_forms[static_cast<std::size_t>(function_.form)];
+        return {collectives()[function_.collective].name, algorithm, reason, line, form};
+    }
+
     const Wrapped& function_;
     const UserCall& call_;
     bool reporting_;

@@ -14,7 +14,6 @@
 #include "rondo/interposer/forwarded_anywhere.hpp"
 #include "rondo/interposer/guarded_call.hpp"
 #include "rondo/interposer/library_before.hpp"
-#include "rondo/interposer/model.hpp"
 #include "rondo/interposer/serve_again.hpp"
 
 namespace rondo::interposer {
@@ -63,11 +62,8 @@ class Serving {
     /// it.
     [[nodiscard]] bool begins() const { return seen_.function.form != Form::blocking; }
     [[nodiscard]] bool is_lost() const { return trial_ != nullptr && trial_->is_lost(); }
-    /// The line of the rules that chose; 0 if there is no report, where nobody asks.
-    [[nodiscard]] int line() const {
-        if (!runtime_.reporting) return 0;
-        return runtime_.instructions.line_of(&rule_behind(*static_cast<const Choice*>(decision_->chosen)));
-    }
+    /// The line of the rules that chose; 0 if none did.
+    [[nodiscard]] int line() const { return decision_->line; }
 
     /// Gets what messages need. Returns why the library has the call if that is not to be had; else nullptr.
     const char* obtain_route() {
@@ -127,7 +123,7 @@ class Serving {
     /// Leaves the call to the library, as the rules say.
     int forward() const {
         if (decision_->holds_on_any) forwarded_anywhere.remember(key_, communicator().size(), *decision_);
-        service_.forward_from_now(cached_, seen_, decision_->reason, forwarded_counts(), decision_->tally,
+        service_.forward_from_now(cached_, seen_, decision_->reason, forwarded_counts(), service_.tally_for(*decision_),
                                   kind_.bytes_to_a_count());
         return service_.leave_to_library(*decision_, bytes_);
     }
@@ -169,12 +165,13 @@ class Serving {
             return service_.leave_to_library(wrong_ != nullptr ? wrong_ : "unusual datatype", bytes_);
         }
         if (begins())
-            return begin_call<Kind>(seen_, plan_, wrong_ != nullptr, service_.counting(decision_->tally, bytes_),
-                                    number_.value_or(0));
+            return begin_call<Kind>(seen_, plan_, wrong_ != nullptr,
+                                    service_.counting(service_.tally_for(*decision_), bytes_), number_.value_or(0));
+        mpi::Tally* const tally = service_.tally_for(*decision_);  // calls of an error handler may take its place
         return run_plan(*plan_, seen_.call.comm, communicator(), [&](const Plan& plan) {
             int error = kind_.run(communicator(), plan, wrong_ != nullptr);
             if (error == MPI_SUCCESS) error = kind_.own_error();
-            if (counts) service_.stop(decision_->tally, bytes_);
+            if (counts) service_.stop(tally, bytes_);
             return error;
         });
     }

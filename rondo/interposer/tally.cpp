@@ -8,11 +8,11 @@ namespace rondo::mpi {
 
 Tally::Tally(const Treatment& treatment) {
     std::size_t used = 0;
-    std::size_t zeros = 4;
+    std::size_t zeros = 5;
     std::array<char, 16> line{};
     std::to_chars(line.begin(), line.end(), treatment.line);
     for (const std::string_view name :
-         {std::string_view(line.data()), treatment.collective, treatment.algorithm, treatment.reason}) {
+         {std::string_view(line.data()), treatment.collective, treatment.algorithm, treatment.reason, treatment.form}) {
         const std::size_t length = std::min(name.size(), names_.size() - used - zeros--);
         std::copy_n(name.begin(), length, names_.begin() + static_cast<std::ptrdiff_t>(used));
         used += length + 1;

@@ -15,6 +15,7 @@ struct Treatment {
     std::string_view algorithm;    ///< "native": the MPI library's own
     std::string_view reason = {};  ///< why the library has the calls
     int line = 0;                  ///< the line of the rules that says so; 0: none does
+    std::string_view form = {};    ///< "nonblocking", "persistent"; empty: blocking
 
     friend bool operator==(const Treatment&, const Treatment&) = default;
 };

@@ -89,3 +89,6 @@ def test_persistent_requests_do_what_requests_do(mpi: MpiLibrary, algorithm: str
     found = dict(line.split() for line in run.stdout.splitlines())
     assert found["failures"] == "0"
     assert run.report.calls("bcast") == {algorithm.partition(":")[0]: 3 * int(found["starts"])}
+    assert {each["form"] for rank in run.report.ranks for each in rank["entries"] if each["collective"] == "bcast"} == {
+        "persistent"
+    }

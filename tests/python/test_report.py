@@ -46,6 +46,16 @@ def trial(choice: str, rondo: float, library: float, calls: int, *, collective: 
     return Trial(collective, 8, 3, 1, choice, rondo, library, effective=True, day="", calls=calls)
 
 
+def test_forms_are_told_apart(tmp_path):
+    for rank in range(3):
+        calls = entry(), entry(calls=20), entry(calls=30)
+        calls[1]["form"], calls[2]["form"] = "nonblocking", "persistent"
+        write_rank(tmp_path, rank, list(calls))
+    merged = run_report.read(tmp_path)
+    assert {each.function: each.calls for each in merged.entries} == {"exscan": 10, "iexscan": 20, "exscan_init": 30}
+    assert all(each.function in shown(merged) for each in merged.entries)
+
+
 def test_the_column_says_which_trials_were_won(tmp_path):
     longer = entry(line=9, smallest=1 << 20, largest=1 << 20)
     write_rank(
@@ -175,7 +185,7 @@ def test_ranks_that_were_cut_short_are_named(tmp_path):
     assert line.startswith("1 of 3 ranks did not come to an end by itself: 1 (killed, aborted, or ")
 
 
-@pytest.mark.parametrize("image", [b"", b"\0" * 131072, b"rondo counts 2\0\0" + b"\0" * 131056, b"x" * 700])
+@pytest.mark.parametrize("image", [b"", b"\0" * 131072, b"rondo counts 3\0\0" + b"\0" * 131056, b"x" * 700])
 def test_counts_that_no_rank_wrote_are_unreadable(tmp_path, image):
     (tmp_path / "0-n0-1.counts").write_bytes(image)
     merged = run_report.read(tmp_path)

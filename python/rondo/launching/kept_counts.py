@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from rondo.launching.rank_report import RankClass, RankEntry, RankReport
+from rondo.launching.rank_report import BLOCKING, RankClass, RankEntry, RankReport
 
 SUFFIX = ".counts"
-MAGIC = b"rondo counts 2\0\0"
+MAGIC = b"rondo counts 3\0\0"
 HEADER = struct.Struct("=16sQ488s")
 NAMES = struct.Struct("=272s")
 CLASS = struct.Struct("=5Q")
@@ -51,9 +51,15 @@ def _entries(image: bytes) -> Iterator[RankEntry]:
         classes = list(_classes(image, start + NAMES.size))
         if classes:
             (names,) = NAMES.unpack_from(image, start)
-            line, collective, algorithm, reason = (name.decode(errors="replace") for name in names.split(b"\0")[:4])
+            line, *words = (name.decode(errors="replace") for name in names.split(b"\0")[:5])
+            collective, algorithm, reason, form = words
             yield RankEntry(
-                collective=collective, algorithm=algorithm, reason=reason, classes=classes, line=int(line or 0)
+                collective=collective,
+                algorithm=algorithm,
+                reason=reason,
+                classes=classes,
+                line=int(line or 0),
+                form=form or BLOCKING,
             )
 
 

@@ -12,6 +12,9 @@ BY_GUARD = (
     "ranks do not come together to compare",
 )
 """Reasons why the guard has left calls to the library, as rondo/guard/guard.hpp has them."""
+BLOCKING = "blocking"
+FORMS = {BLOCKING: "{}", "nonblocking": "i{}", "persistent": "{}_init"}
+"""The forms of a collective's functions, with what people call them."""
 BY_RULES = ("no rule", "chosen")
 """Reasons why the rules, or the user, have: nothing else kept Rondo from serving these calls."""
 
@@ -48,6 +51,8 @@ class RankEntry(msgspec.Struct):
     """Why `rondo run --learn` has chosen it: "tried", or "best" of what was tried; empty: it has not.
 
     Then the line is one of those that stood above the rules of the user in that run."""
+    form: str = BLOCKING
+    """Or "nonblocking" or "persistent"."""
 
 
 class Traffic(msgspec.Struct):

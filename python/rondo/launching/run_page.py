@@ -59,7 +59,7 @@ def _calls_table(report: Report) -> str:
     """A row for each class of size."""
     rows = [
         [
-            escape(entry.collective),
+            escape(entry.function),
             escape(chosen(entry, report.trials).plain),
             range_text(each),
             str(each.calls),

@@ -12,7 +12,9 @@ import msgspec
 from rondo import whole_file
 from rondo.errors import Error
 from rondo.launching import kept_counts
-from rondo.launching.rank_report import RankClass, RankEntry, RankReport, Traffic, Trial
+from rondo.launching.rank_report import BLOCKING, FORMS, RankClass, RankEntry, RankReport, Traffic, Trial
+
+_Key = tuple[str, str, str, int, str, str]  # the first attributes of an entry, and its form
 
 
 class Figures(msgspec.Struct, kw_only=True):
@@ -53,6 +55,13 @@ class Entry(Figures):
     Then the line is one of those that stood above the rules of the user in that run."""
     classes: list[SizeClass]
     """Those with calls, from the smallest."""
+    form: str = BLOCKING
+    """Or "nonblocking" or "persistent"."""
+
+    @property
+    def function(self) -> str:
+        """The collective in its form: "iallreduce"."""
+        return FORMS[self.form].format(self.collective)
 
 
 class Report(msgspec.Struct):
@@ -106,10 +115,10 @@ def _decode_finished(text: bytes) -> RankReport:
 def merged(ranks: Iterable[RankReport], unreadable: Iterable[str] = ()) -> Report:
     """One report of many, entries in alphabetical order."""
     ranks = sorted(ranks, key=lambda rank: (rank.rank, rank.host))
-    groups: dict[tuple[str, str, str, int, str], list[RankEntry]] = {}
+    groups: dict[_Key, list[RankEntry]] = {}
     for rank in ranks:
         for entry in rank.entries:
-            key = (entry.collective, entry.algorithm, entry.reason, entry.line, entry.learned)
+            key = (entry.collective, entry.algorithm, entry.reason, entry.line, entry.learned, entry.form)
             groups.setdefault(key, []).append(entry)
     size = max((rank.size for rank in ranks), default=0)
     return Report(
@@ -130,15 +139,16 @@ def _traffic(sent: Sequence[Traffic]) -> Traffic | None:
     return Traffic(sum(each.messages for each in sent), sum(each.bytes for each in sent)) if sent else None
 
 
-def _merged_entry(key: tuple[str, str, str, int, str], group: Sequence[RankEntry]) -> Entry:
+def _merged_entry(key: _Key, group: Sequence[RankEntry]) -> Entry:
     groups: dict[int | None, list[RankClass]] = {}
     for entry in group:
         for each in entry.classes:
             groups.setdefault(each.up_to, []).append(each)
     limits = sorted(groups, key=lambda limit: (limit is None, limit))
     return Entry(
-        *key,
+        *key[:-1],
         [SizeClass(limit, **_figures(groups[limit])) for limit in limits],
+        form=key[-1],
         **_figures([_together(entry.classes) for entry in group]),
     )
 

@@ -61,7 +61,7 @@ def _table(report: Report, most_of_algorithm: int | None = None) -> Table:
     for heading in ("calls", *([] if all_ranks else ["ranks"]), "bytes a call", "bytes", "seconds"):
         table.add_column(heading, justify="right", no_wrap=True)
     for entry in report.entries:
-        names: tuple[str, str | Text] = (entry.collective, chosen(entry, report.trials))
+        names: tuple[str, str | Text] = (entry.function, chosen(entry, report.trials))
         for each in entry.classes:
             table.add_row(
                 *names,
@@ -77,7 +77,7 @@ def _table(report: Report, most_of_algorithm: int | None = None) -> Table:
 
 def _show_lines(report: Report, console: Console) -> None:
     for entry in report.entries:
-        console.print(Text.assemble(f"{entry.collective}: ", chosen(entry, report.trials)), soft_wrap=True)
+        console.print(Text.assemble(f"{entry.function}: ", chosen(entry, report.trials)), soft_wrap=True)
         for each in entry.classes:
             console.print(
                 f"  {counted(each.calls, 'call')} on {counted(each.ranks, 'rank')}, {range_text(each)} bytes a call, "

@@ -2,9 +2,11 @@
 // What was decided about calls on a communicator, and what it was decided for.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -44,7 +46,9 @@ struct Decision {
     /// as the rules have it. Usually none.
     Count lowest = 0, highest = -1;
     bool holds_on_any = false;                   ///< true if these lengths hold on all communicators of as many ranks
-    Tally* tally = nullptr;                      ///< where such calls are counted, nullptr if they are not
+    std::string_view algorithm = "native";       ///< never freed
+    int line = 0;                                ///< the line of the rules that chose; 0: none did
+    std::array<Tally*, 3> tallies{};             ///< where such calls are counted, by form; nullptr: none was yet
     std::shared_ptr<const Plan> plan = nullptr;  ///< made when Rondo has to carry out such a call
     /// The starts (or places) of the parts that the plan was made for; nullptr if they are even, or make no difference.
     std::shared_ptr<const std::vector<Count>> starts = nullptr;
