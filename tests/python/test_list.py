@@ -20,6 +20,7 @@ from pathlib import Path
 import click
 import pytest
 from rondo.commands import main
+from script_loader import ROOT, script
 
 from rondo import _core
 
@@ -68,6 +69,16 @@ def test_a_terminal_gets_lines_that_fit(columns):
     if beside is None:
         assert "\n  doubling_123\n    skips 1, 2, 3" in text
     assert "paper: J. L. Traeff" in " ".join(text.split())
+
+
+def test_the_functions_of_all_forms_are_those_that_rondo_serves(rondo):
+    functions = script("mpi_functions")
+    served = [each for each in functions.read(ROOT / "rondo" / "mpi_functions.txt") if each.is_served]
+    for collective in _core.collectives():
+        text = " ".join(rondo("list", collective["name"]).stdout.split())
+        for each in served:
+            if each.collective == collective["name"]:
+                assert all(re.search(rf"MPI_{each.in_form(form).name}\b", text) for form in each.forms)
 
 
 def test_one_collective_comes_with_papers_and_parameters(rondo):

@@ -16,6 +16,11 @@ from rondo.errors import Error
 from rondo.shells import completion
 
 WIDEST = 100  # columns; longer lines are hard to read
+FUNCTIONS = {
+    "allgather": ("Allgather", "Allgatherv"),
+    "reduce_scatter": ("Reduce_scatter", "Reduce_scatter_block"),
+}
+"""Those of a collective that has several, without MPI_."""
 LEAST_BESIDE_NAMES = 35  # columns; where there are fewer, names stand above what there is to say
 
 
@@ -55,6 +60,8 @@ def show(collective: str, algorithms: list[dict[str, Any]], details: bool) -> No
     summary = next(each["summary"] for each in _core.collectives() if each["name"] == collective)
     title = textwrap.fill(f"{collective}: {summary}", _columns())
     click.echo(title.replace(collective, click.style(collective, bold=True), 1) + "\n")
+    if details:
+        click.echo(textwrap.fill(forms_of(collective), _columns()) + "\n")
     indent = max(len(algorithm["name"]) for algorithm in algorithms) + 4
     for algorithm in algorithms:
         _show_row(algorithm["name"], [algorithm["summary"], *(details_of(algorithm) if details else [])], indent)
@@ -62,6 +69,23 @@ def show(collective: str, algorithms: list[dict[str, Any]], details: bool) -> No
             click.echo()
     _show_row("native", ["the MPI library's own"], indent)
     click.echo()
+
+
+def functions_of(collective: str) -> dict[str, list[str]]:
+    """The functions of a collective by their forms."""
+    names = FUNCTIONS.get(collective, (collective.capitalize(),))
+    return {
+        "blocking": [f"MPI_{name}" for name in names],
+        "nonblocking": [f"MPI_I{name.lower()}" for name in names],
+        "persistent": [f"MPI_{name}_init" for name in names],
+    }
+
+
+def forms_of(collective: str) -> str:
+    """Which functions all algorithms of a collective serve, in words."""
+    blocking, nonblocking, persistent = functions_of(collective).values()
+    others = ", ".join([*nonblocking, *persistent])
+    return f"Each serves {', '.join(blocking)}, and with MPICH and Open MPI {others}."
 
 
 def details_of(algorithm: dict[str, Any]) -> list[str]:

@@ -63,7 +63,7 @@ def kind_of(line: Line) -> tuple[object, ...]:
 
 
 def is_blocking(line: Line) -> bool:
-    """Rondo serves no others: MPI_Iallreduce and MPI_Allreduce_init are left to the library."""
+    """How long others move data, nobody knows: what they take is waited for elsewhere, or covered by computing."""
     return not line.function.startswith("MPI_I") and not line.function.removesuffix("_c").endswith("_init")
 
 
