@@ -52,6 +52,7 @@ MISFIT = 0.8
 """Who moves data in less than so many times the least possible time has begun before the last rank came, as the root of
 a broadcast may; or the machine's figures are wrong. Nothing follows for algorithms that begin with all ranks."""
 NO_ALGORITHM = "Rondo has no algorithm for it"
+NOT_BLOCKING = "how long nonblocking calls move data is not known"
 ONE_RANK = "a communicator of one rank"
 ON_ONE_NODE = "on one node; there, virtual time has not been compared with measurements"
 BY_SHARED_MEMORY = "on one node; the rules choose by whether ranks share memory there, which nobody knows"
@@ -361,8 +362,10 @@ def predicted(
 def _why_not(line: Line, communicator: Communicator, native: float, fewest: int = FEWEST_SAMPLES) -> str:
     """What stands against a prediction; empty if nothing does."""
     sampled = max((each.sampled for each in line.shares), default=0)
-    if not line.collective or not calls.is_blocking(line):
+    if not line.collective:
         return NO_ALGORITHM
+    if not calls.is_blocking(line):
+        return NOT_BLOCKING
     if communicator.size == 0:  # the place of all kinds for which there was none
         return "nothing is known of its communicator"
     if communicator.size == 1:
@@ -381,8 +384,8 @@ def _runs_if_ranks_share_memory(call: explanation.Call, where: Circumstances) ->
 
 
 def _not_judged(line: Line, reason: str, native: float, *, rules_judged: bool = False) -> Prediction:
-    """Without an estimate. Some calls stay as they are, whoever chooses."""
-    stay = reason in (NO_ALGORITHM, ONE_RANK)
+    """Without an estimate. Some calls stay as they are, whoever chooses, or are no part of what is predicted."""
+    stay = reason in (NO_ALGORITHM, NOT_BLOCKING, ONE_RANK)
     return Prediction(line, native, None, None, reason, judged=stay, rules_judged=stay or rules_judged)
 
 
