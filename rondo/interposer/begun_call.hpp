@@ -42,7 +42,7 @@ class BegunCall final : public mpi::PendingCall {
 
     /// An operator of the program is called with the program's own handle of the datatype.
     int keep_handles() override {
-        if (reduction_) return reduction_->predefined() ? MPI_SUCCESS : kept_.keep(call_.op, call_.datatype);
+        if (reduction_) return reduction_->predefined() ? MPI_SUCCESS : kept_.keep(call_.op, type_);
         const int error = kept_.keep(own_type_);
         return error != MPI_SUCCESS ? error : kind_.keep_types(kept_);
     }
@@ -107,9 +107,6 @@ inline const char* reason_not_to_begin(const SeenCall& seen, const Runtime& runt
     if (!mpi::has_progress_engine()) return "this MPI library goes on with its own nonblocking calls alone";
     if (seen.communicator.shares_memory() && !runtime.instructions.is_named(seen.function.collective))
         return "a nonblocking call inside a node";
-    const bool has_own_operator = seen.reduction != nullptr && !seen.reduction->predefined();
-    if (has_own_operator && !mpi::KeptHandles::keeps_operators())
-        return "a nonblocking call with an operator of the program";
     return nullptr;
 }
 

@@ -23,7 +23,6 @@ LEFT = {
     "one process",
     "inter-communicator",
     "empty",
-    "a nonblocking call with an operator of the program",
     "the first nonblocking calls on a communicator",
 }
 BEGUN = ["-i", "test_cco_nb_", "-i", "test_cco_pr_"]

@@ -11,24 +11,10 @@ namespace {
 /// Pieces of local work that are done before the library gets its processor back.
 constexpr int most_pieces = 4;
 
-using ReduceInit = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request*);
-
-/// MPI_Reduce_init, which MPI has since version 4; nullptr in older libraries. Open MPI's keeps no operator if there is
-/// one rank.
-ReduceInit reduce_init() {
-#ifdef RONDO_ABI_OPENMPI
-    return nullptr;
-#else
-    static const auto found = reinterpret_cast<ReduceInit>(definition_in_library("PMPI_Reduce_init"));
-    return found;
-#endif
-}
-
 }  // namespace
 
 KeptHandles::~KeptHandles() {
     for (MPI_Datatype type : types_) library().Type_free(&type);
-    if (unstarted_ != library().request_null) library().Request_free(&unstarted_);
 }
 
 /// MPI_Type_dup would call back tools that have set attributes.
@@ -45,11 +31,11 @@ int KeptHandles::keep(Datatype& type) {
     return error;
 }
 
-bool KeptHandles::keeps_operators() { return reduce_init() != nullptr; }
-
-int KeptHandles::keep(MPI_Op op, MPI_Datatype type) {
-    static char input, output;  // nobody reads or writes them
-    return reduce_init()(&input, &output, 1, type, op, 0, library().comm_self, library().info_null, &unstarted_);
+/// A datatype stays as long as one that is made of it.
+int KeptHandles::keep(MPI_Op op, const Datatype& type) {
+    operator_.keep(op);
+    Datatype same = type;
+    return keep(same);
 }
 
 int PendingCall::begin(std::unique_ptr<PendingCall> call, MPI_Request* request) {

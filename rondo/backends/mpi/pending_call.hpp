@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rondo/backends/mpi/communicator.hpp"
+#include "rondo/backends/mpi/kept_operators.hpp"
 
 namespace rondo::mpi {
 
@@ -23,16 +24,13 @@ class KeptHandles {
     /// Has the facts speak of a datatype like theirs that nobody else frees. Returns an MPI error code; throws
     /// std::bad_alloc.
     int keep(Datatype& type);
-
-    /// True if the library can keep operators.
-    static bool keeps_operators();
-    /// Keeps an operator of the program, and the datatype that it is called with, by a persistent reduction that is
-    /// never started: MPI has no other way. Returns an MPI error code.
-    int keep(MPI_Op op, MPI_Datatype type);
+    /// Keeps an operator, and the datatype that it is called with, by the handle that the program has. Returns an MPI
+    /// error code; throws std::bad_alloc.
+    int keep(MPI_Op op, const Datatype& type);
 
   private:
     std::vector<MPI_Datatype> types_;
-    MPI_Request unstarted_ = library().request_null;
+    KeptOperator operator_;
 };
 
 /// A collective under way on this rank that owns all it needs. Only the library's engine of progress lets it go on.
