@@ -109,6 +109,7 @@ void agree(const void* caller) {
         world.agree(here->instructions.fingerprint(), here->instructions.ask_nodes(),
                     here->instructions.memory_sharing());
         world.impose_nodes(here->instructions.imposed_nodes());
+        if (world.agreed() && !world.is_serial() && mpi::has_progress_engine()) mpi::prepare_persistent_calls();
         const std::string& directory = here->instructions.learned_directory();
         if (!directory.empty())
             guard::history().open(directory, here->library_version, here->instructions.machine().fingerprint());

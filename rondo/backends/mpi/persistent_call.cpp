@@ -169,6 +169,8 @@ Persistent* find(MPI_Request request) {
 
 }  // namespace
 
+void prepare_persistent_calls() { answers().prepare(); }
+
 int make_persistent(std::unique_ptr<PendingCall> call, std::uint32_t number, MPI_Request* request) {
     Table& all = table();
     if (const int error = answers().prepare(); error != MPI_SUCCESS) return error;

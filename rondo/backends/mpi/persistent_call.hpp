@@ -8,6 +8,10 @@
 
 namespace rondo::mpi {
 
+/// Makes the communicator that persistent calls need. Called in MPI_Init where several threads will call MPI: later
+/// another one may be using MPI_COMM_SELF. Else the first persistent call makes it.
+void prepare_persistent_calls();
+
 /// Makes a persistent call, which `request` stands for from then on. `number`: that of its communicator. Returns an MPI
 /// error code; throws std::bad_alloc.
 int make_persistent(std::unique_ptr<PendingCall> call, std::uint32_t number, MPI_Request* request);
