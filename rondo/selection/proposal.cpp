@@ -23,6 +23,10 @@ constexpr std::size_t most_finalists = 5;
 constexpr Count usual_of_short = 8;
 constexpr double worth_another_look = 2.5;  // as long as the fastest, at most
 
+// What every rank of a node passes on goes through memory that they share, of which the model knows nothing. So an
+// algorithm that does not know of nodes has to promise more than one that does.
+constexpr double worth_ignoring_nodes = 1.15;
+
 struct Candidate {
     Choice choice;
     double seconds = 0;
@@ -72,6 +76,7 @@ std::vector<Candidate> candidates_of(const Collective& collective, const SharedF
     return candidates;
 }
 
+/// Seconds by which candidates are compared.
 double looked_at_again(const Candidate& candidate, const SharedFacts& facts, const Machine& machine,
                        const CostModel& costs) {
     const AlgorithmInfo& algorithm = *candidate.choice.algorithm;
@@ -80,7 +85,9 @@ double looked_at_again(const Candidate& candidate, const SharedFacts& facts, con
     if (candidate.is_rough) seconds = estimated_seconds(algorithm, facts, settings, costs, fine).value_or(seconds);
     // Where fewer ranks stand for a large node, they do not fill its lanes as all of them do.
     if (facts.size > fine.ranks) seconds = std::max(seconds, least_seconds(algorithm, facts, settings, costs));
-    return seconds;
+    const bool ignores_nodes =
+        !algorithm.uses_nodes && facts.placement != nullptr && facts.placement->most_on_node() > 1;
+    return ignores_nodes ? worth_ignoring_nodes * seconds : seconds;
 }
 
 }  // namespace

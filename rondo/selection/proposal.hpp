@@ -12,7 +12,7 @@ namespace rondo {
 
 struct Proposal {
     Choice choice;   ///< segments are left open
-    double seconds;  ///< in virtual time, about
+    double seconds;  ///< in virtual time, about; a little more where ranks share nodes and the algorithm ignores it
 };
 
 /// The algorithm of the collective that takes the least time in virtual time for such calls on this machine. Nothing

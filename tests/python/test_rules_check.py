@@ -139,9 +139,11 @@ def test_a_picture_has_an_area_for_each_choice_without_gaps(check, tmp_path):
 
     from rondo.selection import inspection  # noqa: PLC0415
 
-    rows = inspection.regions(installation.DEFAULT_RULES.read_text(), "allreduce", 4, "MPICH Version 5.0", False)
+    rules = "allreduce nodes = 1 -> native\nallreduce bytes <= 8Ki -> leaders:lane=recursive_multiplying\n"
+    rules += "allreduce nodes <= 16, bytes >= 128Ki -> full_lane\nallreduce processes > 256 -> predicted\n"
+    rows = inspection.regions(rules, "allreduce", 4, "MPICH Version 5.0", False)
     found = rule_figures.areas("allreduce", rows)
-    assert {each.choice for each in found} >= {"native", "full_lane", "leaders:lane=recursive_multiplying"}
+    assert {each.choice for each in found} == {"native", "full_lane", "leaders:lane=recursive_multiplying", "predicted"}
     assert len({each.bytes[1] for each in found if each.bytes[1] > 128 << 10}) == 1
     whole = (max(each.ranks[1] for each in found) - 4) * (max(each.bytes[1] for each in found) - 1)
     assert sum((each.ranks[1] - each.ranks[0]) * (each.bytes[1] - each.bytes[0]) for each in found) == whole

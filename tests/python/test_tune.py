@@ -157,10 +157,10 @@ def test_candidates_are_the_first_by_prediction_and_what_the_default_rules_choos
     assert found[1].default == "two_tree"
 
 
-def test_what_the_default_rules_choose_for_other_calls_may_win_here(where):
+def test_what_the_model_proposes_is_the_default(where):
     (cell,) = cells.of_shape(Shape((4,) * 4), ["allreduce"], [8], where)
-    assert cell.default == "native"
-    assert "leaders:lane=recursive_multiplying,radix=4" in cell.seconds
+    assert cell.default == "leaders:lane=recursive_multiplying,radix=4"
+    assert cell.default in cell.seconds
     assert "recursive_multiplying" in cell.seconds  # its standard settings are not written down
 
 

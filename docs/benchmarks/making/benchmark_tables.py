@@ -15,6 +15,7 @@ from rondo.bench.statistics import SIGNIFICANCE, least_p_value
 from rondo.cluster.cluster import machine_of
 from rondo.launching.mpi_library import NAMES
 from rondo.reports import style
+from rondo.tune.cells import written
 
 from rondo import _core
 
@@ -107,7 +108,7 @@ def chosen_by_rules(run: Run, bytes_: int) -> str:
     name, settings = _parted(choice or NATIVE)
     parted = {each: _parted(each) for each in labels(run)}
     fitting = [each for each, (other, named) in parted.items() if other == name and named <= settings]
-    return max(fitting, key=lambda each: len(parted[each][1]), default=choice or NATIVE)
+    return max(fitting, key=lambda each: len(parted[each][1]), default=written(run.collective, choice or NATIVE))
 
 
 def _proposal(run: Run, bytes_: int) -> str | None:
