@@ -71,7 +71,7 @@ TEST_P(PlainMachine, gives_the_times) {
 }
 
 TEST_P(PlainMachine, gives_the_times_on_many_ranks) {
-    const Rank side = conformance::is_sanitized ? 8 : 16;
+    const Rank side = is_sanitized ? 8 : 16;
     for (const Placement& placement : {Placement::regular(side * side, 1), Placement::regular(side, side)}) {
         compare_on(placement, 20'000, 4096);
     }

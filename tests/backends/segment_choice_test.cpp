@@ -10,6 +10,7 @@
 #include "rondo/algorithms/registry.hpp"
 #include "rondo/backends/virtual/timing.hpp"
 #include "rondo/core/pipeline.hpp"
+#include "tests/sanitized.hpp"
 
 namespace rondo::virtual_machine {
 namespace {
@@ -131,6 +132,7 @@ TEST_P(EveryPipeline, gets_about_the_best_segment) {
     for (const CostModel& costs : {slow, fast}) {
         for (const Rank size : {2, 8, 20}) {
             for (const Count bytes : {1 << 16, 1 << 20, 3'000'000}) {
+                if (is_sanitized && bytes > 1 << 20) continue;
                 for (const Rank on_node : ranks_on_nodes()) {
                     EXPECT_LE(regret(facts_of(size, bytes, on_node), costs), most_regret())
                         << "p=" << size << " on_node=" << on_node << " bytes=" << bytes << " alpha=" << costs.alpha;
@@ -143,6 +145,7 @@ TEST_P(EveryPipeline, gets_about_the_best_segment) {
 TEST_P(EveryPipeline, gets_a_good_segment_from_fewer_ranks) {
     for (const CostModel& costs : {slow, fast}) {
         for (const Count bytes : {1 << 16, 1 << 20}) {
+            if (is_sanitized && bytes > 1 << 16) continue;
             for (const Rank on_node : ranks_on_nodes()) {
                 const SharedFacts facts = facts_of(70, bytes, on_node);
                 const auto choice = best_segment(*GetParam(), facts, GetParam()->open_settings(), costs);

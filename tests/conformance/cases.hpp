@@ -17,6 +17,7 @@
 #include "rondo/algorithms/registry.hpp"
 #include "rondo/backends/virtual/problem.hpp"
 #include "rondo/core/placement.hpp"
+#include "tests/sanitized.hpp"
 
 namespace rondo::conformance {
 
@@ -46,13 +47,6 @@ inline int ceil_log2(std::int64_t n) {
     while ((std::int64_t{1} << log) < n) ++log;
     return log;
 }
-
-// Ten times slower; memory errors do not wait for larger groups.
-#ifdef __SANITIZE_ADDRESS__
-inline constexpr bool is_sanitized = true;
-#else
-inline constexpr bool is_sanitized = false;
-#endif
 
 /// RONDO_SOAK stands for `make soak`, where everything is tried at full width.
 inline bool is_full() { return std::getenv("RONDO_SOAK") != nullptr && !is_sanitized; }

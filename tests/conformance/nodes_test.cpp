@@ -20,19 +20,19 @@ std::vector<const AlgorithmInfo*> algorithms_with_nodes() {
 }
 
 std::vector<Placement> regular_placements() {
-    const Rank most_nodes = is_full() ? 16 : 8;
+    const Rank most_nodes = is_full() ? 16 : is_sanitized ? 5 : 8, most_ranks = is_sanitized ? 5 : 8;
     std::vector<Placement> all;
     for (Rank nodes = 1; nodes <= most_nodes; ++nodes) {
-        for (Rank ranks = 1; ranks <= 8; ++ranks) all.push_back(Placement::regular(nodes, ranks));
+        for (Rank ranks = 1; ranks <= most_ranks; ++ranks) all.push_back(Placement::regular(nodes, ranks));
     }
-    if (!is_full()) all.push_back(Placement::regular(16, 8));
+    if (!is_full() && !is_sanitized) all.push_back(Placement::regular(16, 8));
     return all;
 }
 
 /// How many cases of a placement are tried: in `make soak`, so many that every root is among them up to 32 ranks.
 std::size_t cases(const Placement& placement, std::size_t everyday) {
     if (is_full()) return everyday * (placement.size() <= 32 ? 20 : 2);
-    if (is_sanitized) return everyday / 4;
+    if (is_sanitized) return everyday / 8 + 1;
     return placement.size() <= 32 ? everyday : everyday / 4;
 }
 
@@ -44,11 +44,13 @@ Placement dealt_out(Rank nodes, Rank ranks_on_each) {
 }
 
 std::vector<Placement> odd_placements() {
-    std::vector<Rank> last_one_lacks_one(16, 8);
+    const Rank most_nodes = is_sanitized ? 4 : 16;
+    std::vector<Rank> last_one_lacks_one(static_cast<std::size_t>(most_nodes), 8);
     last_one_lacks_one.back() = 7;
-    std::vector<Placement> all = {
-        nodes_of({4, 4, 3}), nodes_of({1, 4}),    nodes_of({1, 4, 4}), nodes_of({5, 1, 2, 7}),       nodes_of({2, 3}),
-        dealt_out(3, 4),     nodes_of({3, 5, 4}), dealt_out(4, 8),     nodes_of(last_one_lacks_one), dealt_out(16, 8)};
+    std::vector<Placement> all = {nodes_of({4, 4, 3}),     nodes_of({1, 4}), nodes_of({1, 4, 4}),
+                                  nodes_of({5, 1, 2, 7}),  nodes_of({2, 3}), dealt_out(3, 4),
+                                  nodes_of({3, 5, 4}),     dealt_out(4, 8),  nodes_of(last_one_lacks_one),
+                                  dealt_out(most_nodes, 8)};
     const Rank last_one_back[] = {0, 0, 1, 1, 2, 0}, uneven[] = {3, 1, 1, 3, 2, 3, 3};
     for (const std::span<const Rank> names : {std::span<const Rank>(last_one_back), std::span<const Rank>(uneven)}) {
         all.push_back(Placement::of(names));

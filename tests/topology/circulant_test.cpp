@@ -7,14 +7,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "tests/sanitized.hpp"
+
 namespace rondo::topology {
 namespace {
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr Rank largest_size = 130;
-#else
-constexpr Rank largest_size = 2048;
-#endif
+constexpr Rank largest_size = is_sanitized ? 130 : 2048;
 
 std::vector<CirculantSchedule> schedules(const CirculantSkips& skips) {
     std::vector<CirculantSchedule> all;

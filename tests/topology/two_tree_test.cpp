@@ -11,14 +11,12 @@
 #include <tuple>
 #include <vector>
 
+#include "tests/sanitized.hpp"
+
 namespace rondo::topology {
 namespace {
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr Rank largest_size = 300;
-#else
-constexpr Rank largest_size = 4096;
-#endif
+constexpr Rank largest_size = is_sanitized ? 300 : 4096;
 
 using Forms = std::tuple<SecondTree, OddRank>;
 
