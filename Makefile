@@ -51,7 +51,6 @@ endef
 # The whole way, and few tests: make test CTEST='-R topology' PYTEST=tests/python/test_list.py
 CTEST ?=
 PYTEST ?=
-without_ranks := tests/python tests/packaging
 
 test: debian install  ## C++ tests, the same under sanitizers, Python and MPI tests
 	$(call build,release)
@@ -61,8 +60,8 @@ test: debian install  ## C++ tests, the same under sanitizers, Python and MPI te
 	$(call build,threads)
 	ctest --preset threads --parallel $$(nproc) $(CTEST)
 ifeq ($(PYTEST),)
-	python -m pytest -n $(JOBS) $(without_ranks)
-	python -m pytest tests $(addprefix --ignore=,$(without_ranks))
+	python -m pytest tests -m 'parallel and not soak' -n $(JOBS) --dist worksteal
+	python -m pytest tests -m 'not parallel and not soak'
 else
 	python -m pytest $(PYTEST)
 endif

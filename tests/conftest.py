@@ -12,6 +12,13 @@ from mpi_libraries import LIBRARIES, MpiLibrary, reason_to_skip
 os.environ["RONDO_GUARD"] = "off"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of these folders start a few ranks at most."""
+    for item in items:
+        if item.path.parent.name in ("packaging", "python"):
+            item.add_marker(pytest.mark.parallel)
+
+
 @pytest.fixture(scope="session", params=list(LIBRARIES))
 def mpi(request: pytest.FixtureRequest) -> MpiLibrary:
     """One MPI library. A module narrows the list with `pytest.mark.parametrize("mpi", [...], indirect=True)`."""

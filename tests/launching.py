@@ -115,6 +115,7 @@ def remove_abandoned(found: set[Path]) -> None:
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
                 in_use.update(word for word in (entry / "maps").read_text().split() if word.startswith("/dev/shm/"))
+                in_use.update(str(each.readlink()) for each in (entry / "fd").iterdir())  # a job that starts
     for path in found:
         if str(path) not in in_use:
             with contextlib.suppress(OSError):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import functools
 import hashlib
 import importlib.util
@@ -94,8 +95,11 @@ class MpiLibrary:
         content = b"".join(file.read_bytes() for file in [path, *others])
         key = hashlib.sha256(content + repr((str(wrapper), wrapper.stat().st_mtime, flags)).encode()).hexdigest()[:12]
         target = BUILD / self.name / f"{path.stem}-{key}"
-        if not target.exists():
-            target.parent.mkdir(parents=True, exist_ok=True)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with target.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # a program that two tests ask for at once is compiled once
+            if target.exists():
+                return target
             partial = target.with_suffix(f".{os.getpid()}")
             command = [wrapper, *COMPILER_FLAGS[path.suffix], path, "-o", partial, *flags]
             environment = {**os.environ, **self.environment}

@@ -10,6 +10,8 @@ from mpi_libraries import MpiLibrary, Run, preload_library
 
 import rondo
 
+pytestmark = pytest.mark.parallel
+
 # What Rondo says does not depend on the library, how its launcher treats environment and output does.
 TWO_LIBRARIES = pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
 RANKS = 3

@@ -10,6 +10,8 @@ from mpi_libraries import LIBRARIES, ROOT, MpiLibrary
 
 from rondo import _core
 
+pytestmark = pytest.mark.parallel
+
 RANKS = 4
 IN_A_ROW = 60  # as barriers.c has it
 CHOICES = [each["name"] for each in _core.algorithms("barrier")] + ["dissemination:radix=3", "tree:radix=64"]

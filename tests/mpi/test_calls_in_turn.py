@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from mpi_libraries import MpiLibrary, preload_library
 
+pytestmark = pytest.mark.parallel
+
 RANKS = 3
 RULES = """\
 allreduce bytes <= 64 -> native

@@ -6,6 +6,8 @@ from __future__ import annotations
 import pytest
 from mpi_libraries import MpiLibrary
 
+pytestmark = pytest.mark.parallel
+
 RANKS = 3
 
 

@@ -7,7 +7,10 @@ import pytest
 from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, LIBRARIES, MpiLibrary
 
 # The standard ABI of MPICH is MPICH.
-pytestmark = pytest.mark.parametrize("mpi", [name for name in LIBRARIES if name != "mpiabi"], indirect=True)
+pytestmark = [
+    pytest.mark.parallel,
+    pytest.mark.parametrize("mpi", [name for name in LIBRARIES if name != "mpiabi"], indirect=True),
+]
 RANKS = 3
 ROUNDS = 5
 RUNTIMES = {

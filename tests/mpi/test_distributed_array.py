@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from mpi_libraries import PROGRAMS, MpiLibrary
 
+pytestmark = pytest.mark.parallel
+
 pytest.importorskip("mpi4py", reason="mpi4py is not installed")
 
 

@@ -8,6 +8,8 @@ import re
 import pytest
 from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, FORCED_PARTS_OF_THE_ROOT, MpiLibrary
 
+pytestmark = pytest.mark.parallel
+
 # Known already, which saves launches to find out.
 NO_TYPE = ["negative count", "no datatype", "no datatype for no elements"]
 IN_PLACE = ["reduce, send in place", "reduce_c, send in place"]

@@ -8,6 +8,8 @@ import re
 import pytest
 from mpi_libraries import MpiLibrary
 
+pytestmark = pytest.mark.parallel
+
 RANKS = 4
 
 

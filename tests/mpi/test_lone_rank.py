@@ -10,6 +10,8 @@ import pytest
 from launching import Run
 from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, FORCED_PARTS_OF_THE_ROOT, MpiLibrary
 
+pytestmark = pytest.mark.parallel
+
 RANKS = 3
 # What every library reports on the odd rank, and only there.
 REPORTED = ["bcast, no such root", "bcast, uncommitted datatype", "reduce, one buffer at the root"]

@@ -15,6 +15,8 @@ from mpi_libraries import LIBRARIES, MpiLibrary, preload_library, reason_to_skip
 from rondo.profiling import reading
 from test_spawning import that_spawns
 
+pytestmark = pytest.mark.parallel
+
 WARNING = "processes belong together, but each is alone in MPI_COMM_WORLD"
 PROFILER = "librondo_profile_"
 

@@ -10,7 +10,10 @@ import pytest
 from mpi_libraries import FORCED, LIBRARIES, MpiLibrary
 
 # The standard ABI of MPICH is MPICH.
-pytestmark = pytest.mark.parametrize("mpi", [name for name in LIBRARIES if name != "mpiabi"], indirect=True)
+pytestmark = [
+    pytest.mark.parallel,
+    pytest.mark.parametrize("mpi", [name for name in LIBRARIES if name != "mpiabi"], indirect=True),
+]
 
 
 def test_ten_thousand_communicators_leave_no_memory_behind(mpi: MpiLibrary) -> None:

@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, FORCED_PARTS_OF_THE_ROOT, MpiLibrary, Run
 
+pytestmark = pytest.mark.parallel
+
 MODULES = ["-i", "test_cco_", "-i", "test_op"]
 LIBRARIES = ["mpich", "openmpi"]
 TIMEOUT = 600  # seconds; MPICH alone takes a minute for all-to-alls on four ranks that share two processors

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from mpi_libraries import MpiLibrary
 
+pytestmark = pytest.mark.parallel
+
 RULES = """
 bcast           ranks_per_node >= 1 -> binomial
 reduce_scatter                      -> pairwise

@@ -21,6 +21,8 @@ from rondo.bench.results import NATIVE
 
 from rondo import _core
 
+pytestmark = pytest.mark.parallel
+
 MPICH = pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 
 # Ranks and nodes. MPICH deals ranks out to the nodes in turn.

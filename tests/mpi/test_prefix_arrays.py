@@ -9,6 +9,8 @@ import sys
 import pytest
 from mpi_libraries import PROGRAMS, MpiLibrary, preload_library
 
+pytestmark = pytest.mark.parallel
+
 pytest.importorskip("mpi4py", reason="the package mpi4py is not installed: make install")
 SCRIPT = PROGRAMS / "prefix_arrays.py"
 COMPLAINTS = {

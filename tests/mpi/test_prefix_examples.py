@@ -10,6 +10,8 @@ from mpi_libraries import ROOT, MpiLibrary
 from test_prefix_arrays import environment
 from test_prefix_sums import linked
 
+pytestmark = pytest.mark.parallel
+
 EXAMPLES = ROOT / "examples"
 
 

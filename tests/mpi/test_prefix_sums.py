@@ -11,6 +11,8 @@ from mpi_libraries import ROOT, MpiLibrary, preload_library
 
 from rondo import _core
 
+pytestmark = pytest.mark.parallel
+
 EVERY_DAY = ["mpich", "openmpi", "impi"]
 EVERY_DAY_CHOICES = ["chain", "broadcast", "doubling_123"]
 # What ranks 0, 1 and 2 are told. Who stands before a rank that fails needs nothing of it.

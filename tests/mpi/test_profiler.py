@@ -6,6 +6,8 @@ from __future__ import annotations
 import pytest
 from mpi_libraries import FORCED, PROGRAMS, MpiLibrary, Run
 
+pytestmark = pytest.mark.parallel
+
 CALLS = {"bcast": 4, "exscan": 10, "reduce": 3, "scan": 5}
 RANKS = 2
 

@@ -12,6 +12,8 @@ from test_guard import RULES
 
 from rondo import _core
 
+pytestmark = pytest.mark.parallel
+
 KINDS = 60
 COLLECTIVES = [each["name"] for each in _core.collectives() if each["has_data"]]
 ALGORITHMS = {name: [each["name"] for each in _core.algorithms(name)] for name in COLLECTIVES}

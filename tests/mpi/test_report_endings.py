@@ -17,7 +17,7 @@ from launching import Run, end, launch
 from mpi_libraries import MpiLibrary, preload_library
 
 # What becomes of ranks is the launchers' business.
-pytestmark = pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+pytestmark = [pytest.mark.parallel, pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)]
 RANKS = 3
 CALLS = {64: (10, 64), 1024: (1, 72), None: (1, 2**22 + 8)}  # of endings.c, by class: how many, and bytes of one
 IN_FULL_DIRECTORY = """

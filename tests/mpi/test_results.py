@@ -27,6 +27,8 @@ from mpi_libraries import (
 
 from rondo import _core
 
+pytestmark = pytest.mark.parallel
+
 RANKS = 9
 # Segments of eight elements: many messages in flight, and a rest at the end. Vectors of less are refused.
 SMALL_SEGMENT = 64

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -23,6 +24,8 @@ from mpi_libraries import (
 )
 
 from rondo import _core
+
+pytestmark = pytest.mark.parallel
 
 ON, OFF = {"RONDO_SHARED_MEMORY": "on"}, {"RONDO_SHARED_MEMORY": "off"}
 AUTOMATIC: dict[str, str] = {}
@@ -279,13 +282,12 @@ def test_messages_of_the_program_go_on_meanwhile(mpi: MpiLibrary) -> None:
 
 
 @TWO_LIBRARIES
-def test_no_process_is_left_where_a_rank_was_killed(mpi: MpiLibrary) -> None:
-    command = [mpi.compile("killed_rank.c")]
-    run = mpi.run_under_rondo(command, 3, environment=ON, exscan="doubling_123")
+def test_no_process_is_left_where_a_rank_was_killed(mpi: MpiLibrary, tmp_path: Path) -> None:
+    program = shutil.copy(mpi.compile("killed_rank.c"), tmp_path)  # which nobody else runs
+    run = mpi.run_under_rondo([program], 3, environment=ON, exscan="doubling_123")
     assert not run.timed_out, run.stderr
     assert run.returncode != 0
-    program = str(command[0])
-    running = [each for each in Path("/proc").glob("[0-9]*/cmdline") if program in read(each)]
+    running = [each for each in Path("/proc").glob("[0-9]*/cmdline") if str(program) in read(each)]
     assert running == []
 
 

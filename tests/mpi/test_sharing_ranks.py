@@ -12,6 +12,8 @@ import pytest
 from launching import Run
 from mpi_libraries import FORCED, MpiLibrary
 
+pytestmark = pytest.mark.parallel
+
 NAMES = ["mpich", "openmpi", "impi"]
 SERVED = {"allreduce": "circulant", "bcast": "binomial", "exscan": "doubling_123"}
 ALL = pytest.mark.parametrize("mpi", NAMES, indirect=True)

@@ -12,6 +12,8 @@ from click.testing import CliRunner
 from mpi_libraries import MpiLibrary, results_command, results_of_data
 from rondo.commands import main
 
+pytestmark = pytest.mark.parallel
+
 RANKS = 4
 PUBLISHED = {
     "ring": msccl_schedules.ring(RANKS),
