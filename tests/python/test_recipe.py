@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "docs/how-to/add-an-algorithm.md"
 WITH_FIGURES = [ROOT / "docs/explanation" / name for name in ("cyclic-doubling.md", "bine-trees.md")]
-COPIED = ("CMakeLists.txt", "cmake", "rondo", "tests/conformance", "tests/sanitized.hpp")
+COPIED = ("CMakeLists.txt", "cmake", "rondo", "scripts", "tests/conformance", "tests/sanitized.hpp")
 # Not needed here. The kernels stay, for CMake wants them; no target that is built here needs them.
 LEFT_OUT = ("interposer", "mpi")
 OPTIONS = (
@@ -25,6 +25,7 @@ OPTIONS = (
     "-DRONDO_BUILD_INTERPOSER=OFF",
     "-DRONDO_BUILD_TESTBED=OFF",
     "-DRONDO_BUILD_TESTS=ON",
+    "-DRONDO_ABIS=",  # tests with a made-up MPI library are not copied
 )
 
 
