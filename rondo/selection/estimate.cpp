@@ -60,7 +60,7 @@ class CallElsewhere {
         facts.size = placement.size();
         facts.placement = &placement;
         if (facts.input == Share::own) facts.count = std::max<Count>(1, facts.count / facts.size) * facts.size;
-        const Count segments = segments_in(facts);
+        const Count segments = std::max<Count>(1, segments_in(facts));
         if (segments <= limits.segments) return run(facts, limits.messages);
         const auto of_segments = [&](Count number) {
             SharedFacts first = facts;
@@ -70,8 +70,9 @@ class CallElsewhere {
         const auto all = of_segments(limits.segments), half = of_segments(limits.segments / 2);
         if (!all || !half) return std::nullopt;
         // A pipeline that is full takes as long for every further segment.
-        const Count run = limits.segments, further = segments - run;
-        return *all + (*all - *half) * static_cast<double>(further) / static_cast<double>(run / 2);
+        const Count half_as_many = limits.segments / 2, further = segments - limits.segments;
+        const double each = (*all - *half) / static_cast<double>(half_as_many);
+        return *all + each * static_cast<double>(further);
     }
 
   private:

@@ -70,7 +70,7 @@ class Line {
         const double loss = *seconds / least - 1;
         losses_.push_back(loss);
         if (!cells_ || loss < 0.2) return;
-        std::printf("  %s %lld B: %s, about %.4g s, takes %.4g s; %s %.4g s\n", collective.name.data(),
+        std::printf("  %s %lld B: %s, about %.4g s, takes %.4g s; %s %.4g s\n", std::string(collective.name).c_str(),
                     static_cast<long long>(bytes), to_string(proposal->choice).c_str(), proposal->seconds, *seconds,
                     fastest.c_str(), least);
     }
