@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::size_t most_kinds = 4096;
 
-/// What tells placements apart: the node of each rank, or, for regular ones, their number; empty where nobody knows.
+/// Returns what tells placements apart: the node of each rank, or, for regular ones, the number of nodes. It is empty
+/// where nobody knows.
 std::vector<Rank> nodes_of(const SharedFacts& facts) {
     const Placement* placement = facts.placement;
     if (placement == nullptr) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the model says of calls: asked once for a class of lengths, and remembered by the process.
+// The process asks the model once for a class of lengths, and remembers what it says.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace rondo::interposer {
 /// Returns what `closed_for_class` does.
 std::vector<Setting> remembered_settings(const Choice& choice, const SharedFacts& usual, const Machine& machine);
 
-/// What a rule that leaves it to the model comes to.
+/// The choice to which a rule comes that leaves it to the model.
 struct ModelChoice {
     const Choice* choice;  ///< never freed; one for each rule and proposal; nullptr: nothing is proposed
     Interval bytes;        ///< lengths for which it is the same

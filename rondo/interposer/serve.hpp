@@ -16,7 +16,7 @@ enum class Form : std::uint8_t {
     persistent,   ///< at once, with a request by which the program starts the call again and again (MPI_..._init)
 };
 
-/// As reports have them.
+/// The names that reports give to the forms.
 inline constexpr std::string_view names_of_forms[] = {"", "nonblocking", "persistent"};
 
 /// A function that is wrapped.

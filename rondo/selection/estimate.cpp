@@ -26,7 +26,7 @@ constexpr double fastest_growth = 4;
 // A growth between these is that of a tree, whose height goes up by one now and then.
 constexpr double saturating = 0.5, accelerating = 2;
 
-/// As many nodes as there are, about as full, all alike.
+/// Nodes that are all alike, as many as there are and about as full.
 struct Nodes {
     Rank number, ranks;  ///< of nodes, and on each
 
@@ -97,7 +97,7 @@ class CallElsewhere {
     Rank on_node_;
 };
 
-/// What `steps` further ones add, after three runs on more and more nodes.
+/// Seconds that `steps` further steps to more nodes add, after three runs on more and more nodes.
 double further_steps(double first, double second, double third, double steps) {
     const double before = second - first, last = third - second;
     if (before <= 0 || last <= 0) return 0;

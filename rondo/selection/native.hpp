@@ -10,7 +10,7 @@
 
 namespace rondo {
 
-/// Of the file tuning/native/<name>.rules that says what the own collectives of a library do, by the first line of
+/// The name in tuning/native/<name>.rules, which says what the own collectives of a library do, by the first line of
 /// MPI_Get_library_version, with single blanks and no colons. Empty for libraries that publish nothing, and for
 /// versions that nobody has looked into.
 [[nodiscard]] std::string_view native_rules_of(std::string_view version);

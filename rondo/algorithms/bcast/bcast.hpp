@@ -41,7 +41,7 @@ struct TreeNeighbours {
 /// comes.
 Schedule stream_down(const Call& call, const Segments& segments, const TreeNeighbours& neighbours);
 
-/// Of k_ported, and of what is made of it.
+/// The parameters of k_ported, which algorithms that contain it have, too.
 inline constexpr Parameter tree_ports = {
     .name = "ports", .summary = "messages that a rank sends at a time", .minimum = 1, .maximum = 32, .standard = 3};
 inline constexpr Parameter at_once = {.name = "at_once",

@@ -22,7 +22,7 @@ class KeptOperator {
     MPI_Op op_ = library().op_null;
 };
 
-/// What MPI_Op_free does.
+/// Frees an operator as MPI_Op_free does, but not before the last call under way that needs it is over.
 int free_operator(MPI_Op* op);
 
 }  // namespace rondo::mpi

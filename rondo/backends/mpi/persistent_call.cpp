@@ -56,7 +56,7 @@ class Persistent final : PendingCall::Owner {
     int start(MPI_Request* request);
     /// Deletes itself, now or when the start under way is over.
     void release();
-    /// The same where no thread calls MPI any more.
+    /// Deletes the call in MPI_Finalize, where no thread calls MPI any more.
     void end() {
         if (!is_under_way_) delete this;  // else it may yet be asked to go on
     }

@@ -16,7 +16,7 @@ void prepare_persistent_calls();
 /// error code; throws std::bad_alloc.
 int make_persistent(std::unique_ptr<PendingCall> call, std::uint32_t number, MPI_Request* request);
 
-// What the functions of MPI do, whoever made the requests.
+// MPI_Start, MPI_Startall and MPI_Request_free, for requests of persistent calls and for all others.
 int start(MPI_Request* request);
 int start_all(int count, MPI_Request* requests);
 int free_request(MPI_Request* request);

@@ -39,9 +39,9 @@ class Context {
     }
     [[nodiscard]] std::uint32_t most_persistent() const { return most_persistent_of(tags_); }
 
-    // Of so many tags, a power of two, the lower half is for calls that follow one another. Persistent calls, which
-    // ranks may start in any order, have some of the upper half each: what a start that failed has left is not taken
-    // for the next one's.
+    // The number of tags is a power of two. The lower half is for calls that follow one another. Persistent calls,
+    // which ranks may start in any order, have some of the upper half each: what a start that failed has left is not
+    // taken for the next one's.
     static int tag_of_call(std::uint32_t call, int tags) {
         return static_cast<int>(call & (static_cast<std::uint32_t>(tags) / 2 - 1));
     }
