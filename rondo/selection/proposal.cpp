@@ -59,18 +59,23 @@ std::vector<Choice> variants_of(const AlgorithmInfo& algorithm) {
     return variants;
 }
 
-/// Those that serve the call and can be timed, the fastest first.
+/// Each algorithm that serves the call and can be timed, as its fastest variant; the fastest first. (Many variants of a
+/// few algorithms would leave no place for others among those that are looked at again.)
 std::vector<Candidate> candidates_of(const Collective& collective, const SharedFacts& facts, const CostModel& costs) {
     std::vector<Candidate> candidates;
     for (const AlgorithmInfo* algorithm : collective.algorithms) {
+        std::optional<Candidate> fastest;
         for (Choice& choice : variants_of(*algorithm)) {
             const auto settings = with_usual_segment(choice, costs.eager);
             if (algorithm->refusal(facts, settings)) continue;
             const bool is_pipeline =
                 has_open_segment(choice.settings) && facts.bytes() > virtual_machine::shortest_segment;
             const auto seconds = estimated_seconds(*algorithm, facts, settings, costs, is_pipeline ? rough : fine);
-            if (seconds) candidates.push_back({std::move(choice), *seconds, is_pipeline});
+            if (seconds && (!fastest || *seconds < fastest->seconds)) {
+                fastest = {std::move(choice), *seconds, is_pipeline};
+            }
         }
+        if (fastest) candidates.push_back(*std::move(fastest));
     }
     std::ranges::stable_sort(candidates, {}, &Candidate::seconds);
     return candidates;
