@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -23,3 +25,27 @@ def script(name: str) -> ModuleType:
     module = sys.modules[name] = importlib.util.module_from_spec(specification)  # dataclasses look there
     specification.loader.exec_module(module)
     return module
+
+
+def _take_away() -> dict[str, ModuleType]:
+    """All modules of these folders, which are imported anew after this."""
+    folders = [str(each) for each in FOLDERS]
+    found = {name: module for name, module in sys.modules.items() if _folder(module) in folders}
+    for name in found:
+        del sys.modules[name]
+    return found
+
+
+def _folder(module: ModuleType) -> str:
+    return str(Path(getattr(module, "__file__", None) or "/").parent)
+
+
+@contextlib.contextmanager
+def script_of_its_own(name: str) -> Iterator[ModuleType]:
+    """As script, with new modules of all that it imports from there: their caches know what data a test made."""
+    shared = _take_away()
+    try:
+        yield script(name)
+    finally:
+        _take_away()
+        sys.modules.update(shared)

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-import importlib
 import shutil
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import msgspec
 import pytest
+from script_loader import script_of_its_own
 
 pytest.importorskip("rondo._core", reason="the package rondo is not installed: make install")
 from rondo.bench.pages import Page
@@ -23,15 +23,12 @@ PAGE = Page(file="{name}", title="{name}", candidates={}, experiment=[])
 
 
 @pytest.fixture
-def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     """With one file of data, which tests may change."""
-    monkeypatch.syspath_prepend(str(ROOT / "docs/benchmarks/making"))
-    native_tables = importlib.import_module("native_tables")
-    shutil.copy(ROOT / "docs" / "benchmarks" / "data" / RECORDED, tmp_path)
-    monkeypatch.setattr(native_tables, "DATA", tmp_path)
-    yield native_tables
-    for name in ("native_tables", "predicted_tables", "benchmark_tables"):
-        sys.modules.pop(name, None)  # their caches know the file
+    with script_of_its_own("native_tables") as module:
+        shutil.copy(ROOT / "docs" / "benchmarks" / "data" / RECORDED, tmp_path)
+        monkeypatch.setattr(module, "DATA", tmp_path)
+        yield module
 
 
 def slow_down(path: Path, factor: float, lengths: list[int]) -> None:

@@ -3,14 +3,14 @@
 
 from __future__ import annotations
 
-import importlib
 import shutil
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import msgspec
 import pytest
+from script_loader import script_of_its_own
 
 pytest.importorskip("rondo._core", reason="the package rondo is not installed: make install")
 from rondo.bench.pages import Page
@@ -23,17 +23,12 @@ BYTES = 64 << 10
 
 
 @pytest.fixture
-def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     """With one file of data, which tests may change."""
-    monkeypatch.syspath_prepend(str(ROOT / "docs/benchmarks/making"))
-    predicted_tables = importlib.import_module("predicted_tables")
-    shutil.copy(ROOT / "docs" / "benchmarks" / "data" / RECORDED, tmp_path)
-    monkeypatch.setattr(predicted_tables, "DATA", tmp_path)
-    predicted_tables.comparisons.cache_clear()
-    predicted_tables.cells.cache_clear()
-    yield predicted_tables
-    for name in ("predicted_tables", "benchmark_tables"):
-        sys.modules.pop(name, None)  # their caches know the file
+    with script_of_its_own("predicted_tables") as module:
+        shutil.copy(ROOT / "docs" / "benchmarks" / "data" / RECORDED, tmp_path)
+        monkeypatch.setattr(module, "DATA", tmp_path)
+        yield module
 
 
 def rewrite(path: Path, factors: dict[str, float], most: int | None = None) -> None:
