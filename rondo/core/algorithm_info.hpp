@@ -75,6 +75,8 @@ struct AlgorithmInfo {
     bool has_segments_of_parts = false;
     /// True if it asks where ranks are. Only then does a call of it know, and only then do plans depend on it.
     bool uses_nodes = false;
+    /// The elements of the longest part that it passes on in a slot (slots.hpp); nullptr: it has no slots.
+    Count (*slot)(const SharedFacts& facts, std::span<const Setting> settings) = nullptr;
     /// How many messages one exchange may send, and receive; nullptr: one.
     Count (*ports)(std::span<const Setting> settings) = nullptr;
     Schedule (*schedule)(const Call& call);

@@ -134,6 +134,7 @@ class Call {
 
     /// The value of one of the algorithm's declared parameters. Throws Error if it was not declared.
     [[nodiscard]] Count setting(std::string_view name) const;
+    [[nodiscard]] std::span<const Setting> settings() const { return settings_; }
     /// Elements in `setting("segment")` bytes, at least one.
     [[nodiscard]] Count segment_count() const;
     /// Cuts a block into segments of at most so many elements.

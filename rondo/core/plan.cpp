@@ -264,7 +264,16 @@ Plan Plan::of(const Call& call, Schedule& schedule) { return of(call, schedule, 
 
 Plan Plan::of(const Call& call, const AlgorithmInfo& info) {
     Schedule schedule = schedule_of(call, info);
-    return of(call, schedule, info.uses_nodes);
+    Plan plan = of(call, schedule, info.uses_nodes);
+    if (info.slot != nullptr) plan.add_slots(call, info.slot(call.facts(), call.settings()));
+    return plan;
+}
+
+void Plan::add_slots(const Call& call, Count longest) {
+    slots_ = slots_of(call, longest);
+    for (const Block& part : call.local().outgoing) {
+        lengths_in_slots_.push_back(part.count <= longest ? static_cast<std::uint32_t>(part.count) : 0);
+    }
 }
 
 Plan Plan::of(const Call& call, Schedule& schedule, bool knows_nodes) {

@@ -8,6 +8,7 @@
 
 #include "rondo/core/algorithm_info.hpp"
 #include "rondo/core/call.hpp"
+#include "rondo/core/slots.hpp"
 #include "rondo/core/step.hpp"
 
 namespace rondo {
@@ -79,8 +80,13 @@ class Plan {
     [[nodiscard]] Count longest_message() const { return longest_message_; }
     /// How many elements of scratch the plan addresses.
     [[nodiscard]] Count scratch() const { return scratch_; }
+    /// Where messages are runs of slots.
+    [[nodiscard]] const Slots& slots() const { return slots_; }
+    /// The lengths of the parts in the first slots; 0 where the part is too long.
+    [[nodiscard]] std::span<const std::uint32_t> lengths_in_slots() const { return lengths_in_slots_; }
     [[nodiscard]] std::size_t bytes() const {
-        const std::size_t links = waits_for_.capacity() + dependents_.capacity() + ready_at_once_.capacity();
+        const std::size_t links =
+            waits_for_.capacity() + dependents_.capacity() + ready_at_once_.capacity() + lengths_in_slots_.capacity();
         return sizeof(*this) + actions_.capacity() * sizeof(Action) + local_work_.capacity() * sizeof(LocalWork) +
                pieces_.capacity() * sizeof(Pieces) + links * sizeof(std::uint32_t);
     }
@@ -92,6 +98,7 @@ class Plan {
     friend class PlanBuilder;
     static Plan of(const Call& call, Schedule& schedule, bool knows_nodes);
     void find_ready();
+    void add_slots(const Call& call, Count longest);
 
     std::vector<Action> actions_;  // and one more, which ends the dependents of the last
     std::vector<LocalWork> local_work_;
@@ -101,6 +108,8 @@ class Plan {
     std::vector<std::uint32_t> ready_at_once_;
     Count scratch_ = 0;
     Count longest_message_ = 0;
+    Slots slots_;
+    std::vector<std::uint32_t> lengths_in_slots_;
 };
 
 }  // namespace rondo

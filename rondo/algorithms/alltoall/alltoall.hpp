@@ -20,6 +20,16 @@ inline constexpr std::string_view summary = "every rank gets a part of its own f
 
 RONDO_ALLTOALL_ALGORITHMS(RONDO_DECLARE_ALGORITHM)
 
+/// The full-lane algorithm for short parts: first all lanes, then all nodes.
+Schedule lanes_then_nodes(const Call& call);
+
+/// Of Bruck's algorithm.
+inline constexpr Parameter radix_parameter = {.name = "radix",
+                                              .summary = "base of the digits: fewer rounds, more messages in each",
+                                              .minimum = 2,
+                                              .maximum = 4096,
+                                              .standard = 2};
+
 inline constexpr const AlgorithmInfo* algorithms[] = {RONDO_ALLTOALL_ALGORITHMS(RONDO_ALGORITHM_ADDRESS)};
 
 }  // namespace rondo::alltoall

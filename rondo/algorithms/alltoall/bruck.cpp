@@ -92,22 +92,12 @@ Schedule bruck(const Call& call) {
         co_yield copy(BlockRow(parts[r + 1], p - r - 1, part)).into(BlockRow(outputs[p - 1], p - r - 1, -part));
 }
 
-namespace {
-
-constexpr Parameter radix[] = {{.name = "radix",
-                                .summary = "base of the digits: fewer rounds, more messages in each",
-                                .minimum = 2,
-                                .maximum = 4096,
-                                .standard = 2}};
-
-}  // namespace
-
 const AlgorithmInfo bruck_info = {
     .collective = "alltoall",
     .name = "bruck",
     .summary = "parts travel by the digits of their distance: ceil(log_radix p) rounds; for short vectors",
     .citation = "bruck1997efficient",
-    .parameters = radix,
+    .parameters = {&radix_parameter, 1},
     .tolerates_in_place = true,
     .schedule = bruck,
 };

@@ -149,35 +149,49 @@ Schedule node_by_node(const Call& call, const NodeOrder& order, Block by_nodes) 
     }
 }
 
-}  // namespace
-
-Schedule full_lane(const Call& call) {
+/// Lanes bring what is for a node while the node hands on what they have brought.
+Schedule at_once(const Call& call) {
     const Parts parts = call.parts(call.input());
     const NodeOrder order(call, parts);
-    const auto [node, number] = call.place(call.ranks().first);
-    const bool is_alone = call.ranks_on_node() == 1 && call.nodes_in_rank_order() && !call.in_place();
-    const bool in_turn = overlaps(call) && !is_alone;
     Block by_nodes = call.input();
     if (!call.nodes_in_rank_order()) {
         by_nodes = call.scratch();
         Schedule sorting = sort_by_nodes(call, parts, by_nodes);
         co_yield steps_of(sorting);
-    } else if (in_turn && call.in_place()) {  // what comes must not overwrite what has to leave
+    } else if (call.in_place()) {  // what comes must not overwrite what has to leave
         by_nodes = call.scratch();
         co_yield copy(call.input()).into(by_nodes);
     }
-    if (in_turn) {
-        Schedule overlapping = node_by_node(call, order, by_nodes);
-        co_yield steps_of(overlapping);
-        co_return;
+    Schedule overlapping = node_by_node(call, order, by_nodes);
+    co_yield steps_of(overlapping);
+}
+
+/// Is there nobody to hand on to, so that all that comes can go to the output at once?
+bool is_alone(const Call& call) { return call.ranks_on_node() == 1 && call.nodes_in_rank_order() && !call.in_place(); }
+
+}  // namespace
+
+Schedule lanes_then_nodes(const Call& call) {
+    const Parts parts = call.parts(call.input());
+    const NodeOrder order(call, parts);
+    const auto [node, number] = call.place(call.ranks().first);
+    Block by_nodes = call.input();
+    if (!call.nodes_in_rank_order()) {
+        by_nodes = call.scratch();
+        Schedule sorting = sort_by_nodes(call, parts, by_nodes);
+        co_yield steps_of(sorting);
     }
     const Count arrivals = static_cast<Count>(heard_by(call, number).size()) * order.of_node(by_nodes, node).count;
-    const Block arrived = is_alone ? call.output() : call.scratch(arrivals);
+    const Block arrived = is_alone(call) ? call.output() : call.scratch(arrivals);
     Schedule between_nodes = across(call, order, by_nodes, arrived);
     co_yield steps_of(between_nodes);
-    if (is_alone) co_return;
+    if (is_alone(call)) co_return;
     Schedule within = distribute(call, arrived);
     co_yield steps_of(within);
+}
+
+Schedule full_lane(const Call& call) {
+    return overlaps(call) && !is_alone(call) ? at_once(call) : lanes_then_nodes(call);
 }
 
 const AlgorithmInfo full_lane_info = {

@@ -49,20 +49,12 @@ Schedule k_lane(const Call& call) {
     }
 }
 
-constexpr Parameter parameters[] = {
-    {.name = "ports",
-     .summary = "ranks of a node that receive from other nodes at a time",
-     .minimum = 1,
-     .maximum = 32,
-     .standard = 2},
-};
-
 const AlgorithmInfo k_lane_info = {
     .collective = "gather",
     .name = "k_lane",
     .summary = "gathers on nodes; then ports+1 ranges of nodes become one, received by as many ranks of a node",
     .citation = "traff2020kported",
-    .parameters = parameters,
+    .parameters = {&receiving_node_ports, 1},
     .tolerates_in_place = true,
     .uses_nodes = true,
     .schedule = k_lane,

@@ -27,10 +27,12 @@ Schedule keep(const Call& call, const Outgoing& outgoing);
 
 /// In round i with the i-th group of so many ranks behind this one, and before it; so many messages at a time.
 Schedule in_rounds(const Call& call, Count messages);
+/// The messages of that, and only of parts that are longer.
+Schedule straight(const Call& call, const Outgoing& outgoing, Count messages, Count longer_than = 0);
 
 /// A scatter or gather: the root sends every other rank its part, or receives it, in their order, those of so many
-/// ranks at a time.
-Schedule with_root(const Call& call, Direction of_root, Count messages);
+/// ranks at a time; only parts that are longer.
+Schedule with_root(const Call& call, Direction of_root, Count messages, Count longer_than = 0);
 
 /// Of linear exchanges: as many at a time as do not flood a library.
 inline constexpr Count most_at_once = 64;

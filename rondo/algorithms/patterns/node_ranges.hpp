@@ -18,6 +18,12 @@ inline constexpr Parameter node_ports = {.name = "ports",
                                          .maximum = 32,
                                          .standard = 2};
 
+inline constexpr Parameter receiving_node_ports = {.name = "ports",
+                                                   .summary = "ranks of a node that receive from other nodes at a time",
+                                                   .minimum = 1,
+                                                   .maximum = 32,
+                                                   .standard = 2};
+
 class NodeRanges {
   public:
     NodeRanges(const Call& call, Rank ports)

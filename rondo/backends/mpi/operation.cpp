@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "rondo/backends/mpi/slot_bytes.hpp"
+
 namespace rondo::mpi {
 namespace {
 
@@ -18,7 +20,7 @@ bool fits_alone(const Action& action) {
 /// True if the plan is a message, and perhaps local work that waits for it.
 bool is_one_message(const Plan& plan) {
     const auto actions = plan.actions();
-    if (actions.size() > 2 || !fits_alone(actions.front())) return false;
+    if (actions.size() > 2 || !fits_alone(actions.front()) || plan.slots().stride > 0) return false;
     return actions.size() == 1 || (plan.waits_for().back() > 0 && !actions.back().is_transfer());
 }
 
@@ -48,7 +50,8 @@ void Operation::run_by_score() {
 /// saves.
 int Operation::run_in_node() {
     const Count bytes = plan_->longest_message() * type_->size;
-    if (route_->is_inside_node && in_node_->as_packed() && bytes <= Count{shared_memory::most_inline}) {
+    if (route_->is_inside_node && in_node_->as_packed() && plan_->slots().stride == 0 &&
+        bytes <= Count{shared_memory::most_inline}) {
         finish(run_in_order());
     } else {
         run_by_score();
@@ -98,6 +101,8 @@ void Operation::bind(const Plan& plan, const Operands& operands, const Route& ro
     error_ = MPI_SUCCESS;
     local_ = Action::none;
     messages_.begin(type, route.tag, route.communicator);
+    const Slots& slots = plan.slots();
+    if (slots.stride > 0) write_lengths(bytes_at({slots.first, 0, Buffer::scratch}), slots, plan.lengths_in_slots());
     if (route.node != nullptr) begin_in_node();
 }
 
@@ -142,7 +147,7 @@ int Operation::start_transfers(bool may_wait) {
         const Action& action = plan_->actions()[index];
         if (may_wait && messages_.idle() && scoreboard_.incomplete() == 1 && fits_alone(action)) {
             const int error = run_alone(action);
-            scoreboard_.complete(index);
+            complete(index);
             return error;
         }
         if (const int error = start_transfer(action, index); error != MPI_SUCCESS) return error;
@@ -154,20 +159,38 @@ int Operation::start_transfer(const Action& action, std::uint32_t index) {
     const Rank peer = route_->number(action.peer);
     void* const elements = address(action.block);
     if (route_->node != nullptr && neighbour(action) >= 0) {
-        bool complete = false;
-        const int error = start_in_node(action, index, neighbour(action), complete);
-        if (complete) scoreboard_.complete(index);
+        bool is_complete = false;
+        const int error = start_in_node(action, index, neighbour(action), is_complete);
+        if (is_complete) complete(index);
         return error;
     }
     if (action.kind == ActionKind::receive) return messages_.receive(peer, elements, action.block.count, index);
-    return messages_.send(peer, elements, action.block.count, index);
+    return messages_.send(peer, elements, count_to_send(action.block), index);
+}
+
+/// Makes a block ready to be sent. Returns how many elements the message has.
+Count Operation::count_to_send(const Block& block) {
+    const Slots& slots = plan_->slots();
+    return slots.hold(block) ? close_up(bytes_at(block), block.count, slots) : Count{block.count};
+}
+
+/// Of a message or local work.
+void Operation::complete(std::uint32_t index) {
+    const Action& action = plan_->actions()[index];
+    const Slots& slots = plan_->slots();
+    if (action.kind == ActionKind::receive && slots.hold(action.block)) {
+        spread(bytes_at(action.block), action.block.count, slots);
+    }
+    scoreboard_.complete(index);
 }
 
 /// Carries out the last action of a plan, a transfer, with nothing else under way.
 int Operation::run_alone(const Action& action) {
     if (route_->node != nullptr && neighbour(action) >= 0) return run_alone_in_node(action);
     const Rank peer = route_->number(action.peer);
-    if (action.kind == ActionKind::send) return messages_.send_now(peer, address(action.block), action.block.count);
+    if (action.kind == ActionKind::send) {
+        return messages_.send_now(peer, address(action.block), count_to_send(action.block));
+    }
     return messages_.receive_now(peer, address(action.block), action.block.count);
 }
 
@@ -206,14 +229,14 @@ int Operation::advance_local() {
     const Count whole = length_of(action), count = std::min(piece, whole - local_done_);
     const int error = run_piece(action, local_done_, count);
     local_done_ += count;
-    if (local_done_ == whole) scoreboard_.complete(std::exchange(local_, Action::none));
+    if (local_done_ == whole) complete(std::exchange(local_, Action::none));
     return error;
 }
 
 int Operation::complete_only() {
     std::uint32_t index;
     const int error = messages_.wait(index);
-    if (error == MPI_SUCCESS) scoreboard_.complete(index);
+    if (error == MPI_SUCCESS) complete(index);
     return error;
 }
 
@@ -222,7 +245,7 @@ int Operation::complete_some(bool wait) {
     bool completed = false;
     for (std::int64_t polls = 1;; ++polls) {
         const int error = messages_.poll([&](std::uint32_t index) {
-            scoreboard_.complete(index);
+            complete(index);
             completed = true;
         });
         if (error != MPI_SUCCESS || completed || !wait) return error;
@@ -233,7 +256,7 @@ int Operation::complete_some(bool wait) {
 int Operation::start_in_node(const Action& action, std::uint32_t index, int neighbour, bool& complete) {
     void* const elements = address(action.block);
     if (action.kind == ActionKind::receive) return in_node_->receive(neighbour, elements, action.block.count, index);
-    return in_node_->send(neighbour, elements, action.block.count, index, complete);
+    return in_node_->send(neighbour, elements, count_to_send(action.block), index, complete);
 }
 
 int Operation::run_alone_in_node(const Action& action) {
@@ -251,13 +274,13 @@ int Operation::run_alone_in_node(const Action& action) {
 /// Completes messages inside the node first, then those that the library carries.
 int Operation::complete_some_in_node(bool wait) {
     bool completed = false, moved = false;
-    const auto complete = [&](std::uint32_t index) {
-        scoreboard_.complete(index);
+    const auto note = [&](std::uint32_t index) {
+        complete(index);
         completed = true;
     };
     for (std::int64_t polls = 1;; ++polls) {
-        int error = in_node_->poll(moved, complete);
-        if (error == MPI_SUCCESS && !completed && !messages_.idle()) error = messages_.poll(complete);
+        int error = in_node_->poll(moved, note);
+        if (error == MPI_SUCCESS && !completed && !messages_.idle()) error = messages_.poll(note);
         if (error != MPI_SUCCESS || completed || !wait) return error;
         if (moved) polls = 0;
         else in_node_->give_way(polls);

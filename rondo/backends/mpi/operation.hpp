@@ -64,6 +64,8 @@ class Operation : private shared_memory::Consumer {
     int start_transfers(bool may_wait);
     int start_transfer(const Action& action, std::uint32_t index);
     int run_alone(const Action& action);
+    Count count_to_send(const Block& block);
+    void complete(std::uint32_t index);
     int run_local(const Action& action) { return run_piece(action, 0, length_of(action)); }
     int run_piece(const Action& action, Count first, Count count);
     int copy_row(const BlockRow& from, const BlockRow& into, Count first, Count count) const;
@@ -93,6 +95,7 @@ class Operation : private shared_memory::Consumer {
     [[nodiscard]] int neighbour(const Action& transfer) const {
         return route_->node->neighbour(route_->number(transfer.peer));
     }
+    [[nodiscard]] std::byte* bytes_at(const Block& block) const { return reinterpret_cast<std::byte*>(address(block)); }
     [[nodiscard]] char* address(const Block& block) const {
         return base_[static_cast<std::size_t>(block.buffer)] + block.first * type_->extent;
     }

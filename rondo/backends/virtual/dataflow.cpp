@@ -167,7 +167,9 @@ class Dataflow {
         ++counts(site.rank).sent;
         counts(site.rank).volume += action.block.count;
         Transit& message = transit(site);
-        message.data = contents(site.rank).memory.read(action.block);
+        Memory& memory = contents(site.rank).memory;
+        message.data = memory.read(action.block);
+        leave(plans_[static_cast<std::size_t>(site.rank)].slots(), action.block, memory);
         message.buffered = !options_.synchronous && (!random() || std::bernoulli_distribution()(random_));
         time_.post_send(site, *this);
     }

@@ -22,6 +22,7 @@ class LockStep {
             calls_.push_back(problem.call(rank));
             schedules_.push_back(schedule_of(*calls_.back(), problem.algorithm));
             memories_.push_back(problem.memory(rank));
+            slots_.push_back(problem.slots(*calls_.back()));
             running_.push_back(rank);
         }
         states_.resize(schedules_.size());
@@ -165,7 +166,9 @@ class LockStep {
             throw Error("rank " + std::to_string(from) + " sends " + to_string(sent.block) + ", rank " +
                         std::to_string(to) + " receives " + to_string(received.block) + ": the counts differ");
         }
-        memories_[index(to)].write(received.block, memories_[index(from)].read(sent.block));
+        const Data data = memories_[index(from)].read(sent.block);
+        leave(slots_[index(from)], sent.block, memories_[index(from)]);
+        memories_[index(to)].write(received.block, data);
         const double bytes = static_cast<double>(sent.block.count * problem_.facts.element_bytes);
         const double start = std::max(sent.since, received.since);
         const double end = start + seconds_of_message(from, to, bytes);
@@ -178,7 +181,7 @@ class LockStep {
                                 .step_to = states_[index(to)].number,
                                 .start = start,
                                 .end = end,
-                                .data = memories_[index(from)].read(sent.block)});
+                                .data = data});
         }
         RankCounts& counts = outcome_.ranks[index(from)];
         ++counts.sent;
@@ -210,6 +213,7 @@ class LockStep {
     std::vector<std::unique_ptr<Call>> calls_;
     std::vector<Schedule> schedules_;
     std::vector<Memory> memories_;
+    std::vector<Slots> slots_;
     std::vector<State> states_;
     std::deque<Rank> running_;
     std::unordered_map<std::uint64_t, Channel> channels_;

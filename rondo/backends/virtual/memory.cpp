@@ -7,7 +7,7 @@
 
 namespace rondo::virtual_machine {
 
-Memory::Memory(Rank rank, const Block& input) {
+Memory::Memory(Rank rank, const Block& input, bool has_slots) : has_slots_(has_slots) {
     if (!input.empty()) {
         buffers_[static_cast<std::size_t>(input.buffer)].assign(input.first, input.last(),
                                                                 Symbol::input_of(rank).moved(input.first));
@@ -25,7 +25,7 @@ Data Memory::peek(const Block& block) {
 Data Memory::read(const Block& block) {
     Data data = peek(block);
     for (const Piece& piece : data) {
-        if (!piece.symbol.defined()) {
+        if (!piece.symbol.defined() && !has_slots_) {
             throw Error("reads " + to_string(block.part(piece.offset, piece.count)) +
                         ", where nothing was written yet");
         }
@@ -39,6 +39,10 @@ void Memory::write(const Block& block, const Data& data) {
         const Count first = block.first + piece.offset;
         buffer.assign(first, first + piece.count, piece.symbol.moved(block.first));
     }
+}
+
+void Memory::forget(const Block& block) {
+    buffers_[static_cast<std::size_t>(block.buffer)].assign(block.first, block.last(), Symbol());
 }
 
 Data Memory::read(const BlockRow& row) {

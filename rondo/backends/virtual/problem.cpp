@@ -94,7 +94,13 @@ std::unique_ptr<Call> Problem::call(Rank rank) const {
 
 Memory Problem::memory(Rank rank) const {
     const bool has_input = promise_of(algorithm.collective).has_input(facts, rank);
-    return {rank, has_input ? call(rank)->input() : Block()};
+    return {rank, has_input ? call(rank)->input() : Block(), algorithm.slot != nullptr};
+}
+
+void leave(const Slots& slots, const Block& sent, Memory& memory) {
+    if (!slots.hold(sent)) return;
+    if (!slots.are(sent)) throw Error("sends " + to_string(sent) + ", which are no slots");
+    memory.forget(sent);
 }
 
 void check_result(const Problem& problem, std::span<Memory> memories) {

@@ -46,6 +46,10 @@ struct Problem {
     const PartTable* parts = nullptr;  ///< where not all ranks know the lengths of all parts
 
     [[nodiscard]] std::unique_ptr<Call> call(Rank rank) const;
+    /// The slots of a rank's call.
+    [[nodiscard]] Slots slots(const Call& call) const {
+        return algorithm.slot == nullptr ? Slots() : slots_of(call, algorithm.slot(facts, settings));
+    }
     /// What the buffers of a rank hold before the call.
     [[nodiscard]] Memory memory(Rank rank) const;
 };
@@ -87,6 +91,9 @@ struct Outcome {
     [[nodiscard]] std::int64_t most_operations() const;
     [[nodiscard]] std::int64_t most_volume() const;
 };
+
+/// What becomes of a block when it is sent: slots are of no use any more. Throws Error if they are not whole.
+void leave(const Slots& slots, const Block& sent, Memory& memory);
 
 /// Throws Error, naming the rank and the elements, unless every rank holds what the collective promises it, and holds
 /// what it held before where it promises nothing. `memories` by rank.
