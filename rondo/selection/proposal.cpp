@@ -39,10 +39,11 @@ std::vector<Setting> with_usual_segment(const Choice& choice, Count eager) {
     return virtual_machine::with_segment(choice.settings, usual);
 }
 
-/// An algorithm as it is, and with other values of what says how many messages it sends at once or which algorithm
-/// serves a part of it; one other value at a time.
+/// An algorithm as it is, and with other values of what says how many messages it sends at once, how many ranks of a
+/// node do, or which algorithm serves a part of it; one other value at a time.
 std::vector<Choice> variants_of(const AlgorithmInfo& algorithm) {
     static constexpr Count widths[] = {2, 3, 4, 8};
+    static constexpr std::string_view numbers[] = {"leaders", "ports", "radix"};
     std::vector<Choice> variants{{&algorithm, algorithm.open_settings()}};
     const auto add = [&](std::size_t index, Count value) {
         const Parameter& parameter = algorithm.parameters[index];
@@ -53,7 +54,7 @@ std::vector<Choice> variants_of(const AlgorithmInfo& algorithm) {
     for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
         const Parameter& parameter = algorithm.parameters[i];
         for (Count each = 0; each < std::ssize(parameter.alternatives); ++each) add(i, each);
-        if (parameter.name != "radix" && parameter.name != "ports") continue;
+        if (std::ranges::find(numbers, parameter.name) == std::end(numbers)) continue;
         for (const Count width : widths) add(i, width);
     }
     return variants;

@@ -134,6 +134,28 @@ TEST(alltoall_full_lane, lets_nodes_and_lanes_work_at_once) {
     EXPECT_GE(time(Count{65} << 10), 3);
 }
 
+/// Where every node has as many ranks. Groups differ by one rank at most.
+TEST(alltoall_multileader, sends_a_message_of_each_leader_to_each_other_node) {
+    for (const Rank nodes : {1, 2, 3, 5, 8}) {
+        for (const Rank ranks : {1, 2, 4, 7}) {
+            for (const Rank leaders : {1, 2, 3, 7}) {
+                SCOPED_TRACE(testing::Message() << nodes << " nodes of " << ranks << ", leaders " << leaders);
+                const Placement placement = Placement::regular(nodes, ranks);
+                const Outcome outcome = outcome_of("multileader", nodes * ranks, {{"leaders", leaders}}, &placement);
+                const Rank lead = std::min(ranks, leaders);
+                Rank leading = 0;
+                for (const auto& rank : outcome.ranks) {
+                    if (rank.sent == nodes - 1 + ranks - 1) ++leading;
+                    else EXPECT_EQ(rank.sent, 1);
+                }
+                if (ranks > 2 || nodes > 2) EXPECT_EQ(leading, lead * nodes);  // else a message says nothing
+                const Rank group = (ranks + lead - 1) / lead;
+                EXPECT_LE(outcome.time, group - 1 + nodes - 1 + ranks - 1);
+            }
+        }
+    }
+}
+
 TEST(alltoall_k_lane, takes_a_step_for_every_rank_of_every_other_node) {
     for (const Rank nodes : {1, 2, 3, 5, 8}) {
         for (const Rank ranks : {1, 2, 4, 7}) {

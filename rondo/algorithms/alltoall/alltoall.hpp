@@ -16,9 +16,17 @@ inline constexpr std::string_view summary = "every rank gets a part of its own f
     ALGORITHM(k_lane)                        \
     ALGORITHM(k_ported)                      \
     ALGORITHM(linear)                        \
+    ALGORITHM(multileader)                   \
     ALGORITHM(pairwise)
 
 RONDO_ALLTOALL_ALGORITHMS(RONDO_DECLARE_ALGORITHM)
+
+/// Of the multi-leader algorithm.
+inline constexpr Parameter leaders_parameter = {.name = "leaders",
+                                                .summary = "ranks of a node that exchange with other nodes",
+                                                .minimum = 1,
+                                                .maximum = 1024,
+                                                .standard = 2};
 
 /// The full-lane algorithm for short parts: first all lanes, then all nodes.
 Schedule lanes_then_nodes(const Call& call);

@@ -76,17 +76,6 @@ std::vector<Rank> heard_by(const Call& call, Rank number) {
     return all;
 }
 
-/// Parts from these ranks to their places; as one row where the ranks have equal distances.
-Schedule put(const Call& call, BlockRow parts, std::span<const Rank> senders) {
-    for (std::size_t first = 0, last = 0; first < senders.size(); first = last) {
-        const Rank distance = first + 1 < senders.size() ? senders[first + 1] - senders[first] : 0;
-        for (last = first + 1; last < senders.size() && senders[last] - senders[last - 1] == distance;) ++last;
-        const auto number = static_cast<Count>(last - first);
-        const BlockRow from(parts[static_cast<Count>(first)], number, parts.distance);
-        co_yield copy(from).into(BlockRow(call.incoming(senders[first]), number, distance * parts.first.count));
-    }
-}
-
 /// What came to the ranks of this node, to those of them for whom it is.
 Schedule distribute(const Call& call, Block arrived) {
     const auto [node, number] = call.place(call.ranks().first);
@@ -108,7 +97,7 @@ Schedule distribute(const Call& call, Block arrived) {
             co_yield exchange(send(sent, call.rank_at(node, to)), receive(received, call.rank_at(node, from)));
             incoming = row(received, senders.size(), part);
         }
-        Schedule putting = put(call, incoming, senders);
+        Schedule putting = put_parts(call, incoming, senders);
         co_yield steps_of(putting);
     }
 }

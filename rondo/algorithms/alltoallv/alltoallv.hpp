@@ -15,6 +15,7 @@ inline constexpr std::string_view summary = "every rank gets a part of its own, 
     ALGORITHM(full_lane)                      \
     ALGORITHM(k_ported)                       \
     ALGORITHM(linear)                         \
+    ALGORITHM(multileader)                    \
     ALGORITHM(pairwise)
 
 RONDO_ALLTOALLV_ALGORITHMS(RONDO_DECLARE_ALGORITHM)

@@ -89,4 +89,15 @@ Schedule sort_by_ranks(const Call& call, Block sorted, Parts parts) {
     }
 }
 
+/// Those of ranks at equal distances are one row.
+Schedule put_parts(const Call& call, BlockRow parts, std::span<const Rank> senders) {
+    for (std::size_t first = 0, last = 0; first < senders.size(); first = last) {
+        const Rank distance = first + 1 < senders.size() ? senders[first + 1] - senders[first] : 0;
+        for (last = first + 1; last < senders.size() && senders[last] - senders[last - 1] == distance;) ++last;
+        const auto number = static_cast<Count>(last - first);
+        const BlockRow from(parts[static_cast<Count>(first)], number, parts.distance);
+        co_yield copy(from).into(BlockRow(call.incoming(senders[first]), number, distance * parts.first.count));
+    }
+}
+
 }  // namespace rondo

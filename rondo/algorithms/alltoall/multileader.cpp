@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Multi-leader: some ranks of each node lead a group of its ranks. A leader collects what its group has for all ranks,
+// exchanges it with one leader of every other node, and hands out to each rank of its node what came for it. With k
+// leaders on each of N nodes of n ranks, k (N - 1) messages leave a node, where full_lane sends n (N - 1); all data
+// travel twice inside nodes. For short parts. [kinkead2025scaling]
+#include <algorithm>
+#include <vector>
+
+#include "rondo/algorithms/alltoall/alltoall.hpp"
+#include "rondo/algorithms/patterns/node_parts.hpp"
+
+namespace rondo::alltoall {
+namespace {
+
+/// The ranks of each node in as many groups as it has leaders, by their numbers. The first of a group leads it.
+class Groups {
+  public:
+    explicit Groups(const Call& call)
+        : call_(call), own_(call.place(call.ranks().first)),
+          size_(static_cast<Rank>(std::min<Count>(call.setting("leaders"), call.lanes()))) {
+        while (group_ + 1 < size_ && of(own_.node, group_ + 1).first <= own_.number) ++group_;
+    }
+
+    [[nodiscard]] Placement::Place place() const { return own_; }
+    /// The group of this rank.
+    [[nodiscard]] Rank own() const { return group_; }
+    [[nodiscard]] bool leads() const { return is_led_by(own_.number, group_); }
+    /// The group that a rank of this node leads, by its number there; no_rank: none.
+    [[nodiscard]] Rank led_by(Rank number) const {
+        Rank group = 0;
+        while (group < size_ && !is_led_by(number, group)) ++group;
+        return group < size_ ? group : no_rank;
+    }
+    [[nodiscard]] Rank leader(Rank node, Rank group) const { return member(node, group, 0); }
+    [[nodiscard]] Rank members(Rank node, Rank group) const { return static_cast<Rank>(of(node, group).count); }
+    [[nodiscard]] Rank member(Rank node, Rank group, Rank index) const {
+        return call_.rank_at(node, static_cast<Rank>(of(node, group).first) + index);
+    }
+    /// The ranks in the groups with a number on all nodes, by nodes: their parts come to the leaders of these groups.
+    [[nodiscard]] std::vector<Rank> of_all_nodes(Rank group) const {
+        std::vector<Rank> all;
+        for (Rank node = 0; node < call_.nodes(); ++node) {
+            for (Rank index = 0; index < members(node, group); ++index) all.push_back(member(node, group, index));
+        }
+        return all;
+    }
+
+  private:
+    [[nodiscard]] bool is_led_by(Rank number, Rank group) const { return of(own_.node, group).first == number; }
+    /// The numbers of a group on a node.
+    [[nodiscard]] Block of(Rank node, Rank group) const {
+        return Parts(Block(0, call_.ranks_on_node(node), Buffer::scratch), size_)[group];
+    }
+
+    const Call& call_;
+    Placement::Place own_;
+    Rank size_, group_ = 0;
+};
+
+/// The vectors of a group, which are sorted by nodes, to its leader.
+Schedule collect(const Call& /*call*/, const Groups& groups, Block by_nodes, Block collected) {
+    const Rank node = groups.place().node;
+    if (!groups.leads()) {
+        co_yield exchange(send(by_nodes, groups.leader(node, groups.own())));
+        co_return;
+    }
+    const Parts vectors(collected, groups.members(node, groups.own()));
+    co_yield copy(by_nodes).into(vectors[0]);
+    for (Rank index = 1; index < vectors.size(); ++index) {
+        co_yield exchange(receive(vectors[index], groups.member(node, groups.own(), index)));
+    }
+}
+
+/// Between the leaders of one group of each node. `arrived`: what comes, by nodes and by ranks of their groups: a part
+/// for each rank of this node.
+Schedule across(const Call& call, const Groups& groups, const NodeOrder& order, Block collected, Block arrived) {
+    const Rank node = groups.place().node, nodes = call.nodes(), members = groups.members(node, groups.own());
+    const Count vector = collected.count / members;
+    std::vector<Count> starts = {0};  // of what comes from each node
+    for (Rank each = 0; each < nodes; ++each) {
+        const Count length = order.of_node(collected.part(0, vector), node).count;
+        starts.push_back(starts.back() + groups.members(each, groups.own()) * length);
+    }
+    const Parts from(arrived, nodes, starts);
+    for (Rank distance = 0; distance < nodes; ++distance) {
+        const Rank next = (node + distance) % nodes, previous = (node - distance + nodes) % nodes;
+        const Block first = order.of_node(collected.part(0, vector), next);
+        const Block packed = distance == 0 ? from[node] : call.scratch(members * first.count);
+        co_yield copy(BlockRow(first, members, vector))
+            .into(BlockRow(packed.part(0, first.count), members, first.count));
+        if (distance == 0) continue;
+        co_yield exchange(send(packed, groups.leader(next, groups.own())),
+                          receive(from[previous], groups.leader(previous, groups.own())));
+    }
+}
+
+/// What came to the leaders of this node, to those of its ranks for whom it is.
+Schedule hand_out(const Call& call, const Groups& groups, Block arrived) {
+    const auto [node, number] = groups.place();
+    const Rank ranks = call.ranks_on_node();
+    const Count part = call.outgoing(0).count;
+    const auto senders = static_cast<Count>(groups.of_all_nodes(groups.own()).size());
+    for (Rank distance = 0; distance < ranks; ++distance) {
+        const Rank to = (number + distance) % ranks, from = (number - distance + ranks) % ranks;
+        const Rank group = groups.led_by(from);
+        Block sent, received;
+        if (groups.leads()) {
+            sent = call.scratch(senders * part);
+            co_yield copy(BlockRow(arrived.part(to * part, part), senders, ranks * part))
+                .into(BlockRow(sent.part(0, part), senders, part));
+        }
+        const std::vector<Rank> origins = group == no_rank ? std::vector<Rank>() : groups.of_all_nodes(group);
+        if (distance == 0) {
+            received = sent;
+        } else {
+            if (group != no_rank) received = call.scratch(static_cast<Count>(origins.size()) * part);
+            co_yield exchange(send(sent, call.rank_at(node, to)), receive(received, call.rank_at(node, from)));
+        }
+        if (origins.empty()) continue;
+        Schedule putting = put_parts(call, BlockRow(received.part(0, part), 1, part), origins);
+        co_yield steps_of(putting);
+    }
+}
+
+}  // namespace
+
+Schedule multileader(const Call& call) {
+    const Parts parts = call.parts(call.input());
+    const NodeOrder order(call, parts);
+    const Groups groups(call);
+    Block by_nodes = call.input();
+    if (!call.nodes_in_rank_order()) {
+        by_nodes = call.scratch();
+        Schedule sorting = sort_by_nodes(call, parts, by_nodes);
+        co_yield steps_of(sorting);
+    }
+    Block collected, arrived;
+    if (groups.leads()) {
+        const auto senders = static_cast<Count>(groups.of_all_nodes(groups.own()).size());
+        collected = call.scratch(groups.members(groups.place().node, groups.own()) * by_nodes.count);
+        arrived = call.scratch(senders * order.of_node(by_nodes, groups.place().node).count);
+    }
+    Schedule collecting = collect(call, groups, by_nodes, collected);
+    co_yield steps_of(collecting);
+    if (groups.leads()) {
+        Schedule between_nodes = across(call, groups, order, collected, arrived);
+        co_yield steps_of(between_nodes);
+    }
+    Schedule within = hand_out(call, groups, arrived);
+    co_yield steps_of(within);
+}
+
+const AlgorithmInfo multileader_info = {
+    .collective = "alltoall",
+    .name = "multileader",
+    .summary =
+        "to a few ranks of each node, between these, and from them to all: for short vectors on nodes of many ranks",
+    .citation = "kinkead2025scaling",
+    .parameters = {&leaders_parameter, 1},
+    .tolerates_in_place = true,
+    .uses_nodes = true,
+    .schedule = multileader,
+};
+
+}  // namespace rondo::alltoall
