@@ -41,10 +41,10 @@ def dynamic_symbols(library: Path) -> tuple[set[str], set[str]]:
     defined: set[str] = set()
     undefined: set[str] = set()
     for line in readelf("--dyn-syms", str(library)):
-        fields = line.split()
+        fields = line.replace("<OS specific>: 10", "IFUNC").split()  # where the file does not say that it is GNU's
         # Num: Value Size Type Bind Vis Ndx Name
-        if len(fields) < 8 or not fields[0].rstrip(":").isdigit() or fields[4] == "LOCAL":
-            continue
+        if len(fields) < 8 or not fields[0].rstrip(":").isdigit() or fields[4] == "LOCAL" or fields[6] == "ABS":
+            continue  # absolute ones are names of versions
         (undefined if fields[6] == "UND" else defined).add(fields[7].split("@")[0])
     return defined, undefined
 

@@ -10,6 +10,7 @@
 #include "rondo/backends/mpi/epoch.hpp"
 #include "rondo/backends/mpi/world.hpp"
 #include "rondo/core/error.hpp"
+#include "rondo/core/switch.hpp"
 #include "rondo/interposer/call_cache.hpp"
 #include "rondo/interposer/left_calls.hpp"
 #include "rondo/interposer/runtime.hpp"
@@ -37,11 +38,7 @@ void choose(const char* collective, const char* choice, const void* caller) {
     std::optional<Choice> wanted;
     if (choice != nullptr && *choice != '\0') wanted = parse_choice(subject, choice);
     Runtime* here = runtime_to_instruct(caller);
-    if (here == nullptr) {
-        throw Error(
-            "Rondo has nothing to do with this process: MPI is not initialised, or Rondo is switched off "
-            "(RONDO=off), or its library is that of another MPI");
-    }
+    if (here == nullptr) throw Error(nobody_there);
     if (wanted) require_nodes(*wanted, subject.name);
     const std::size_t index = index_of(subject);
     here->instructions.override_choice(index, std::move(wanted));

@@ -25,6 +25,7 @@ ALLOWED_INCLUDES |= {
     "guard": {*CHAIN, "backends/mpi"},
     "interposer": {*CHAIN, "guard", "backends/mpi", "backends/virtual"},
     "profiler": {"core", "backends/mpi"},
+    "site": {"core"},
     "prefix": {*CHAIN, "kernels", "backends/mpi", "backends/virtual"},
     "backends/mpi": {"core", "kernels", "backends/shared_memory"},
     "backends/shared_memory": {"core"},

@@ -14,6 +14,7 @@ from rondo.errors import Error
 from rondo.launching.launcher import CommandLine, Kind, Segment
 from rondo.launching.wrappers import PRELOAD
 
+SITE_LIBRARY = "librondo.so"
 LAST = (Kind.FLUX, Kind.MPIRUN_RSH)
 """Launchers to which variables are told right before the program."""
 
@@ -31,8 +32,12 @@ def _entries(value: str | None) -> list[str]:
 
 
 def with_library_first(library: Path, existing: str | None) -> str:
-    """The value of LD_PRELOAD with the library before what was there; entries are kept in order."""
-    return os.pathsep.join([str(library), *(entry for entry in _entries(existing) if entry != str(library))])
+    """The value of LD_PRELOAD with the library before what was there; entries are kept in order.
+
+    The library of the site, which does the same for all programs, is left out.
+    """
+    others = (entry for entry in _entries(existing) if entry != str(library) and Path(entry).name != SITE_LIBRARY)
+    return os.pathsep.join([str(library), *others])
 
 
 def refuse_rondo(*values: str | None) -> None:

@@ -34,7 +34,7 @@ class Start:
 
     def with_variable(self, name: str, value: str, written: str) -> Start:
         """The same with an environment variable, which was `written` so."""
-        keeps = name != PRELOAD or PRELOAD in written.partition("=")[2] or "librondo_" in value
+        keeps = name != PRELOAD or PRELOAD in written.partition("=")[2] or "librondo" in value
         return self._changed({**self.environment, name: value}, None if keeps else written)
 
     def without_variable(self, name: str, written: str) -> Start:

@@ -28,8 +28,27 @@ bool connected = false;
 
 bool provides_mpi(void* handle) { return dlsym(handle, "PMPI_Comm_rank") != nullptr; }
 
+/// The file that the object with this address was loaded from.
+std::string_view object_of(const void* address) {
+    Dl_info info;
+    return address != nullptr && dladdr(address, &info) != 0 ? info.dli_fname : "";
+}
+
+/// What all objects find that were there when the program started. Not RTLD_DEFAULT, which finds this library, too.
+void* whole_program() {
+    static void* const program = dlopen(nullptr, RTLD_LAZY);
+    return program;
+}
+
+/// True if the program finds the MPI library there, and nothing that wraps PMPI_ functions before it.
+bool finds_only_mpi(void* scope) {
+    return provides_mpi(scope) && object_of(dlsym(scope, "PMPI_Init")) == object_of(dlsym(scope, "PMPI_Comm_rank"));
+}
+
+/// Behind a library that librondo.so has loaded there is nothing: it stands after all others.
 void* find_source(const void* caller) {
     if (provides_mpi(RTLD_NEXT)) return RTLD_NEXT;
+    if (finds_only_mpi(whole_program())) return whole_program();
     Dl_info info;
     if (dladdr(caller, &info) != 0) {
         void* handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
@@ -46,12 +65,6 @@ template <class Function>
 bool resolve(Function& function, const char* name) {
     function = reinterpret_cast<Function>(dlsym(source, name));
     return function != nullptr;
-}
-
-/// The file that the object with this address was loaded from.
-std::string_view object_of(const void* address) {
-    Dl_info info;
-    return address != nullptr && dladdr(address, &info) != 0 ? info.dli_fname : "";
 }
 
 /// The ABI of the library found, by a symbol or file name that only its libraries have.
@@ -123,6 +136,7 @@ void* definition_in_library(const char* name) { return source != nullptr ? dlsym
 
 void* tool_definition(const char* name) {
     void* next = dlsym(RTLD_NEXT, name);
+    if (next == nullptr) next = dlsym(whole_program(), name);
     const std::string_view own = object_of(reinterpret_cast<const void*>(&tool_definition));
     const std::string_view real = object_of(reinterpret_cast<const void*>(the_library.Comm_rank));
     const std::string_view found = object_of(next);
