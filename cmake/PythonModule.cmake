@@ -9,7 +9,7 @@ set(python_module "${PROJECT_SOURCE_DIR}/python/rondo/_core")
 set(python_module_sources "${python_module}/core_module.cpp" "${python_module}/described_call.cpp"
                           "${python_module}/distribution_module.cpp" "${python_module}/machine_module.cpp"
                           "${python_module}/plan_module.cpp" "${python_module}/rules_module.cpp"
-                          "${python_module}/trace_module.cpp" "${python_module}/verdicts_module.cpp")
+                          "${python_module}/settings_module.cpp" "${python_module}/trace_module.cpp" "${python_module}/verdicts_module.cpp")
 
 if(CMAKE_VERSION VERSION_LESS 3.26 OR RONDO_PYTHON_HEADERS)
     set(python_development "")

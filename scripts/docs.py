@@ -221,6 +221,8 @@ def undocumented_variables(root: Path, collectives: Sequence[str]) -> Iterator[s
 
 def refused_examples(root: Path) -> Iterator[str]:
     """Choices and rules in the documents that Rondo would not take."""
+    collectives = {each["key"] for each in _core.settings() if each["values"] == "choice"}
+    others = {each["variable"].removeprefix("RONDO_").lower() for each in _core.settings()} - collectives | {"abis"}
     for document in markdown_files(root):
         name, text = document.relative_to(root), document.read_text(encoding="utf-8")
         choices = re.findall(rf"--use[ =]([a-z_]+)=({CHOICE})", text)
@@ -229,7 +231,7 @@ def refused_examples(root: Path) -> Iterator[str]:
             # A recipe may use the algorithm that it makes.
             made_here = f"rondo/algorithms/{collective}/{choice.partition(':')[0]}.cpp" in text
             is_file = choice == "file"  # its path follows
-            if collective in ("abis", "rules", "report") or made_here or is_file:
+            if collective in others or made_here or is_file:
                 continue
             try:
                 _core.check_choice(collective, choice)

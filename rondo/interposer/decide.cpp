@@ -191,7 +191,8 @@ void warn_of_disagreement(const Communicator& communicator) {
     static std::atomic<bool> said{false};
     if (!communicator.ranks_disagree() || communicator.rank() != 0 || said.exchange(true)) return;
     warn(
-        "the ranks were given different RONDO_ variables or rules, or have different versions of Rondo; the native "
+        "the ranks were given different RONDO_ variables, configurations or rules, or have different versions of "
+        "Rondo; the native "
         "collectives are used");
 }
 

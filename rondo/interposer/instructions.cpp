@@ -2,88 +2,76 @@
 #include "rondo/interposer/instructions.hpp"
 
 #include <algorithm>
-#include <cctype>
-#include <cstdlib>
 #include <limits>
 #include <utility>
 
 #include "rondo/core/error.hpp"
+#include "rondo/core/switch.hpp"
 #include "rondo/core/version.hpp"
 #include "rondo/selection/eager_limit.hpp"
 #include "rondo/selection/nodes.hpp"
 #include "rondo/selection/quantity.hpp"
 #include "rondo/selection/text.hpp"
+#include "rondo/selection/verdict_file.hpp"
 
 namespace rondo::interposer {
-namespace {
-
-const char* variable(const std::string& name) {
-    const char* value = std::getenv(name.c_str());
-    return value != nullptr && *value != '\0' ? value : nullptr;
-}
-
-/// True if the value means "off", in any of the ways that people write it.
-bool means_off(const char* value) {
-    std::string text;
-    for (const char* letter = value; *letter != '\0'; ++letter) {
-        text += static_cast<char>(std::tolower(static_cast<unsigned char>(*letter)));
-    }
-    return text == "off" || text == "0" || text == "no" || text == "false";
-}
-
-}  // namespace
-
-std::string variable_of(std::string_view collective) {
-    std::string name = "RONDO_";
-    for (const char letter : collective) name += static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
-    return name;
-}
 
 Instructions Instructions::from_environment() {
     Instructions instructions;
-    const char* master = variable("RONDO");
-    if (master != nullptr && means_off(master)) {
-        instructions.off_ = true;
-        return instructions;
-    }
+    instructions.off_ = switched_off();
+    if (instructions.off_) return instructions;
     instructions.fingerprint_.add(version);
-    instructions.read_rules();
-    instructions.read_machine();
-    instructions.read_nodes();
-    instructions.read_guard();
-    instructions.read_plan_memory();
-    instructions.read_shared_memory();
-    for (std::size_t i = 0; i < collectives().size(); ++i) instructions.read_choice(i);
-    if (const char* directory = variable("RONDO_REPORT")) instructions.report_directory_ = directory;
+    const Settings settings = Settings::of_process();
+    instructions.complaints_ = settings.complaints();
+    const bool is_left_out = settings.leaves_out(own_program(), host_name()).has_value();
+    // Other ranks may be told otherwise, so such a rank agrees with them: on different instructions, if they are.
+    if (settings.usable() && !is_left_out) instructions.read(settings);
+    else instructions.fingerprint_.add("nothing");
     return instructions;
 }
 
-void Instructions::read_rules() {
-    const char* path = variable("RONDO_RULES");
-    if (path == nullptr) return;
-    try {
-        rules_ = Rules::read(path);
-        fingerprint_.add(rules_->fingerprint());
-    } catch (const Error& error) {
-        complaints_.push_back("RONDO_RULES: " + std::string(error.what()) + "; the native collectives are used");
+void Instructions::read(const Settings& settings) {
+    read_rules(settings.find("RONDO_RULES"));
+    read_machine(settings.find("RONDO_MACHINE"));
+    read_nodes(settings.find("RONDO_NODES"));
+    read_guard(settings.find("RONDO_GUARD"), settings.find("RONDO_LEARNED"));
+    read_plan_memory(settings.find("RONDO_PLAN_MEMORY"));
+    read_shared_memory(settings.find("RONDO_SHARED_MEMORY"));
+    for (std::size_t i = 0; i < collectives().size(); ++i) {
+        if (const Given* const given = settings.find(variable_of(collectives()[i].name))) read_choice(i, *given);
+    }
+    if (const Given* const directory = settings.find("RONDO_REPORT")) report_directory_ = directory->text;
+    if (const Given* const directory = settings.find("RONDO_JOBS")) {
+        jobs_directory_ = directory->text;
+        fingerprint_.add("RONDO_JOBS");  // all ranks add up
     }
 }
 
-void Instructions::read_machine() {
-    if (const char* path = variable("RONDO_MACHINE")) {
+void Instructions::read_rules(const Given* path) {
+    if (path == nullptr) return;
+    try {
+        rules_ = Rules::read(path->text);
+        rules_path_ = path->text;
+        fingerprint_.add(rules_->fingerprint());
+    } catch (const Error& error) {
+        complaints_.push_back(path->origin + ": " + error.what() + "; the native collectives are used");
+    }
+}
+
+void Instructions::read_machine(const Given* path) {
+    if (path != nullptr) {
         try {
-            machine_ = Machine::read(path);
+            machine_ = Machine::read(path->text);
         } catch (const Error& error) {
-            complaints_.push_back("RONDO_MACHINE: " + std::string(error.what()) + "; the standard figures are used");
+            complaints_.push_back(path->origin + ": " + error.what() + "; the standard figures are used");
         }
     }
     fingerprint_.add(machine_.fingerprint());
 }
 
-void Instructions::read_nodes() {
-    const char* text = variable("RONDO_NODES");
-    if (text == nullptr) return;
-    nodes_ = text;
+void Instructions::read_nodes(const Given* shape) {
+    if (shape == nullptr) return;
+    nodes_ = shape->text;
     fingerprint_.add("RONDO_NODES=" + nodes_);
 }
 
@@ -98,41 +86,38 @@ void Instructions::know_ranks(int ranks) {
     }
 }
 
-void Instructions::read_guard() {
-    const char* text = variable("RONDO_GUARD");
-    if (text == nullptr || std::string_view(text) == "off") return;
-    if (std::string_view(text) == "exact") guard_ = Guard::exact;
-    else if (std::string_view(text) == "free") guard_ = Guard::free;
-    else complaints_.push_back("RONDO_GUARD: " + quoted(text) + " is none of off, exact, free; it is off");
-    fingerprint_.add("RONDO_GUARD=" + std::string(text));
-    const char* directory = variable("RONDO_LEARNED");
+void Instructions::read_guard(const Given* given, const Given* directory) {
+    if (given == nullptr || means_no(given->text.c_str())) return;
+    const std::string& text = given->text;
+    if (text == "exact" || means_yes(text.c_str())) guard_ = Guard::exact;
+    else if (text == "free") guard_ = Guard::free;
+    else complaints_.push_back(given->origin + ": " + quoted(text) + " is none of off, exact, free; it is off");
+    fingerprint_.add("RONDO_GUARD=" + text);
     if (guard_ == Guard::off || directory == nullptr) return;
-    learned_directory_ = directory;
+    learned_directory_ = directory->text;
     fingerprint_.add("RONDO_LEARNED");  // rank 0 says what is in it
 }
 
-void Instructions::read_plan_memory() {
-    const char* text = variable("RONDO_PLAN_MEMORY");
-    if (text == nullptr) return;
-    if (const auto bytes = parse_quantity(text)) {
+void Instructions::read_plan_memory(const Given* given) {
+    if (given == nullptr) return;
+    if (const auto bytes = parse_quantity(given->text)) {
         plan_memory_ = *bytes;
         return;
     }
-    complaints_.push_back("RONDO_PLAN_MEMORY: " + quoted(text) + " is not a number; " + expected_quantity(text) +
-                          ", as 64Mi, which is used");
+    complaints_.push_back(given->origin + ": " + quoted(given->text) + " is not a number; " +
+                          expected_quantity(given->text) + ", as 64Mi, which is used");
 }
 
-void Instructions::read_shared_memory() {
+void Instructions::read_shared_memory(const Given* given) {
 #ifdef RONDO_ABI_SIMGRID
     memory_sharing_ = mpi::MemorySharing::off;  // ranks are threads on simulated machines
 #endif
-    const char* text = variable("RONDO_SHARED_MEMORY");
-    const std::string_view value = text != nullptr ? text : "auto";
-    if (value == "on") memory_sharing_ = mpi::MemorySharing::on;
-    else if (value != "auto") memory_sharing_ = mpi::MemorySharing::off;
-    if (value != "on" && value != "auto" && value != "off") {
-        complaints_.push_back("RONDO_SHARED_MEMORY: " + quoted(value) + " is none of auto, on, off; it is off");
-    }
+    const std::string text = given != nullptr ? given->text : "auto";
+    const bool is_on = means_yes(text.c_str()), is_automatic = text == "auto";
+    if (is_on) memory_sharing_ = mpi::MemorySharing::on;
+    else if (!is_automatic) memory_sharing_ = mpi::MemorySharing::off;
+    if (!is_on && !is_automatic && !means_no(text.c_str()))
+        complaints_.push_back(given->origin + ": " + quoted(text) + " is none of auto, on, off; it is off");
     fingerprint_.add("RONDO_SHARED_MEMORY");
     fingerprint_.add(static_cast<int>(memory_sharing_));
 }
@@ -142,19 +127,16 @@ void Instructions::know_library(std::string_view version) {
     fingerprint_.add(*machine_.eager);
 }
 
-void Instructions::read_choice(std::size_t collective) {
+void Instructions::read_choice(std::size_t collective, const Given& given) {
     const Collective& subject = collectives()[collective];
-    const std::string name = variable_of(subject.name);
-    if (const char* value = variable(name)) {
-        fingerprint_.add(name + "=" + value);
-        try {
-            Choice choice = parse_choice(subject, value);
-            add_to(fingerprint_, choice);
-            forced_[collective] = std::move(choice);
-        } catch (const Error& error) {
-            spoiled_[collective] = true;
-            complaints_.push_back(name + ": " + error.what() + "; the native collective is used");
-        }
+    fingerprint_.add(variable_of(subject.name) + "=" + given.text);
+    try {
+        Choice choice = parse_choice(subject, given.text);
+        add_to(fingerprint_, choice);
+        forced_[collective] = std::move(choice);
+    } catch (const Error& error) {
+        spoiled_[collective] = true;
+        complaints_.push_back(given.origin + ": " + error.what() + "; the native collective is used");
     }
 }
 

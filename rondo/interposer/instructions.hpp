@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the user told Rondo to do in this process, from the environment.
+// What the user and the site told Rondo to do in this process.
 #pragma once
 
 #include <array>
@@ -14,6 +14,7 @@
 #include "rondo/core/fingerprint.hpp"
 #include "rondo/selection/machine.hpp"
 #include "rondo/selection/rules.hpp"
+#include "rondo/selection/settings.hpp"
 
 namespace rondo::interposer {
 
@@ -21,9 +22,6 @@ namespace rondo::interposer {
 inline std::size_t index_of(const Collective& collective) {
     return static_cast<std::size_t>(&collective - collectives().data());
 }
-
-/// The environment variable that chooses for a collective: RONDO_EXSCAN.
-std::string variable_of(std::string_view collective);
 
 /// Which choices of the rules are compared with the library's own collective while the program runs, and taken back
 /// where it is faster.
@@ -35,9 +33,8 @@ enum class Guard : std::uint8_t {
 
 class Instructions {
   public:
-    /// Reads RONDO, RONDO_<COLLECTIVE>, RONDO_RULES, RONDO_MACHINE, RONDO_NODES, RONDO_GUARD, RONDO_LEARNED,
-    /// RONDO_PLAN_MEMORY, RONDO_SHARED_MEMORY, RONDO_REPORT. What is wrong with them is among `complaints()`; the calls
-    /// that a faulty one is about go to the library.
+    /// Reads the environment and the site's configuration. What is wrong with them is among `complaints()`; the calls
+    /// that a faulty setting is about go to the library, and all if the configuration cannot be read.
     static Instructions from_environment();
 
     /// Fills in what the machine file leaves to the library. Called once, before anything is decided.
@@ -84,18 +81,23 @@ class Instructions {
     }
     /// Where reports go; empty: there is no report.
     [[nodiscard]] const std::string& report_directory() const { return report_directory_; }
+    /// Where the file of this job goes; empty: it leaves none.
+    [[nodiscard]] const std::string& jobs_directory() const { return jobs_directory_; }
+    /// The rules that were read; empty: there are none.
+    [[nodiscard]] const std::string& rules_path() const { return rules_path_; }
     /// Equal for equal instructions to equal versions of Rondo, which may understand them differently: ranks compare
     /// it.
     [[nodiscard]] std::uint64_t fingerprint() const { return fingerprint_.value(); }
 
   private:
-    void read_choice(std::size_t collective);
-    void read_rules();
-    void read_machine();
-    void read_nodes();
-    void read_guard();
-    void read_plan_memory();
-    void read_shared_memory();
+    void read(const Settings& settings);
+    void read_choice(std::size_t collective, const Given& given);
+    void read_rules(const Given* path);
+    void read_machine(const Given* path);
+    void read_nodes(const Given* shape);
+    void read_guard(const Given* given, const Given* directory);
+    void read_plan_memory(const Given* given);
+    void read_shared_memory(const Given* given);
 
     std::array<std::optional<Choice>, number_of_collectives> forced_;
     std::array<bool, number_of_collectives> spoiled_{};  // true after a variable that could not be read
@@ -106,7 +108,7 @@ class Instructions {
     std::string nodes_;
     std::vector<Rank> node_of_;
     Count plan_memory_ = Count{64} << 20;
-    std::string report_directory_;
+    std::string report_directory_, jobs_directory_, rules_path_;
     std::string learned_directory_;
     std::vector<std::string> complaints_;
     Fingerprint fingerprint_;

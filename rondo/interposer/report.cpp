@@ -19,6 +19,7 @@
 #include "rondo/guard/history.hpp"
 #include "rondo/interposer/kept_tallies.hpp"
 #include "rondo/interposer/runtime.hpp"
+#include "rondo/selection/verdict_file.hpp"
 
 namespace rondo::interposer {
 namespace {
@@ -42,6 +43,8 @@ struct Report {
     int rank = 0;
     pid_t process = 0;
 };
+
+constexpr std::size_t most_lines = 4096;  // what a program can cause has an end
 
 /// Returns the report, which is never destroyed: other libraries may still call MPI while the process ends.
 Report& report() {
@@ -86,7 +89,9 @@ void write(std::FILE* file, bool ended) {
     write_trials(file);
     std::fputs("\"entries\":[", file);
     const char* between_lines = "";
+    std::size_t left = most_lines;
     for (const Line& line : r.lines) {
+        if (left-- == 0) break;
         const auto& classes = line.tally->classes();
         if (std::ranges::all_of(classes, [](const auto& each) { return each.calls == 0; })) continue;
         std::fprintf(file, "%s\n{\"collective\":%s,\"algorithm\":%s,\"reason\":%s,\"line\":%d,", between_lines,
@@ -162,19 +167,42 @@ mpi::Tally* tally_of(const mpi::Treatment& treatment) try {
     return nullptr;
 }
 
-void open_report(const std::string& directory, int rank, int size, const std::string& mpi_library) {
+std::vector<Counts> counts_here() {
     Report& r = report();
-    char host[256] = "unknown";
-    gethostname(host, sizeof host - 1);
+    const std::lock_guard lock(r.mutex);
+    std::vector<Counts> all;
+    for (const Line& line : r.lines) {
+        Counts sum{line.collective, line.algorithm, line.reason, 0, 0, 0};
+        for (const mpi::Tally::Class& each : line.tally->classes()) {
+            sum.calls += each.calls;
+            sum.bytes += each.bytes;
+            sum.nanoseconds += each.nanoseconds;
+        }
+        all.push_back(sum);
+    }
+    return all;
+}
+
+void name_rank(int rank, int size, const std::string& mpi_library) {
+    Report& r = report();
     r.rank = rank;
-    r.process = getpid();
-    r.path = directory + "/" + std::to_string(rank) + "-" + host + "-" + std::to_string(r.process);
     r.owner = "\"rank\":" + std::to_string(rank) + ",\"size\":" + std::to_string(size) +
-              ",\"host\":" + json_text(host) + ",\"library\":" + json_text(mpi_library) +
+              ",\"host\":" + json_text(host_name()) + ",\"library\":" + json_text(mpi_library) +
               ",\"abi\":\"" RONDO_ABI_NAME "\"";
+}
+
+void write_rank(std::FILE* file, bool ended) {
+    const std::lock_guard lock(report().mutex);
+    write(file, ended);
+}
+
+void open_report(const std::string& directory) {
+    Report& r = report();
+    r.process = getpid();
+    r.path = directory + "/" + std::to_string(r.rank) + "-" + host_name() + "-" + std::to_string(r.process);
     const std::string problem = r.kept.open(r.path + ".counts", "{" + r.owner + "}");
     // The problem is mostly the same on all ranks, and does no harm unless one is killed.
-    if (rank == 0 && !problem.empty()) {
+    if (r.rank == 0 && !problem.empty()) {
         warn(("no file for counts in " + directory + ": " + problem + "; a rank that is killed will leave no report")
                  .c_str());
     }

@@ -11,6 +11,7 @@
 #include "rondo/backends/mpi/progress.hpp"
 #include "rondo/guard/agreement.hpp"
 #include "rondo/guard/history.hpp"
+#include "rondo/interposer/job.hpp"
 #include "rondo/interposer/report.hpp"
 
 namespace rondo::interposer {
@@ -23,6 +24,7 @@ std::atomic<const mpi::Library*> connected{nullptr};
 
 /// Ends Rondo, in MPI_Finalize. Calls made later, in callbacks of the program, are left to the library.
 void end() {
+    end_job();
     guard::end_timed_barriers();
     mpi::end_persistent_calls();
     mpi::free_own_communicators();
@@ -38,6 +40,16 @@ std::string library_version() {
     int length = 0;
     mpi::library().Get_library_version(text, &length);
     return plain_version(text);
+}
+
+/// Counts calls from now on where somebody wants to hear of them.
+void start_counting(Runtime& here, int rank, int size) {
+    const std::string &reports = here.instructions.report_directory(), &jobs = here.instructions.jobs_directory();
+    here.reporting = !reports.empty() || !jobs.empty();
+    if (!here.reporting) return;
+    name_rank(rank, size, here.library_version);
+    if (!reports.empty()) open_report(reports);
+    if (!jobs.empty()) begin_job({jobs, here.instructions.rules_path(), rank, size});
 }
 
 /// Sets Rondo up. The caller holds the mutex.
@@ -67,8 +79,7 @@ Runtime* set_up() {
     fresh->library = library_of(version);
     fresh->instructions.know_library(version);
     fresh->library_version = version;
-    fresh->reporting = !instructions.report_directory().empty();
-    if (fresh->reporting) open_report(instructions.report_directory(), rank, size, version);
+    start_counting(*fresh, rank, size);
     ready = fresh;
     return fresh;
 }

@@ -38,6 +38,29 @@ TEST(Instructions, people_write_off_in_several_ways) {
     for (const char* const word : {"on", "1", ""}) EXPECT_FALSE(read({{"RONDO", word}}).off()) << word;
 }
 
+TEST(Instructions, people_write_disable_in_several_ways) {
+    for (const char* const word : {"1", "yes", "TRUE", "please"})
+        EXPECT_TRUE(read({{"RONDO_DISABLE", word}}).off()) << word;
+    for (const char* const word : {"0", "no", "off", "False", ""})
+        EXPECT_FALSE(read({{"RONDO_DISABLE", word}}).off()) << word;
+}
+
+TEST(Instructions, people_write_yes_and_no_in_several_ways) {
+    EXPECT_EQ(read({{"RONDO_GUARD", "0"}}).guard(0), Guard::off);
+    EXPECT_EQ(read({{"RONDO_GUARD", "On"}}).guard(0), Guard::exact);
+    EXPECT_EQ(read({{"RONDO_SHARED_MEMORY", "1"}}).memory_sharing(), mpi::MemorySharing::on);
+    EXPECT_EQ(read({{"RONDO_SHARED_MEMORY", "false"}}).memory_sharing(), mpi::MemorySharing::off);
+    EXPECT_EQ(complaint({{"RONDO_GUARD", "no"}, {"RONDO_SHARED_MEMORY", "yes"}}), "");
+}
+
+TEST(Instructions, of_a_configuration_that_cannot_be_read_are_none) {
+    const Instructions none = read({{"RONDO_CONFIG", "/nowhere"}, {"RONDO_GUARD", "exact"}});
+    EXPECT_FALSE(none.off()) << "other ranks may be able to read theirs, and will ask";
+    EXPECT_EQ(none.guard(0), Guard::off);
+    EXPECT_NE(none.complaints().front().find("/nowhere"), std::string::npos);
+    EXPECT_NE(none.fingerprint(), read({}).fingerprint());
+}
+
 TEST(Instructions, what_cannot_be_read_is_complained_of_and_left_to_the_library) {
     EXPECT_NE(complaint({{"RONDO_BCAST", "binomal"}}).find("RONDO_BCAST: "), std::string::npos);
     EXPECT_NE(complaint({{"RONDO_RULES", "/nowhere.rules"}}).find("RONDO_RULES: "), std::string::npos);

@@ -22,6 +22,7 @@
 #include "python/rondo/_core/machine_module.hpp"
 #include "python/rondo/_core/plan_module.hpp"
 #include "python/rondo/_core/rules_module.hpp"
+#include "python/rondo/_core/settings_module.hpp"
 #include "python/rondo/_core/trace_module.hpp"
 #include "python/rondo/_core/verdicts_module.hpp"
 
@@ -110,6 +111,7 @@ NB_MODULE(_core, module) {
     rondo::bind_machine(module);
     rondo::bind_plans(module);
     rondo::bind_rules(module);
+    rondo::bind_settings(module);
     rondo::bind_verdicts(module);
     rondo::bind_trace(module);
     module.attr("MOST_SHARING_RANKS") = rondo::most_sharing_ranks;

@@ -18,6 +18,8 @@ from rondo.errors import Error
 from rondo.shells import scripts
 from rondo.shells.manual import summary
 
+CONFIGURED = ("run", "compare", "explain")
+"""Commands that heed the configuration of the site."""
 FULL = 4
 """Exit code where what there is to say cannot be written."""
 
@@ -65,7 +67,7 @@ class CommandPerModule(SuggestingGroup):
         "Find the best choice for a machine": ("tune", "learned", "rules", "calibrate"),
         "Measure": ("bench", "cluster", "report"),
         "Understand": ("list", "explain", "predict", "draw", "export", "import", "distribution"),
-        "Set up a machine": ("doctor", "shell"),
+        "Set up a machine": ("doctor", "config", "jobs", "shell"),
     }
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -78,6 +80,16 @@ class CommandPerModule(SuggestingGroup):
             return None
         command: click.Command = importlib.import_module(f"{__name__}.{cmd_name}").command
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command. What the site's configuration says is the default of its options, where it starts programs."""
+        if args[0] in CONFIGURED and not ctx.resilient_parsing:
+            from rondo.launching import settings  # noqa: PLC0415 (few commands need it)
+
+            settings.take_over(os.environ)
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs the command; an Error ends it with its message and its exit code."""

@@ -47,6 +47,10 @@ class Rival:
         return shlex.join(self.words if self.options is None else [RONDO, "run", *self.options, "--", *self.words])
 
 
+NATIVELY = {instructed.DISABLE: "1"}
+"""For programs of a site that preloads Rondo into all of them."""
+
+
 @dataclass(frozen=True)
 class Launch:
     """How a rival is started."""
@@ -171,10 +175,10 @@ class Place:
             if self.running is None:
                 line = launcher.read(list(rival.words), os.environ)  # refuses what cannot be started
                 preload.refuse_rondo_in(line, os.environ)
-                return Launch(list(rival.words), dict(os.environ), is_counted=False)
+                return Launch(list(rival.words), {**os.environ, **NATIVELY}, is_counted=False)
             library = self.libraries[rival.words]
             words = self.running.command(library, self.running.shape.ranks, rival.words)
-            return Launch(words, self.running.environment(library), is_counted=False)
+            return Launch(words, {**self.running.environment(library), **NATIVELY}, is_counted=False)
         if reports is not None:
             told = dataclasses.replace(told, variables={**told.variables, instructed.REPORT: str(reports)})
         if self.running is None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from rondo import _core, saying
 from rondo.cluster import cluster
 from rondo.errors import Error
-from rondo.launching import abi, fitting, installation, launcher, mpi_library, preload
+from rondo.launching import abi, fitting, installation, launcher, mpi_library, preload, settings
 from rondo.launching.options import GUARD
 from rondo.machine import machine, placement
 from rondo.selection import choices, inspection, learned, rules_file
@@ -19,14 +19,17 @@ from rondo.tune import tuned_files
 
 REPORT = "RONDO_REPORT"
 SWITCH = "RONDO"
+DISABLE = "RONDO_DISABLE"
 OFF = ("off", "0", "no", "false")
-"""Values of SWITCH under which Rondo does nothing, in capitals as well."""
+"""Values that mean no, in capitals as well: rondo/core/switch.hpp has them, too."""
 
 
 def switched_off(environment: Mapping[str, str]) -> str | None:
     """The assignment by which Rondo does nothing, as the user wrote it; None if there is none."""
-    value = environment.get(SWITCH, "")
-    return f"{SWITCH}={value}" if value.lower() in OFF else None
+    disable, master = environment.get(DISABLE, ""), environment.get(SWITCH, "")
+    if disable and disable.lower() not in OFF:
+        return f"{DISABLE}={disable}"
+    return f"{SWITCH}={master}" if master.lower() in OFF else None
 
 
 @dataclass(frozen=True)
@@ -85,8 +88,9 @@ def instructed(
     """
     environment = dict(inherited)
     variables = check_uses(uses, environment)
-    if SWITCH in environment:  # for the ranks on all nodes alike
-        variables[SWITCH] = environment[SWITCH]
+    for name in (SWITCH, DISABLE, settings.CONFIG, *settings.HANDED_ON):  # for the ranks on all nodes alike
+        if name in environment:
+            variables[name] = environment[name]
     # A cluster knows its own figures better than the user's file for this machine.
     here = cluster_text is None or machine_file is not None
     figures = machine.find(machine_file, environment) if here else None

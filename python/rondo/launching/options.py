@@ -50,6 +50,16 @@ class Quantity(click.ParamType):
             self.fail(str(error), param, ctx)
 
 
+class GuardWord(click.Choice):
+    """off, exact or free, and what else people write for yes and no."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The word; a usage error says what is wrong."""
+        lower = str(value).lower()
+        value = "exact" if lower in ("on", "1", "yes", "true") else "off" if lower in ("0", "no", "false") else value
+        return super().convert(value, param, ctx)
+
+
 def call(command: Callable[..., Any]) -> Callable[..., Any]:
     """--count, --type, -n, --ppn, --nodes: count, type_name, processes, ppn, nodes. call_words says what they mean."""
     for option in (
@@ -143,7 +153,7 @@ _OF_RONDO = {
         "--guard",
         envvar=GUARD,
         show_envvar=True,
-        type=click.Choice(["off", "exact", "free"]),
+        type=GuardWord(["off", "exact", "free"]),
         default="exact",
         show_default=True,
         help="While the program runs, compare what the rules have chosen with the library's own collective, a few "

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`rondo jobs` adds up what jobs have left."""
+
+from __future__ import annotations
+
+import getpass
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from rondo.commands import main
+from rondo.launching import jobs
+
+
+def job(program: str = "/opt/app", *, calls: int = 10, all_ranks: bool = True, **rank: Any) -> dict[str, Any]:
+    """The file of a job of four ranks, whose bcasts of 8 bytes went to Rondo and took a millisecond each."""
+    entry = {
+        "collective": "bcast", "algorithm": "binomial", "reason": "",
+        "classes": [{"up_to": 64, "calls": calls, "bytes": 80, "smallest": 8, "largest": 8, "seconds": calls * 1e-3}],
+    }  # fmt: skip
+    return {
+        "rondo": "0.1.0", "uid": 1, "batch_job": "17", "program": program, "rules": "", "began": 1795724385,
+        "seconds": 2.5, "all_ranks": all_ranks,
+        "sums": [
+            {"collective": "bcast", "by": "rondo", "calls": 4 * calls, "bytes": 320, "seconds": calls * 4e-3},
+            {"collective": "scan", "by": "taken_back", "calls": 8, "bytes": 64, "seconds": 0.5},
+        ],
+        "rank": {
+            "rank": 0, "size": 4, "host": "n1", "library": "MPICH Version 5.0.2", "abi": "mpich", "ended": all_ranks,
+            "entries": [entry], "trials": [], **rank,
+        },
+    }  # fmt: skip
+
+
+TRIAL = {
+    "collective": "bcast", "bytes": 8, "processes": 4, "nodes": 1, "choice": "binomial", "rondo": 0.001,
+    "library": 0.003, "calls": 8, "rounding": False, "effective": True, "day": "",
+}  # fmt: skip
+
+
+def leave(folder: Path, *found: dict[str, Any]) -> None:
+    for number, each in enumerate(found):
+        (folder / f"{number}.json").write_text(json.dumps(each))
+
+
+def shown(folder: Path, *words: str) -> Any:
+    result = CliRunner().invoke(main, ["jobs", "--json", *words, str(folder)])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_jobs_of_a_program_are_added_up(tmp_path: Path) -> None:
+    leave(tmp_path, job(), job(calls=20), job("/usr/bin/other"))
+    rows = {row["name"]: row for row in shown(tmp_path)["rows"]}
+    assert (rows["app"]["jobs"], rows["app"]["rondo_calls"], rows["app"]["taken_back_calls"]) == (2, 120, 16)
+    assert rows["other"]["rondo_calls"] == 40
+
+
+def test_gains_are_those_that_the_guard_has_measured(tmp_path: Path) -> None:
+    leave(tmp_path, job(trials=[TRIAL]), job(trials=[{**TRIAL, "bytes": 1 << 20}]))
+    (row,) = shown(tmp_path)["rows"]
+    assert row["gained"] == pytest.approx(10 * 4 * 0.002)
+    assert row["compared_calls"] == 40
+
+
+@pytest.mark.parametrize("group", jobs.GROUPS)
+def test_jobs_are_grouped(tmp_path: Path, group: str) -> None:
+    leave(tmp_path, job())
+    (row,) = shown(tmp_path, "--by", group)["rows"]
+    known = {"user": getpass.getuser(), "program": "app", "library": "MPICH Version 5.0.2", "host": "n1"}
+    assert row["name"] == known.get(group, row["name"])
+
+
+def test_jobs_can_be_chosen(tmp_path: Path) -> None:
+    leave(tmp_path, job(), job("/usr/bin/other"))
+    assert shown(tmp_path, "--program", "other")["jobs"] == 1
+    assert shown(tmp_path, "--user", "nobody-here")["jobs"] == 0
+
+
+def test_what_cannot_be_read_is_named_and_left_out(tmp_path: Path) -> None:
+    leave(tmp_path, job(), job(all_ranks=False))
+    (tmp_path / "x.json").write_text("{")
+    result = CliRunner().invoke(main, ["jobs", str(tmp_path)])
+    assert result.exit_code == 0
+    assert "x.json" in result.stderr
+    assert "2 jobs" in result.stdout
+    assert "1 job did not come to MPI_Finalize" in result.stdout
+
+
+def test_a_directory_is_expected(tmp_path: Path) -> None:
+    result = CliRunner().invoke(main, ["jobs", str(tmp_path / "nowhere")])
+    assert result.exit_code == 2
+    assert "no directory" in result.output
