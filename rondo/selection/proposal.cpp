@@ -39,11 +39,10 @@ std::vector<Setting> with_usual_segment(const Choice& choice, Count eager) {
     return virtual_machine::with_segment(choice.settings, usual);
 }
 
-/// An algorithm as it is, and with other values of what says how many messages it sends at once, how many ranks of a
-/// node do, or which algorithm serves a part of it; one other value at a time.
+/// An algorithm as it is, and with other values of what says how many messages it sends at once or which algorithm
+/// serves a part of it; one other value at a time.
 std::vector<Choice> variants_of(const AlgorithmInfo& algorithm) {
     static constexpr Count widths[] = {2, 3, 4, 8};
-    static constexpr std::string_view numbers[] = {"leaders", "ports", "radix"};
     std::vector<Choice> variants{{&algorithm, algorithm.open_settings()}};
     const auto add = [&](std::size_t index, Count value) {
         const Parameter& parameter = algorithm.parameters[index];
@@ -54,7 +53,7 @@ std::vector<Choice> variants_of(const AlgorithmInfo& algorithm) {
     for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
         const Parameter& parameter = algorithm.parameters[i];
         for (Count each = 0; each < std::ssize(parameter.alternatives); ++each) add(i, each);
-        if (std::ranges::find(numbers, parameter.name) == std::end(numbers)) continue;
+        if (parameter.name != "radix" && parameter.name != "ports") continue;
         for (const Count width : widths) add(i, width);
     }
     return variants;
@@ -65,6 +64,7 @@ std::vector<Choice> variants_of(const AlgorithmInfo& algorithm) {
 std::vector<Candidate> candidates_of(const Collective& collective, const SharedFacts& facts, const CostModel& costs) {
     std::vector<Candidate> candidates;
     for (const AlgorithmInfo* algorithm : collective.algorithms) {
+        if (algorithm->gains_by_copies) continue;
         std::optional<Candidate> fastest;
         for (Choice& choice : variants_of(*algorithm)) {
             const auto settings = with_usual_segment(choice, costs.eager);

@@ -75,7 +75,7 @@ Schedule collect(const Call& /*call*/, const Groups& groups, Block by_nodes, Blo
 /// for each rank of this node.
 Schedule across(const Call& call, const Groups& groups, const NodeOrder& order, Block collected, Block arrived) {
     const Rank node = groups.place().node, nodes = call.nodes(), members = groups.members(node, groups.own());
-    const Count vector = collected.count / members;
+    const Count vector = order.nodes().back();
     std::vector<Count> starts = {0};  // of what comes from each node
     for (Rank each = 0; each < nodes; ++each) {
         const Count length = order.of_node(collected.part(0, vector), node).count;
@@ -159,6 +159,7 @@ const AlgorithmInfo multileader_info = {
     .parameters = {&leaders_parameter, 1},
     .tolerates_in_place = true,
     .uses_nodes = true,
+    .gains_by_copies = true,
     .schedule = multileader,
 };
 

@@ -24,6 +24,7 @@ const AlgorithmInfo multileader_info = {
     .tolerates_in_place = true,
     .uses_nodes = true,
     .slot = longest_in_slot,
+    .gains_by_copies = true,
     .ports = [](std::span<const Setting> /*settings*/) { return most_at_once; },
     .schedule = multileader,
 };

@@ -18,7 +18,7 @@ constexpr Slots how = {.header = Slots::header_bytes, .stride = Slots::header_by
 constexpr std::byte padding{0xEE};
 
 std::byte value_of(std::size_t slot, std::uint32_t index) {
-    return static_cast<std::byte>((slot * 31 + index * 7 + 1) % 0xED);
+    return static_cast<std::byte>((slot * 31 + std::size_t{index} * 7 + 1) % 0xED);
 }
 
 std::vector<std::byte> slots_with(const Lengths& lengths) {
