@@ -104,6 +104,13 @@ TEST_F(Patience, is_ended_by_an_event_and_starts_again) {
     EXPECT_EQ(poll_once(), 1);
 }
 
+TEST_F(Patience, starts_again_for_who_has_done_something_else) {
+    exhaust();
+    patient<void()>("rondo_forget_polls")();
+    EXPECT_LT(time_of([this] { exhaust(); }), hardly_any);
+    EXPECT_GE(time_of([this] { EXPECT_EQ(poll_once(), 0); }), pause);
+}
+
 TEST_F(Patience, leaves_calls_alone_that_name_a_time) {
     exhaust();
     EXPECT_LT(time_of([this] { EXPECT_EQ(poll_once(1), 0); }), hardly_any);
