@@ -20,9 +20,11 @@ constexpr int message_size = 512;
 
 #ifdef RONDO_ABI_SIMGRID
 Choose find_choose() { return rondo_choose; }
+Function find_program_function(const char*) { return nullptr; }  // names do not say whose function it is
 LeftToLibrary find_left_to_library() { return rondo_left_to_library; }
 SharesMemory find_shares_memory() { return rondo_shares_memory; }
 #else
+Function find_program_function(const char* name) { return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name)); }
 Choose find_choose() { return reinterpret_cast<Choose>(dlsym(RTLD_DEFAULT, "rondo_choose")); }
 LeftToLibrary find_left_to_library() {
     return reinterpret_cast<LeftToLibrary>(dlsym(RTLD_DEFAULT, "rondo_left_to_library"));
@@ -36,11 +38,13 @@ Function library_function(const char* name) {
     Dl_info library;
     if (dladdr(dlsym(RTLD_DEFAULT, "MPI_Get_library_version"), &library) != 0) {
         if (void* handle = dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD)) {
-            if (void* function = dlsym(handle, name)) return reinterpret_cast<Function>(function);
+            return reinterpret_cast<Function>(dlsym(handle, name));
         }
     }
     return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
 }
+
+Function program_function(const char* name) { return find_program_function(name); }
 
 std::string choose(const char* collective, const std::string& algorithm) {
     const Choose function = find_choose();

@@ -11,7 +11,11 @@ namespace rondo::bench {
 using Function = void (*)();
 
 /// The MPI library's own, also where something stands before it: what is called native costs what it costs natively.
+/// nullptr if it has no function of this name.
 Function library_function(const char* name);
+
+/// What a program calls by this name: Rondo's, where it stands before the library's own. nullptr if there is nothing.
+Function program_function(const char* name);
 
 /// Has Rondo serve calls of a collective by an algorithm from now on. Empty, or why it cannot.
 std::string choose(const char* collective, const std::string& algorithm);

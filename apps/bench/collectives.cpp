@@ -30,58 +30,53 @@ std::size_t extent_of(MPI_Datatype type) {
 }
 
 /// MPI_Exscan, MPI_Scan, MPI_Allreduce and MPI_Reduce_scatter_block have one signature.
-void call_without_root(Function function, const Arguments& a) {
-    using Function = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
-    reinterpret_cast<Function>(function)(a.input, a.output, a.count, a.type, a.op, a.comm);
+void call_without_root(const Callee& callee, const Arguments& a) {
+    callee.call<const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm>(a.input, a.output, a.count, a.type, a.op,
+                                                                         a.comm);
 }
 
 /// MPI_Allgather and MPI_Alltoall have one signature.
-void call_with_two_types(Function function, const Arguments& a) {
-    using Function = int (*)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
-    reinterpret_cast<Function>(function)(a.input, a.count, a.type, a.output, a.count, a.type, a.comm);
+void call_with_two_types(const Callee& callee, const Arguments& a) {
+    callee.call<const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm>(a.input, a.count, a.type, a.output,
+                                                                                    a.count, a.type, a.comm);
 }
 
 /// MPI_Gather and MPI_Scatter have one signature.
-void call_with_parts_of_the_root(Function function, const Arguments& a) {
-    using Function = int (*)(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm);
-    reinterpret_cast<Function>(function)(a.input, a.count, a.type, a.output, a.count, a.type, 0, a.comm);
+void call_with_parts_of_the_root(const Callee& callee, const Arguments& a) {
+    callee.call<const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm>(
+        a.input, a.count, a.type, a.output, a.count, a.type, 0, a.comm);
 }
 
-void call_alltoallv(Function function, const Arguments& a) {
-    using Function = int (*)(const void*, const int*, const int*, MPI_Datatype, void*, const int*, const int*,
-                             MPI_Datatype, MPI_Comm);
-    reinterpret_cast<Function>(function)(a.input, a.sent.counts, a.sent.starts, a.type, a.output, a.received.counts,
-                                         a.received.starts, a.type, a.comm);
+void call_alltoallv(const Callee& callee, const Arguments& a) {
+    callee
+        .call<const void*, const int*, const int*, MPI_Datatype, void*, const int*, const int*, MPI_Datatype, MPI_Comm>(
+            a.input, a.sent.counts, a.sent.starts, a.type, a.output, a.received.counts, a.received.starts, a.type,
+            a.comm);
 }
 
-void call_gatherv(Function function, const Arguments& a) {
-    using Function =
-        int (*)(const void*, int, MPI_Datatype, void*, const int*, const int*, MPI_Datatype, int, MPI_Comm);
-    reinterpret_cast<Function>(function)(a.input, a.count, a.type, a.output, a.received.counts, a.received.starts,
-                                         a.type, 0, a.comm);
+void call_gatherv(const Callee& callee, const Arguments& a) {
+    callee.call<const void*, int, MPI_Datatype, void*, const int*, const int*, MPI_Datatype, int, MPI_Comm>(
+        a.input, a.count, a.type, a.output, a.received.counts, a.received.starts, a.type, 0, a.comm);
 }
 
-void call_scatterv(Function function, const Arguments& a) {
-    using Function =
-        int (*)(const void*, const int*, const int*, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm);
-    reinterpret_cast<Function>(function)(a.input, a.sent.counts, a.sent.starts, a.type, a.output, a.count, a.type, 0,
-                                         a.comm);
+void call_scatterv(const Callee& callee, const Arguments& a) {
+    callee.call<const void*, const int*, const int*, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm>(
+        a.input, a.sent.counts, a.sent.starts, a.type, a.output, a.count, a.type, 0, a.comm);
 }
 
-void call_reduce(Function function, const Arguments& a) {
-    using Function = int (*)(const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
-    reinterpret_cast<Function>(function)(a.input, a.output, a.count, a.type, a.op, 0, a.comm);
+void call_reduce(const Callee& callee, const Arguments& a) {
+    callee.call<const void*, void*, int, MPI_Datatype, MPI_Op, int, MPI_Comm>(a.input, a.output, a.count, a.type, a.op,
+                                                                              0, a.comm);
 }
 
-void call_bcast(Function function, const Arguments& a) {
-    using Function = int (*)(void*, int, MPI_Datatype, int, MPI_Comm);
-    reinterpret_cast<Function>(function)(a.output, a.count, a.type, 0, a.comm);
+void call_bcast(const Callee& callee, const Arguments& a) {
+    callee.call<void*, int, MPI_Datatype, int, MPI_Comm>(a.output, a.count, a.type, 0, a.comm);
 }
 
-void call_barrier(Function function, const Arguments& a) { reinterpret_cast<int (*)(MPI_Comm)>(function)(a.comm); }
+void call_barrier(const Callee& callee, const Arguments& a) { callee.call<MPI_Comm>(a.comm); }
 
 /// Rank 0 and the last: there and back.
-void ping_pong(Function, const Arguments& a) {
+void ping_pong(const Callee&, const Arguments& a) {
     const int last = ranks_of(a.comm) - 1, rank = rank_of(a.comm);
     if (rank == 0) MPI_Send(a.input, a.count, a.type, last, tag, a.comm);
     if (rank == 0 || rank == last) MPI_Recv(a.output, a.count, a.type, last - rank, tag, a.comm, MPI_STATUS_IGNORE);
@@ -89,7 +84,7 @@ void ping_pong(Function, const Arguments& a) {
 }
 
 /// All others send to rank 0 at once.
-void incast(Function, const Arguments& a) {
+void incast(const Callee&, const Arguments& a) {
     if (rank_of(a.comm) != 0) {
         MPI_Send(a.input, a.count, a.type, 0, tag, a.comm);
         return;
@@ -105,14 +100,14 @@ void incast(Function, const Arguments& a) {
 }
 
 /// All send to the next at once.
-void ring_shift(Function, const Arguments& a) {
+void ring_shift(const Callee&, const Arguments& a) {
     const int ranks = ranks_of(a.comm), rank = rank_of(a.comm);
     MPI_Sendrecv(a.input, a.count, a.type, (rank + 1) % ranks, tag, a.output, a.count, a.type,
                  (rank + ranks - 1) % ranks, tag, a.comm, MPI_STATUS_IGNORE);
 }
 
 /// Rank 0 to the last, a message for each element: what the processors need for one.
-void stream(Function, const Arguments& a) {
+void stream(const Callee&, const Arguments& a) {
     const int last = ranks_of(a.comm) - 1, rank = rank_of(a.comm);
     if (rank != 0 && rank != last) return;
     const std::size_t element_bytes = extent_of(a.type);
@@ -126,11 +121,11 @@ void stream(Function, const Arguments& a) {
 }
 
 /// Every rank by itself: what the operator takes.
-void reduce_local(Function, const Arguments& a) { MPI_Reduce_local(a.input, a.output, a.count, a.type, a.op); }
+void reduce_local(const Callee&, const Arguments& a) { MPI_Reduce_local(a.input, a.output, a.count, a.type, a.op); }
 
 /// Every rank by itself, with doubles whatever the type: the sum of a long array, in as many parts as processors add at
 /// once.
-void first_pass(Function, const Arguments& a) {
+void first_pass(const Callee&, const Arguments& a) {
     constexpr std::size_t parts = 16;
     const auto* input = static_cast<const double*>(a.input);
     const std::size_t count = static_cast<std::size_t>(a.count) * extent_of(a.type) / sizeof(double);
@@ -155,7 +150,7 @@ PrefixSum find_prefix_sum() {
 }
 
 /// The same: its running sums. A prefix sum of one rank is the second pass and nothing else.
-void second_pass(Function, const Arguments& a) {
+void second_pass(const Callee&, const Arguments& a) {
     static const PrefixSum prefix_sum = find_prefix_sum();
     const auto* input = static_cast<const double*>(a.input);
     auto* output = static_cast<double*>(a.output);

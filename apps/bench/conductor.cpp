@@ -2,12 +2,14 @@
 #include "conductor.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include "clock.hpp"
 
 namespace rondo::bench {
 namespace {
 
+constexpr const char* valid = "valid";
 constexpr double longest_lead = 2;  // seconds
 constexpr double spare_lead = 0.5e-3;
 constexpr double first_refresh = 0.1;     // seconds; then less and less often,
@@ -62,13 +64,15 @@ std::vector<Conductor::Configuration> Conductor::configurations(std::int64_t cou
     std::vector<Configuration> made;
     for (std::size_t i = 0; i < plan_.candidates.size(); ++i) {
         if (!refusals_[i].empty() || plan_.leaves_out(count, plan_.candidates[i])) continue;
-        for (const Start start : plan_.starts) {
-            made.push_back({next_id_++, static_cast<std::int32_t>(i), start});
-            Record record("configuration");
-            record.add("id", made.back().id).add("candidate", plan_.candidates[i]).add("start", name_of(start));
-            record.add("count", count);
-            record.add("bytes", whole_bytes(*plan_.collective, plan_.type, count, messages_.size()));
-            records_.write(record.add("bus_factor", plan_.collective->bus_factor(messages_.size())));
+        for (const Form form : plan_.forms) {
+            for (const Start start : plan_.starts) {
+                made.push_back({next_id_++, static_cast<std::int32_t>(i), form, start});
+                Record record("configuration");
+                record.add("id", made.back().id).add("candidate", plan_.candidates[i]);
+                record.add("form", name_of(form)).add("start", name_of(start)).add("count", count);
+                record.add("bytes", whole_bytes(*plan_.collective, plan_.type, count, messages_.size()));
+                records_.write(record.add("bus_factor", plan_.collective->bus_factor(messages_.size())));
+            }
         }
     }
     return made;
@@ -110,39 +114,57 @@ void Conductor::round(std::vector<Configuration>& configurations, bool warmup) {
     }
 }
 
+/// A call, and then another one beside which the program computes, if that is asked for.
 void Conductor::repetition(Configuration& configuration, bool warmup) {
-    Command command{.kind = Command::Kind::repeat, .candidate = configuration.candidate, .start = configuration.start};
+    Command command{.kind = Command::Kind::repeat,
+                    .candidate = configuration.candidate,
+                    .form = configuration.form,
+                    .start = configuration.start};
+    Outcome outcome = carry_out(command);
+    if (outcome.left_to_library > 0) return refuse(configuration);
+    const double reference = command.start == Start::clock ? command.due : outcome.first_start;
+    const char* state = state_of(command, outcome);
+    Record record("repetition");
+    record.add("id", configuration.id).add("seconds", outcome.slowest);
+    record.add("mean", outcome.total / messages_.size()).add("fastest", outcome.fastest);
+    record.add("skew", std::max(outcome.last_start - reference, 0.0));
+    if (plan_.pieces > 0 && configuration.form != Form::blocking) {
+        command.computing = plan_.computing > 0 ? plan_.computing : outcome.slowest;
+        const Outcome overlapped = carry_out(command);
+        if (std::string_view(state) == valid) state = state_of(command, overlapped);
+        outcome.wrong = std::max(outcome.wrong, overlapped.wrong);
+        record.add("computing", command.computing).add("overlapped", overlapped.slowest);
+    }
+    if (warmup) state = "warmup";
+    if (std::string_view(state) == valid) ++configuration.valid;
+    records_.write(record.add("state", state).add("wrong", outcome.wrong));
+}
+
+/// Together, as soon as all can have heard of it.
+Outcome Conductor::carry_out(Command& command) {
     command.due = clock_.now() + lead_;
     const Outcome outcome = measurement_.obey(command);
     lead_ = outcome.late > 0 ? std::min(1.5 * lead_, longest_lead) : std::max(0.98 * lead_, first_lead_);
     clock_error_ = std::max(clock_error_, outcome.clock_error);
     true_clock_error_ = std::max(true_clock_error_, outcome.true_clock_error);
-    if (outcome.left_to_library > 0) {
-        configuration.refused = true;
-        Record record("refused");
-        const std::string& reason = measurement_.reason();
-        record.add("id", configuration.id).add("reason", reason.empty() ? "refused on another rank" : reason);
-        records_.write(record);
-        return;
-    }
-    const char* state = state_of(command, outcome);
-    if (warmup) state = "warmup";
-    if (std::string_view(state) == "valid") ++configuration.valid;
-    Record record("repetition");
-    record.add("id", configuration.id).add("seconds", outcome.slowest);
-    record.add("mean", outcome.total / messages_.size()).add("fastest", outcome.fastest);
-    const double reference = command.start == Start::clock ? command.due : outcome.first_start;
-    record.add("skew", std::max(outcome.last_start - reference, 0.0)).add("state", state);
-    records_.write(record.add("wrong", outcome.wrong));
+    return outcome;
+}
+
+void Conductor::refuse(Configuration& configuration) {
+    configuration.refused = true;
+    Record record("refused");
+    const std::string& reason = measurement_.reason();
+    record.add("id", configuration.id).add("reason", reason.empty() ? "refused on another rank" : reason);
+    records_.write(record);
 }
 
 const char* Conductor::state_of(const Command& command, const Outcome& outcome) const {
     if (measurement_.cluster().disturbed(measurement_.lateness(), outcome.slowest)) return "disturbed";
-    if (command.start == Start::barrier) return "valid";
+    if (command.start == Start::barrier) return valid;
     const Machine& machine = measurement_.machine();
     const double finest = machine.crowded() ? crowded_skew_per_rank * machine.ranks_per_core : finest_skew;
     const double tolerance = std::max(finest + outcome.clock_error, tolerated_skew * outcome.slowest);
-    return outcome.late > 0 || outcome.last_start - command.due > tolerance ? "late" : "valid";
+    return outcome.late > 0 || outcome.last_start - command.due > tolerance ? "late" : valid;
 }
 
 /// The longer a clock has been watched, the better its rate is known.

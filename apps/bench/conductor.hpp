@@ -26,6 +26,7 @@ class Conductor {
     struct Configuration {
         int id;
         std::int32_t candidate;
+        Form form;
         Start start;
         int valid = 0;
         bool refused = false;
@@ -38,6 +39,8 @@ class Conductor {
     bool enough(const std::vector<Configuration>& configurations, int round) const;
     void round(std::vector<Configuration>& configurations, bool warmup);
     void repetition(Configuration& configuration, bool warmup);
+    Outcome carry_out(Command& command);
+    void refuse(Configuration& configuration);
     [[nodiscard]] const char* state_of(const Command& command, const Outcome& outcome) const;
     void keep_clock();
 

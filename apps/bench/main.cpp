@@ -15,6 +15,7 @@
 
 #include "choice.hpp"
 #include "clock.hpp"
+#include "computing.hpp"
 #include "conductor.hpp"
 #include "part.hpp"
 
@@ -76,12 +77,14 @@ std::vector<std::string> refusals_of(const Plan& plan, const Messages& messages)
     return refusals;
 }
 
-void record_environment(Records& records, const Machine& machine, const GlobalClock& clock, int ranks) {
+void record_environment(Records& records, const Machine& machine, const GlobalClock& clock, const Computing* computing,
+                        int ranks) {
     Record record("environment");
     record.add("library", machine.library).add("ranks", ranks);
     record.add("nodes", static_cast<int>(machine.hosts.size())).add("ranks_per_node", machine.ranks_per_node);
     record.add("hosts", machine.hosts).add("kernel", machine.kernel).add("processor", machine.processor);
     record.add("cores", machine.cores).add("clock", clock.shared() ? "shared" : "learned");
+    if (computing != nullptr) record.add("computing", computing->way());
     records.write(record.add("shared_memory", shares_memory() ? 1 : 0));
 }
 
@@ -118,11 +121,15 @@ int bench(const char* plan_path, const char* records_path, MPI_Comm comm, MPI_Co
 
     ask_for_punctual_sleep();
     GlobalClock clock(administration, machine.machines, {plan->learned_clock, plan->clock_skew, plan->clock_drift});
-    if (records) record_environment(*records, machine, clock, messages.size());
+    // The switch of an emulated cluster needs the processors, too.
+    const Computing computing(plan->pieces == 0 || machine.crowded() || EmulatedCluster().exists());
+    if (records) {
+        record_environment(*records, machine, clock, plan->pieces > 0 ? &computing : nullptr, messages.size());
+    }
     measure_network(administration, machine, messages, records ? &*records : nullptr);
 
     const std::vector<std::string> refusals = refusals_of(*plan, messages);
-    Measurement measurement(*plan, comm, machine, clock, messages);
+    Measurement measurement(*plan, comm, machine, computing, clock, messages);
     if (records) {
         for (std::size_t i = 0; i < refusals.size(); ++i) {
             if (refusals[i].empty()) continue;

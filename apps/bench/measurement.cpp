@@ -31,20 +31,16 @@ void Outcome::merge(const Outcome& other) {
     retransmissions += other.retransmissions;
 }
 
-Measurement::Measurement(const Plan& plan, MPI_Comm comm, const Machine& machine, GlobalClock& clock,
-                         const Messages& messages)
-    : plan_(plan), comm_(comm), machine_(machine), clock_(clock), messages_(messages),
+Measurement::Measurement(const Plan& plan, MPI_Comm comm, const Machine& machine, const Computing& computing,
+                         GlobalClock& clock, const Messages& messages)
+    : plan_(plan), comm_(comm), machine_(machine), computing_(computing), clock_(clock), messages_(messages),
       retransmitted_before_(retransmitted_segments()) {}
 
 Outcome Measurement::obey(Command& command) {
     messages_.broadcast(&command, sizeof command);
     Outcome outcome;
     switch (command.kind) {
-        case Command::Kind::prepare:
-            problem_ = std::make_unique<Problem>(*plan_.collective, plan_.type, plan_.op, plan_.parts, command.count,
-                                                 messages_.rank(), messages_.size());
-            problem_->prepare(++repetition_);
-            break;
+        case Command::Kind::prepare: prepare(command.count); break;
         case Command::Kind::repeat: repeat(command, outcome); break;
         case Command::Kind::refresh_clock: clock_.refresh(); break;
         default: break;
@@ -59,14 +55,23 @@ Outcome Measurement::obey(Command& command) {
     return outcome;
 }
 
+void Measurement::prepare(std::int64_t count) {
+    calls_.reset();
+    problem_ = std::make_unique<Problem>(*plan_.collective, plan_.type, plan_.op, plan_.parts, count, messages_.rank(),
+                                         messages_.size());
+    calls_ = std::make_unique<Calls>(plan_, *problem_, comm_);
+    problem_->prepare(++repetition_);
+}
+
 void Measurement::repeat(const Command& command, Outcome& outcome) {
-    const Function function = function_of(command.candidate);
-    const Arguments arguments = problem_->arguments(comm_);
     const Collective& collective = *plan_.collective;
+    calls_->prepare(command.candidate, command.form);
 
     start(command, outcome);
     const double began = clock_.now();
-    collective.call(function, arguments);
+    calls_->begin();
+    if (command.computing > 0) computing_.run(command.computing, plan_.pieces, calls_->request());
+    calls_->finish();
     const double ended = clock_.now();
 
     const bool by_clock = command.start == Start::clock && !collective.rank_0_starts;
@@ -74,9 +79,7 @@ void Measurement::repeat(const Command& command, Outcome& outcome) {
     const double seconds = answers ? 0 : (ended - (by_clock ? command.due : began)) * collective.time_factor;
     outcome.slowest = outcome.total = outcome.fastest = seconds;
     outcome.first_start = outcome.last_start = answers ? command.due : began;
-    if (plan_.candidates[static_cast<std::size_t>(command.candidate)] != native) {
-        outcome.left_to_library = left_to_library(collective.name, reason_) > 0 ? 1 : 0;
-    }
+    outcome.left_to_library = calls_->left_to_library(reason_) ? 1 : 0;
     if (settles()) {
         Nothing nothing;
         messages_.reduce(nothing);
@@ -106,15 +109,6 @@ void Measurement::start(const Command& command, Outcome& outcome) {
 void Measurement::stop_watching() {
     if (watching_) lateness_ = cluster_.lateness();
     watching_ = false;
-}
-
-/// Has the candidate serve the calls of the function that is returned.
-Function Measurement::function_of(std::int32_t candidate) const {
-    if (plan_.collective->function == nullptr) return nullptr;
-    const std::string& algorithm = plan_.candidates[static_cast<std::size_t>(candidate)];
-    if (algorithm == native) return library_function(plan_.collective->function_name);
-    choose(plan_.collective->name, algorithm);
-    return plan_.collective->function;
 }
 
 bool Measurement::settles() const { return machine_.crowded() && problem_->bytes() > most_bytes_checked_at_once; }

@@ -6,7 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "choice.hpp"
+#include "calls.hpp"
+#include "computing.hpp"
 #include "global_clock.hpp"
 #include "machine.hpp"
 #include "messages.hpp"
@@ -22,8 +23,10 @@ struct Command {
 
     Kind kind = Kind::nothing;
     std::int32_t candidate = 0;
+    Form form = Form::blocking;
     Start start = Start::barrier;
     std::int64_t count = 0;  ///< of `prepare`
+    double computing = 0;    ///< seconds, of `repeat`: meanwhile; 0: nothing is computed
     double due = 0;          ///< when a repetition with Start::clock starts, on the global clock
 };
 
@@ -43,7 +46,8 @@ struct Outcome {
 class Measurement {
   public:
     /// All of them must live longer. `comm`: what is measured runs on it.
-    Measurement(const Plan& plan, MPI_Comm comm, const Machine& machine, GlobalClock& clock, const Messages& messages);
+    Measurement(const Plan& plan, MPI_Comm comm, const Machine& machine, const Computing& computing, GlobalClock& clock,
+                const Messages& messages);
 
     /// Carries out the command that rank 0 gives; all ranks call it. The outcome is rank 0's to read.
     Outcome obey(Command& command);
@@ -56,22 +60,23 @@ class Measurement {
     [[nodiscard]] const Lateness& lateness() const { return lateness_; }
 
   private:
-    void prepare();
+    void prepare(std::int64_t count);
     void repeat(const Command& command, Outcome& outcome);
     void start(const Command& command, Outcome& outcome);
     void stop_watching();
-    [[nodiscard]] Function function_of(std::int32_t candidate) const;
     [[nodiscard]] bool settles() const;
 
     const Plan& plan_;
     MPI_Comm comm_;
     const Machine& machine_;
+    const Computing& computing_;
     GlobalClock& clock_;
     const Messages& messages_;
     EmulatedCluster cluster_;
     Lateness lateness_;
     bool watching_ = false;
     std::unique_ptr<Problem> problem_;
+    std::unique_ptr<Calls> calls_;  ///< of the problem
     std::uint64_t repetition_ = 0;
     std::int64_t retransmitted_before_;
     std::string reason_;

@@ -26,6 +26,7 @@ struct Lateness {
 class EmulatedCluster {
   public:
     EmulatedCluster();
+    [[nodiscard]] bool exists() const { return control_ != nullptr; }
     /// Asks the switch to watch its lateness from now on.
     void watch();
     /// How late it was since.

@@ -52,6 +52,12 @@ void read_line(Plan& plan, const std::string& key, const std::string& value) {
     } else if (key == "start") {
         if (value != "clock" && value != "barrier") throw std::runtime_error("expected clock or barrier");
         plan.starts.push_back(value == "clock" ? Start::clock : Start::barrier);
+    } else if (key == "form") {
+        plan.forms.push_back(required(find_form(value), "blocking, nonblocking or persistent"));
+    } else if (key == "pieces") {
+        plan.pieces = static_cast<int>(number(value));
+    } else if (key == "computing") {
+        plan.computing = number(value);
     } else if (key == "repetitions") {
         plan.repetitions = static_cast<int>(number(value));
     } else if (key == "warmup") {
@@ -71,11 +77,24 @@ void read_line(Plan& plan, const std::string& key, const std::string& value) {
     }
 }
 
+void check_forms(const Plan& plan) {
+    for (const Form form : plan.forms) {
+        if (form == Form::blocking) continue;
+        const Collective& collective = *plan.collective;
+        if (collective.function == nullptr)
+            throw std::runtime_error(std::string("plan: ") + collective.name + " has one form alone");
+        if (function_of(collective, form, true) == nullptr || function_of(collective, form, false) == nullptr)
+            throw std::runtime_error("this MPI library has no " + name_in_form(collective.function_name, form));
+    }
+}
+
 void check(const Plan& plan) {
     if (plan.collective == nullptr) throw std::runtime_error("plan: no line 'collective'");
     if (plan.candidates.empty()) throw std::runtime_error("plan: no line 'candidate'");
     if (plan.counts.empty()) throw std::runtime_error("plan: no line 'count'");
     if (plan.starts.empty()) throw std::runtime_error("plan: no line 'start'");
+    if (plan.forms.empty()) throw std::runtime_error("plan: no line 'form'");
+    check_forms(plan);
     if (plan.collective->reduces && !defined(plan.op, plan.type)) {
         throw std::runtime_error(std::string("plan: ") + name_of(plan.op) + " is not defined on " + name_of(plan.type));
     }

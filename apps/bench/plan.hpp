@@ -27,10 +27,13 @@ struct Plan {
     std::vector<std::int64_t> counts;
     std::vector<Start> starts;
     std::vector<std::pair<std::int64_t, std::string>> left_out;  ///< counts, and candidates not measured with them
-    int repetitions = 30;                                        ///< valid ones of each configuration, at most
-    int warmups = 2;                                             ///< rounds before the first that counts, at most
-    double seconds = 60;                                         ///< for everything, about
-    std::uint64_t seed = 1;                                      ///< of the order of the candidates
+    std::vector<Form> forms;
+    int pieces = 0;          ///< of what is computed while a call goes on, with an MPI_Test after each; 0: nothing is
+    double computing = 0;    ///< seconds of that; 0: as many as the call takes alone
+    int repetitions = 30;    ///< valid ones of each configuration, at most
+    int warmups = 2;         ///< rounds before the first that counts, at most
+    double seconds = 60;     ///< for everything, about
+    std::uint64_t seed = 1;  ///< of the order of the candidates
     bool learned_clock = false;
     double clock_skew = 0;   ///< seconds, artificial: what the clocks of the ranks differ by, at most
     double clock_drift = 0;  ///< the same for their rates

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 namespace rondo::bench {
 namespace {
@@ -17,6 +18,12 @@ const Collective* find_collective(std::string_view name) {
         if (name == collective.name) return &collective;
     }
     return nullptr;
+}
+
+Function function_of(const Collective& collective, Form form, bool is_native) {
+    if (form == Form::blocking && !is_native) return collective.function;
+    const std::string name = name_in_form(collective.function_name, form);
+    return is_native ? library_function(name.c_str()) : program_function(name.c_str());
 }
 
 std::int64_t whole_bytes(const Collective& collective, Type type, std::int64_t count, int ranks) {

@@ -12,6 +12,7 @@
 
 #include "choice.hpp"
 #include "division.hpp"
+#include "form.hpp"
 #include "values.hpp"
 
 namespace rondo::bench {
@@ -44,13 +45,13 @@ enum class Counts : std::uint8_t {
 struct Collective {
     const char* name;
     const char* function_name;  ///< of MPI; nullptr for a traffic pattern
-    Function function;          ///< as programs call it, so that Rondo may serve it
+    Function function;          ///< the blocking one, as programs call it, so that Rondo may serve it
     bool reduces;               ///< takes an operator
     bool starts_in_output;      ///< the root's input stands where the others' output will be
     double time_factor;         ///< what is reported, of what was timed
     bool rank_0_starts;         ///< and the others only answer: its time from its own start counts
-    /// Calls `function` at this address, or exchanges the messages of the pattern.
-    void (*call)(Function function, const Arguments& arguments);
+    /// Calls the function in its form, or exchanges the messages of the pattern.
+    void (*call)(const Callee& callee, const Arguments& arguments);
     Counts counts;
     bool takes_lengths;  ///< of each part; only where it does, parts may differ
     /// Vectors of `count` elements that the output of a rank consists of.
@@ -62,6 +63,8 @@ struct Collective {
 };
 
 std::span<const Collective> collectives();
+/// Where a collective's function in this form is: the library's own, or as programs call it. nullptr if there is none.
+Function function_of(const Collective& collective, Form form, bool is_native);
 /// nullptr if there is none of this name.
 const Collective* find_collective(std::string_view name);
 /// Bytes of data in the whole vector of a call: what rules and tables call its length.

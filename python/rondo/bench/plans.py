@@ -7,9 +7,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rondo import _core
+from rondo import _core, forms
 from rondo.bench.results import BY_THE_MODEL, EQUAL, NATIVE
+from rondo.cluster import shapes
 from rondo.errors import Error
+from rondo.forms import BLOCKING
 
 # What the driver can call (apps/bench/collectives.cpp): whether it takes an operator.
 COLLECTIVES = {
@@ -42,10 +44,15 @@ PAIR_OPERATORS = ("maxloc", "minloc")
 OPERATORS = ("sum", *BIT_OPERATORS, "max", "min", *PAIR_OPERATORS)
 PARTS = (EQUAL, "skewed")
 """How a vector is divided, where a call says the length of each part (apps/bench/division.hpp)."""
+FORMS = {**{each: (each,) for each in forms.FORMS}, "all": forms.FORMS}
+PIECES = 100
+"""Of what is computed beside a call, if nothing else is said."""
 STARTS = {"clock": ("clock",), "barrier": ("barrier",), "both": ("clock", "barrier")}
 
 MOST_ELEMENTS = 2**31 - 1
 MOST_PROCESSES = 1 << 20
+MOST_PIECES = 10**6
+MOST_COMPUTING = 60
 SUFFIXES = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 EXPECTED_COUNTS = (
     "expected numbers of elements as in 1,10,64Ki, or a range as in 1:100000 (1 2 5 10 20 ...) or "
@@ -71,6 +78,11 @@ class Plan:
     seed: int
     learned_clock: bool = False
     parts: str = EQUAL
+    forms: tuple[str, ...] = (BLOCKING,)
+    pieces: int = 0
+    """Of what the program computes beside each call that is not blocking, once more after it alone; 0: nothing."""
+    computing: float = 0.0
+    """Seconds of that; 0: as many as the call took alone."""
     left_out: frozenset[tuple[int, str]] = frozenset()
     """Counts, and candidates that are not measured with them."""
 
@@ -95,7 +107,12 @@ class Plan:
     @property
     def configurations(self) -> int:
         """How many there are to measure."""
-        return (len(self.candidates) * len(self.counts) - len(self.left_out)) * len(self.starts)
+        return (len(self.candidates) * len(self.counts) - len(self.left_out)) * self.ways
+
+    @property
+    def ways(self) -> int:
+        """Configurations of a candidate with one count."""
+        return len(self.starts) * len(self.forms)
 
     def text(self) -> str:
         """As the driver reads it (apps/bench/plan.cpp)."""
@@ -105,6 +122,8 @@ class Plan:
         lines += [f"candidate {each}" for each in self.candidates]
         lines += [f"count {each}" for each in self.counts]
         lines += [f"without {count} {candidate}" for count, candidate in sorted(self.left_out)]
+        lines += [f"form {each}" for each in self.forms]
+        lines += [f"pieces {self.pieces}", f"computing {self.computing:g}"] if self.pieces else []
         lines += [f"start {each}" for each in self.starts]
         lines += [f"repetitions {self.repetitions}", f"warmup {self.warmup}", f"seconds {self.seconds:g}"]
         lines += [f"seed {self.seed}", f"clock {'learned' if self.learned_clock else 'auto'}"]
@@ -125,6 +144,10 @@ def make(
     seed: int = 1,
     learned_clock: bool = False,
     parts: str = EQUAL,
+    form: str = BLOCKING,
+    overlap: bool = False,
+    computing: str | None = None,
+    pieces: int | None = None,
 ) -> Plan:
     """A plan from what users write; no algorithms: native and all that there are. Error for what is wrong in it."""
     if collective not in MEASURED:
@@ -142,6 +165,11 @@ def make(
         raise Error(f"the parts of {collective} are equal; expected {', '.join(OF_LOCAL_LENGTHS)} for {parts} ones")
     if start not in STARTS:
         raise Error(f"unknown way to start {start!r}; {suggestion(start, STARTS)}")
+    if form not in FORMS:
+        raise Error(f"unknown form {form!r}; {suggestion(form, FORMS)}")
+    if form != BLOCKING and collective in PATTERNS:
+        raise Error(f"{collective} is no collective, and has one form alone; leave out --form {form}")
+    pieces, seconds_computing = _overlap(form, overlap, computing, pieces)
     if repetitions < 1 or warmup < 0 or not seconds > 0 or seed < 0:
         raise Error("expected at least one repetition, a time of more than 0 seconds, no negative warm-up or seed")
     return Plan(
@@ -157,7 +185,26 @@ def make(
         seed,
         learned_clock,
         parts,
+        FORMS[form],
+        pieces,
+        seconds_computing,
     )
+
+
+def _overlap(form: str, overlap: bool, computing: str | None, pieces: int | None) -> tuple[int, float]:
+    """Pieces and seconds of what is computed; Error if nothing can be, or if it shall not be."""
+    if not overlap:
+        if computing is not None or pieces is not None:
+            raise Error("--computing and --pieces go with --overlap")
+        return 0, 0.0
+    if form == BLOCKING:
+        raise Error("--overlap: nothing overlaps with a blocking call; add --form nonblocking, persistent or all")
+    if pieces is not None and not 1 <= pieces <= MOST_PIECES:
+        raise Error(f"--pieces {pieces}: expected 1 to {MOST_PIECES}")
+    seconds = shapes.time(computing, "computing") if computing is not None else 0.0
+    if computing is not None and not 0 < seconds <= MOST_COMPUTING:
+        raise Error(f"--computing {computing}: expected more than 0s, and at most {MOST_COMPUTING}s")
+    return PIECES if pieces is None else pieces, seconds
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ from rondo.bench.launches import Place
 from rondo.bench.plans import PATTERNS, TYPES, Plan
 from rondo.bench.records import Collector
 from rondo.cluster import shapes
+from rondo.forms import BLOCKING
 from rondo.reports import style
 
 EVERY = 5.0
@@ -22,6 +23,7 @@ EXCESS = 1.25
 def announcement(plan: Plan, place: Place) -> Iterable[str]:
     """What will be measured, where, and about how long that takes."""
     parts = [style.counted(len(plan.candidates), "candidate"), style.counted(len(plan.counts), "count")]
+    parts += [style.counted(len(plan.forms), "form")] if len(plan.forms) > 1 else []
     parts += ["2 ways to start"] if len(plan.starts) > 1 else []
     shape = shapes.parse(place.cluster_text) if ":" in (place.cluster_text or "") else None
     ranks = place.processes or (shape.ranks if shape is not None else 0)
@@ -48,7 +50,8 @@ def least_seconds(plan: Plan, shape: shapes.Shape) -> float:
         return 0.0
     size = TYPES[plan.type]
     one = sum(shape.latency + count * size * shape.seconds_per_byte / shape.lanes for count in plan.counts)
-    return one * len(plan.candidates) * len(plan.starts) * (1 + min(plan.warmup, 1))
+    calls = sum(2 if plan.pieces and each != BLOCKING else 1 for each in plan.forms) * len(plan.starts)
+    return one * len(plan.candidates) * calls * (1 + min(plan.warmup, 1))
 
 
 class Course:
@@ -77,7 +80,7 @@ class Course:
             self.text = f"{plan.collective}: measured; the ranks are ending"
         elif current is not None:
             done = plan.counts.index(current.count)
-            self.completed = done * len(plan.candidates) * len(plan.starts)
+            self.completed = done * len(plan.candidates) * plan.ways
             self.text = f"{plan.collective}, count {current.count} ({done + 1} of {len(plan.counts)})"
 
     def line_due(self) -> str | None:

@@ -11,6 +11,7 @@ from rondo.bench import results
 from rondo.bench.plans import Plan
 from rondo.bench.results import Configuration, Machine, Network, Repetition
 from rondo.errors import Error
+from rondo.forms import BLOCKING
 
 WARMUP = "warmup"
 
@@ -20,6 +21,7 @@ class EnvironmentRecord(Machine, tag_field="kind", tag="environment"):
 
     shared_memory: int = 0
     """1: Rondo's messages inside nodes go through memory that their ranks share."""
+    computing: str = ""
 
 
 class NetworkRecord(Network, tag_field="kind", tag="network"):
@@ -31,6 +33,7 @@ class ConfigurationRecord(msgspec.Struct, tag_field="kind", tag="configuration")
 
     id: int
     candidate: str
+    form: str
     start: str
     count: int
     bytes: int
@@ -47,6 +50,8 @@ class RepetitionRecord(msgspec.Struct, tag_field="kind", tag="repetition"):
     skew: float
     state: str
     wrong: int
+    computing: float = 0.0
+    overlapped: float = 0.0
 
 
 class RefusedRecord(msgspec.Struct, tag_field="kind", tag="refused"):
@@ -77,6 +82,7 @@ class Collector:
         self.plan = plan
         self.machine: Machine | None = None
         self.shared_memory = False
+        self.computing = ""
         self.network: Network | None = None
         self.end: EndRecord | None = None
         self.refusals: dict[str, str] = {}
@@ -115,6 +121,7 @@ class Collector:
             case EnvironmentRecord():
                 self.machine = Machine(**{name: getattr(record, name) for name in Machine.__struct_fields__})
                 self.shared_memory = record.shared_memory != 0
+                self.computing = record.computing
             case NetworkRecord():
                 self.network = Network(**msgspec.structs.asdict(record))
             case ConfigurationRecord():
@@ -140,6 +147,8 @@ class Collector:
             bus_factor=record.bus_factor,
             repetitions=[],
             parts=self.plan.parts,
+            form=record.form,
+            pieces=self.plan.pieces if record.form != BLOCKING else 0,
         )
 
     def _take_repetition(self, record: RepetitionRecord) -> None:
@@ -148,7 +157,7 @@ class Collector:
             self.wrong_warmups += record.wrong > 0
             return
         assert record.state in (results.VALID, results.LATE, results.DISTURBED)
-        repetition = Repetition(record.seconds, record.mean, record.fastest, record.skew, record.state, record.wrong)
+        repetition = Repetition(*(getattr(record, name) for name in Repetition.__struct_fields__))
         self.current.repetitions.append(repetition)
 
     def _take_refusal(self, record: RefusedRecord) -> None:
@@ -157,4 +166,5 @@ class Collector:
             return
         self._refused.add(record.id)
         configuration = self._configurations[record.id]
-        self.refusals[f"{configuration.label}, count {configuration.count}"] = record.reason
+        form = f"{configuration.form}, " if configuration.form != BLOCKING else ""
+        self.refusals[f"{configuration.label}, {form}count {configuration.count}"] = record.reason

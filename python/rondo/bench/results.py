@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import math
+import statistics
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
 from rondo import whole_file
 from rondo.errors import Error
+from rondo.forms import BLOCKING
 
-FORMAT = 1
+FORMAT = 2
+"""Of files that are written. Those of format 1 know blocking calls alone, and are read as before."""
 NATIVE = "native"
 BY_THE_MODEL = "predicted"
 """The choice of what the model proposes for a call."""
@@ -43,6 +48,31 @@ class Repetition(msgspec.Struct, array_like=True):
     state: str
     wrong: int
     """Ranks with a wrong result."""
+    computing: float = 0.0
+    """How long the program computed during another call, right after this one; 0 if there was none."""
+    overlapped: float = 0.0
+    """What that call and the computing took together: as `seconds`."""
+
+    @property
+    def overlap(self) -> float:
+        """The share of the call, or of the computing if that is shorter, that cost no time, as IMB-NBC defines it.
+
+        NaN without computing.
+        """
+        shorter = min(self.seconds, self.computing)
+        if not shorter > 0:
+            return math.nan
+        return min(1.0, max(0.0, (self.seconds + self.computing - self.overlapped) / shorter))
+
+
+class Overlap(NamedTuple):
+    """Of calls and computing at the same time: medians, times in seconds."""
+
+    computing: float
+    together: float
+    """From the start to the end of the later of the two."""
+    share: float
+    """Of the shorter of the two, what cost no time."""
 
 
 class Configuration(msgspec.Struct):
@@ -68,6 +98,10 @@ class Configuration(msgspec.Struct):
     repetitions: list[Repetition]
     parts: str = EQUAL
     """How the vector is divided among the ranks: "equal", or "skewed" where calls say the length of each part."""
+    form: str = BLOCKING
+    """Of the call: "blocking"; "nonblocking", until MPI_Wait returns; "persistent", from MPI_Start to there."""
+    pieces: int = 0
+    """Of what the program computed, with an MPI_Test after each, at most; 0: nothing was computed."""
 
     @property
     def label(self) -> str:
@@ -77,6 +111,14 @@ class Configuration(msgspec.Struct):
     def seconds(self) -> list[float]:
         """Times of the valid repetitions."""
         return [each.seconds for each in self.repetitions if each.state == VALID]
+
+    def overlap(self) -> Overlap | None:
+        """What the valid repetitions in which the program computed say; None if there are none."""
+        found = [each for each in self.repetitions if each.state == VALID and each.computing > 0]
+        if not found:
+            return None
+        columns = ([each.computing, each.overlapped, each.overlap] for each in found)
+        return Overlap(*map(statistics.median, zip(*columns, strict=True)))
 
     def wrong(self) -> int:
         """Repetitions in which at least one rank had a wrong result."""
@@ -153,6 +195,8 @@ class Environment(Machine):
     """TCP segments sent again, all nodes."""
     shared_memory: bool = False
     """Rondo's messages inside nodes went through memory that their ranks share."""
+    computing: str = ""
+    """How programs computed: "loop"; "sleep", where ranks share processors. Empty if they did not."""
 
 
 class Results(msgspec.Struct):
@@ -173,8 +217,10 @@ def read(path: Path) -> Results:
         raise Error(f"cannot read {path}: {error.strerror}") from None
     except msgspec.DecodeError as error:
         raise Error(f"{path} holds no results of rondo bench: {error}") from None
-    if results.format != FORMAT:
-        raise Error(f"{path} has format {results.format} of results; this version of Rondo reads format {FORMAT}")
+    if not 1 <= results.format <= FORMAT:
+        raise Error(
+            f"{path} has format {results.format} of results; this version of Rondo reads formats up to {FORMAT}"
+        )
     return results
 
 

@@ -232,7 +232,7 @@ def groups(configurations: Iterable[Configuration]) -> list[list[Configuration]]
     """Those of one measurement that differ in nothing but the algorithm and its parameters, in the order given."""
     alike: dict[tuple[object, ...], list[Configuration]] = {}
     for each in configurations:
-        key = (each.collective, each.start, each.type, each.operator, each.parts, each.bytes, each.count)
+        key = (each.collective, each.start, each.type, each.operator, each.parts, each.form, each.bytes, each.count)
         alike.setdefault(key, []).append(each)
     return list(alike.values())
 

@@ -14,6 +14,7 @@ import msgspec
 from rondo.bench import statistics
 from rondo.bench.results import NATIVE, Configuration, Environment, Results, parts_text
 from rondo.bench.statistics import LEAST_FOR_INTERVAL
+from rondo.forms import name_of
 from rondo.reports.style import bytes_text
 
 MICROSECOND = 1e-6
@@ -51,6 +52,7 @@ def _row(configuration: Configuration) -> dict[str, Any]:
         "type": configuration.type,
         "operator": configuration.operator,
         "parts": configuration.parts,
+        "form": configuration.form,
         "bytes": configuration.bytes,
         "count": configuration.count,
         "repetitions": len(configuration.repetitions),
@@ -58,6 +60,18 @@ def _row(configuration: Configuration) -> dict[str, Any]:
         "wrong_results": configuration.wrong(),
         **{name: _number(seconds / MICROSECOND, ".3f") for name, seconds in times.items()},
         "bus_bandwidth_MB_per_s": _number(bandwidth, ".3f") if configuration.bus_factor else "",
+        **_overlap(configuration),
+    }
+
+
+def _overlap(configuration: Configuration) -> dict[str, str]:
+    """Medians of what was measured while the program computed; empty if it did not."""
+    found = configuration.overlap()
+    return {
+        "pieces": str(configuration.pieces or ""),
+        "computing_us": f"{found.computing / MICROSECOND:.3f}" if found else "",
+        "together_us": f"{found.together / MICROSECOND:.3f}" if found else "",
+        "overlap_percent": f"{100 * found.share:.1f}" if found else "",
     }
 
 
@@ -81,22 +95,29 @@ def _number(value: float, form: str) -> str:
 
 
 def tables(results: Results) -> Iterable[tuple[str, Any]]:
-    """For each way of starting a title and a rich Table: under each count a row for each candidate, the fastest first.
+    """For each form and way of starting a title and a rich Table.
 
-    Minimum, median, how the median compares with native's, and a bar as long as the median. Fits 80 columns.
+    Under each count a row for each candidate, the fastest first: minimum, median, how the median compares with
+    native's; then what call and computing take together, and how much of it overlaps, or a bar as long as the median.
+    Fits 80 columns.
     """
     from rich import box  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    for start in dict.fromkeys(each.start for each in results.configurations):
-        chosen = [each for each in results.configurations if each.start == start]
+    for form, start in dict.fromkeys((each.form, each.start) for each in results.configurations):
+        chosen = [each for each in results.configurations if (each.form, each.start) == (form, start)]
+        computes = any(each.pieces for each in chosen)
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
         table.add_column("", overflow="fold")
         table.add_column("minimum", justify="right", no_wrap=True)
         table.add_column("median", justify="right", no_wrap=True)
         table.add_column("beside native", no_wrap=True)
-        table.add_column("", no_wrap=True)
+        if computes:
+            table.add_column("together", justify="right", no_wrap=True)
+            table.add_column("overlap", justify="right", no_wrap=True)
+        else:
+            table.add_column("", no_wrap=True)
         for count in dict.fromkeys(each.count for each in chosen):
             found = {each.label: each for each in chosen if each.count == count}
             medians = {label: statistics.summary(each.seconds()).median for label, each in found.items()}
@@ -112,12 +133,25 @@ def tables(results: Results) -> Iterable[tuple[str, Any]]:
 
 def _title(configuration: Configuration, environment: Environment) -> str:
     of_data = [configuration.type, configuration.operator] if configuration.bytes else []
-    what = " ".join(filter(None, [configuration.collective, *of_data, parts_text(configuration.parts)]))
+    name = name_of(configuration.collective, configuration.form)
+    what = " ".join(filter(None, [name, *of_data, parts_text(configuration.parts)]))
     where = f"{environment.ranks} ranks on {environment.nodes} node{'s' if environment.nodes != 1 else ''}"
     return (
         f"{what}, {where}, {environment.library}, start by {configuration.start}\n"
         "microseconds of the slowest rank; by count (and bytes of the vector), the fastest first\n"
         f"n: valid repetitions, where there are fewer than {LEAST_FOR_INTERVAL}"
+        f"{overlap_text(configuration, environment)}"
+    )
+
+
+def overlap_text(configuration: Configuration, environment: Environment) -> str:
+    """What the columns `together` and `overlap` mean, as more lines of a title; nothing without them."""
+    if not configuration.pieces:
+        return ""
+    asleep = " (asleep: ranks share processors)" if environment.computing == "sleep" else ""
+    return (
+        f"\ntogether: call and computing, in {configuration.pieces} pieces{asleep}\n"
+        "overlap: the share of the shorter of the two that costs no time"
     )
 
 
@@ -127,11 +161,14 @@ def _cells(configuration: Configuration, median: float, native: float, slowest: 
     wrong = " WRONG" if configuration.wrong() else ""
     summary = statistics.summary(configuration.seconds())
     if not summary.count:
-        return [name, "", "", f"no valid repetition{wrong}", ""]
+        return [name, "", "", f"no valid repetition{wrong}", *[""] * (2 if configuration.pieces else 1)]
     beside = "" if configuration.algorithm == NATIVE or math.isnan(native) else _beside(native / median)
     few = "" if summary.certain else f" n={summary.count}"
+    times = [name, _microseconds(summary.minimum), _microseconds(median)]
+    if overlap := configuration.overlap():
+        return [*times, f"{beside}{few}{wrong}", _microseconds(overlap.together), f"{100 * overlap.share:.0f}%"]
     bar = "█" * max(1, round(BAR * median / slowest)) if slowest > 0 else ""
-    return [name, _microseconds(summary.minimum), _microseconds(median), f"{beside}{wrong}", f"{bar}{few}"]
+    return [*times, f"{beside}{wrong}", f"{bar}{few}"]
 
 
 def _beside(speed: float) -> str:

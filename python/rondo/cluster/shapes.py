@@ -70,7 +70,12 @@ def checked(shape: Shape) -> Shape:
 
 def latency(text: str) -> float:
     """Seconds of a text like 5ms; Error if it is no time."""
-    return _quantity(text, TIMES, "latency", "5ms")
+    return time(text, "latency")
+
+
+def time(text: str, what: str) -> float:
+    """Seconds of a text like 5ms; Error if it is no time. `what`: it is."""
+    return _quantity(text, TIMES, what, "5ms")
 
 
 def rate(text: str) -> float:

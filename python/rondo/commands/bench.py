@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from rondo import optional
+from rondo import forms, optional
 from rondo.bench import console_output, launches, maps, pages, plans, results, series, tables
 from rondo.errors import Error
 from rondo.launching import options
@@ -66,6 +66,33 @@ from rondo.shells import completion
     shell_complete=completion.one_of(plans.PARTS),
     help="Of alltoallv, gatherv and scatterv: all of one length, or every fifth empty and the others growing with the "
     "rank, for alltoallv with the distance between the ranks.",
+)
+@click.option(
+    "--form",
+    default=forms.BLOCKING,
+    show_default=True,
+    metavar="|".join(plans.FORMS),
+    shell_complete=completion.one_of(plans.FORMS),
+    help="Of the call: MPI_Bcast; MPI_Ibcast until MPI_Wait has returned; MPI_Start of what MPI_Bcast_init has made, "
+    "until MPI_Wait has returned; or all three in turn.",
+)
+@click.option(
+    "--overlap",
+    is_flag=True,
+    help="Of calls that are not blocking: measure each once more while the program computes, and say how much of it "
+    "that hides.",
+)
+@click.option(
+    "--computing",
+    metavar="TIME",
+    help="With --overlap: how long the program computes, as 150ms. Default: as long as the call has just taken.",
+)
+@click.option(
+    "--pieces",
+    type=int,
+    metavar="NUMBER",
+    help="With --overlap: of what is computed, with an MPI_Test after each; none is shorter than 1 us.  [default: "
+    f"{plans.PIECES}]",
 )
 @click.option("--repetitions", default=30, show_default=True, help="Of each algorithm with each count, at most.")
 @click.option(
@@ -175,6 +202,7 @@ def command(
         rondo bench scan -a linear_pipeline:segment=32Ki --cluster 8x1:5ms:1Gbit
         rondo bench allreduce -a full_lane -a native --nodes 2x4 -- mpiexec -n 8
         rondo bench allreduce --cluster 4x4:2ms:100Mbit --processes 14
+        rondo bench bcast --form nonblocking --overlap -- srun -n 8
 
     COLLECTIVE is exscan, scan, allreduce, reduce_scatter, allgather, alltoall, gather, scatter, reduce, bcast, barrier,
     or alltoallv, gatherv, scatterv, with parts as --parts says; or, to see what a network does, one of the patterns

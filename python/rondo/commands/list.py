@@ -11,16 +11,11 @@ from typing import Any
 
 import click
 
-from rondo import _core
+from rondo import _core, forms
 from rondo.errors import Error
 from rondo.shells import completion
 
 WIDEST = 100  # columns; longer lines are hard to read
-FUNCTIONS = {
-    "allgather": ("Allgather", "Allgatherv"),
-    "reduce_scatter": ("Reduce_scatter", "Reduce_scatter_block"),
-}
-"""Those of a collective that has several, without MPI_."""
 LEAST_BESIDE_NAMES = 35  # columns; where there are fewer, names stand above what there is to say
 
 
@@ -71,21 +66,10 @@ def show(collective: str, algorithms: list[dict[str, Any]], details: bool) -> No
     click.echo()
 
 
-def functions_of(collective: str) -> dict[str, list[str]]:
-    """The functions of a collective by their forms."""
-    names = FUNCTIONS.get(collective, (collective.capitalize(),))
-    return {
-        "blocking": [f"MPI_{name}" for name in names],
-        "nonblocking": [f"MPI_I{name.lower()}" for name in names],
-        "persistent": [f"MPI_{name}_init" for name in names],
-    }
-
-
 def forms_of(collective: str) -> str:
     """Which functions all algorithms of a collective serve, in words."""
-    blocking, nonblocking, persistent = functions_of(collective).values()
-    others = ", ".join([*nonblocking, *persistent])
-    return f"Each serves {', '.join(blocking)}, and with MPICH and Open MPI {others}."
+    blocking, nonblocking, persistent = (", ".join(forms.functions_of(collective, each)) for each in forms.FORMS)
+    return f"Each serves {blocking}, and with MPICH and Open MPI {nonblocking}, {persistent}."
 
 
 def details_of(algorithm: dict[str, Any]) -> list[str]:

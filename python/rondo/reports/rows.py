@@ -11,7 +11,10 @@ from rondo.bench.results import Configuration, Repetition
 from rondo.reports.sections import Source
 
 ENVIRONMENT = ("date", "library", "ranks", "nodes")
-CONFIGURATION = ("collective", "algorithm", "parameters", "start", "type", "operator", "parts", "count", "bytes")
+CONFIGURATION = (
+    *("collective", "algorithm", "parameters", "start", "type", "operator", "parts"),
+    *("form", "pieces", "count", "bytes"),
+)
 
 
 def text(sources: Iterable[Source]) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from rondo.bench import statistics
 from rondo.bench.results import NATIVE, Configuration, Environment, Results, parts_text
 from rondo.bench.statistics import Comparison, Standing
+from rondo.forms import functions_of, name_of
 from rondo.reports import style
 
 
@@ -32,10 +33,10 @@ class Source:
     @cached_property
     def sections(self) -> list[Section]:
         """In the order in which the file names them."""
-        found: dict[tuple[str, str, str, str, str], list[Comparison]] = {}
+        found: dict[tuple[str, ...], list[Comparison]] = {}
         for group in statistics.groups(self.results.configurations):
             first = group[0]
-            key = (first.collective, first.start, first.type, first.operator, first.parts)
+            key = (first.collective, first.form, first.start, first.type, first.operator, first.parts)
             compared = statistics.compare(group, self.results.environment.clock_error)
             found.setdefault(key, []).append(compared)
         return [Section(self, *key, tuple(sorted(each, key=_length))) for key, each in found.items()]
@@ -64,6 +65,7 @@ class Section:
 
     source: Source
     collective: str
+    form: str
     start: str
     type: str
     operator: str
@@ -75,13 +77,14 @@ class Section:
     def title(self) -> str:
         """Of the section, within its source."""
         elements = " ".join(filter(None, [self.type, self.operator]))
-        return ", ".join(filter(None, [self.collective, elements, parts_text(self.parts), f"{self.start} start"]))
+        name = name_of(self.collective, self.form)
+        return ", ".join(filter(None, [name, elements, parts_text(self.parts), f"{self.start} start"]))
 
     @property
     def headline(self) -> str:
         """Of its figures, which may stand alone: collective, MPI library, number of ranks."""
         environment = self.source.results.environment
-        return f"MPI_{self.collective.capitalize()}, {library_text(environment)}, p = {environment.ranks}"
+        return f"{functions_of(self.collective, self.form)[0]}, {library_text(environment)}, p = {environment.ranks}"
 
     @cached_property
     def configurations(self) -> list[Configuration]:
@@ -119,7 +122,7 @@ def figure_names(all_sections: Sequence[Section]) -> list[str]:
         parts.append(each.collective)
         parts += [
             getattr(each, field)
-            for field in ("type", "operator", "parts", "start")
+            for field in ("form", "type", "operator", "parts", "start")
             if len({getattr(other, field) for other in alike}) > 1
         ]
         name = re.sub(r"[^\w.]+", "-", "-".join(filter(None, parts)))

@@ -60,10 +60,13 @@ def _verdict(comparison: Comparison, looks: Mapping[str, Style]) -> str:
 
 def numbers(section: Section, looks: Mapping[str, Style]) -> str:
     """All that was computed, a row for each candidate at each length."""
-    rows = [_number_row(each, looks) for comparison in section.comparisons for each in comparison.standings]
+    overlaps = any(each.pieces for each in section.configurations)
+    rows = [_number_row(each, looks, overlaps) for comparison in section.comparisons for each in comparison.standings]
     headings = ["Bytes", "Candidate", "Minimum", "Median", "Mean", "p99", "Maximum", "Of native's", "p, Holm"]
+    headings += ["Together", "Overlap"] if overlaps else []
+    meanings = "; together: with computing meanwhile; overlap: the share of the shorter of the two that costs no time"
     return document.table(
-        "By rising medians; p: that it is no slower than the fastest",
+        f"By rising medians; p: that it is no slower than the fastest{meanings if overlaps else ''}",
         [*headings, "Valid", "Invalid", "Wrong"],
         {"Candidate"},
         rows,
@@ -71,8 +74,10 @@ def numbers(section: Section, looks: Mapping[str, Style]) -> str:
     )
 
 
-def _number_row(standing: Standing, looks: Mapping[str, Style]) -> list[str]:
+def _number_row(standing: Standing, looks: Mapping[str, Style], overlaps: bool) -> list[str]:
     summary, configuration = standing.summary, standing.configuration
+    overlap = configuration.overlap()
+    beside = [style.time_text(overlap.together), f"{100 * overlap.share:.0f}%"] if overlap else [style.NOTHING] * 2
     return [
         style.bytes_text(configuration.bytes),
         _name(standing, looks),
@@ -83,6 +88,7 @@ def _number_row(standing: Standing, looks: Mapping[str, Style]) -> list[str]:
         style.time_text(summary.maximum),
         words.ratio_text(standing.ratio),
         "&lt; 0.0001" if standing.p_value < 0.0001 else style.digits(standing.p_value, 2),
+        *(beside if overlaps else []),
         str(summary.count),
         str(configuration.invalid()),
         str(configuration.wrong()),

@@ -11,6 +11,9 @@ from rondo.bench.statistics import Comparison, Ratio, Summary, Verdict
 from rondo.reports import style
 from rondo.reports.sections import Section, Source, library_text, ranks_text
 
+COMPUTING = {"loop": "a loop of arithmetic", "sleep": "sleep for as long, because ranks share processors"}
+"""What stood for it."""
+
 
 def median_text(summary: Summary) -> str:
     """The median with its interval: 1.23 ms [1.2, 1.25]."""
@@ -106,6 +109,7 @@ def facts(environment: Environment) -> list[tuple[str, str]]:
         *found,
         ("Machine", f"{environment.processor}, {style.counted(environment.cores, 'core')}, {environment.kernel}"),
         ("Clock", clock if environment.clock_error else environment.clock),
+        *([("Computing", COMPUTING[environment.computing])] if environment.computing else []),
         ("TCP retransmissions", str(environment.retransmissions)),
         ("Date", environment.date),
         ("Rondo", f"{environment.rondo}, seed {environment.seed}"),

@@ -15,6 +15,7 @@ from rondo.bench import results
 from rondo.bench.plans import TYPES
 from rondo.bench.results import NATIVE
 from rondo.errors import Error
+from rondo.forms import BLOCKING
 from rondo.launching import installation
 from rondo.selection import explanation, rules_file
 from rondo.selection.explanation import Call, Candidate, Explanation
@@ -122,7 +123,7 @@ def measured_in(path: Path, call: Call, rules: Path, machine_text: str, *, most_
         raise Error(f"{path} was measured with {environment.library}, not with {call.library}")
     found = []
     for each in measurement.configurations:
-        if (each.collective, each.algorithm) != (call.collective, NATIVE) or not each.seconds():
+        if (each.collective, each.algorithm, each.form) != (call.collective, NATIVE, BLOCKING) or not each.seconds():
             continue
         size = TYPES[each.type]
         like = Call(
