@@ -45,9 +45,9 @@ def number(value: float, digits: int) -> str:
 
 
 def by_label(results: Results, count: int) -> dict[str, Configuration]:
-    """The configurations with this count that started by the clock, or as all did."""
-    start = results.configurations[0].start
-    return {each.label: each for each in results.configurations if each.count == count and each.start == start}
+    """The configurations with this count, of the first form, that started by the clock, or as all did."""
+    wanted = count, results.configurations[0].start, results.configurations[0].form
+    return {each.label: each for each in results.configurations if (each.count, each.start, each.form) == wanted}
 
 
 def ratio(found: Mapping[str, Configuration], label: str) -> str:

@@ -26,6 +26,7 @@ import benchmark_figures
 import benchmark_tables
 import computed_tables
 import distribution_tables
+import form_tables
 import native_tables
 import predicted_tables
 from benchmark_tables import DATA, ROOT
@@ -42,6 +43,7 @@ KINDS = {
     **predicted_tables.KINDS,
     **native_tables.KINDS,
     **distribution_tables.KINDS,
+    **form_tables.KINDS,
 }
 """Of tables: functions that take the page and the options."""
 
