@@ -41,6 +41,7 @@ ARGUMENTS_OF_OTHERS = (
     "provided",
     "request",
     "requests",
+    "statuses",
 )
 
 

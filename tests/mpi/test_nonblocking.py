@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Nonblocking collectives: many under way at a time, and going on wherever the program waits.
+"""Nonblocking and persistent collectives: they go on wherever the program waits, and requests do what requests do.
 
-test_results.py checks each algorithm in its nonblocking form.
+test_results.py checks each algorithm in these forms, test_random_programs.py many calls under way at a time.
 """
 
 from __future__ import annotations
@@ -9,57 +9,23 @@ from __future__ import annotations
 import pytest
 from mpi_libraries import MpiLibrary
 
-from rondo import _core
-
-# Nodes of one rank each: memory is not shared, and any algorithm may serve.
-NODES = {2: "1,1", 3: "1,1,1", 4: "2x2", 5: "1,1,1,1,1"}
-COLLECTIVES = [each["name"] for each in _core.collectives()]
-ALGORITHMS = {name: [each["name"] for each in _core.algorithms(name)] for name in COLLECTIVES}
-STEPS = 500
 GOES_ON = ["mpich", "openmpi"]
-OTHERS = ["impi", "mpiabi"]
-WAITING = ["Recv", "Ssend", "Probe", "Iprobe", "Win_fence", "Comm_split", "Reduce", "Allreduce", "File_write_all"]
-
-
-def chosen(number: int) -> dict[str, str]:
-    """The variables that force an algorithm for each collective."""
-    return {f"RONDO_{name.upper()}": names[number % len(names)] for name, names in ALGORITHMS.items()}
-
-
-@pytest.mark.parametrize("mpi", GOES_ON, indirect=True)
-@pytest.mark.parametrize("seed", [pytest.param(seed, marks=[] if seed < 3 else pytest.mark.soak) for seed in range(40)])
-def test_many_calls_are_under_way_between_others(mpi: MpiLibrary, seed: int) -> None:
-    ranks = 2 + seed % 4
-    frees_early = "0" if mpi.is_openmpi else "1"
-    command = [mpi.compile("pending_calls.c"), str(seed), str(STEPS), frees_early, "1"]
-    environment = {"RONDO_NODES": NODES[ranks], **chosen(seed)}
-    if seed % 2 != 0:
-        environment["RONDO_REPORT"] = ""  # as users run it
-    run = mpi.run_under_rondo(command, ranks, environment=environment, timeout=150).check()
-    assert run.stdout.startswith("failures 0\n"), run.stdout
-    if seed % 2 != 0:
-        return
-    served = {name: run.report.calls(name) for name in COLLECTIVES}
-    assert sum(calls for by in served.values() for name, calls in by.items() if name != "native") > 100, served
-
-
-@pytest.mark.parametrize("mpi", OTHERS, indirect=True)
-def test_other_libraries_keep_their_calls(mpi: MpiLibrary) -> None:
-    has_persistent = "0" if mpi.name == "impi" else "1"  # Intel MPI itself waits for ever in them
-    command = [mpi.compile("pending_calls.c"), "1", "200", "0", has_persistent]
-    run = mpi.run_under_rondo(command, 3, environment={"RONDO_NODES": NODES[3], **chosen(0)}, timeout=150).check()
-    assert run.stdout.startswith("failures 0\n"), run.stdout
-    assert run.report.native_reasons("bcast")["this MPI library goes on with its own nonblocking calls alone"] > 0
+WAITING = [
+    *("Recv", "Ssend", "Probe", "Iprobe", "Mrecv", "Waitall", "Waitany"),
+    *("Win_fence", "Comm_split", "Reduce", "Allreduce", "Neighbor_allgather", "File_write_all", "Finalize"),
+]
 
 
 @pytest.mark.parametrize("mpi", GOES_ON, indirect=True)
 @pytest.mark.parametrize("where", WAITING)
+@pytest.mark.parametrize("form", ["nonblocking", "persistent"])
 def test_calls_go_on_while_a_rank_waits_elsewhere(
-    mpi: MpiLibrary, where: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    mpi: MpiLibrary, where: str, form: str, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path_factory.mktemp("written"))
     forced = {"allreduce": "ring", "bcast": "linear_pipeline:segment=4Ki", "barrier": "dissemination"}
-    run = mpi.run_under_rondo([mpi.compile("progress.c"), where], 3, environment={}, timeout=60, **forced).check()
+    command = [mpi.compile("progress.c"), where, str(int(form == "persistent"))]
+    run = mpi.run_under_rondo(command, 3, environment={}, timeout=60, **forced).check()
     assert run.stdout == f"went on in MPI_{where}\n"
     assert run.report.calls("bcast")["linear_pipeline"] >= 15  # MPI_File_open calls some itself
     assert run.report.calls("barrier")["dissemination"] >= 15
@@ -83,7 +49,7 @@ def test_persistent_requests_do_what_requests_do(mpi: MpiLibrary, algorithm: str
     run = mpi.run_under_rondo(
         [mpi.compile("persistent_requests.c"), frees_early],
         3,
-        environment={"RONDO_NODES": NODES[3]},
+        environment={"RONDO_NODES": "1,1,1"},
         bcast=algorithm,
     ).check()
     found = dict(line.split() for line in run.stdout.splitlines())

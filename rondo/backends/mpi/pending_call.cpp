@@ -45,6 +45,7 @@ int PendingCall::begin(std::unique_ptr<PendingCall> call, MPI_Request* request) 
         communicator.skip_call();
         return error;
     }
+    ++with_requests;
     PendingCall& begun = *call.release();  // it is the request's
     begun.request_ = *request;
     begun.route_ = communicator.begin_call();
@@ -160,6 +161,7 @@ int PendingCall::query(void* call, MPI_Status* status) {
 int PendingCall::release(void* call) {
     static_cast<PendingCall*>(call)->take_over();
     delete static_cast<PendingCall*>(call);
+    --with_requests;
     return MPI_SUCCESS;
 }
 

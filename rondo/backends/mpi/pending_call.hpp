@@ -43,6 +43,9 @@ class PendingCall {
     PendingCall& operator=(const PendingCall&) = delete;
     virtual ~PendingCall();
 
+    /// How many calls have a generalized request that is not completed.
+    static int number_with_requests() { return with_requests.load(std::memory_order_relaxed); }
+
     /// Begins a call, which `request`, a generalized one of the library, stands for from then on. Returns an MPI error
     /// code: then the rank takes no part.
     static int begin(std::unique_ptr<PendingCall> call, MPI_Request* request);
@@ -130,6 +133,8 @@ class PendingCall {
     static int query(void* call, MPI_Status* status);
     static int release(void* call);
     static int cancel(void* call, int is_complete);
+
+    static inline std::atomic<int> with_requests{0};
 
     PendingCall* next_ = nullptr;  // in PendingCalls
     Communicator::Keeper keeper_;

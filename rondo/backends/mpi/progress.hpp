@@ -4,6 +4,8 @@
 // (MPIX_Async_start), Open MPI's own nonblocking collectives use one that it exports (opal_progress_register).
 #pragma once
 
+#include "rondo/backends/mpi/library.hpp"
+
 namespace rondo::mpi {
 
 class PendingCall;
@@ -14,6 +16,8 @@ void find_progress_engine();
 bool has_progress_engine();
 /// Has the engine call `poll()` until that is true.
 void progress_with_library(PendingCall& call);
+/// MPI_Waitall, for all requests.
+int wait_all(int count, MPI_Request* requests, MPI_Status* statuses);
 /// Takes Rondo out of the engine, in MPI_Finalize.
 void leave_progress_engine();
 

@@ -127,6 +127,11 @@ int Wait(MPI_Request* request, MPI_Status*) {
     wait_until([&] { return state().requests.find(*request)->is_done; });
     return complete(*request);
 }
+int Waitall(int count, MPI_Request requests[], MPI_Status*) {
+    int error = MPI_SUCCESS;
+    for (int i = 0; i < count; ++i) error = std::max(error, Wait(&requests[i], MPI_STATUS_IGNORE));
+    return error == MPI_SUCCESS ? MPI_SUCCESS : MPI_ERR_IN_STATUS;
+}
 int Test(MPI_Request* request, int* flag, MPI_Status*) {
     *flag = 1;
     if (*request == MPI_REQUEST_NULL) return MPI_SUCCESS;
