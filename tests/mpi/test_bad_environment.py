@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from mpi_libraries import MpiLibrary, Run, preload_library
+from test_results import FORMS
 
 import rondo
 
@@ -126,8 +127,9 @@ def test_report_that_cannot_be_written_does_not_fail_the_program(mpi: MpiLibrary
 
 
 @TWO_LIBRARIES
-def test_killed_rank_ends_the_job_as_natively(mpi: MpiLibrary) -> None:
-    command = [mpi.compile("killed_rank.c")]
+@pytest.mark.parametrize("form", ["blocking", *FORMS])
+def test_killed_rank_ends_the_job_as_natively(mpi: MpiLibrary, form: str) -> None:
+    command = [mpi.compile("killed_rank.c", *FORMS.get(form, ()))]
     native = mpi.run(command, RANKS, timeout=30)
     run = mpi.run_under_rondo(command, RANKS, exscan="doubling_123", timeout=30)
     assert not run.timed_out

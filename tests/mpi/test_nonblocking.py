@@ -58,3 +58,15 @@ def test_persistent_requests_do_what_requests_do(mpi: MpiLibrary, algorithm: str
     assert {each["form"] for rank in run.report.ranks for each in rank["entries"] if each["collective"] == "bcast"} == {
         "persistent"
     }
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("mpi", GOES_ON, indirect=True)
+def test_a_million_calls_leave_nothing_in_memory(mpi: MpiLibrary) -> None:
+    forced = {"allreduce": "recursive_doubling", "bcast": "binomial", "barrier": "dissemination"}
+    command = [mpi.compile("many_requests.c"), "1000000"]
+    run = mpi.run_under_rondo(command, 2, environment={}, timeout=600, **forced).check()
+    found = {name: int(figure) for name, figure in (line.split() for line in run.stdout.splitlines())}
+    assert found["failures"] == 0
+    assert found["grown"] < 2000  # KiB: two bytes a call
+    assert run.report.calls("allreduce")["recursive_doubling"] + run.report.calls("bcast")["binomial"] > 1900000

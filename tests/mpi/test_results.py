@@ -30,6 +30,7 @@ from rondo import _core
 pytestmark = pytest.mark.parallel
 
 RANKS = 9
+FEW_RANKS = 5
 # Segments of eight elements: many messages in flight, and a rest at the end. Vectors of less are refused.
 SMALL_SEGMENT = 64
 # By the text of the requirement, what a call is that does not meet it.
@@ -153,24 +154,28 @@ def test_algorithm_gives_the_native_results_through_shared_memory(
     check(mpi, collective, algorithm, "131072", "brief", ranks=4, environment={"RONDO_SHARED_MEMORY": "on"})
 
 
-# Every eighth one; all in `make soak`.
+# Every eighth one on five ranks; all on nine in `make soak`. The programs check communicators of every size up to that.
 @pytest.mark.parametrize(
-    ("collective", "algorithm", "mpi", "form"),
+    ("collective", "algorithm", "mpi", "form", "ranks"),
     [
-        pytest.param(*each, mpi, form, marks=[] if i % 8 == 4 * j + 2 * k else pytest.mark.soak)
+        pytest.param(*each, mpi, form, ranks, marks=[] if ranks == FEW_RANKS else pytest.mark.soak)
         for i, each in enumerate(every_algorithm())
         for j, mpi in enumerate(THOROUGH)
         for k, form in enumerate(FORMS)
+        for ranks in (FEW_RANKS, RANKS)
+        if ranks == RANKS or i % 8 == 4 * j + 2 * k
     ],
     indirect=["mpi"],
 )
-def test_other_forms_give_the_native_results(mpi: MpiLibrary, collective: str, algorithm: str, form: str) -> None:
+def test_other_forms_give_the_native_results(
+    mpi: MpiLibrary, collective: str, algorithm: str, form: str, ranks: int
+) -> None:
     arguments = ("1501", "brief", *(["tame"] if collective in TAME.get(mpi.name, ()) else []))
     # A context for messages, or with MPICH a communicator of Rondo's own.
     environment = {"RONDO_BARRIER": "dissemination"} if mpi.is_openmpi else {}
     command = [program(mpi, collective, *FORMS[form]), collective, *arguments]
-    run = mpi.run_under_rondo(command, 5, environment=environment, **{collective: algorithm}, timeout=200).check()
-    native = native_results(mpi.name, 5, (collective, *arguments))
+    run = mpi.run_under_rondo(command, ranks, environment=environment, **{collective: algorithm}, timeout=200).check()
+    native = native_results(mpi.name, ranks, (collective, *arguments))
     wrong = {"unrepeated"}  # the first calls on a communicator are native: sums have other bits
     if collective in NATIVELY_WRONG.get(mpi.name, set()):
         wrong |= {"digest"}
