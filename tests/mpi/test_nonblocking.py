@@ -7,7 +7,7 @@ test_results.py checks each algorithm in these forms, test_random_programs.py ma
 from __future__ import annotations
 
 import pytest
-from mpi_libraries import MpiLibrary
+from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, FORCED_PARTS_OF_THE_ROOT, IMPI, MpiLibrary
 
 GOES_ON = ["mpich", "openmpi"]
 WAITING = [
@@ -70,3 +70,20 @@ def test_a_million_calls_leave_nothing_in_memory(mpi: MpiLibrary) -> None:
     assert found["failures"] == 0
     assert found["grown"] < 2000  # KiB: two bytes a call
     assert run.report.calls("allreduce")["recursive_doubling"] + run.report.calls("bcast")["binomial"] > 1900000
+
+
+# Intel's benchmarks come as a program alone, for libraries of MPICH's ABI.
+@pytest.mark.soak
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_benchmarks_of_intel_run(mpi: MpiLibrary) -> None:
+    program = IMPI / "bin" / "IMB-NBC"
+    if not program.exists():
+        pytest.skip(f"no {program}")
+    forced = FORCED | FORCED_ALL_TO_ALL | FORCED_PARTS_OF_THE_ROOT | {"barrier": "dissemination"}
+    environment = {"LD_LIBRARY_PATH": str(mpi.shared_library.parent)}
+    command = [program, "-iter", "3", "-msglog", "17", "-npmin", "2"]
+    run = mpi.run_under_rondo(command, 4, environment=environment, timeout=600, **forced).check()
+    assert "All processes entering MPI_Finalize" in run.stdout
+    not_measured = {"exscan", "scan"}
+    for collective in forced.keys() - not_measured:
+        assert run.report.calls(collective)[forced[collective]] > 0, run.report.calls(collective)
