@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "random_program.hpp"
+#include "random_completion.hpp"
 #include "watchdog.hpp"
 
 int main(int argc, char** argv) {

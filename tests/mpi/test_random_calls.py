@@ -34,7 +34,7 @@ def test_results_are_right_however_often_calls_are_repeated(
     ranks = 2 + (seed + ["off", "exact", "free"].index(guard)) % 4
     known = {"RONDO_REPORT": "", "RONDO_GUARD": guard, "RONDO_LEARNED": str(directory)}
     known |= {"RONDO_RULES": str(rules if seed % 3 else DEFAULT_RULES)} if ranks == 2 else {"RONDO_RULES": str(rules)}
-    command = [mpi.compile("random_calls.c"), str(seed), str(KINDS)]
+    command = [mpi.compile("random_calls.cpp"), str(seed), str(KINDS)]
     for _ in ("first run", "next run"):  # which knows what the first has learned
         run = mpi.run_under_rondo(command, ranks, environment=known, timeout=150).check()
         assert run.stdout.startswith("failures 0\n"), run.stdout
@@ -59,7 +59,7 @@ def test_every_algorithm_serves_repeated_calls_that_nobody_looks_at_again(
     ranks, nodes = [(4, "2x2"), (5, "2,3"), (3, "2,1"), (6, "3x2")][(number + seed) % 4]
     known = {f"RONDO_{name.upper()}": choice for name, choice in chosen.items()}
     known |= {"RONDO_REPORT": "", "RONDO_NODES": nodes, "RONDO_SHARED_MEMORY": ["on", "off"][(number + seed) % 2]}
-    command = [mpi.compile("random_calls.c"), str(seed), str(3 * KINDS), *chosen]
+    command = [mpi.compile("random_calls.cpp"), str(seed), str(3 * KINDS), *chosen]
     output = mpi.run_under_rondo(command, ranks, environment=known, timeout=150).check().stdout
     counted = {name: int(figure) for name, figure in (line.split() for line in output.splitlines())}
     assert counted["failures"] == 0
@@ -72,7 +72,7 @@ def test_the_library_s_own_broadcasts_are_right_between_those_of_rondo(mpi: MpiL
     rules = tmp_path / "bcast.rules"
     rules.write_text("bcast -> binomial\n")
     known = {"RONDO_REPORT": "", "RONDO_GUARD": "free", "RONDO_RULES": str(rules)}
-    command = [mpi.compile("random_calls.c"), "2", "40", "bcast"]
+    command = [mpi.compile("random_calls.cpp"), "2", "40", "bcast"]
     run = mpi.run_under_rondo(command, 5, environment=known, timeout=150).check()
     assert run.stdout.startswith("failures 0\n"), run.stdout
 

@@ -75,7 +75,7 @@ def test_every_python_finds_the_core(installed: Path, version: str) -> None:
 def test_a_program_runs_under_the_command(mpi: MpiLibrary, from_the_wheel: Path) -> None:
     options = ["--report", "--use", "exscan=doubling_123", "--use", "bcast=binomial"]
     launcher = [str(mpi.prefix / mpi.launcher), "-n", "2"]
-    program = [mpi.compile("random_calls.c"), "1", "20"]
+    program = [mpi.compile("random_calls.cpp"), "1", "20"]
     text = run(sys.executable, "-m", "rondo", "run", *options, "--", *launcher, *program, **mpi.environment)
     assert "failures 0" in text
     assert "doubling_123" in text
