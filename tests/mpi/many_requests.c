@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Very many nonblocking and persistent collectives, sixteen under way at a time, on the world and on communicators that
-// live for some thousand calls. Argument: how many. Prints how many results were wrong, and by how many KiB the memory
-// of the process has grown since the first tenth of the calls.
+// Very many nonblocking and persistent collectives, sixteen under way at a time. Arguments: how many, of which some are
+// always under way, so that calls come to need tags that those before them have; and how many on the world and on
+// communicators that live for some thousand calls. Prints how many results were wrong, how many calls there were, and
+// by how many KiB the memory of the process has grown since the first tenth of the latter.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,11 +67,30 @@ static void run_round(int is_persistent, MPI_Comm comm) {
     for (int slot = 0; slot < at_once; ++slot) check(slot, first);
 }
 
+/// Begins each call right after another one has ended, so that never all are over.
+static void overlap(int number) {
+    int first[at_once];
+    for (int i = 0; i < number + at_once; ++i) {
+        const int slot = i % at_once;
+        if (i >= at_once) {
+            MPI_Wait(&requests[slot], MPI_STATUS_IGNORE);
+            check(slot, first[slot]);
+        }
+        if (i >= number) continue;
+        fill(slot);
+        first[slot] = calls - slot;
+        begin(slot, MPI_COMM_WORLD);
+        ++calls;
+    }
+}
+
 int main(int argc, char** argv) {
+    if (argc != 3) return 2;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    const int all = argc > 1 ? atoi(argv[1]) : 10000;
+    const int overlapping = atoi(argv[1]), all = overlapping + atoi(argv[2]);
+    overlap(overlapping);
     long before = 0;
     while (calls < all) {
         MPI_Comm copy;
@@ -83,7 +103,7 @@ int main(int argc, char** argv) {
             free_persistent();
         }
         MPI_Comm_free(&copy);
-        if (before == 0 && calls >= all / 10) before = resident_kib();
+        if (before == 0 && calls >= overlapping + (all - overlapping) / 10) before = resident_kib();
     }
     const long grown = resident_kib() - before;
     long most = 0;

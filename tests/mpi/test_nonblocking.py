@@ -60,16 +60,28 @@ def test_persistent_requests_do_what_requests_do(mpi: MpiLibrary, algorithm: str
     }
 
 
-@pytest.mark.soak
-@pytest.mark.parametrize("mpi", GOES_ON, indirect=True)
-def test_a_million_calls_leave_nothing_in_memory(mpi: MpiLibrary) -> None:
+def many_requests(mpi: MpiLibrary, overlapping: int, others: int) -> dict[str, int]:
+    """What the program of that name found."""
     forced = {"allreduce": "recursive_doubling", "bcast": "binomial", "barrier": "dissemination"}
-    command = [mpi.compile("many_requests.c"), "1000000"]
+    command = [mpi.compile("many_requests.c"), str(overlapping), str(others)]
     run = mpi.run_under_rondo(command, 2, environment={}, timeout=600, **forced).check()
     found = {name: int(figure) for name, figure in (line.split() for line in run.stdout.splitlines())}
     assert found["failures"] == 0
-    assert found["grown"] < 2000  # KiB: two bytes a call
-    assert run.report.calls("allreduce")["recursive_doubling"] + run.report.calls("bcast")["binomial"] > 1900000
+    served = run.report.calls("allreduce")["recursive_doubling"] + run.report.calls("bcast")["binomial"]
+    assert served > 1.9 * (overlapping + others)
+    return found
+
+
+# There are 32768 tags. MPICH's ranks, which sleep while they wait, take ten times as long as Open MPI's, which yield.
+@pytest.mark.parametrize("mpi", ["openmpi", pytest.param("mpich", marks=pytest.mark.soak)], indirect=True)
+def test_calls_get_tags_however_many_are_under_way(mpi: MpiLibrary) -> None:
+    many_requests(mpi, 200_000, 0)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("mpi", GOES_ON, indirect=True)
+def test_a_million_calls_leave_nothing_in_memory(mpi: MpiLibrary) -> None:
+    assert many_requests(mpi, 0, 1_000_000)["grown"] < 2000  # KiB: two bytes a call
 
 
 # Intel's benchmarks come as a program alone, for libraries of MPICH's ABI.

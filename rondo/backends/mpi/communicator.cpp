@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <new>
 #include <span>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "rondo/backends/mpi/epoch.hpp"
+#include "rondo/backends/mpi/progress.hpp"
 
 namespace rondo::mpi {
 namespace {
@@ -168,13 +168,9 @@ Route Communicator::route_to_begin(bool has_context, int tag) const {
     return {library().comm_null, numbers, rank_, tag, nullptr, false};
 }
 
-/// The library goes on with all calls while somebody asks it for messages.
+/// To ask the library for messages would not do: it goes on with nothing if there is one.
 void Communicator::wait_for_pending() {
-    while (pending_ > 0) {
-        int found = 0;
-        library().Iprobe(MPI_ANY_SOURCE, tag(calls_), world().messages(), &found, MPI_STATUS_IGNORE);
-        std::this_thread::yield();
-    }
+    while (pending_ > 0) let_library_go_on();
 }
 
 int Communicator::execute(const Plan& plan, const Operands& operands) {

@@ -18,11 +18,12 @@ constexpr int no_progress = 0, done = 1;  // MPIX_ASYNC_NOPROGRESS, MPIX_ASYNC_D
 constexpr int no_stream = 0x3c000000;     // MPIX_STREAM_NULL
 int (*async_start)(int (*poll)(Thing), void* state, int stream) = nullptr;
 void* (*async_state)(Thing) = nullptr;
-int (*go_on)(int stream) = nullptr;
+int (*stream_progress)(int stream) = nullptr;
 
 // Open MPI: one hook for all calls.
 int (*progress_register)(int (*hook)()) = nullptr;
 int (*progress_unregister)(int (*hook)()) = nullptr;
+void (*progress)() = nullptr;
 std::atomic<bool> is_registered{false};
 
 /// Lets a call go on, from inside the library. True if it is over. What Rondo calls may call the engine, which calls
@@ -96,15 +97,17 @@ class PendingCalls {
 void find_progress_engine() {
     find(async_start, "PMPIX_Async_start");
     find(async_state, "MPIX_Async_get_state");
-    find(go_on, "PMPIX_Stream_progress");
+    find(stream_progress, "PMPIX_Stream_progress");
     find(request_is_complete, "PMPIX_Request_is_complete");
     find(progress_register, "opal_progress_register");
     find(progress_unregister, "opal_progress_unregister");
+    find(progress, "opal_progress");
 }
 
 bool has_progress_engine() {
-    return (async_start != nullptr && async_state != nullptr && go_on != nullptr && request_is_complete != nullptr) ||
-           (progress_register != nullptr && progress_unregister != nullptr);
+    return (async_start != nullptr && async_state != nullptr && stream_progress != nullptr &&
+            request_is_complete != nullptr) ||
+           (progress_register != nullptr && progress_unregister != nullptr && progress != nullptr);
 }
 
 void progress_with_library(PendingCall& call) {
@@ -117,16 +120,22 @@ void progress_with_library(PendingCall& call) {
     if (!is_registered.exchange(true)) progress_register(PendingCalls::poll);
 }
 
+void let_library_go_on() {
+    if (stream_progress != nullptr) stream_progress(no_stream);
+    else progress();
+    std::this_thread::yield();
+}
+
 /// Where MPI_REQUEST_NULL is among the requests, MPICH's MPI_Waitall takes generalized ones for complete, and ends the
 /// program if they are not (MPIR_Waitall_state in 5.0.2). So they are completed before.
 int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
     MPI_Request* const end = requests + std::max(0, count);
     const MPI_Request none = library().request_null;
-    if (go_on != nullptr && PendingCall::number_with_requests() > 0 && std::find(requests, end, none) != end) {
+    if (stream_progress != nullptr && PendingCall::number_with_requests() > 0 &&
+        std::find(requests, end, none) != end) {
         for (const MPI_Request* each = requests; each < end; ++each) {
             while (*each != none && request_is_complete(*each) == 0) {
-                go_on(no_stream);
-                std::this_thread::yield();
+                let_library_go_on();
             }
         }
     }

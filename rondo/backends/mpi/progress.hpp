@@ -16,6 +16,8 @@ void find_progress_engine();
 bool has_progress_engine();
 /// Has the engine call `poll()` until that is true.
 void progress_with_library(PendingCall& call);
+/// Lets the library go on with all that is under way, and gives up the processor. Not for use inside its engine.
+void let_library_go_on();
 /// MPI_Waitall, for all requests.
 int wait_all(int count, MPI_Request* requests, MPI_Status* statuses);
 /// Takes Rondo out of the engine, in MPI_Finalize.
