@@ -99,7 +99,7 @@ class ScoreboardRules {
     template <class Ready>
     std::uint32_t take(Ready&& ready, std::uint32_t limit) {
         const std::uint32_t index = ready.first();
-        if (index == Action::none || (is_crowded(ready, limit, index) && !in_earliest_step(index))) return Action::none;
+        if (index == Action::none || (must_wait(ready, limit, index) && !in_earliest_step(index))) return Action::none;
         start(ready, index);
         const std::uint32_t follower = board().plan().next_to_peer(index);
         if (follower != Action::none) satisfy(follower);
@@ -116,7 +116,7 @@ class ScoreboardRules {
 
     /// Should the next transfer of this direction wait until some complete?
     template <class Ready>
-    [[nodiscard]] bool is_crowded(const Ready& ready, std::uint32_t limit, std::uint32_t next) {
+    [[nodiscard]] bool must_wait(const Ready& ready, std::uint32_t limit, std::uint32_t next) {
         if (ready.under_way >= limit) return true;
         const auto& plan = board().plan();
         return ready.under_way > 0 && plan.peer_of(next) != ready.peer &&

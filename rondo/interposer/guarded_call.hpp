@@ -11,7 +11,7 @@
 
 namespace rondo::interposer {
 
-/// What trials of such calls are about; nothing if the rules' choice for them is not in doubt.
+/// What trials of such calls are about; nothing if they are not compared with the library.
 inline std::optional<guard::TrialKey> trial_key_of(const SeenCall& seen, const mpi::CallKey& key,
                                                    const Runtime& runtime) {
     const Instructions& instructions = runtime.instructions;
@@ -27,33 +27,33 @@ inline std::optional<guard::TrialKey> trial_key_of(const SeenCall& seen, const m
                            .rounding = rounding};
 }
 
-/// Asks the guard about one call. There is nothing to ask about a call that is not in doubt.
+/// Asks the guard about one call. There is nothing to ask about a call that is not compared.
 class GuardedCall {
   public:
     GuardedCall(const SeenCall& seen, const mpi::CallKey& key, const Runtime& runtime)
         : bytes_(key.count * key.element_bytes) {
-        if (const auto trial_key = trial_key_of(seen, key, runtime)) in_doubt_.emplace(*trial_key, seen);
+        if (const auto trial_key = trial_key_of(seen, key, runtime)) compared_.emplace(*trial_key, seen);
     }
 
-    [[nodiscard]] mpi::CallKey::Doubt doubt() const {
-        using enum mpi::CallKey::Doubt;
-        return !in_doubt_ ? none : in_doubt_->key.rounding ? choice_and_bits : choice;
+    [[nodiscard]] mpi::CallKey::Compared compared() const {
+        using enum mpi::CallKey::Compared;
+        return !compared_ ? nothing : compared_->key.rounding ? choice_and_bits : choice;
     }
     /// Bytes of the call, equal on all ranks.
     [[nodiscard]] Count bytes() const { return bytes_; }
     /// The site of the call's trial; nullptr without one.
-    [[nodiscard]] guard::Site* site() { return in_doubt_ ? &in_doubt_->site : nullptr; }
+    [[nodiscard]] guard::Site* site() { return compared_ ? &compared_->site : nullptr; }
     /// Counts the call for the trial of this call and its choice, a Choice. Returns the trial; nullptr if there is
     /// none.
     guard::Trial* begin(const void* chosen) {
-        if (!in_doubt_) return nullptr;
-        return guard::begin_call({in_doubt_->key, bytes_, chosen}, in_doubt_->site);
+        if (!compared_) return nullptr;
+        return guard::begin_call({compared_->key, bytes_, chosen}, compared_->site);
     }
 
   private:
-    struct InDoubt {
+    struct ComparedCall {
         // A rank whose part is empty need not wait for others, which may happen where lengths differ.
-        InDoubt(const guard::TrialKey& trial_key, const SeenCall& seen)
+        ComparedCall(const guard::TrialKey& trial_key, const SeenCall& seen)
             : key(trial_key), site(seen.communicator, seen.call.comm,
                                    seen.function.has.waiting_for_all() && !seen.call.counts.is_argument()) {}
 
@@ -62,7 +62,7 @@ class GuardedCall {
     };
 
     Count bytes_;
-    std::optional<InDoubt> in_doubt_;
+    std::optional<ComparedCall> compared_;
 };
 
 }  // namespace rondo::interposer

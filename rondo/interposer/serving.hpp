@@ -28,7 +28,7 @@ class Serving {
     Serving(const SeenCall& seen, const Kind& kind, const Service& service, const Runtime& runtime, CachedCall& cached)
         : seen_(seen), kind_(kind), service_(service), runtime_(runtime), cached_(cached), bytes_(kind.bytes()),
           key_(kind.key()), guarded_(seen, key_, runtime) {
-        key_.doubt = guarded_.doubt();
+        key_.compared = guarded_.compared();
     }
 
     /// Serves the call. Every rank counts it for its trial here, or on the fast path.

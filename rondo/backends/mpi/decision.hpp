@@ -24,7 +24,7 @@ struct CallKey {
     bool over_int = false;  ///< true if there are more elements than an int counts
     /// What a trial may change: who carries out the call, or also its last bits. Operators and datatypes differ in
     /// that.
-    enum class Doubt : std::uint8_t { none, choice, choice_and_bits } doubt = Doubt::none;
+    enum class Compared : std::uint8_t { nothing, choice, choice_and_bits } compared = Compared::nothing;
     Count count = 0;
     Count element_bytes = 0;  ///< size of the data of one element
     Rank root = 0;

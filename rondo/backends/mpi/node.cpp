@@ -103,13 +103,13 @@ std::unique_ptr<Node> Node::meet(MPI_Comm comm, Rank world_rank, Rank world_size
     if (own.has_region) own.address = node->neighbours_.address();
     const bool told =
         library().Allgather(&own, sizeof own, MPI_BYTE, cards.data(), sizeof own, MPI_BYTE, comm) == MPI_SUCCESS;
-    const bool is_crowded = told && count > count_cores(cards);
+    const bool is_oversubscribed = told && count > count_cores(cards);
     const auto connect = [&] {
         if (needs_processors && !all_can_compute(cards)) throw Error("not every rank has a processor of its own");
         for (int each = 0; each < count && node != nullptr; ++each) {
             const NodeCard& card = cards[static_cast<std::size_t>(each)];
             // On an oversubscribed node a rank that waits for a reader has the core that the reader needs.
-            if (each != self && card.has_region) node->neighbours_.connect(each, card.address, !is_crowded);
+            if (each != self && card.has_region) node->neighbours_.connect(each, card.address, !is_oversubscribed);
         }
     };
     bool success = told && succeeds(connect, complaint);
@@ -118,7 +118,7 @@ std::unique_ptr<Node> Node::meet(MPI_Comm comm, Rank world_rank, Rank world_size
     if (!all(success, comm)) return nullptr;
     success = node == nullptr || succeeds([&] { node->neighbours_.settle(); }, complaint);
     if (!all(success, comm) || node == nullptr) return nullptr;
-    node->is_crowded_ = is_crowded;
+    node->is_oversubscribed_ = is_oversubscribed;
     return node->find_neighbours(cards, complaint) ? std::move(node) : nullptr;
 }
 

@@ -40,7 +40,7 @@ class Node {
     /// The ranks of the world that are reached through memory.
     [[nodiscard]] std::vector<Rank> reached() const;
     /// True if the node is oversubscribed: another process may need the core of a rank that waits.
-    [[nodiscard]] bool is_crowded() const { return is_crowded_; }
+    [[nodiscard]] bool is_oversubscribed() const { return is_oversubscribed_; }
 
   private:
     Node(int self, int count, Rank world_rank, Rank world_size)
@@ -50,7 +50,7 @@ class Node {
     shared_memory::Neighbours neighbours_;
     Rank world_rank_;
     std::vector<int> neighbour_of_;
-    bool is_crowded_ = false;
+    bool is_oversubscribed_ = false;
 };
 
 }  // namespace rondo::mpi

@@ -12,7 +12,7 @@ namespace {
 
 // A look at shared memory takes some 20 ns. Where each rank has a core, a rank yields to other processes than ranks.
 constexpr int polls_before_yield = 5000;
-constexpr int polls_before_yield_in_a_crowd = 100;
+constexpr int polls_before_yield_if_oversubscribed = 100;
 // The library moves messages of the program only while somebody calls it. A peer may wait for one of them.
 constexpr int polls_between_calls = 256;
 constexpr int yields_between_calls = 4;
@@ -107,7 +107,7 @@ void NodeMessages::give_way(std::int64_t polls) {
         next_look_ = Clock::time_point::max();
         ended_ = -1;
     }
-    const bool yields = polls > (node_.is_crowded() ? polls_before_yield_in_a_crowd : polls_before_yield);
+    const bool yields = polls > (node_.is_oversubscribed() ? polls_before_yield_if_oversubscribed : polls_before_yield);
     if (polls % (yields ? yields_between_calls : polls_between_calls) == 0) {
         int found = 0;
         library().Iprobe(self_, tag_, comm_, &found, MPI_STATUS_IGNORE);

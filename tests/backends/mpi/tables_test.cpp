@@ -53,7 +53,7 @@ TEST(DecisionTables, a_decision_holds_for_its_key_in_every_field) {
     others[1].commutative = true;
     others[2].in_place = true;
     others[3].over_int = true;
-    others[4].doubt = CallKey::Doubt::choice;
+    others[4].compared = CallKey::Compared::choice;
     others[5].count = 11;
     others[6].element_bytes = 8;
     others[7].root = 1;
