@@ -77,7 +77,7 @@ struct AlgorithmInfo {
     bool uses_nodes = false;
     /// The elements of the longest part that it passes on in a slot (slots.hpp); nullptr: it has no slots.
     Count (*slot)(const SharedFacts& facts, std::span<const Setting> settings) = nullptr;
-    /// True if a few ranks copy what all others have. Copies are free in virtual time, so the model does not propose it.
+    /// True if a few ranks copy the data of many. Virtual time counts no copies, so the model does not propose it.
     bool gains_by_copies = false;
     /// How many messages one exchange may send, and receive; nullptr: one.
     Count (*ports)(std::span<const Setting> settings) = nullptr;

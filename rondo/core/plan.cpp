@@ -83,8 +83,9 @@ class LatestMessages {
 
 class PlanBuilder {
   public:
-    PlanBuilder(const Call& call, bool knows_nodes)
+    PlanBuilder(const Call& call, bool knows_nodes, const Slots& slots)
         : call_(call), node_(knows_nodes ? call.place(call.ranks().first).node : no_rank) {
+        plan_.slots_ = slots;
         // Nothing grows: most plans have few actions, those of all with all a send and a receive for each rank, and
         // some copies. On pages that nobody has touched yet, growing costs more than all the rest.
         const auto ranks = static_cast<std::size_t>(call.facts().size);
@@ -148,7 +149,8 @@ class PlanBuilder {
                 actions_[index].peer = peer;
                 actions_[index].inside = is_on_own_node(peer);
                 plan_.longest_message_ = std::max(plan_.longest_message_, transfer.block.count);
-                receives ? write(transfer.block, index) : read(transfer.block, index);
+                if (!receives) read(transfer.block, index);
+                if (receives || plan_.slots_.hold(transfer.block)) write(transfer.block, index);
                 keep_matching_order(peer, direction, index);
             }
         }
@@ -260,24 +262,21 @@ class PlanBuilder {
     std::pmr::vector<std::uint32_t> latest_dependent_{&memory_};  // of each action
 };
 
-Plan Plan::of(const Call& call, Schedule& schedule) { return of(call, schedule, true); }
+Plan Plan::of(const Call& call, Schedule& schedule) { return of(call, schedule, true, {}); }
 
 Plan Plan::of(const Call& call, const AlgorithmInfo& info) {
     Schedule schedule = schedule_of(call, info);
-    Plan plan = of(call, schedule, info.uses_nodes);
-    if (info.slot != nullptr) plan.add_slots(call, info.slot(call.facts(), call.settings()));
+    if (info.slot == nullptr) return of(call, schedule, info.uses_nodes, {});
+    const Slots slots = slots_of(call, info.slot(call.facts(), call.settings()));
+    Plan plan = of(call, schedule, info.uses_nodes, slots);
+    for (const Block& part : call.local().outgoing) {
+        plan.lengths_in_slots_.push_back(part.count <= slots.longest() ? static_cast<std::uint32_t>(part.count) : 0);
+    }
     return plan;
 }
 
-void Plan::add_slots(const Call& call, Count longest) {
-    slots_ = slots_of(call, longest);
-    for (const Block& part : call.local().outgoing) {
-        lengths_in_slots_.push_back(part.count <= longest ? static_cast<std::uint32_t>(part.count) : 0);
-    }
-}
-
-Plan Plan::of(const Call& call, Schedule& schedule, bool knows_nodes) {
-    PlanBuilder builder(call, knows_nodes && call.facts().placement != nullptr);
+Plan Plan::of(const Call& call, Schedule& schedule, bool knows_nodes, const Slots& slots) {
+    PlanBuilder builder(call, knows_nodes && call.facts().placement != nullptr, slots);
     while (const Step* step = schedule.next()) builder.add(*step);
     return builder.finish();
 }

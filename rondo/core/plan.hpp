@@ -96,9 +96,8 @@ class Plan {
 
   private:
     friend class PlanBuilder;
-    static Plan of(const Call& call, Schedule& schedule, bool knows_nodes);
+    static Plan of(const Call& call, Schedule& schedule, bool knows_nodes, const Slots& slots);
     void find_ready();
-    void add_slots(const Call& call, Count longest);
 
     std::vector<Action> actions_;  // and one more, which ends the dependents of the last
     std::vector<LocalWork> local_work_;

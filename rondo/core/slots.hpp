@@ -9,8 +9,8 @@ namespace rondo {
 
 /// The slots of a plan. They are all that its scratch has from `first` on, and there each block of a message is a run
 /// of them; the first ones are for the parts that this rank sends (LocalFacts::outgoing). A slot begins with the length
-/// of its part, which whoever carries out the plan writes there and reads: so a message has the parts without what is
-/// behind them. What has been sent is of no use any more.
+/// of its part, which whoever carries out the plan writes and reads: so a message has the parts without what is behind
+/// them. Sending slots spoils them: in a plan, a send of slots writes its block, too.
 struct Slots {
     static constexpr Count header_bytes = 4;
 
@@ -32,7 +32,7 @@ struct Slots {
     }
 };
 
-/// Of a call whose scratch begins with a copy of its input, if that is in place, and goes on with the slots.
+/// The slots of a call. Its scratch begins with a copy of the input if that is in place, and goes on with the slots.
 [[nodiscard]] inline Slots slots_of(const Call& call, Count longest) {
     const Count header = (Slots::header_bytes + call.facts().element_bytes - 1) / call.facts().element_bytes;
     return {.first = call.in_place() ? call.input().count : 0, .header = header, .stride = header + longest};

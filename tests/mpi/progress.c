@@ -59,6 +59,13 @@ static void broadcast_at_the_end(void) {
     }
 }
 
+static MPI_File open_file(void) {
+    const int mode = MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE;
+    MPI_File file;
+    MPI_File_open(MPI_COMM_WORLD, "written", mode, MPI_INFO_NULL, &file);
+    return file;
+}
+
 /// To the next rank of a ring, and from the one before.
 static void call_neighbors(int* one, int* both) {
     const int periods = 1;
@@ -120,10 +127,16 @@ static void wait_in(const char* where) {
     } else if (strcmp(where, "Allreduce") == 0) {
         MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     } else if (strcmp(where, "File_write_all") == 0) {
-        MPI_File file;
-        MPI_File_open(MPI_COMM_WORLD, "written", MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE,
-                      MPI_INFO_NULL, &file);
+        MPI_File file = open_file();
         MPI_File_write_all(file, &one, 1, MPI_INT, MPI_STATUS_IGNORE);
+        MPI_File_close(&file);
+    } else if (strcmp(where, "File_iwrite") == 0) {
+        // Whose request the library completes while it waits for that, if at all; beside a null one.
+        MPI_File file = open_file();
+        MPI_Request several[] = {requests[0], MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+        MPI_File_iwrite_at(file, rank * (MPI_Offset)sizeof one, &one, 1, MPI_INT, &several[2]);
+        MPI_Waitall(3, several, MPI_STATUSES_IGNORE);
+        if (!is_persistent) requests[0] = MPI_REQUEST_NULL;
         MPI_File_close(&file);
     } else if (strcmp(where, "Finalize") != 0) {
         exit(2);

@@ -12,7 +12,8 @@ from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, FORCED_PARTS_OF_THE_ROOT, I
 GOES_ON = ["mpich", "openmpi"]
 WAITING = [
     *("Recv", "Ssend", "Probe", "Iprobe", "Mrecv", "Waitall", "Waitany"),
-    *("Win_fence", "Comm_split", "Reduce", "Allreduce", "Neighbor_allgather", "File_write_all", "Finalize"),
+    *("Win_fence", "Comm_split", "Reduce", "Allreduce", "Neighbor_allgather", "File_write_all"),
+    *("File_iwrite", "Finalize"),
 ]
 
 

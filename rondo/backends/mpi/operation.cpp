@@ -165,16 +165,16 @@ int Operation::start_transfer(const Action& action, std::uint32_t index) {
         return error;
     }
     if (action.kind == ActionKind::receive) return messages_.receive(peer, elements, action.block.count, index);
-    return messages_.send(peer, elements, count_to_send(action.block), index);
+    return messages_.send(peer, elements, close_up_to_send(action.block), index);
 }
 
-/// Makes a block ready to be sent. Returns how many elements the message has.
-Count Operation::count_to_send(const Block& block) {
+/// Makes a block ready to be sent: slots are moved together. Returns how many elements the message has.
+Count Operation::close_up_to_send(const Block& block) {
     const Slots& slots = plan_->slots();
     return slots.hold(block) ? close_up(bytes_at(block), block.count, slots) : Count{block.count};
 }
 
-/// Of a message or local work.
+/// Ends a message or local work. Slots that have come are moved apart.
 void Operation::complete(std::uint32_t index) {
     const Action& action = plan_->actions()[index];
     const Slots& slots = plan_->slots();
@@ -189,7 +189,7 @@ int Operation::run_alone(const Action& action) {
     if (route_->node != nullptr && neighbour(action) >= 0) return run_alone_in_node(action);
     const Rank peer = route_->number(action.peer);
     if (action.kind == ActionKind::send) {
-        return messages_.send_now(peer, address(action.block), count_to_send(action.block));
+        return messages_.send_now(peer, address(action.block), close_up_to_send(action.block));
     }
     return messages_.receive_now(peer, address(action.block), action.block.count);
 }
@@ -200,10 +200,23 @@ int Operation::run_piece(const Action& action, Count first, Count count) {
     if (action.kind == ActionKind::copy) {
         const Pieces pieces = plan_->pieces(action);
         if (pieces.number != 1) return copy_row(pieces.from(action.block), pieces.into(work.into), first, count);
+        if (plan_->slots().hold(action.block) && work.into.buffer == Buffer::output) {
+            return copy_part(action.block, work.into, first, count);
+        }
         return copy(piece(action.block), piece(work.into), count);
     }
     return reduction_->apply(piece(action.block), piece(work.right), piece(work.into), count,
                              [this](const void* from, void* into, Count each) { return copy(from, into, each); });
+}
+
+/// Copies a part from its slot to the user, from element `first` on. Ranks should agree how long it is: of a shorter
+/// one the user gets what there is, as in a message.
+int Operation::copy_part(const Block& part, const Block& into, Count first, Count count) const {
+    const Slots& slots = plan_->slots();
+    const Count length = length_in(bytes_at(part) - slots.header, slots);
+    if (length > part.count) return MPI_ERR_TRUNCATE;
+    const Count there = std::clamp<Count>(length - first, 0, count);
+    return copy(address(part) + first, address(into) + first, there);
 }
 
 /// Copies `count` elements of a row, of which `first` are copied already.
@@ -256,7 +269,7 @@ int Operation::complete_some(bool wait) {
 int Operation::start_in_node(const Action& action, std::uint32_t index, int neighbour, bool& complete) {
     void* const elements = address(action.block);
     if (action.kind == ActionKind::receive) return in_node_->receive(neighbour, elements, action.block.count, index);
-    return in_node_->send(neighbour, elements, count_to_send(action.block), index, complete);
+    return in_node_->send(neighbour, elements, close_up_to_send(action.block), index, complete);
 }
 
 int Operation::run_alone_in_node(const Action& action) {

@@ -64,10 +64,11 @@ class Operation : private shared_memory::Consumer {
     int start_transfers(bool may_wait);
     int start_transfer(const Action& action, std::uint32_t index);
     int run_alone(const Action& action);
-    Count count_to_send(const Block& block);
+    Count close_up_to_send(const Block& block);
     void complete(std::uint32_t index);
     int run_local(const Action& action) { return run_piece(action, 0, length_of(action)); }
     int run_piece(const Action& action, Count first, Count count);
+    int copy_part(const Block& part, const Block& into, Count first, Count count) const;
     int copy_row(const BlockRow& from, const BlockRow& into, Count first, Count count) const;
     int advance_local();
     /// The elements of a local action.

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <new>
+#include <span>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "rondo/backends/mpi/pending_call.hpp"
 
@@ -126,17 +129,46 @@ void let_library_go_on() {
     std::this_thread::yield();
 }
 
-/// Where MPI_REQUEST_NULL is among the requests, MPICH's MPI_Waitall takes generalized ones for complete, and ends the
-/// program if they are not (MPIR_Waitall_state in 5.0.2). So they are completed before.
-int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
-    MPI_Request* const end = requests + std::max(0, count);
+namespace {
+
+/// MPI_Waitall for the requests that are not null. Those have an empty status.
+int wait_for_others(std::span<MPI_Request> requests, MPI_Status* statuses) {
     const MPI_Request none = library().request_null;
-    if (stream_progress != nullptr && PendingCall::number_with_requests() > 0 &&
-        std::find(requests, end, none) != end) {
-        for (const MPI_Request* each = requests; each < end; ++each) {
-            while (*each != none && request_is_complete(*each) == 0) {
-                let_library_go_on();
-            }
+    std::vector<std::size_t> places;
+    std::vector<MPI_Request> others;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        if (requests[i] == none) continue;
+        places.push_back(i);
+        others.push_back(requests[i]);
+    }
+    const bool wanted = statuses != MPI_STATUSES_IGNORE;
+    std::vector<MPI_Status> told(wanted ? others.size() : 0);
+    const int error =
+        library().Waitall(static_cast<int>(others.size()), others.data(), wanted ? told.data() : MPI_STATUSES_IGNORE);
+    for (std::size_t i = 0; wanted && i < requests.size(); ++i) {
+        if (requests[i] != none) continue;
+        MPI_Request null = none;
+        int flag = 0;
+        library().Test(&null, &flag, &statuses[i]);
+        statuses[i].MPI_ERROR = MPI_SUCCESS;
+    }
+    for (std::size_t i = 0; i < others.size(); ++i) {
+        requests[places[i]] = others[i];
+        if (wanted) statuses[places[i]] = told[i];
+    }
+    return error;
+}
+
+}  // namespace
+
+/// Where MPI_REQUEST_NULL is among the requests, MPICH's MPI_Waitall takes generalized ones for complete, and ends the
+/// program if they are not (MPIR_Waitall_state in 5.0.2). So the library gets the others alone.
+int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
+    if (stream_progress != nullptr && PendingCall::number_with_requests() > 0 && count > 0 && requests != nullptr) {
+        const std::span all(requests, static_cast<std::size_t>(count));
+        try {
+            if (std::ranges::find(all, library().request_null) != all.end()) return wait_for_others(all, statuses);
+        } catch (const std::bad_alloc&) {  // thrown before anything was waited for
         }
     }
     return library().Waitall(count, requests, statuses);

@@ -18,7 +18,7 @@ bool has_progress_engine();
 void progress_with_library(PendingCall& call);
 /// Lets the library go on with all that is under way, and gives up the processor. Not for use inside its engine.
 void let_library_go_on();
-/// MPI_Waitall, for all requests.
+/// MPI_Waitall, also where MPICH ends the program: see progress.cpp.
 int wait_all(int count, MPI_Request* requests, MPI_Status* statuses);
 /// Takes Rondo out of the engine, in MPI_Finalize.
 void leave_progress_engine();

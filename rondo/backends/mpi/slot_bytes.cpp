@@ -11,13 +11,15 @@ using Length = std::uint32_t;
 static_assert(sizeof(Length) == Slots::header_bytes);
 
 /// The bytes of a slot that are in use.
-Count used(const std::byte* slot, const Slots& how) {
-    Length length;
-    std::memcpy(&length, slot, sizeof length);
-    return how.header + std::min<Count>(length, how.longest());
-}
+Count used(const std::byte* slot, const Slots& how) { return how.header + length_in(slot, how); }
 
 }  // namespace
+
+Count length_in(const std::byte* slot, const Slots& how) {
+    Length length;
+    std::memcpy(&length, slot, sizeof length);
+    return std::min<Count>(length, how.longest());
+}
 
 void write_lengths(std::byte* slots, const Slots& how, std::span<const std::uint32_t> lengths) {
     for (const Length length : lengths) {

@@ -13,6 +13,8 @@ namespace rondo::mpi {
 
 /// Writes the lengths of the parts into the slots that a rank fills.
 void write_lengths(std::byte* slots, const Slots& how, std::span<const std::uint32_t> lengths);
+/// The length of the part in a slot.
+Count length_in(const std::byte* slot, const Slots& how);
 /// Moves what is in these bytes of slots to their beginning, in place. Returns the bytes of the message.
 Count close_up(std::byte* slots, Count bytes, const Slots& how);
 /// Moves what has come back into slots.
