@@ -13,7 +13,7 @@ from rondo.bench import prebuilt
 from rondo.bench.results import Emulation
 from rondo.cluster import cluster, shapes
 from rondo.errors import Error
-from rondo.launching import abi, installation, launcher, mpi_library, preload
+from rondo.launching import abi, installation, launcher, mpi_library, preload, settings
 from rondo.launching.mpi_library import MpiLibrary
 from rondo.machine import machine, placement
 from rondo.selection import sharing
@@ -123,7 +123,8 @@ def prepared(place: Place, words: Sequence[str], instructions: Mapping[str, str]
     A cluster lives as long.
     """
     library = installation.preload_library(place.abi) if instructions is not None else None
-    told = {**(instructions or {}), **{name: os.environ[name] for name in KEPT if name in os.environ}}
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    told = {**(instructions if instructions is not None else settings.NATIVELY), **kept, **settings.UNCONFIGURED}
     if place.cluster_text is None:
         yield _under_launcher(place, words, library, told)
         return
@@ -141,7 +142,7 @@ def _under_launcher(place: Place, words: Sequence[str], library: Path | None, to
     environment = without_instructions({**os.environ, **place.library.environment})
     line = launcher.read([*place.launcher_words, *words], environment)
     if library is None:
-        return Launch(line.words, environment)
+        return Launch(line.words, {**environment, **told})
     figures = machine.find(environment.get(machine.VARIABLE), environment)
     told |= {machine.VARIABLE: str(figures)} if figures else {}
     told |= {placement.VARIABLE: place.nodes} if place.nodes else {}
@@ -150,8 +151,12 @@ def _under_launcher(place: Place, words: Sequence[str], library: Path | None, to
 
 
 def without_instructions(environment: Mapping[str, str]) -> dict[str, str]:
-    """Without what RONDO_ variables tell Rondo, but what holds of all algorithms: the plan says what is measured."""
+    """Without what RONDO_ variables and the site's configuration tell Rondo: the plan says what is measured.
+
+    What holds of all algorithms stays.
+    """
     kept = ("RONDO_CLUSTER", "RONDO_PATIENCE", *KEPT)
-    return {
+    inherited = {
         name: value for name, value in environment.items() if not name.startswith("RONDO_") or name.startswith(kept)
     }
+    return {**inherited, **settings.UNCONFIGURED}

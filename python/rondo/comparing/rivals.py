@@ -20,7 +20,7 @@ from rondo.bench.results import NATIVE
 from rondo.cluster import cluster
 from rondo.commands import run
 from rondo.errors import Error
-from rondo.launching import abi, instructed, launcher, preload
+from rondo.launching import abi, instructed, launcher, preload, settings
 from rondo.launching.mpi_library import MpiLibrary
 from rondo.selection import rules_file
 
@@ -45,10 +45,6 @@ class Rival:
     def command(self) -> str:
         """As a user would type it."""
         return shlex.join(self.words if self.options is None else [RONDO, "run", *self.options, "--", *self.words])
-
-
-NATIVELY = {instructed.DISABLE: "1"}
-"""For programs of a site that preloads Rondo into all of them."""
 
 
 @dataclass(frozen=True)
@@ -175,10 +171,10 @@ class Place:
             if self.running is None:
                 line = launcher.read(list(rival.words), os.environ)  # refuses what cannot be started
                 preload.refuse_rondo_in(line, os.environ)
-                return Launch(list(rival.words), {**os.environ, **NATIVELY}, is_counted=False)
+                return Launch(list(rival.words), {**os.environ, **settings.NATIVELY}, is_counted=False)
             library = self.libraries[rival.words]
             words = self.running.command(library, self.running.shape.ranks, rival.words)
-            return Launch(words, {**self.running.environment(library), **NATIVELY}, is_counted=False)
+            return Launch(words, {**self.running.environment(library), **settings.NATIVELY}, is_counted=False)
         if reports is not None:
             told = dataclasses.replace(told, variables={**told.variables, instructed.REPORT: str(reports)})
         if self.running is None:

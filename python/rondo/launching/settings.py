@@ -14,6 +14,10 @@ from rondo.errors import Error
 
 CONFIG = "RONDO_CONFIG"
 NO_CONFIG = "none"
+UNCONFIGURED = {CONFIG: NO_CONFIG}
+"""For programs in which the configuration must not count."""
+NATIVELY = {"RONDO_DISABLE": "1"}
+"""For programs that must be without Rondo although the site preloads it into all."""
 JOBS = "RONDO_JOBS"
 FILTERS = ("RONDO_EXCEPT_HOSTS", "RONDO_EXCEPT_PROGRAMS", "RONDO_ONLY_HOSTS", "RONDO_ONLY_PROGRAMS")
 HANDED_ON = (JOBS, "RONDO_PLAN_MEMORY", "RONDO_SHARED_MEMORY", *FILTERS)
@@ -80,4 +84,4 @@ def take_over(environment: MutableMapping[str, str], usual: str = _core.USUAL_CO
     for each in found.settings:
         if each.origin and each.origin != each.variable:
             environment[each.variable] = each.value
-    environment[CONFIG] = NO_CONFIG
+    environment.update(UNCONFIGURED)
