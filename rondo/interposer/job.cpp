@@ -38,7 +38,8 @@ struct Started {
     Sums sums{};
     std::time_t began = 0;
     std::uint64_t clock = 0;
-    pid_t process = 0;  // 0: no file is to be written, or no more
+    bool has_all_ranks = false;  // in the sums
+    pid_t process = 0;           // 0: no file is to be written, or no more
 };
 
 /// Returns the job, which is never destroyed.
@@ -70,16 +71,19 @@ Sums sums_here() try {
     return {};
 }
 
-/// Adds up the sums of all ranks, on rank 0. Others keep theirs, and so do all where that fails.
-void add_up(Sums& sums) {
+/// Adds up the sums of all ranks, on rank 0. Others keep theirs, and so do all where that fails: then it returns false
+/// on rank 0.
+bool add_up(Sums& sums) {
     mpi::World& world = mpi::world();
-    if (!world.agreed() || world.ranks_disagree() || world.messages() == mpi::library().comm_null) return;
+    if (started().job.size == 1) return true;
+    if (!world.agreed() || world.ranks_disagree() || world.messages() == mpi::library().comm_null) return false;
     static const MPI_Datatype word = MPI_UINT64_T;
     static const MPI_Op sum = MPI_SUM;
     constexpr int words = sizeof(Sums) / sizeof(std::uint64_t);
     Sums total{};
-    if (mpi::library().Reduce(&sums, &total, words, word, sum, 0, world.messages()) == MPI_SUCCESS && world.rank() == 0)
-        sums = total;
+    if (mpi::library().Reduce(&sums, &total, words, word, sum, 0, world.messages()) != MPI_SUCCESS) return false;
+    if (world.rank() == 0) sums = total;
+    return true;
 }
 
 /// What the batch system calls the job; empty outside one.
@@ -114,7 +118,7 @@ void write_text(std::FILE* file, const Started& done, bool ended) {
                  json_text(version).c_str(), getuid(), json_text(batch_job()).c_str(), json_text(own_program()).c_str(),
                  json_text(done.job.rules).c_str(), static_cast<long long>(done.began));
     std::fprintf(file, "\"seconds\":%.3f,\"all_ranks\":%s,\n", static_cast<double>(now() - done.clock) * 1e-9,
-                 ended ? "true" : "false");
+                 done.has_all_ranks ? "true" : "false");
     write_sums(file, done.sums);
     std::fputs("\"rank\":", file);
     write_rank(file, ended);
@@ -172,7 +176,7 @@ void end_job() {
     Started& done = started();
     if (done.process == 0) return;
     done.sums = sums_here();
-    add_up(done.sums);
+    done.has_all_ranks = add_up(done.sums);
     write_once(true);
     done.process = 0;
 }

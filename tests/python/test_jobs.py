@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import datetime
 import getpass
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ import pytest
 from click.testing import CliRunner
 from rondo.commands import main
 from rondo.launching import jobs
+
+BEGAN = 1795724385  # in November
 
 
 def job(program: str = "/opt/app", *, calls: int = 10, all_ranks: bool = True, **rank: Any) -> dict[str, Any]:
@@ -21,7 +25,7 @@ def job(program: str = "/opt/app", *, calls: int = 10, all_ranks: bool = True, *
         "classes": [{"up_to": 64, "calls": calls, "bytes": 80, "smallest": 8, "largest": 8, "seconds": calls * 1e-3}],
     }  # fmt: skip
     return {
-        "rondo": "0.1.0", "uid": 1, "batch_job": "17", "program": program, "rules": "", "began": 1795724385,
+        "rondo": "0.1.0", "uid": 1, "batch_job": "17", "program": program, "rules": "", "began": BEGAN,
         "seconds": 2.5, "all_ranks": all_ranks,
         "sums": [
             {"collective": "bcast", "by": "rondo", "calls": 4 * calls, "bytes": 320, "seconds": calls * 4e-3},
@@ -69,8 +73,9 @@ def test_gains_are_those_that_the_guard_has_measured(tmp_path: Path) -> None:
 def test_jobs_are_grouped(tmp_path: Path, group: str) -> None:
     leave(tmp_path, job())
     (row,) = shown(tmp_path, "--by", group)["rows"]
-    known = {"user": getpass.getuser(), "program": "app", "library": "MPICH Version 5.0.2", "host": "n1"}
-    assert row["name"] == known.get(group, row["name"])
+    day = datetime.datetime.fromtimestamp(BEGAN).astimezone().strftime("%Y-%m-%d")
+    known = {"user": getpass.getuser(), "program": "app", "library": "MPICH Version 5.0.2", "host": "n1", "day": day}
+    assert row["name"] == known[group]
 
 
 def test_jobs_can_be_chosen(tmp_path: Path) -> None:
@@ -86,7 +91,30 @@ def test_what_cannot_be_read_is_named_and_left_out(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert "x.json" in result.stderr
     assert "2 jobs" in result.stdout
-    assert "1 job did not come to MPI_Finalize" in result.stdout
+    assert "of 1 job rank 0 alone is counted: 1 did not come to MPI_Finalize" in result.stdout
+
+
+def test_what_others_may_put_there_neither_stops_it_nor_counts_twice(tmp_path: Path) -> None:
+    leave(tmp_path, job())
+    os.mkfifo(tmp_path / "pipe.json")
+    (tmp_path / "link.json").symlink_to(tmp_path / "0.json")
+    (tmp_path / "folder.json").mkdir()
+    (tmp_path / "deep.json").write_text('{"rank":' + "[" * 100_000)
+    (tmp_path / "late.json").write_text(json.dumps({**job(), "began": 10**18}))
+    found = shown(tmp_path, "--by", "day")
+    assert found["jobs"] == 1
+    assert {Path(each.partition(":")[0]).stem for each in found["unreadable"]} == {
+        "pipe", "link", "folder", "deep", "late"
+    }  # fmt: skip
+    assert CliRunner().invoke(main, ["jobs", str(tmp_path)]).exit_code == 0
+
+
+@pytest.mark.parametrize("program", ["/opt/[/bold]", "/opt/[red]x"])
+def test_names_are_shown_as_they_are(tmp_path: Path, program: str) -> None:
+    leave(tmp_path, job(program))
+    result = CliRunner().invoke(main, ["jobs", str(tmp_path)])
+    assert result.exit_code == 0, result.output
+    assert Path(program).name in result.stdout
 
 
 def test_a_directory_is_expected(tmp_path: Path) -> None:

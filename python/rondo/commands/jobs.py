@@ -67,9 +67,13 @@ def show(chosen: list[Job], group: str, rows: list[Total], by_collective: list[T
     click.echo(f"{counted(len(chosen), 'job')}; calls and seconds are those of all ranks together")
     _show_table(group, rows, with_gain=True)
     _show_table("collective", by_collective, with_gain=False)
-    unfinished = sum(not job.all_ranks for job in chosen)
-    if unfinished:
-        click.echo(f"{counted(unfinished, 'job')} did not come to MPI_Finalize: of them, rank 0 alone is counted")
+    alone = [job for job in chosen if not job.all_ranks]
+    if alone:
+        unfinished = sum(not job.rank.ended for job in alone)
+        click.echo(
+            f"of {counted(len(alone), 'job')} rank 0 alone is counted: {unfinished} did not come to MPI_Finalize, "
+            f"and in {len(alone) - unfinished} the ranks did not agree"
+        )
 
 
 def _show_table(heading: str, rows: list[Total], *, with_gain: bool) -> None:

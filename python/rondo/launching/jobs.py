@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import os
 import pwd
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -42,11 +44,11 @@ class Job(msgspec.Struct):
     program: str
     """Path."""
     rules: str
-    began: int
-    """Seconds since 1970."""
+    began: Annotated[int, msgspec.Meta(ge=0, le=1 << 37)]
+    """Seconds since 1970; calendars end thousands of years after that."""
     seconds: float
     all_ranks: bool
-    """False: the job did not come to MPI_Finalize, and the sums are rank 0's."""
+    """False: the sums are rank 0's. The job did not come to MPI_Finalize, or its ranks did not agree there."""
     sums: list[Sum]
     rank: RankReport
     """Rank 0, in detail."""
@@ -62,18 +64,26 @@ def read(directory: Path) -> tuple[list[Job], list[str]]:
     for path in sorted(directory.rglob("*.json")):
         try:
             found.append(_read_one(path))
-        except (OSError, ValueError) as error:  # msgspec's are among them
+        except (OSError, ValueError, RecursionError) as error:  # msgspec's are among them
             unreadable.append(f"{path}: {error}")
     return sorted(found, key=lambda job: job.began), unreadable
 
 
+def _open_own(path: str, flags: int) -> int:
+    """Opens no link, which may name somebody else's file, and waits for no writer of a pipe."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+
 def _read_one(path: Path) -> Job:
-    with path.open("rb") as file:
+    with open(path, "rb", opener=_open_own) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise ValueError("not a regular file")
         content = file.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         raise ValueError("too long for the file of a job")
     job = msgspec.json.decode(content, type=Job)
-    owner = path.stat().st_uid  # nobody can claim to be somebody else
+    owner = status.st_uid  # nobody can claim to be somebody else
     with contextlib.suppress(KeyError):
         job.owner = pwd.getpwuid(owner).pw_name
     job.owner = job.owner or str(owner)
@@ -100,8 +110,8 @@ class Total:
     """Seconds, by the guard's comparisons: what calls by Rondo would have taken in the library, less what they took."""
     compared_calls: int = 0
     """Calls by Rondo of which such a comparison tells."""
-    unfinished: int = 0
-    """Jobs that did not come to MPI_Finalize."""
+    rank_0_alone: int = 0
+    """Jobs that did not add up what their ranks did: rank 0 is counted."""
 
     @property
     def seconds(self) -> float:
@@ -111,7 +121,7 @@ class Total:
     def add(self, job: Job) -> None:
         """Counts a job, too."""
         self.jobs += 1
-        self.unfinished += not job.all_ranks
+        self.rank_0_alone += not job.all_ranks
         for each in job.sums:
             self.add_calls(each)
         ranks = job.rank.size if job.all_ranks else 1
