@@ -39,6 +39,8 @@ void choose(const char* collective, const char* choice, const void* caller) {
     if (choice != nullptr && *choice != '\0') wanted = parse_choice(subject, choice);
     Runtime* here = runtime_to_instruct(caller);
     if (here == nullptr) throw Error(nobody_there);
+    const std::string& left_out_by = here->instructions.left_out_by();
+    if (!left_out_by.empty()) throw Error("this program is left to the MPI library, by " + left_out_by);
     if (wanted) require_nodes(*wanted, subject.name);
     const std::size_t index = index_of(subject);
     here->instructions.override_choice(index, std::move(wanted));

@@ -23,25 +23,25 @@ Instructions Instructions::from_environment() {
     instructions.fingerprint_.add(version);
     const Settings settings = Settings::of_process();
     instructions.complaints_ = settings.complaints();
-    const bool is_left_out = settings.leaves_out(own_program(), host_name()).has_value();
+    instructions.left_out_by_ = settings.leaves_out(own_program(), host_name()).value_or("");
     // Other ranks may be told otherwise, so such a rank agrees with them: on different instructions, if they are.
-    if (settings.usable() && !is_left_out) instructions.read(settings);
+    if (instructions.left_out_by_.empty()) instructions.read(settings);
     else instructions.fingerprint_.add("nothing");
     return instructions;
 }
 
 void Instructions::read(const Settings& settings) {
-    read_rules(settings.find("RONDO_RULES"));
+    read_rules(settings.find_path("RONDO_RULES"));
     read_machine(settings.find("RONDO_MACHINE"));
     read_nodes(settings.find("RONDO_NODES"));
-    read_guard(settings.find("RONDO_GUARD"), settings.find("RONDO_LEARNED"));
+    read_guard(settings.find("RONDO_GUARD"), settings.find_path("RONDO_LEARNED"));
     read_plan_memory(settings.find("RONDO_PLAN_MEMORY"));
     read_shared_memory(settings.find("RONDO_SHARED_MEMORY"));
     for (std::size_t i = 0; i < collectives().size(); ++i) {
         if (const Given* const given = settings.find(variable_of(collectives()[i].name))) read_choice(i, *given);
     }
     if (const Given* const directory = settings.find("RONDO_REPORT")) report_directory_ = directory->text;
-    if (const Given* const directory = settings.find("RONDO_JOBS")) {
+    if (const Given* const directory = settings.find_path("RONDO_JOBS")) {
         jobs_directory_ = directory->text;
         fingerprint_.add("RONDO_JOBS");  // all ranks add up
     }

@@ -46,6 +46,8 @@ class Instructions {
     [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
     /// True if the user does not want Rondo in this process at all.
     [[nodiscard]] bool off() const { return off_; }
+    /// Which setting leaves this program to the library; empty: none does.
+    [[nodiscard]] const std::string& left_out_by() const { return left_out_by_; }
     /// Sets what to do with a collective in every situation from now on; nothing: what the environment says. Throws
     /// Error if there have been too many different choices. No thread may be reading.
     void override_choice(std::size_t collective, std::optional<Choice> choice);
@@ -115,6 +117,7 @@ class Instructions {
     Guard guard_ = Guard::off;
     mpi::MemorySharing memory_sharing_ = mpi::MemorySharing::automatic;
     bool off_ = false;
+    std::string left_out_by_;
 };
 
 }  // namespace rondo::interposer

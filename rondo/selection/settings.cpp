@@ -19,6 +19,8 @@ namespace rondo {
 namespace {
 
 constexpr std::string_view beginning = "RONDO_";
+constexpr const char* filters[] = {"RONDO_EXCEPT_HOSTS", "RONDO_EXCEPT_PROGRAMS", "RONDO_ONLY_HOSTS",
+                                   "RONDO_ONLY_PROGRAMS"};
 constexpr const char* never_programs = "conftest conftest.* cmTC_*";  // what configure and CMake try
 
 std::vector<SettingInfo> make_settings() {
@@ -31,8 +33,8 @@ std::vector<SettingInfo> make_settings() {
         {"RONDO_EXCEPT_HOSTS", "except_hosts", "patterns", "", "leave calls to the library on these hosts"},
         {"RONDO_EXCEPT_PROGRAMS", "except_programs", "patterns", never_programs, "leave calls of these to the library"},
         {"RONDO_GUARD", "guard", "exact, free, off", "off", "compare with the library while the program runs"},
-        {"RONDO_JOBS", "jobs", "directory", "", "each job leaves a file there, which `rondo jobs` reads"},
-        {"RONDO_LEARNED", "learned", "directory", "", "where rank 0 keeps what the guard has found out"},
+        {"RONDO_JOBS", "jobs", "directory, none", "", "each job leaves a file there, which `rondo jobs` reads"},
+        {"RONDO_LEARNED", "learned", "directory, none", "", "where rank 0 keeps what the guard has found out"},
         {"RONDO_MACHINE", "machine", "path", "", "machine file: what messages cost"},
         {"RONDO_NODES", "", "4x8 or 4,4,3", "", "take the ranks to be on these nodes"},
         {"RONDO_ONLY_HOSTS", "only_hosts", "patterns", "", "leave calls on all other hosts to the library"},
@@ -43,7 +45,7 @@ std::vector<SettingInfo> make_settings() {
         {"RONDO_PREFIX", "", "choice", "", "how totals of prefix sums travel"},
         {"RONDO_PROFILE", "", "directory", "", "where the profiler leaves its files; `rondo profile` sets it"},
         {"RONDO_REPORT", "", "directory", "", "where ranks leave reports; `rondo run --report` sets it"},
-        {"RONDO_RULES", "rules", "path", "", "rules that choose an algorithm for each call"},
+        {"RONDO_RULES", "rules", "path, none", "", "rules that choose an algorithm for each call"},
         {"RONDO_SHARED_MEMORY", "shared_memory", "auto, on, off", "auto", "pass messages inside a node through memory"},
     };
     for (const Collective& each : collectives()) {
@@ -51,13 +53,6 @@ std::vector<SettingInfo> make_settings() {
         all.push_back({variable_of(name), name, "choice", "", "what to do with every call of " + name});
     }
     return all;
-}
-
-/// Names that module files and build tools give to where Rondo lies.
-bool is_of_installation(std::string_view variable) {
-    constexpr std::string_view names[] = {"RONDO_BASE", "RONDO_BIN",  "RONDO_DIR",         "RONDO_HOME",
-                                          "RONDO_LIB",  "RONDO_ROOT", "RONDO_LIBRARY_DIR", "RONDO_VERSION"};
-    return std::find(std::begin(names), std::end(names), variable) != std::end(names);
 }
 
 std::vector<std::string_view> keys() {
@@ -68,16 +63,21 @@ std::vector<std::string_view> keys() {
     return names;
 }
 
-std::string complaint_of_unknown(const std::string& variable) {
+/// The variable that somebody may have meant by one that does not exist; empty if none looks like it: modules and build
+/// tools have names of their own, as RONDO_ROOT.
+std::string misspelt(std::string_view variable) {
+    constexpr std::size_t most_letters = 2;  // that one name is longer than the other
+    const std::string_view ending = variable.substr(beginning.size());
     std::vector<std::string_view> endings;
     for (const SettingInfo& each : all_settings()) {
-        if (each.variable.size() > beginning.size())
-            endings.push_back(std::string_view(each.variable).substr(beginning.size()));
+        const std::string_view known = each.variable;
+        const std::size_t difference =
+            std::max(known.size(), variable.size()) - std::min(known.size(), variable.size());
+        if (known.size() > beginning.size() && difference <= most_letters)
+            endings.push_back(known.substr(beginning.size()));
     }
-    const auto near = nearest(std::string_view(variable).substr(beginning.size()), endings);
-    const std::string hint =
-        near.empty() ? "`rondo config` shows all" : "did you mean RONDO_" + std::string(near[0]) + "?";
-    return variable + " is no variable of Rondo's; " + hint;
+    const auto near = nearest(ending, endings);
+    return near.empty() ? std::string() : std::string(beginning) + std::string(near[0]);
 }
 
 std::string with_home(std::string_view value, const Settings::Environment& environment) {
@@ -124,6 +124,7 @@ Settings Settings::of_process() {
 Settings::Settings(const Environment& environment, const std::string& usual) {
     read_configuration(environment, usual);
     read_variables(environment);
+    lift_exceptions();
 }
 
 void Settings::read_configuration(const Environment& environment, const std::string& usual) {
@@ -162,8 +163,19 @@ void Settings::read_variables(const Environment& environment) {
         if (variable.substr(0, beginning.size()) != beginning && variable != "RONDO") continue;
         const bool is_known = std::any_of(all_settings().begin(), all_settings().end(),
                                           [&](const SettingInfo& each) { return each.variable == variable; });
-        if (!is_known && !is_of_installation(variable)) complaints_.push_back(complaint_of_unknown(variable));
         if (is_known && !text.empty()) given_[variable] = {text, variable};
+        const std::string meant = is_known ? std::string() : misspelt(variable);
+        if (!meant.empty()) complaints_.push_back(variable + " is no variable of Rondo's; did you mean " + meant + "?");
+    }
+}
+
+void Settings::lift_exceptions() {
+    const Given* const disable = find("RONDO_DISABLE");
+    const auto is_users = [](const std::string& variable, const Given& given) { return given.origin == variable; };
+    if (disable == nullptr || !is_users("RONDO_DISABLE", *disable) || !means_no(disable->text.c_str())) return;
+    for (const char* const each : filters) {
+        const auto found = given_.find(each);
+        if (found != given_.end() && !is_users(each, found->second)) given_.erase(found);
     }
 }
 
@@ -172,11 +184,16 @@ const Given* Settings::find(const std::string& variable) const {
     return found != given_.end() ? &found->second : nullptr;
 }
 
+const Given* Settings::find_path(const std::string& variable) const {
+    const Given* const given = find(variable);
+    return given != nullptr && given->text != "none" ? given : nullptr;
+}
+
 std::optional<std::string> Settings::leaves_out(const std::string& program, const std::string& host) const {
-    if (const Given* const disable = find("RONDO_DISABLE")) {
-        if (means_no(disable->text.c_str())) return std::nullopt;  // whoever says so wants no exceptions, either
-        return disable->origin + " = " + disable->text;
-    }
+    if (!usable_) return "the configuration, which cannot be read";
+    const Given *const disable = find("RONDO_DISABLE"), *const master = find("RONDO");
+    if (master != nullptr && means_no(master->text.c_str())) return "RONDO = " + master->text;
+    if (disable != nullptr && !means_no(disable->text.c_str())) return disable->origin + " = " + disable->text;
     const auto matches = [&](const char* variable, const std::string& subject, const char* otherwise) {
         const Given* const patterns = find(variable);
         const std::string_view text = patterns != nullptr ? std::string_view(patterns->text) : otherwise;

@@ -47,11 +47,13 @@ class Settings {
 
     /// What is in force for a variable; nullptr if nobody said anything. Empty texts say nothing.
     [[nodiscard]] const Given* find(const std::string& variable) const;
+    /// The same for a path, which is none, too, where somebody said so: "none".
+    [[nodiscard]] const Given* find_path(const std::string& variable) const;
     /// The configuration that was read, or could not be; empty: there is none.
     [[nodiscard]] const std::string& path() const { return path_; }
     /// False if the configuration could not be read: then nothing else of it or of the environment may count.
     [[nodiscard]] bool usable() const { return usable_; }
-    /// Why the configuration wants a program left to the MPI library; nothing if it does not.
+    /// Why a program is left to the MPI library; nothing if it is not.
     [[nodiscard]] std::optional<std::string> leaves_out(const std::string& program, const std::string& host) const;
     /// What was wrong, one line each.
     [[nodiscard]] const std::vector<std::string>& complaints() const { return complaints_; }
@@ -60,6 +62,8 @@ class Settings {
     void read_configuration(const Environment& environment, const std::string& usual);
     void read_line(std::string_view line, int number, const Environment& environment);
     void read_variables(const Environment& environment);
+    /// Users who say RONDO_DISABLE=no do without the exceptions of the configuration, but not without their own.
+    void lift_exceptions();
 
     std::map<std::string, Given> given_;
     std::string path_;

@@ -36,19 +36,24 @@ def test_the_configuration_decides_and_users_stand_above_it(mpi: MpiLibrary, tmp
 
 @TWO_LIBRARIES
 @pytest.mark.parametrize(
-    ("text", "expected"),
+    ("text", "expected", "reports"),
     [
-        ("exscan = doubling_123\nguards = off\n", ":2: there is no setting 'guards'; did you mean 'guard'?"),
-        ("exscan = doubling_123\nscan = doublin\n", ":2: scan: "),
-        ("rules = /nowhere.rules\n", ":1: rules: /nowhere.rules: cannot read"),
+        ("exscan = doubling_123\nguards = off\n", ":2: there is no setting 'guards'; did you mean 'guard'?", False),
+        ("exscan = doubling_123\nscan = doublin\n", ":2: scan: ", True),
+        ("rules = /nowhere.rules\n", ":1: rules: /nowhere.rules: cannot read", True),
     ],
 )
-def test_a_fault_is_named_once_and_the_job_goes_on(mpi: MpiLibrary, tmp_path: Path, text: str, expected: str) -> None:
+def test_a_fault_is_named_once_and_the_job_goes_on(
+    mpi: MpiLibrary, tmp_path: Path, text: str, expected: str, reports: bool
+) -> None:
     variables = configuration(tmp_path, text)
     run = run_on_site(mpi, [mpi.compile("profiled.c")], RANKS, environment=variables).check()
     assert len(run.stderr.splitlines()) == 1
     assert run.stderr.startswith(f"rondo: {tmp_path}/config{expected}")
-    assert set(run.report.calls("scan")) <= {"native"}
+    if reports:
+        assert set(run.report.calls("scan")) == {"native"}
+    else:
+        assert run.report.ranks == []
 
 
 @TWO_LIBRARIES
@@ -69,8 +74,32 @@ def test_programs_that_are_left_out_run_natively(mpi: MpiLibrary, tmp_path: Path
 
 
 @TWO_LIBRARIES
+@pytest.mark.parametrize("own", [{}, {"RONDO_RULES": "none", "RONDO_JOBS": "none", "RONDO_LEARNED": "none"}])
+def test_users_decline_what_the_site_sets(mpi: MpiLibrary, tmp_path: Path, own: dict[str, str]) -> None:
+    folder, rules = tmp_path / "jobs", tmp_path / "rules"
+    folder.mkdir()
+    rules.write_text("exscan -> doubling_123\n")
+    variables = configuration(tmp_path, f"rules = {rules}\nguard = exact\njobs = {folder}\nlearned = {folder}\n")
+    run = run_on_site(mpi, [mpi.compile("profiled.c")], RANKS, environment={**variables, **own}).check()
+    assert run.stderr == ""
+    if own:
+        assert (set(run.report.calls("exscan")), list(folder.iterdir())) == ({"native"}, [])
+    else:
+        assert "doubling_123" in run.report.calls("exscan")
+        assert list(folder.glob("*.json"))
+
+
+@TWO_LIBRARIES
+def test_a_program_that_is_left_out_cannot_choose(mpi: MpiLibrary, tmp_path: Path) -> None:
+    variables = configuration(tmp_path, "except_programs = choices-*\n")
+    run = run_on_site(mpi, [mpi.compile("choices.c")], 3, environment=variables)
+    assert "this program is left to the MPI library, by except_programs" in run.stdout + run.stderr
+    assert run.report.ranks == []
+
+
+@TWO_LIBRARIES
 def test_what_is_left_out_on_some_ranks_is_native_on_all(mpi: MpiLibrary, tmp_path: Path) -> None:
-    variables = configuration(tmp_path, "exscan = doubling_123\n")
+    variables = configuration(tmp_path, f"exscan = doubling_123\njobs = {tmp_path}\n")
     other = tmp_path / "other"
     other.write_text("except_programs = *\n")
     program = mpi.compile("profiled.c")
@@ -80,6 +109,8 @@ def test_what_is_left_out_on_some_ranks_is_native_on_all(mpi: MpiLibrary, tmp_pa
     run = run_on_site(mpi, command, RANKS, environment=variables).check()
     assert run.stderr.count("rondo: the ranks were given different RONDO_ variables") == 1
     assert set(run.report.calls("exscan")) == {"native"}
+    (job,), _ = jobs.read(tmp_path)
+    assert not job.all_ranks, "ranks that do not agree add nothing up"
 
 
 def test_each_job_leaves_one_file_with_what_all_ranks_did(mpi: MpiLibrary, tmp_path: Path) -> None:

@@ -64,8 +64,43 @@ def test_run_hands_the_configuration_on_to_all_ranks(config: Path) -> None:
         "RONDO_EXCEPT_PROGRAMS": "app",
     }
     config.write_text("nonsense\n")
-    with pytest.raises(Error, match=r"config:1: expected a line like guard = exact$"):
+    with pytest.raises(
+        Error, match=r"config:1: expected a line like guard = exact \(RONDO_CONFIG=none does without\)$"
+    ):
         settings.take_over({"RONDO_CONFIG": str(config)}, "/nowhere")
+
+
+def test_a_faulty_configuration_keeps_nobody_from_help_or_from_doing_without(
+    config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config.write_text("nonsense\n")
+    words = ["run", "--dry-run", "--abi", "mpich", "--", "true"]
+    refused = CliRunner().invoke(main, words)
+    assert refused.exit_code == 2
+    assert "RONDO_CONFIG=none does without" in refused.output
+    assert CliRunner().invoke(main, ["run", "--help"]).exit_code == 0
+    monkeypatch.setenv("RONDO_DISABLE", "1")
+    assert "RONDO_CONFIG=none does without" not in CliRunner().invoke(main, words).output
+
+
+def test_a_program_that_is_not_served_is_said_to_be_left_out(
+    config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def said(program: object) -> str:
+        return CliRunner().invoke(main, ["config", "--program", str(program)]).stdout.splitlines()[-1]
+
+    script = tmp_path / "app"
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    assert said("/opt/app") == "/opt/app: left to the MPI library, by except_programs"
+    assert said(script) == f"{script}: served", "its process runs the interpreter"
+    config.write_text(f"except_programs = {Path('/bin/sh').resolve().name}\n")
+    assert said(script).endswith("by except_programs")
+    config.write_text("nonsense\n")
+    assert said("/opt/app").endswith("by the configuration, which cannot be read")
+    monkeypatch.setenv("RONDO_CONFIG", "none")
+    monkeypatch.setenv("RONDO", "off")
+    assert said("/opt/app").endswith("by RONDO = off")
 
 
 def test_without_a_configuration_nothing_is_taken_over() -> None:

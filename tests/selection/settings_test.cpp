@@ -87,6 +87,7 @@ TEST(Settings, do_not_count_where_the_configuration_cannot_be_read) {
         const Settings settings = read(text, {});
         EXPECT_FALSE(settings.usable()) << text;
         EXPECT_EQ(said(settings, "RONDO_GUARD"), "nothing");
+        EXPECT_EQ(settings.leaves_out("/opt/app", "node1"), "the configuration, which cannot be read");
         ASSERT_EQ(settings.complaints().size(), 1U);
     }
     EXPECT_NE(complaint("guard = off\n\ngard = off\n").find(":3: there is no setting 'gard'; did you mean 'guard'?"),
@@ -96,7 +97,21 @@ TEST(Settings, do_not_count_where_the_configuration_cannot_be_read) {
 
 TEST(Settings, that_do_not_exist_are_named_with_the_nearest) {
     EXPECT_EQ(complaint("", {{"RONDO_RULE", "x"}}), "RONDO_RULE is no variable of Rondo's; did you mean RONDO_RULES?");
-    EXPECT_EQ(complaint("", {{"RONDO_HOME", "/opt/rondo"}, {"RONDO_VERSION", "1"}, {"RONDONE", "1"}}), "");
+    EXPECT_EQ(complaint("", {{"RONDONE", "1"}}), "");
+    for (const char* const ending :
+         {"BASE", "BIN", "DIR", "DOC", "HOME", "INC", "INCLUDE", "INCLUDE_DIR", "INCLUDEDIR", "LIB", "LIBDIR",
+          "LIBRARY_DIR", "MAN", "PATH", "ROOT", "SHARE", "SRC", "VERSION"}) {
+        EXPECT_EQ(complaint("", {{std::string("RONDO_") + ending, "/opt/rondo"}}), "") << "modules say so";
+    }
+}
+
+TEST(Settings, name_no_path_where_somebody_says_none) {
+    const Settings settings = read("rules = /a\nlearned = none\njobs = /b\n", {{"RONDO_JOBS", "none"}});
+    EXPECT_EQ(settings.find_path("RONDO_RULES"), settings.find("RONDO_RULES"));
+    for (const char* const each : {"RONDO_LEARNED", "RONDO_JOBS"}) {
+        EXPECT_EQ(said(settings, each), "none");
+        EXPECT_EQ(settings.find_path(each), nullptr) << each;
+    }
 }
 
 TEST(Settings, know_where_the_user_lives) {
@@ -117,7 +132,23 @@ TEST(Settings, leave_programs_and_hosts_out) {
     EXPECT_EQ(left_out("except_hosts = login*\n", "/opt/app", "login2"), "except_hosts");
     EXPECT_EQ(left_out("only_hosts = gpu*\n", "/opt/app", "cpu1"), "only_hosts");
     EXPECT_NE(left_out("disable = yes\n", "/opt/app"), "");
-    EXPECT_EQ(left_out("disable = no\nexcept_programs = app\n", "/opt/app"), "") << "no exceptions, either";
+    EXPECT_EQ(left_out("disable = no\nexcept_programs = app\n", "/opt/app"), "except_programs");
+}
+
+TEST(Settings, of_users_lift_the_exceptions_of_the_site_alone) {
+    const auto left_out = [](const std::string& text, Settings::Environment environment, const char* program) {
+        environment.emplace("RONDO_DISABLE", "0");
+        return read(text, environment).leaves_out(program, "node1").value_or("");
+    };
+    for (const char* const text : {"disable = yes\n", "except_programs = app\n", "only_hosts = gpu*\n"})
+        EXPECT_EQ(left_out(text, {}, "/opt/app"), "") << text;
+    EXPECT_EQ(left_out("", {{"RONDO_EXCEPT_PROGRAMS", "app"}}, "/opt/app"), "except_programs");
+    EXPECT_EQ(left_out("except_programs = app\n", {}, "/opt/conftest"), "except_programs") << "which nobody has said";
+}
+
+TEST(Settings, leave_everything_out_where_rondo_is_off) {
+    EXPECT_EQ(read("", {{"RONDO", "off"}}).leaves_out("/opt/app", "node1"), "RONDO = off");
+    EXPECT_EQ(read("", {{"RONDO", "on"}}).leaves_out("/opt/app", "node1"), std::nullopt);
 }
 
 TEST(Switch, understands_what_people_write) {

@@ -59,6 +59,19 @@ class SuggestingGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
+def _take_over_configuration(args: Sequence[str]) -> None:
+    """Makes what the site's configuration says the default of options, unless Rondo is switched off."""
+    from rondo.launching import instructed, settings  # noqa: PLC0415 (few commands need them)
+
+    if instructed.switched_off(os.environ) is not None:
+        return
+    try:
+        settings.take_over(os.environ)
+    except Error:
+        if "--help" not in args:  # which says how to do without
+            raise
+
+
 class CommandPerModule(SuggestingGroup):
     """Finds commands by the names of modules, and imports only the one that is run."""
 
@@ -86,9 +99,7 @@ class CommandPerModule(SuggestingGroup):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command. What the site's configuration says is the default of its options, where it starts programs."""
         if args[0] in CONFIGURED and not ctx.resilient_parsing:
-            from rondo.launching import settings  # noqa: PLC0415 (few commands need it)
-
-            settings.take_over(os.environ)
+            _take_over_configuration(args)
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:

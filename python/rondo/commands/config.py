@@ -16,7 +16,7 @@ from rondo.launching.settings import InForce
 
 @click.command()
 @click.option("--all", "everything", is_flag=True, help="Also settings about which nobody has said anything.")
-@click.option("--program", metavar="PROGRAM", help="Say whether the configuration leaves this program out.")
+@click.option("--program", metavar="PROGRAM", help="Say whether this program is left out.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
 def command(everything: bool, program: str | None, as_json: bool) -> None:
     """Show what Rondo is told in programs that start here, and where each value comes from.

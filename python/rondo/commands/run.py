@@ -34,8 +34,8 @@ REPORT_DIRECTORY = ".rondo-report-"
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @options.rules(
     "Rules that choose an algorithm for each call. Default: those that `rondo tune` has written for this machine and "
-    "MPI library, else those that come with Rondo (tuning/default.rules). `none` leaves native what --use does not "
-    "name."
+    "MPI library, else those that come with Rondo (tuning/default.rules). `none` leaves native what neither --use "
+    "nor a variable of a collective (RONDO_EXSCAN) nor the site's configuration names."
 )
 @options.of_rondo
 @click.option(
@@ -158,6 +158,8 @@ def command(
                 if report_file is not None:
                     show_report(merged, merged_file)
                     click.echo(f"rules: {lesson.rules if lesson is not None else told.rules}", err=True)
+                    if told.uses:
+                        click.echo(f"above them: {', '.join(told.uses)}", err=True)
                 if lesson is not None:
                     show_lesson(lesson, merged)
     sys.exit(code)

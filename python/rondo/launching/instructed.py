@@ -53,6 +53,13 @@ class Instructed:
         path = self.variables.get(rules_file.VARIABLE)
         return rules_file.shown(Path(path)) if path is not None else rules_file.NO_RULES
 
+    @property
+    def uses(self) -> list[str]:
+        """What stands above the rules, whoever said it: exscan=doubling_123."""
+        names = [each["name"] for each in _core.collectives()]
+        given = {name: self.variables.get(choices.variable_of(name)) for name in names}
+        return [f"{name}={choice}" for name, choice in given.items() if choice]
+
     def under_launcher(self) -> preload.Command:
         """The command that starts the programs by the user's launcher."""
         return preload.inject(self.line, self.library, self.variables, self.environment)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import platform
 import shutil
 from collections.abc import Mapping, MutableMapping
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from rondo import _core
 from rondo.errors import Error
+from rondo.launching import abi
 
 CONFIG = "RONDO_CONFIG"
 NO_CONFIG = "none"
@@ -63,9 +65,15 @@ def in_force(environment: Mapping[str, str], usual: str = _core.USUAL_CONFIGURAT
 
 
 def left_out(program: str, environment: Mapping[str, str], usual: str = _core.USUAL_CONFIGURATION) -> str | None:
-    """Which setting leaves a program's calls to the library on this host; None: none does."""
-    path = shutil.which(program) or program
-    reason: str | None = _core.leaves_out(dict(environment), usual, str(Path(path).resolve()), platform.node())
+    """Which setting leaves a program's calls to the library on this host; None: none does.
+
+    Of a script it is the interpreter that counts, the program of the process.
+    """
+    path = Path(shutil.which(program) or program)
+    with contextlib.suppress(OSError):
+        path = abi.interpreter_of(path, environment) or path
+    path = Path(shutil.which(path) or path)
+    reason: str | None = _core.leaves_out(dict(environment), usual, str(path.resolve()), platform.node())
     return reason
 
 
@@ -78,7 +86,7 @@ def take_over(environment: MutableMapping[str, str], usual: str = _core.USUAL_CO
         return
     found = in_force(environment, usual)
     if not found.usable:
-        raise Error(found.complaints[0].partition("; the native")[0])
+        raise Error(found.complaints[0].partition("; the native")[0] + f" ({CONFIG}={NO_CONFIG} does without)")
     if not found.configuration:
         return
     for each in found.settings:
