@@ -21,7 +21,7 @@ set_target_properties(rondo_site PROPERTIES OUTPUT_NAME rondo LINKER_LANGUAGE C)
 # Optimised in every build: a stand-in must not be the caller of what it calls. No sanitizer: it is in all programs.
 target_compile_options(rondo_site PRIVATE -O2 -fno-exceptions -fno-rtti -fno-asynchronous-unwind-tables -fno-sanitize=all)
 target_link_libraries(rondo_site PRIVATE ${CMAKE_DL_LIBS})
-target_link_options(rondo_site PRIVATE -fno-sanitize=all -Wl,-z,defs -Wl,-z,now "-Wl,--version-script=${site_exports}")
+target_link_options(rondo_site PRIVATE -fno-sanitize=all -Wl,-z,separate-code -Wl,-z,defs -Wl,-z,now "-Wl,--version-script=${site_exports}")
 set_property(TARGET rondo_site APPEND PROPERTY LINK_DEPENDS "${site_exports}")
 install(TARGETS rondo_site LIBRARY DESTINATION rondo/lib NAMELINK_SKIP)
 

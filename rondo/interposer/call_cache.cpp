@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/interposer/call_cache.hpp"
 
-#include <pthread.h>
-
 #include <bit>
 #include <new>
 
 #include "rondo/backends/mpi/wrapped_functions.hpp"
+#include "rondo/interposer/thread_end.hpp"
 
 namespace rondo::interposer {
 namespace {
@@ -20,12 +19,6 @@ void give_back(void* table) {
     written_cached_calls = nullptr;
     delete[] static_cast<CachedCall*>(table);
 }
-
-struct Key {
-    Key() noexcept : exists(pthread_key_create(&key, &give_back) == 0) {}
-    pthread_key_t key{};
-    bool exists;
-};
 
 std::size_t victim_place(const void* function, const CacheKey& call) {
     constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;  // 2^64 over the golden ratio
@@ -44,11 +37,9 @@ RONDO_THREAD_LOCAL constinit const CachedCall* cached_calls = nobodys_cached_cal
 RONDO_THREAD_LOCAL constinit CachedCall* written_cached_calls = nullptr;
 
 CachedCall* make_cached_calls() noexcept {
-    static const Key key;
-    if (!key.exists) return nullptr;
+    static const AtThreadEnd at_end(&give_back);
     auto* const table = new (std::nothrow) CachedCall[table_size];
-    if (table == nullptr) return nullptr;
-    if (pthread_setspecific(key.key, table) != 0) {
+    if (table == nullptr || !at_end.keep(table)) {
         delete[] table;
         return nullptr;
     }

@@ -94,8 +94,7 @@ inline std::size_t place_of(Word comm) { return (comm ^ comm >> 8) % places; }
 extern RONDO_THREAD_LOCAL constinit std::uint64_t served_again;
 
 /// This thread's table: the victims, then the places of each function. Until a call needs a table of the thread's own,
-/// it is a shared one to which nobody writes, and in which no call is found. Thread-local memory itself would be taken
-/// from the stacks of all threads, also of those that never call MPI.
+/// it is a shared one to which nobody writes, and in which no call is found.
 inline constexpr std::size_t victims = 32;
 extern RONDO_THREAD_LOCAL constinit const CachedCall* cached_calls;
 /// `cached_calls` for writing; nullptr before the thread has a table of its own.

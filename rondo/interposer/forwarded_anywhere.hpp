@@ -51,7 +51,9 @@ class ForwardedAnywhere {
     unsigned asked_ = 0;
 };
 
-/// Each thread has one of its own.
-inline RONDO_THREAD_LOCAL constinit ForwardedAnywhere forwarded_anywhere;
+/// This thread's; nullptr while it remembers nothing.
+extern RONDO_THREAD_LOCAL constinit ForwardedAnywhere* forwarded_anywhere;
+/// The same, made if need be; nullptr if there is no memory.
+ForwardedAnywhere* own_forwarded_anywhere() noexcept;
 
 }  // namespace rondo::interposer

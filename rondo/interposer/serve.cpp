@@ -72,8 +72,8 @@ int serve_on(Communicator* known, const Wrapped& function, const UserCall& given
     }
     const mpi::Reduction* const reduces = reduction ? &*reduction : nullptr;
     const std::uint16_t choice = here.instructions.choice_number(function.collective);
-    if (known == nullptr && !here.reporting) {
-        const char* const reason = forwarded_anywhere.reason(function, call, *type, reduces, choice);
+    if (known == nullptr && !here.reporting && forwarded_anywhere != nullptr) {
+        const char* const reason = forwarded_anywhere->reason(function, call, *type, reduces, choice);
         if (reason != nullptr) return service.leave_to_library(reason, 0);
     }
     Communicator& communicator = known != nullptr ? *known : *Communicator::make(call.comm);

@@ -122,7 +122,8 @@ class Serving {
 
     /// Leaves the call to the library, as the rules say.
     int forward() const {
-        if (decision_->holds_on_any) forwarded_anywhere.remember(key_, communicator().size(), *decision_);
+        ForwardedAnywhere* const anywhere = decision_->holds_on_any ? own_forwarded_anywhere() : nullptr;
+        if (anywhere != nullptr) anywhere->remember(key_, communicator().size(), *decision_);
         service_.forward_from_now(cached_, seen_, decision_->reason, forwarded_counts(), service_.tally_for(*decision_),
                                   kind_.bytes_to_a_count());
         return service_.leave_to_library(*decision_, bytes_);

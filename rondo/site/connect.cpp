@@ -2,6 +2,7 @@
 // Where calls go: to the library for the ABI of the MPI that the process has, or to that MPI itself.
 #include <dlfcn.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
@@ -58,7 +59,10 @@ void* load(const char* abi) {
     const int folder = slash != nullptr ? static_cast<int>(slash + 1 - here.dli_fname) : 0;
     const int length = std::snprintf(path, sizeof path, "%.*slibrondo_%s.so", folder, here.dli_fname, abi);
     if (length < 0 || static_cast<std::size_t>(length) >= sizeof path) return nullptr;
-    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr && access(path, F_OK) == 0)
+        std::fprintf(stderr, "rondo: %s; calls go to the MPI library\n", dlerror());
+    return library;
 }
 
 /// Fails as if there were no MPI, which there is not: a program has called a function that it found in no library.

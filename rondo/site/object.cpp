@@ -160,10 +160,26 @@ std::uint32_t Object::number_of_symbols() const {
     return last + 1;
 }
 
+/// True if code lies on the pages of these bytes: it could not run while they are written.
+bool Object::has_code_beside(const void* begin, std::size_t bytes) const {
+    const auto page = static_cast<ElfW(Addr)>(sysconf(_SC_PAGESIZE));
+    const auto address = reinterpret_cast<ElfW(Addr)>(begin);
+    const ElfW(Addr) first = address & ~(page - 1), end = (address + bytes + page - 1) & ~(page - 1);
+    for (std::size_t i = 0; i < number_of_headers_; ++i) {
+        const ElfW(Phdr) & each = headers_[i];
+        const ElfW(Addr) start = base_ + each.p_vaddr;
+        const bool has_code = each.p_type == PT_LOAD && (each.p_flags & PF_X) != 0;
+        if (has_code && start < end && start + each.p_memsz > first) return true;
+    }
+    return false;
+}
+
 bool Object::change_version(ElfW(Half) from, ElfW(Half) to) {
     const std::uint32_t symbols = number_of_symbols();
     if (versions_ == nullptr || symbols == 0) return false;
-    const Writable writable(versions_, symbols * sizeof *versions_);
+    const std::size_t bytes = symbols * sizeof *versions_;
+    if (has_code_beside(versions_, bytes)) return false;
+    const Writable writable(versions_, bytes);
     if (!writable.worked()) return false;
     for (std::uint32_t i = 0; i < symbols; ++i) {
         if (versions_[i] == from) versions_[i] = to;

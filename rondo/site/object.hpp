@@ -37,7 +37,7 @@ class Object {
     bool redirect(Replace replace);
 
     /// Changes the version of all symbols of one version, in the table that lookups read. False if the memory cannot be
-    /// changed. (A version's highest bit says that it is no default one.)
+    /// changed, or holds code, too. (A version's highest bit says that it is no default one.)
     bool change_version(ElfW(Half) from, ElfW(Half) to);
 
   private:
@@ -50,6 +50,7 @@ class Object {
     [[nodiscard]] std::uint32_t find_by_old_hash(const Name& name) const;
     [[nodiscard]] bool is(std::uint32_t symbol, const Name& name) const;
     [[nodiscard]] std::uint32_t number_of_symbols() const;
+    [[nodiscard]] bool has_code_beside(const void* begin, std::size_t bytes) const;
     [[nodiscard]] const char* used_function(const Relocation& relocation) const;
     bool redirect(const Relocation* first, std::size_t bytes, Replace replace);
     [[nodiscard]] bool is_protected(ElfW(Addr) place) const;

@@ -25,12 +25,25 @@ const int own_address = 0;
 
 bool is_own(const Object& object) { return object.contains(&own_address); }
 
+/// This library, or a copy of it at another path.
+bool is_of_site(const Object& object) { return is_own(object) || std::strcmp(object.name(), "librondo.so") == 0; }
+
 /// Another library of Rondo for calls of MPI, which somebody has preloaded into this program alone.
-bool is_rondos(const Object& object) { return std::strncmp(object.name(), "librondo_", 9) == 0; }
+bool is_of_abi(const Object& object) { return std::strncmp(object.name(), "librondo_", 9) == 0; }
 
 bool anybody_defines(const char* function) {
     const Name name(function);
-    return any_object([&](const Object& each) { return !is_own(each) && !is_rondos(each) && each.defines(name); });
+    return any_object([&](const Object& each) { return !is_of_site(each) && !is_of_abi(each) && each.defines(name); });
+}
+
+/// One library of Rondo is enough: one for an ABI, or else the first copy of this.
+bool another_serves() {
+    bool is_first = false;
+    any_object([&](const Object& each) {
+        is_first = is_own(each);
+        return is_of_site(each);
+    });
+    return !is_first || any_object(is_of_abi);
 }
 
 Function stand_in_for(const char* function) {
@@ -46,7 +59,7 @@ Function stand_in_for(const char* function) {
 }
 
 [[gnu::constructor]] void begin() {
-    if (getauxval(AT_SECURE) != 0 || switched_off() || any_object(is_rondos)) return;
+    if (getauxval(AT_SECURE) != 0 || switched_off() || another_serves()) return;
     const bool has_mpi = anybody_defines("PMPI_Init");
     any_object([&](Object each) {
         if (is_own(each)) each.change_version(hidden_version, shown_version);

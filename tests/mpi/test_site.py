@@ -109,6 +109,51 @@ def test_without_a_library_for_the_abi_programs_run_natively(mpi: MpiLibrary, tm
 
 
 @TWO_LIBRARIES
+def test_a_library_that_cannot_be_loaded_is_named(mpi: MpiLibrary, tmp_path: Path) -> None:
+    alone = shutil.copy(site_library(), tmp_path)
+    for abi in ("mpich", "openmpi"):
+        (tmp_path / f"librondo_{abi}.so").write_text("no library")
+    program = mpi.compile("late_storage.c", "-ldl")
+    run = run_on_site(mpi, [program], 1, environment={"LD_PRELOAD": alone}).check()
+    expected = rf"rondo: {tmp_path}/librondo_\w+\.so: .*; calls go to the MPI library\n"
+    assert re.fullmatch(expected, run.stderr), run.stderr
+    assert run.report.ranks == []
+
+
+def a_copy(folder: Path) -> Path:
+    """The library, with those for the ABIs, at another path."""
+    for each in site_library().parent.glob("librondo_*.so"):
+        (folder / each.name).symlink_to(each)
+    return Path(shutil.copy(site_library(), folder))
+
+
+@TWO_LIBRARIES
+@pytest.mark.parametrize("order", ["{site}:{copy}", "{copy}:{site}"])
+def test_of_two_copies_one_serves(mpi: MpiLibrary, tmp_path: Path, order: str) -> None:
+    preloads = order.replace("{copy}", str(a_copy(tmp_path)))
+    run = run_on_site(mpi, [mpi.compile("profiled.c")], RANKS, **FORCED, environment={"LD_PRELOAD": preloads}).check()
+    assert run.stderr == ""
+    assert run.report.calls("exscan") == {FORCED["exscan"]: CALLS["exscan"] * RANKS}
+
+
+def test_two_copies_do_not_take_each_other_for_an_mpi(tmp_path: Path) -> None:
+    preloads = f"{site_library()}:{a_copy(tmp_path)}"
+    result = run_without_mpi([compiled_without_mpi("late.c")], {"LD_PRELOAD": preloads})
+    assert (result.stdout, result.stderr) == ("found: 0 0 0\n", "")
+
+
+@TWO_LIBRARIES
+def test_plugins_find_room_for_thread_local_memory(mpi: MpiLibrary) -> None:
+    plugin = mpi.compile("late_storage.c", "-DPLUGIN", "-shared", "-fPIC")
+    program = mpi.compile("late_storage.c", "-ldl")
+    if (natively := mpi.run([program, plugin], RANKS).check().stdout) != "":
+        pytest.skip(f"natively, there is no room, either: {natively}")
+    run = run_on_site(mpi, [program, plugin], RANKS, exscan="doubling_123").check()
+    assert run.stdout == ""
+    assert run.report.calls("exscan") == {"doubling_123": 3 * RANKS}
+
+
+@TWO_LIBRARIES
 def test_programs_speak_to_rondo_through_it(mpi: MpiLibrary) -> None:
     run = run_on_site(mpi, [mpi.compile("choices.c")], 3)
     assert run.stdout == mpi.run_under_rondo([mpi.compile("choices.c")], 3).stdout

@@ -5,7 +5,8 @@
 #include <atomic>
 #include <cstdint>
 
-// Threads find such a variable without a call. Libraries that are loaded late, as SimGrid does, have no room for it.
+// Threads find such a variable without a call. It must be small: librondo.so loads the library late, and glibc keeps
+// 1664 bytes for all libraries that come late with such variables. SimGrid loads one for each rank.
 #ifdef RONDO_ABI_SIMGRID
 #define RONDO_THREAD_LOCAL thread_local
 #else
