@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <utility>
 
 #include "rondo/algorithms/registry.hpp"
 #include "rondo/core/error.hpp"
@@ -63,9 +64,9 @@ std::vector<std::string_view> keys() {
     return names;
 }
 
-/// The variable that somebody may have meant by one that does not exist; empty if none looks like it: modules and build
-/// tools have names of their own, as RONDO_ROOT.
-std::string misspelt(std::string_view variable) {
+/// Of a variable that does not exist; empty if it looks like none that does: modules and build tools have names of
+/// their own, as RONDO_ROOT.
+std::string complaint_of_unknown(std::string_view variable) {
     constexpr std::size_t most_letters = 2;  // that one name is longer than the other
     const std::string_view ending = variable.substr(beginning.size());
     std::vector<std::string_view> endings;
@@ -77,7 +78,8 @@ std::string misspelt(std::string_view variable) {
             endings.push_back(known.substr(beginning.size()));
     }
     const auto near = nearest(ending, endings);
-    return near.empty() ? std::string() : std::string(beginning) + std::string(near[0]);
+    if (near.empty()) return "";
+    return std::string(variable) + " is no variable of Rondo's; did you mean RONDO_" + std::string(near[0]) + "?";
 }
 
 std::string with_home(std::string_view value, const Settings::Environment& environment) {
@@ -164,8 +166,8 @@ void Settings::read_variables(const Environment& environment) {
         const bool is_known = std::any_of(all_settings().begin(), all_settings().end(),
                                           [&](const SettingInfo& each) { return each.variable == variable; });
         if (is_known && !text.empty()) given_[variable] = {text, variable};
-        const std::string meant = is_known ? std::string() : misspelt(variable);
-        if (!meant.empty()) complaints_.push_back(variable + " is no variable of Rondo's; did you mean " + meant + "?");
+        std::string complaint = is_known ? std::string() : complaint_of_unknown(variable);
+        if (!complaint.empty()) complaints_.push_back(std::move(complaint));
     }
 }
 

@@ -297,6 +297,15 @@ def test_a_report_of_nobody_is_said_and_the_exit_code_kept(rondo, mpiexec, app, 
     assert directory.name.startswith(".rondo-report-")
 
 
+def test_a_report_names_programs_that_are_left_out(rondo, mpiexec, app, monkeypatch):
+    monkeypatch.setenv("RONDO_EXCEPT_PROGRAMS", Path(app).name)
+    said = f"rondo: {app}: left to the MPI library, by except_programs"
+    assert said in rondo("run", "--report", "merged.json", "--", mpiexec, app).stderr
+    assert "left to the MPI library" not in rondo("run", "--dry-run", "--", mpiexec, app).stderr
+    monkeypatch.delenv("RONDO_EXCEPT_PROGRAMS")
+    assert "left to the MPI library" not in rondo("run", "--report", "merged.json", "--", mpiexec, app).stderr
+
+
 def test_a_signal_while_the_report_is_made_does_not_cost_it(mpiexec, app, tmp_path):
     # Whoever writes into a pipe waits for a reader.
     merged, said = tmp_path / "merged.json", tmp_path / "said"

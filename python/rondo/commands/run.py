@@ -17,8 +17,8 @@ import click
 from rondo import whole_file
 from rondo.cluster import cluster
 from rondo.errors import Error
-from rondo.launching import options, process, shared_directory
-from rondo.launching.instructed import REPORT, instructed, mpi_on_cluster
+from rondo.launching import options, process, settings, shared_directory
+from rondo.launching.instructed import REPORT, Instructed, instructed, mpi_on_cluster
 from rondo.selection import learned
 from rondo.shells import completion
 from rondo.tune import tuned_files
@@ -120,6 +120,8 @@ def command(
         click.echo(f"rondo: {told.tuned.note}", err=True)
     if told.tuned.path is not None and report_file is None:  # which names them, too
         click.echo(f"rondo: rules: {told.rules}", err=True)
+    if report_file is not None:
+        say_who_is_left_out(told)
     if learn and learned.VARIABLE not in told.variables:
         raise Error("--learn lets the guard compare, and keeps what it finds: leave out --guard off and --learned none")
     if learn and dry_run:
@@ -163,6 +165,14 @@ def command(
                 if lesson is not None:
                     show_lesson(lesson, merged)
     sys.exit(code)
+
+
+def say_who_is_left_out(told: Instructed) -> None:
+    """Names the programs whose ranks will leave no report, because Rondo leaves them alone."""
+    for name in sorted({words[0] for words, _ in told.line.programs()}):
+        reason = settings.left_out(name, os.environ)
+        if reason is not None:
+            click.echo(f"rondo: {name}: left to the MPI library, by {reason}", err=True)
 
 
 def refuse_unknown_option(words: Sequence[str], known: click.Command) -> None:
