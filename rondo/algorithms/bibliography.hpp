@@ -32,7 +32,8 @@ inline constexpr Reference bibliography[] = {
      "Programming 17(1), 1988."},
     {"hillis1986data", "W. D. Hillis, G. L. Steele Jr.: Data parallel algorithms. CACM 29(12), 1986."},
     {"kinkead2025scaling",
-     "S. Kinkead, J. Wesley, W. Schonbein, D. DeBonis, M. G. F. Dosanjh, A. Bienz: Scaling all-to-all operations across "
+     "S. Kinkead, J. Wesley, W. Schonbein, D. DeBonis, M. G. F. Dosanjh, A. Bienz: Scaling all-to-all operations "
+     "across "
      "emerging many-core supercomputers. SC Workshops, 2025. arXiv:2601.17606."},
     {"mellorcrummey1991algorithms",
      "J. M. Mellor-Crummey, M. L. Scott: Algorithms for scalable synchronization on shared-memory multiprocessors. ACM "

@@ -85,7 +85,7 @@ inline std::vector<std::vector<Setting>> settings_for(const AlgorithmInfo& algor
             values = {few * element_bytes + 3, std::max<Count>(1, count) * element_bytes};
             if (count <= 7 || size <= 9) values.push_back(1);
             if (algorithm.slot != nullptr) values.resize(1);  // the standard one holds most parts
-        } else if (algorithm.slot != nullptr) {  // tried at all values with equal parts
+        } else if (algorithm.slot != nullptr) {               // tried at all values with equal parts
             values = {std::clamp<Count>(3, parameter.minimum, parameter.maximum)};
         } else if (size <= thorough_size) {
             for (Count value = parameter.minimum; value <= std::min<Count>(parameter.maximum, 9); ++value) {

@@ -3,13 +3,13 @@
 // usage: late_storage <plugin>
 #ifdef PLUGIN
 __attribute__((tls_model("initial-exec"))) __thread char storage[1300];
-char *own_storage(void) { return storage; }
+char* own_storage(void) { return storage; }
 #else
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     int one = 1, sum = 0;
     MPI_Init(&argc, &argv);
     for (int i = 0; i < 3; ++i) MPI_Exscan(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
