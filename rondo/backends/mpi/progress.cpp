@@ -169,6 +169,7 @@ int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
         try {
             if (std::ranges::find(all, library().request_null) != all.end()) return wait_for_others(all, statuses);
         } catch (const std::bad_alloc&) {  // thrown before anything was waited for
+            return library().Waitall(count, requests, statuses);
         }
     }
     return library().Waitall(count, requests, statuses);
