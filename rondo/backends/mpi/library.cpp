@@ -40,9 +40,13 @@ void* whole_program() {
     return program;
 }
 
-/// True if the program finds the MPI library there, and nothing that wraps PMPI_ functions before it.
+/// True if the program finds the MPI library there, and nothing that wraps PMPI_ functions before it: also not this
+/// library, if it is the profiler.
 bool finds_only_mpi(void* scope) {
-    return provides_mpi(scope) && object_of(dlsym(scope, "PMPI_Init")) == object_of(dlsym(scope, "PMPI_Comm_rank"));
+    if (!provides_mpi(scope)) return false;
+    const std::string_view found = object_of(dlsym(scope, "PMPI_Comm_rank"));
+    return found == object_of(dlsym(scope, "PMPI_Init")) &&
+           found != object_of(reinterpret_cast<const void*>(&finds_only_mpi));
 }
 
 /// Behind a library that librondo.so has loaded there is nothing: it stands after all others.
