@@ -29,7 +29,7 @@ class Calls {
     void begin();
     /// Waits until it is over.
     void finish();
-    /// Of the call that has begun; a blocking one has none.
+    /// The request of the call that has begun. A blocking call has none.
     [[nodiscard]] MPI_Request& request() { return *callee_.request; }
 
     /// Whether Rondo left the last call to the library, though an algorithm of Rondo's was to serve it, and why.

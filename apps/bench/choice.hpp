@@ -14,7 +14,8 @@ using Function = void (*)();
 /// nullptr if it has no function of this name.
 Function library_function(const char* name);
 
-/// What a program calls by this name: Rondo's, where it stands before the library's own. nullptr if there is nothing.
+/// The function that a program calls by this name: Rondo's, where it stands before the library's own. nullptr if there
+/// is none.
 Function program_function(const char* name);
 
 /// Has Rondo serve calls of a collective by an algorithm from now on. Empty, or why it cannot.

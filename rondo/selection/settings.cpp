@@ -64,7 +64,7 @@ std::vector<std::string_view> keys() {
     return names;
 }
 
-/// Of a variable that does not exist; empty if it looks like none that does: modules and build tools have names of
+/// A complaint about a variable that does not exist; empty if no name is near: modules and build tools have names of
 /// their own, as RONDO_ROOT.
 std::string complaint_of_unknown(std::string_view variable) {
     constexpr std::size_t most_letters = 2;  // that one name is longer than the other

@@ -40,14 +40,14 @@ class Settings {
     static constexpr const char* usual_path = "/etc/rondo/config";
     static constexpr const char* path_variable = "RONDO_CONFIG";
 
-    /// Of this process.
+    /// The settings of this process.
     static Settings of_process();
-    /// Of a process with these variables. `usual`: where the configuration lies if none of them says so.
+    /// The settings of a process with these variables. `usual`: where the configuration lies if none of them says so.
     Settings(const Environment& environment, const std::string& usual);
 
     /// What is in force for a variable; nullptr if nobody said anything. Empty texts say nothing.
     [[nodiscard]] const Given* find(const std::string& variable) const;
-    /// The same for a path, which is none, too, where somebody said so: "none".
+    /// What is in force for a variable that names a path; nullptr also where somebody said "none".
     [[nodiscard]] const Given* find_path(const std::string& variable) const;
     /// The configuration that was read, or could not be; empty: there is none.
     [[nodiscard]] const std::string& path() const { return path_; }

@@ -88,6 +88,16 @@ TEST(gatherv_and_scatterv, take_a_message_for_each_rank_and_one_more_for_a_long_
     }
 }
 
+TEST(slots, are_refused_where_an_int_does_not_count_the_bytes_of_a_message) {
+    const AlgorithmInfo& bruck = *find_collective("alltoallv")->algorithm("bruck");
+    const std::vector<Setting> settings = {{"slot", Count{1} << 20}, {"radix", 2}};
+    const auto refusal = [&](Rank size) {
+        return bruck.refusal(find_collective("alltoallv")->facts({.size = size, .element_bytes = 1}), settings);
+    };
+    EXPECT_FALSE(refusal(2047));
+    EXPECT_TRUE(refusal(2048));
+}
+
 TEST(slots, must_be_sent_whole) {
     AlgorithmInfo cuts = *find_collective("alltoallv")->algorithm("bruck");
     cuts.slot = [](const SharedFacts&, std::span<const Setting>) -> Count {

@@ -131,7 +131,7 @@ static void wait_in(const char* where) {
         MPI_File_write_all(file, &one, 1, MPI_INT, MPI_STATUS_IGNORE);
         MPI_File_close(&file);
     } else if (strcmp(where, "File_iwrite") == 0) {
-        // Whose request the library completes while it waits for that, if at all; beside a null one.
+        // The library completes the request of a file only while it waits for that. Beside it stands a null one.
         MPI_File file = open_file();
         MPI_Request several[] = {requests[0], MPI_REQUEST_NULL, MPI_REQUEST_NULL};
         MPI_File_iwrite_at(file, rank * (MPI_Offset)sizeof one, &one, 1, MPI_INT, &several[2]);

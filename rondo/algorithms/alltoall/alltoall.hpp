@@ -21,7 +21,7 @@ inline constexpr std::string_view summary = "every rank gets a part of its own f
 
 RONDO_ALLTOALL_ALGORITHMS(RONDO_DECLARE_ALGORITHM)
 
-/// Of the multi-leader algorithm.
+/// How many leaders each node has in the multi-leader algorithm.
 inline constexpr Parameter leaders_parameter = {.name = "leaders",
                                                 .summary = "ranks of a node that exchange with other nodes",
                                                 .minimum = 1,
@@ -31,7 +31,7 @@ inline constexpr Parameter leaders_parameter = {.name = "leaders",
 /// The full-lane algorithm for short parts: first all lanes, then all nodes.
 Schedule lanes_then_nodes(const Call& call);
 
-/// Of Bruck's algorithm.
+/// The base of the digits by which parts travel in Bruck's algorithm.
 inline constexpr Parameter radix_parameter = {.name = "radix",
                                               .summary = "base of the digits: fewer rounds, more messages in each",
                                               .minimum = 2,

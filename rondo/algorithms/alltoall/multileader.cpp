@@ -57,7 +57,7 @@ class Groups {
     Rank size_, group_ = 0;
 };
 
-/// The vectors of a group, which are sorted by nodes, to its leader.
+/// The leader of a group gets the vectors of its ranks, which are sorted by nodes.
 Schedule collect(const Call& /*call*/, const Groups& groups, Block by_nodes, Block collected) {
     const Rank node = groups.place().node;
     if (!groups.leads()) {
@@ -71,7 +71,7 @@ Schedule collect(const Call& /*call*/, const Groups& groups, Block by_nodes, Blo
     }
 }
 
-/// Between the leaders of one group of each node. `arrived`: what comes, by nodes and by ranks of their groups: a part
+/// The leaders of one group of each node exchange. `arrived`: what comes, by nodes and by ranks of their groups: a part
 /// for each rank of this node.
 Schedule across(const Call& call, const Groups& groups, const NodeOrder& order, Block collected, Block arrived) {
     const Rank node = groups.place().node, nodes = call.nodes(), members = groups.members(node, groups.own());
@@ -94,7 +94,7 @@ Schedule across(const Call& call, const Groups& groups, const NodeOrder& order, 
     }
 }
 
-/// What came to the leaders of this node, to those of its ranks for whom it is.
+/// The leaders of this node send each of its ranks what has come for it.
 Schedule hand_out(const Call& call, const Groups& groups, Block arrived) {
     const auto [node, number] = groups.place();
     const Rank ranks = call.ranks_on_node();

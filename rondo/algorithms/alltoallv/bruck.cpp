@@ -21,6 +21,7 @@ const AlgorithmInfo bruck_info = {
     .summary = "short parts in slots that travel by the digits of their distance, long ones straight to their ranks",
     .citation = "bruck1997efficient",
     .parameters = parameters,
+    .requirements = {&slots_requirement, 1},
     .tolerates_in_place = true,
     .slot = longest_in_slot,
     .ports = [](std::span<const Setting> /*settings*/) { return most_at_once; },

@@ -17,6 +17,7 @@ const AlgorithmInfo full_lane_info = {
         "short parts in slots on lanes, then on nodes, long ones straight to their ranks: for nodes of many ranks",
     .citation = "traff2020kported",
     .parameters = {&slot_parameter, 1},
+    .requirements = {&slots_requirement, 1},
     .tolerates_in_place = true,
     .uses_nodes = true,
     .slot = longest_in_slot,

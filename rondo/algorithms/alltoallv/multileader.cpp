@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// As alltoall/multileader, of slots for parts that differ: see slots.hpp. [kinkead2025scaling]
+// alltoall/multileader moves slots with the short parts: see slots.hpp. [kinkead2025scaling]
 #include "rondo/algorithms/alltoall/alltoall.hpp"
 #include "rondo/algorithms/alltoallv/alltoallv.hpp"
 #include "rondo/algorithms/patterns/direct_exchange.hpp"
@@ -21,6 +21,7 @@ const AlgorithmInfo multileader_info = {
     .summary = "short parts in slots by way of a few ranks of each node, long ones straight to their ranks",
     .citation = "kinkead2025scaling",
     .parameters = parameters,
+    .requirements = {&slots_requirement, 1},
     .tolerates_in_place = true,
     .uses_nodes = true,
     .slot = longest_in_slot,

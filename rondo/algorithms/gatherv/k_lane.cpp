@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// As gather/k_lane, of slots for parts that differ: see slots.hpp. [traff2020kported]
+// gather/k_lane moves slots with the short parts: see slots.hpp. [traff2020kported]
 #include "rondo/algorithms/gather/gather.hpp"
 #include "rondo/algorithms/gatherv/gatherv.hpp"
 #include "rondo/algorithms/patterns/direct_exchange.hpp"
@@ -22,6 +22,7 @@ const AlgorithmInfo k_lane_info = {
     .summary = "short parts in slots to one rank of each node, then by ranges of nodes, long ones straight to the root",
     .citation = "traff2020kported",
     .parameters = parameters,
+    .requirements = {&slots_requirement, 1},
     .tolerates_in_place = true,
     .uses_nodes = true,
     .slot = longest_in_slot,

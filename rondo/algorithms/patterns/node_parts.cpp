@@ -89,7 +89,7 @@ Schedule sort_by_ranks(const Call& call, Block sorted, Parts parts) {
     }
 }
 
-/// Those of ranks at equal distances are one row.
+/// Parts of ranks at equal distances are copied as one row.
 Schedule put_parts(const Call& call, BlockRow parts, std::span<const Rank> senders) {
     for (std::size_t first = 0, last = 0; first < senders.size(); first = last) {
         const Rank distance = first + 1 < senders.size() ? senders[first + 1] - senders[first] : 0;

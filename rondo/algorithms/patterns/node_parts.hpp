@@ -42,8 +42,8 @@ Schedule sort_by_nodes(const Call& call, Parts parts, Block sorted);
 /// And back.
 Schedule sort_by_ranks(const Call& call, Block sorted, Parts parts);
 
-/// Of an all-to-all of equal parts: copies parts from these ranks to their places in the output. The first part is that
-/// of `parts`, and the others follow at its distance.
+/// In an all-to-all of equal parts, copies parts from these ranks to their places in the output. They stand one after
+/// the other at the distance of `parts`, whose first block is the first of them.
 Schedule put_parts(const Call& call, BlockRow parts, std::span<const Rank> senders);
 
 }  // namespace rondo

@@ -2,6 +2,9 @@
 #include "rondo/algorithms/patterns/slots.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
 
 #include "rondo/algorithms/patterns/direct_exchange.hpp"
 #include "rondo/core/slots.hpp"
@@ -34,7 +37,18 @@ Schedule empty(const Call& call, Slots slots, Block arrived) {
     }
 }
 
+/// A leader sends another what all ranks of its node have for all of the other's; or a rank what all have.
+std::optional<std::string> too_much_in_slots(const SharedFacts& facts, std::span<const Setting> settings) {
+    const Count on_node = facts.placement == nullptr ? 1 : facts.placement->most_on_node();
+    const Count slots = std::max<Count>(facts.size, on_node * on_node);
+    const Count bytes = Slots::header_bytes + longest_in_slot(facts, settings) * facts.element_bytes;
+    if (slots <= std::numeric_limits<int>::max() / bytes) return std::nullopt;
+    return std::to_string(slots) + " slots of " + std::to_string(bytes) + " bytes are too many for a message";
+}
+
 }  // namespace
+
+const Requirement slots_requirement = {"messages of slots whose bytes an int counts", too_much_in_slots};
 
 Count longest_in_slot(const SharedFacts& facts, std::span<const Setting> settings) {
     const auto slot = std::ranges::find(settings, slot_parameter.name, &Setting::name);

@@ -25,6 +25,9 @@ inline constexpr Parameter slot_parameter = {
 /// The elements of the longest part that is passed on; for AlgorithmInfo.
 [[nodiscard]] Count longest_in_slot(const SharedFacts& facts, std::span<const Setting> settings);
 
+/// Some libraries count the bytes of a message in ints.
+extern const Requirement slots_requirement;
+
 /// The algorithm for equal parts moves the slots. It sends no piece of a part.
 Schedule exchanged_in_slots(const Call& call, Schedule (*alltoall)(const Call& call));
 Schedule gathered_in_slots(const Call& call, Schedule (*gather)(const Call& call));

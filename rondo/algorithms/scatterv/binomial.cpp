@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// As scatter/binomial, of slots for parts that differ: see slots.hpp. [chan2007collective]
+// scatter/binomial moves slots with the short parts: see slots.hpp. [chan2007collective]
 #include "rondo/algorithms/patterns/direct_exchange.hpp"
 #include "rondo/algorithms/patterns/slots.hpp"
 #include "rondo/algorithms/scatter/scatter.hpp"
@@ -15,6 +15,7 @@ const AlgorithmInfo binomial_info = {
     .summary = "short parts in slots that halve in every round, long ones straight to their ranks",
     .citation = "chan2007collective",
     .parameters = {&slot_parameter, 1},
+    .requirements = {&slots_requirement, 1},
     .tolerates_in_place = true,
     .slot = longest_in_slot,
     .ports = [](std::span<const Setting> /*settings*/) { return most_at_once; },

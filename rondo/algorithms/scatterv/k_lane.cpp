@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// As scatter/k_lane, of slots for parts that differ: see slots.hpp. [traff2020kported]
+// scatter/k_lane moves slots with the short parts: see slots.hpp. [traff2020kported]
 #include "rondo/algorithms/patterns/direct_exchange.hpp"
 #include "rondo/algorithms/patterns/node_ranges.hpp"
 #include "rondo/algorithms/patterns/slots.hpp"
@@ -22,6 +22,7 @@ const AlgorithmInfo k_lane_info = {
     .summary = "short parts in slots by ranges of nodes, then on nodes, long ones straight to their ranks",
     .citation = "traff2020kported",
     .parameters = parameters,
+    .requirements = {&slots_requirement, 1},
     .tolerates_in_place = true,
     .uses_nodes = true,
     .slot = longest_in_slot,
