@@ -182,6 +182,15 @@ void History::note(const Trial& trial, const mpi::Communicator& communicator) no
     return;  // the next run has the same trial
 }
 
+void History::note(KeptProposal proposal) noexcept try {
+    if (mpi::world().rank() != 0) return;
+    proposal.day = day_before(0);
+    const std::lock_guard lock(mutex_);
+    fresh_.add(std::move(proposal));
+} catch (const std::bad_alloc&) {
+    return;  // the next run asks the model
+}
+
 bool History::keeps_begun(const mpi::Communicator& communicator) const {
     const mpi::World& world = mpi::world();
     return opened_ && world.is_serial() && communicator.size() == world.size();
@@ -207,6 +216,8 @@ void History::write() {
     try {
         const std::string problem = update_verdicts(path_, [this, limit = day_before(days_to_keep)](Verdicts& kept) {
             kept.remove_if([&](const Verdict& each) { return !each.keeps_bits() && each.day < limit; });
+            kept.remove_proposals_if([&](const KeptProposal& each) { return each.day < limit; });
+            for (const KeptProposal& each : fresh_.proposals()) kept.add(each);
             for (const Verdict& each : fresh_.all()) {
                 // Another run at the same time may have been the first to know, or know more. A verdict that bits
                 // depend on stays.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verdicts of trials: those of earlier runs, which all ranks know, and those of this one, which rank 0 of the world
-// keeps for the next.
+// The verdicts of trials and what the model has proposed: those of earlier runs, which all ranks know, and those of this
+// one, which rank 0 of the world keeps for the next.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,11 @@ class History {
     std::optional<Trial> take_up(const Trial& fresh, const mpi::Communicator& communicator) noexcept;
     /// Notes a trial that is over, or on whose times so far the ranks have agreed.
     void note(const Trial& trial, const mpi::Communicator& communicator) noexcept;
+
+    /// What the model has proposed for such calls in an earlier run; nullptr if nothing. Equal on all ranks.
+    [[nodiscard]] const KeptProposal* find(const ProposedCalls& calls) const noexcept { return before_.find(calls); }
+    /// Notes what the model has proposed, without the day.
+    void note(KeptProposal proposal) noexcept;
 
     /// A verdict for reports: they have those that are new, and those that were used.
     struct Known {

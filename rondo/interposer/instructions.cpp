@@ -59,7 +59,9 @@ void Instructions::read_rules(const Given* path) {
 }
 
 void Instructions::read_machine(const Given* path) {
-    if (path != nullptr) {
+    is_machine_given_ = path != nullptr;
+    fingerprint_.add(static_cast<int>(is_machine_given_));
+    if (is_machine_given_) {
         try {
             machine_ = Machine::read(path->text);
         } catch (const Error& error) {
@@ -125,6 +127,11 @@ void Instructions::read_shared_memory(const Given* given) {
 void Instructions::know_library(std::string_view version) {
     if (!machine_.eager) machine_.eager = eager_limit_of(version);
     fingerprint_.add(*machine_.eager);
+}
+
+void Instructions::know_machine(const Machine& measured, std::string_view library_version) {
+    machine_ = measured;
+    know_library(library_version);
 }
 
 void Instructions::read_choice(std::size_t collective, const Given& given) {

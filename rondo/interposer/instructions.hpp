@@ -39,6 +39,8 @@ class Instructions {
 
     /// Fills in what the machine file leaves to the library. Called once, before anything is decided.
     void know_library(std::string_view version);
+    /// Takes the figures of the machine that were measured here. Called before anything is decided.
+    void know_machine(const Machine& measured, std::string_view library_version);
     /// Drops nodes that do not fit the world, with a complaint.
     void know_ranks(int ranks);
 
@@ -66,6 +68,9 @@ class Instructions {
     [[nodiscard]] const std::vector<Rank>& imposed_nodes() const { return node_of_; }
     /// The machine model that fills in unset parameters. It has `eager` once the library is known.
     [[nodiscard]] const Machine& machine() const { return machine_; }
+    /// True if nobody has said what the machine's figures are. On imposed nodes nobody can measure them: they stand for
+    /// other machines.
+    [[nodiscard]] bool lacks_machine() const { return !is_machine_given_ && rules_.has_value() && nodes_.empty(); }
     /// True if somebody has named a choice for a collective, which stays.
     [[nodiscard]] bool is_named(std::size_t collective) const {
         return chosen_[collective] != 0 || forced_[collective].has_value();
@@ -107,6 +112,7 @@ class Instructions {
     std::array<std::uint16_t, number_of_collectives> chosen_{};
     std::optional<Rules> rules_;
     Machine machine_;
+    bool is_machine_given_ = false;
     std::string nodes_;
     std::vector<Rank> node_of_;
     Count plan_memory_ = Count{64} << 20;

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "rondo/guard/history.hpp"
 #include "rondo/selection/closing.hpp"
 
 namespace rondo::interposer {
@@ -77,6 +78,29 @@ ModelChoices& model_choices() {
     return choices;
 }
 
+/// The calls for which a proposal may be kept for the next run; nothing where nodes are unknown or differ.
+std::optional<ProposedCalls> kept_calls(const Collective& collective, const SharedFacts& usual) {
+    const Placement* const placement = usual.placement;
+    if (placement == nullptr || !placement->is_regular()) return std::nullopt;
+    return ProposedCalls{.collective = &collective,
+                         .length = length_class(usual.bytes()),
+                         .element_bytes = usual.element_bytes,
+                         .commutative = usual.op.commutative,
+                         .shape = Shape::of(usual.size, Spread::of(*placement), false)};
+}
+
+/// What an earlier run has been proposed; else what the model proposes now.
+std::optional<Proposal> known_or_proposed(const Collective& collective, const SharedFacts& usual,
+                                          const Machine& machine) {
+    const std::optional<ProposedCalls> calls = kept_calls(collective, usual);
+    if (calls) {
+        if (const KeptProposal* const kept = guard::history().find(*calls)) return Proposal{kept->choice, kept->seconds};
+    }
+    const std::optional<Proposal> fresh = proposed(collective, usual, machine);
+    if (calls && fresh) guard::history().note({*calls, fresh->choice, fresh->seconds});
+    return fresh;
+}
+
 }  // namespace
 
 std::vector<Setting> remembered_settings(const Choice& choice, const SharedFacts& usual, const Machine& machine) {
@@ -93,7 +117,7 @@ ModelChoice remembered_proposal(const Choice& rule, const Collective& collective
     const SharedFacts usual = typical_call(collective, facts);
     const auto proposal =
         known.get({&collective, usual.size, usual.count, usual.element_bytes, usual.op.commutative, nodes_of(usual)},
-                  [&] { return proposed(collective, usual, machine); });
+                  [&] { return known_or_proposed(collective, usual, machine); });
     return {proposal ? model_choices().kept(rule, proposal->choice) : nullptr, lengths_like(facts.bytes())};
 }
 

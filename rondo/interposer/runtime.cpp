@@ -12,6 +12,7 @@
 #include "rondo/guard/agreement.hpp"
 #include "rondo/guard/history.hpp"
 #include "rondo/interposer/job.hpp"
+#include "rondo/interposer/measured_machine.hpp"
 #include "rondo/interposer/report.hpp"
 
 namespace rondo::interposer {
@@ -113,7 +114,7 @@ Runtime* runtime_to_instruct(const void* caller) {
 }
 
 void agree(const void* caller) {
-    if (const Runtime* here = runtime(caller)) {
+    if (Runtime* here = runtime_to_instruct(caller)) {
         const std::string complaint = mpi::complaint_of_lone_world(here->library_version);
         if (!complaint.empty()) warn(("warning: " + complaint).c_str());
         mpi::World& world = mpi::world();
@@ -122,6 +123,10 @@ void agree(const void* caller) {
         world.impose_nodes(here->instructions.imposed_nodes());
         if (world.agreed() && !world.is_serial() && mpi::has_progress_engine()) mpi::prepare_persistent_calls();
         const std::string& directory = here->instructions.learned_directory();
+        if (!directory.empty() && here->instructions.lacks_machine()) {
+            const auto measured = measured_machine(directory, here->library_version);
+            if (measured) here->instructions.know_machine(*measured, here->library_version);
+        }
         if (!directory.empty())
             guard::history().open(directory, here->library_version, here->instructions.machine().fingerprint());
         if (!world.complaint().empty()) {

@@ -172,7 +172,9 @@ Machine Machine::parse(std::string_view text, std::string_view name) {
     return reader.machine();
 }
 
-Machine Machine::read(const std::string& path) { return parse(read_text_file(path, "the machine's figures"), path); }
+Machine Machine::read(const std::string& path) {
+    return path == standard ? Machine() : parse(read_text_file(path, "the machine's figures"), path);
+}
 
 std::optional<Count> Machine::segment(const AlgorithmInfo& algorithm, Rank processes, Count bytes) const {
     const auto fits = [](Count known, Count asked) { return known <= asked && asked / 2 < known; };

@@ -17,6 +17,9 @@ namespace rondo {
 /// 100 Gbit/s network of 2 us each, and cores that combine vectors in their cache.
 class Machine {
   public:
+    /// Stands for the standard figures in place of a file's name.
+    static constexpr std::string_view standard = "standard";
+
     double alpha = 2e-6;     ///< seconds that a message takes to arrive
     double beta = 8e-11;     ///< seconds per byte of a message
     double overhead = 5e-7;  ///< seconds that the processor needs for a message, on either side
@@ -36,7 +39,7 @@ class Machine {
     /// `name` is what errors call the text (a file's path). Throws Error: "<name>:<line>: what was expected". alpha and
     /// beta must be there; the others keep their standard values.
     static Machine parse(std::string_view text, std::string_view name);
-    static Machine read(const std::string& path);
+    static Machine read(const std::string& path);  ///< also `standard`
 
     /// A segment that the file names for such calls: the first line for as many ranks and bytes as these, or up to half
     /// as many. It stands above what can be computed.

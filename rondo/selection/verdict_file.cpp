@@ -29,12 +29,25 @@ std::string host_name() {
     return host;
 }
 
-std::string verdict_file_name(std::string_view host, std::string_view library_version, std::string_view rondo_version,
-                              std::uint64_t machine) {
-    std::string name = name_of_hosts(host) + " " + std::string(library_version) + " " + std::string(rondo_version);
-    for (char& letter : name) {
+namespace {
+
+std::string file_name(std::string words) {
+    for (char& letter : words) {
         if (std::isalnum(static_cast<unsigned char>(letter)) == 0 && letter != '.') letter = '-';
     }
+    return words;
+}
+
+}  // namespace
+
+std::string measured_machine_file_name(std::string_view host, std::string_view library_version) {
+    return file_name(name_of_hosts(host) + " " + std::string(library_version)) + ".machine";
+}
+
+std::string verdict_file_name(std::string_view host, std::string_view library_version, std::string_view rondo_version,
+                              std::uint64_t machine) {
+    const std::string name =
+        file_name(name_of_hosts(host) + " " + std::string(library_version) + " " + std::string(rondo_version));
     char figures[17];
     std::snprintf(figures, sizeof figures, "%016llx", static_cast<unsigned long long>(machine));
     return name + "." + figures + ".verdicts";

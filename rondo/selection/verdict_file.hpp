@@ -20,6 +20,9 @@ std::string host_name();
 std::string verdict_file_name(std::string_view host, std::string_view library_version, std::string_view rondo_version,
                               std::uint64_t machine);
 
+/// Of the machine file that Rondo has made itself, by the name of a host and the MPI library.
+std::string measured_machine_file_name(std::string_view host, std::string_view library_version);
+
 /// Reads a file of verdicts, which may not be there yet, with malformed lines left out, lets `change` change it, and
 /// writes it as write_shared does. Processes that do so at once take turns, and wait a second at most. Empty if that
 /// worked; else why not, and the file is as it was. Throws std::bad_alloc, and what `change` throws.

@@ -2,12 +2,10 @@
 #include "rondo/selection/verdicts.hpp"
 
 #include <array>
-#include <charconv>
-#include <limits>
 #include <utility>
 
 #include "rondo/core/error.hpp"
-#include "rondo/selection/quantity.hpp"
+#include "rondo/selection/learned_line.hpp"
 #include "rondo/selection/text.hpp"
 
 namespace rondo {
@@ -17,30 +15,14 @@ constexpr std::string_view heading =
     "# Who was faster in the trials of earlier runs, Rondo's choice or the library; `rondo learned` shows it.\n"
     "# rondo, library: seconds of an undisturbed one of so many calls of each; 0 of both: they could not be compared, "
     "and\n"
-    "# the library has such calls. begun: no verdict yet, after calls of both that took so long. Lines may be "
-    "removed.\n";
+    "# the library has such calls. begun: no verdict yet, after calls of both that took so long.\n"
+    "# proposed: what the model has worked out, in so many predicted seconds. Lines may be removed.\n";
 
 bool same(const Choice& a, const Choice& b) noexcept {
     return a.algorithm == b.algorithm &&
            std::ranges::equal(a.settings, b.settings, [](const Setting& x, const Setting& y) {
                return x.name == y.name && x.value == y.value;
            });
-}
-
-std::string seconds_text(double seconds) {
-    std::array<char, 32> digits{};
-    const auto end =
-        std::to_chars(digits.data(), digits.data() + digits.size(), seconds, std::chars_format::general, 4);
-    return {digits.data(), end.ptr};
-}
-
-double seconds_of(std::string_view text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !(value >= 0) || value > 1e9) {
-        throw Error("a number of seconds is expected, not " + quoted(text));
-    }
-    return value;
 }
 
 std::vector<double> times_of(std::string_view text) {
@@ -59,37 +41,7 @@ std::string times_text(const std::vector<double>& times) {
     return text;
 }
 
-Count number_of(std::string_view text, Count most) {
-    const auto value = parse_quantity(text);
-    if (!value || *value > most) throw Error("a number is expected, not " + quoted(text));
-    return *value;
-}
-
-Rank ranks_of(std::string_view text) { return static_cast<Rank>(number_of(text, std::numeric_limits<Rank>::max())); }
-
-bool truth_of(std::string_view text) {
-    if (text != "yes" && text != "no") throw Error("yes or no is expected, not " + quoted(text));
-    return text == "yes";
-}
-
-std::string day_of(std::string_view text) {
-    constexpr std::string_view like = "2026-11-23";
-    const auto fits = [](char pattern, char letter) {
-        return pattern == '-' ? letter == '-' : letter >= '0' && letter <= '9';
-    };
-    if (!std::ranges::equal(like, text, fits))
-        throw Error("a day as " + std::string(like) + " is expected, not " + quoted(text));
-    return std::string(text);
-}
-
-std::string_view truth_text(bool value) { return value ? "yes" : "no"; }
-
-struct Field {
-    std::string_view name;
-    void (*read)(Verdict&, std::string_view);
-    std::string (*text)(const Verdict&);
-    bool may_lack = false;  ///< lines that were written earlier do, and those in which it would say nothing
-};
+using Field = LearnedField<Verdict>;
 
 template <Rank Shape::* member>
 constexpr Field shape_field(std::string_view name) {
@@ -102,19 +54,19 @@ constexpr std::array fields = {
     Field{"bytes", [](Verdict& verdict, std::string_view text) { verdict.bytes = number_of(text, Count{1} << 62); },
           [](const Verdict& verdict) { return std::to_string(verdict.bytes); }},
     Field{"commutative", [](Verdict& verdict, std::string_view text) { verdict.commutative = truth_of(text); },
-          [](const Verdict& verdict) { return std::string(truth_text(verdict.commutative)); }},
+          [](const Verdict& verdict) { return truth_text(verdict.commutative); }},
     Field{"rounding", [](Verdict& verdict, std::string_view text) { verdict.rounding = truth_of(text); },
-          [](const Verdict& verdict) { return std::string(truth_text(verdict.rounding)); }},
+          [](const Verdict& verdict) { return truth_text(verdict.rounding); }},
     shape_field<&Shape::processes>("processes"),
     shape_field<&Shape::nodes>("nodes"),
     shape_field<&Shape::fewest_on_node>("fewest_on_node"),
     shape_field<&Shape::most_on_node>("most_on_node"),
     Field{"in_rank_order",
           [](Verdict& verdict, std::string_view text) { verdict.shape.in_rank_order = truth_of(text); },
-          [](const Verdict& verdict) { return std::string(truth_text(verdict.shape.in_rank_order)); }},
+          [](const Verdict& verdict) { return truth_text(verdict.shape.in_rank_order); }},
     Field{"shared_memory",
           [](Verdict& verdict, std::string_view text) { verdict.shape.shared_memory = truth_of(text); },
-          [](const Verdict& verdict) { return std::string(truth_text(verdict.shape.shared_memory)); }, true},
+          [](const Verdict& verdict) { return truth_text(verdict.shape.shared_memory); }, true},
     Field{"choice",
           [](Verdict& verdict, std::string_view text) { verdict.choice = parse_choice(*verdict.collective, text); },
           [](const Verdict& verdict) { return to_string(verdict.choice); }},
@@ -133,17 +85,7 @@ constexpr std::array fields = {
 Verdict read_line(std::string_view line) {
     Verdict verdict;
     verdict.collective = &require_collective(take_until(line, " "));
-    std::string_view word = take_until(line, " ");
-    for (const Field& field : fields) {
-        const auto pieces = cut(word, "=");
-        if (!pieces || pieces->first != field.name) {
-            if (field.may_lack) continue;
-            throw Error(std::string(field.name) + "= is expected, not " + quoted(word));
-        }
-        field.read(verdict, pieces->second);
-        if (field.name != fields.back().name) word = take_until(line, " ");
-    }
-    if (!line.empty()) throw Error("nothing is expected behind the day, not " + quoted(line));
+    read_fields<Verdict>(verdict, fields, line);
     return verdict;
 }
 
@@ -156,12 +98,7 @@ bool Verdict::is_about(const Verdict& other) const {
 }
 
 std::string to_string(const Verdict& verdict) {
-    std::string line(verdict.collective->name);
-    for (const Field& field : fields) {
-        const std::string text = field.text(verdict);
-        if (!text.empty()) line += " " + std::string(field.name) + "=" + text;
-    }
-    return line;
+    return std::string(verdict.collective->name) + text_of_fields<Verdict>(verdict, fields);
 }
 
 Verdicts Verdicts::parse(std::string_view text, std::vector<Complaint>& complaints) {
@@ -170,7 +107,8 @@ Verdicts Verdicts::parse(std::string_view text, std::vector<Complaint>& complain
         const std::string_view line = trimmed(take_until(text, "\n"));
         if (line.empty() || line.front() == '#') continue;
         try {
-            verdicts.add(read_line(line));
+            if (auto proposal = read_proposal(line)) verdicts.add(*std::move(proposal));
+            else verdicts.add(read_line(line));
         } catch (const Error& error) {
             complaints.push_back({number, error.what()});
         }
@@ -194,9 +132,22 @@ void Verdicts::add(Verdict verdict) {
     else all_.push_back(std::move(verdict));
 }
 
+void Verdicts::add(KeptProposal proposal) {
+    const auto known =
+        std::ranges::find_if(proposals_, [&](const KeptProposal& each) { return each.calls == proposal.calls; });
+    if (known != proposals_.end()) *known = std::move(proposal);
+    else proposals_.push_back(std::move(proposal));
+}
+
+const KeptProposal* Verdicts::find(const ProposedCalls& calls) const noexcept {
+    const auto found = std::ranges::find(proposals_, calls, &KeptProposal::calls);
+    return found != proposals_.end() ? &*found : nullptr;
+}
+
 std::string Verdicts::text() const {
     std::string text(heading);
     for (const Verdict& each : all_) text += to_string(each) + "\n";
+    for (const KeptProposal& each : proposals_) text += to_string(each) + "\n";
     return text;
 }
 

@@ -1,42 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Who was faster in the trials of earlier runs, Rondo's choice or the library, and trials that these runs have not
-// ended: a text with a line for each.
+// Who was faster in the trials of earlier runs, Rondo's choice or the library, trials that these runs have not ended,
+// and what the model has proposed in them: a text with a line for each.
 #pragma once
 
-#include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "rondo/core/placement.hpp"
 #include "rondo/selection/choice.hpp"
+#include "rondo/selection/kept_proposal.hpp"
+#include "rondo/selection/kinds_of_calls.hpp"
 
 namespace rondo {
-
-/// Equal for calls that take about as long: up to 63 bytes, 64 to 127, 128 to 255, ...
-constexpr std::uint8_t length_class(Count bytes) {
-    constexpr Count short_ones = 63;  // latency decides
-    return static_cast<std::uint8_t>(std::bit_width(static_cast<std::uint64_t>(std::max(short_ones, bytes))));
-}
-
-/// Ranks of a communicator, by their number, where they are, and how they reach each other.
-struct Shape {
-    Rank processes = 0;
-    Rank nodes = 0, fewest_on_node = 0, most_on_node = 0;  ///< 0: nobody knows
-    bool in_rank_order = false;                            ///< those of a node follow one another
-    bool shared_memory = false;                            ///< all messages inside nodes go through it
-
-    /// Of ranks of which it is known where each is, or nothing.
-    [[nodiscard]] static constexpr Shape of(Rank processes, const Spread& spread, bool shared_memory) {
-        return {
-            processes,    spread.nodes.most, spread.fewest_on_node.most, spread.most_on_node.most, spread.in_rank_order,
-            shared_memory};
-    }
-    friend bool operator==(const Shape&, const Shape&) = default;
-};
 
 struct Verdict {
     const Collective* collective = nullptr;
@@ -79,19 +56,28 @@ class Verdicts {
     /// The one about such calls; nullptr if there is none. Takes no memory.
     [[nodiscard]] const Verdict* find(std::string_view collective, std::uint8_t length, bool commutative, bool rounding,
                                       const Shape& shape, const Choice& choice) const noexcept;
+    /// What was proposed for such calls; nullptr if nothing was. Takes no memory.
+    [[nodiscard]] const KeptProposal* find(const ProposedCalls& calls) const noexcept;
     [[nodiscard]] std::span<const Verdict> all() const { return all_; }
-    [[nodiscard]] bool empty() const { return all_.empty(); }
+    [[nodiscard]] std::span<const KeptProposal> proposals() const { return proposals_; }
+    [[nodiscard]] bool empty() const { return all_.empty() && proposals_.empty(); }
     /// In place of what is known about the same.
     void add(Verdict verdict);
+    void add(KeptProposal proposal);
     template <class Predicate>
     void remove_if(Predicate&& predicate) {
         std::erase_if(all_, predicate);
+    }
+    template <class Predicate>
+    void remove_proposals_if(Predicate&& predicate) {
+        std::erase_if(proposals_, predicate);
     }
     /// What `parse` reads, with a heading for people.
     [[nodiscard]] std::string text() const;
 
   private:
     std::vector<Verdict> all_;
+    std::vector<KeptProposal> proposals_;
 };
 
 }  // namespace rondo

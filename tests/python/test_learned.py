@@ -298,3 +298,46 @@ def test_run_keeps_it_where_it_is_told_to(tmp_path: Path) -> None:
         learned.directory(None, {"XDG_STATE_HOME": str(tmp_path / "file")}, make=True)
     with pytest.raises(Exception, match="cannot make that directory"):
         learned.directory(str(tmp_path / "file" / "under"), environment, make=True)
+
+
+PROPOSED = (
+    "proposed allreduce bytes=4096 element=8 commutative=yes nodes=4 ranks_per_node=2 choice=recursive_doubling "
+    "seconds=0.001 day=2026-02-03"
+)
+
+
+def test_what_the_model_has_proposed_is_shown_forgotten_and_merged(file: Path, tmp_path: Path) -> None:
+    file.write_text(f"{LOST}\n{PROPOSED}\n")
+    assert "and 1 choice that the model has proposed" in invoke("show").output
+    target = tmp_path / "merged.verdicts"
+    assert invoke("merge", file, target).exit_code == 0
+    assert [each.choice for each in learned.read(target).proposals] == ["recursive_doubling"]
+    assert invoke("forget", "--collective", "allreduce").output == "forgotten: 1\n"
+    kept = learned.read(file)
+    assert not kept.proposals
+    assert [each.collective for each in kept.verdicts] == ["bcast"]
+
+
+def test_a_file_of_proposals_alone_is_shown_without_a_table(file: Path) -> None:
+    file.write_text(f"{PROPOSED}\n")
+    text = invoke("show").output
+    assert "1 choice that the model has proposed" in text
+    assert "faster" not in text
+
+
+def test_what_a_program_has_measured_holds_below_what_is_named(tmp_path: Path) -> None:
+    library = "MPICH Version 5.0.2"
+    environment = {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    directory = tmp_path / "learned"
+    directory.mkdir()
+    assert learned.figures(None, environment, directory, library) is None
+    measured = directory / _core.measured_machine_file_name(os.uname().nodename, library)
+    measured.write_text("alpha = 1e-3\nbeta = 1e-8\n")
+    assert learned.figures(None, environment, directory, library) == measured
+    assert learned.figures(None, environment, directory, "Open MPI v5.0.11") is None
+    assert learned.figures(None, environment, None, library) is None
+    assert learned.figures(machine.STANDARD, environment, directory, library) is None
+    default = machine.default_path(environment)
+    default.parent.mkdir(parents=True)
+    default.write_text("alpha = 2e-3\nbeta = 1e-8\n")
+    assert learned.figures(None, environment, directory, library) == default

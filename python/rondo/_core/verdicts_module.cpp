@@ -59,13 +59,25 @@ nb::dict described(const Verdict& verdict) {
     return description;
 }
 
+nb::dict described(const KeptProposal& proposal) {
+    nb::dict description;
+    description["collective"] = proposal.calls.collective->name;
+    description["processes"] = proposal.calls.shape.processes;
+    description["choice"] = to_string(proposal.choice);
+    description["seconds"] = proposal.seconds;
+    description["day"] = proposal.day;
+    description["line"] = to_string(proposal);
+    return description;
+}
+
 nb::tuple read_verdicts(std::string_view text) {
     std::vector<Verdicts::Complaint> complaints;
     const Verdicts verdicts = Verdicts::parse(text, complaints);
-    nb::list found, wrong;
+    nb::list found, wrong, proposals;
     for (const Verdict& each : verdicts.all()) found.append(described(each));
     for (const Verdicts::Complaint& each : complaints) wrong.append(nb::make_tuple(each.line, each.what));
-    return nb::make_tuple(found, wrong);
+    for (const KeptProposal& each : verdicts.proposals()) proposals.append(described(each));
+    return nb::make_tuple(found, wrong, proposals);
 }
 
 std::string file_name(std::string_view host, std::string_view library_version, std::string_view rondo_version,
@@ -80,8 +92,11 @@ std::string change_verdicts(const std::string& path, std::string_view added, con
     const Verdicts fresh = Verdicts::parse(added, complaints);
     const nb::gil_scoped_release others_may_run;
     return update_verdicts(path, [&](Verdicts& kept) {
-        kept.remove_if([&](const Verdict& each) { return std::ranges::count(removed, to_string(each)) > 0; });
+        const auto is_removed = [&](const auto& each) { return std::ranges::count(removed, to_string(each)) > 0; };
+        kept.remove_if(is_removed);
+        kept.remove_proposals_if(is_removed);
         for (const Verdict& each : fresh.all()) kept.add(each);
+        for (const KeptProposal& each : fresh.proposals()) kept.add(each);
     });
 }
 
@@ -104,11 +119,13 @@ void bind_verdicts(nb::module_& module) {
     module.def("read_verdicts", &read_verdicts, "text"_a,
                "The verdicts of a text, as dictionaries (`lowest` and `highest`: bytes of the calls that each holds "
                "for; `rondo` and `library`: seconds; `begun`: not 0 if it is none yet), and its malformed lines: "
-               "tuples of number and what is wrong.");
+               "tuples of number and what is wrong, and what the model has proposed, as dictionaries.");
     module.def("name_of_hosts", &name_of_hosts, "host"_a, "What the names of a cluster's hosts have in common.");
     module.def("verdict_file_name", &file_name, "host"_a, "library_version"_a, "rondo_version"_a, "machine"_a,
                "The name of the file about an MPI library (\"MPICH Version 5.0.2\") on a machine that has this host "
                "and this machine file.");
+    module.def("measured_machine_file_name", &measured_machine_file_name, "host"_a, "library_version"_a,
+               "The name of the machine file that programs with an MPI library have made on the hosts like this one.");
     module.def("change_verdicts", &change_verdicts, "path"_a, "added"_a, "removed"_a,
                "Removes lines from a file of verdicts and adds those of a text, while no other process does the same. "
                "Returns why that failed, or nothing.");

@@ -144,7 +144,7 @@ def _under_launcher(place: Place, words: Sequence[str], library: Path | None, to
     if library is None:
         return Launch(line.words, {**environment, **told})
     figures = machine.find(environment.get(machine.VARIABLE), environment)
-    told |= {machine.VARIABLE: str(figures)} if figures else {}
+    told |= {machine.VARIABLE: str(figures) if figures else machine.STANDARD}
     told |= {placement.VARIABLE: place.nodes} if place.nodes else {}
     command = preload.inject(line, library, told, environment)
     return Launch(command.words, {**environment, **command.environment})

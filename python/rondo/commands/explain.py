@@ -113,10 +113,10 @@ def command(
     if (switch := instructed.switched_off(os.environ)) is not None:
         click.echo(f"rondo: warning: {switch} is set: then Rondo does nothing at all", err=True)
     rules_path, rules_note = _rules(rules, mpi["version"])
-    figures = machine.find(machine_file, os.environ)
-    machine_text = figures.read_text(encoding="utf-8") if figures is not None else machine.standard().text()
     is_guarded = os.environ.get(options.GUARD) != "off"
     known_in = learned.directory(learned_directory, os.environ) if is_guarded else None
+    figures = learned.figures(machine_file, os.environ, known_in, mpi["version"])
+    machine_text = figures.read_text(encoding="utf-8") if figures is not None else machine.standard().text()
     known = learned.about(known_in, mpi["version"], machine_text)
     found = explanation.explain(
         call, rules_path, figures, os.environ, known, most_messages=messages, look=_progress(call)

@@ -78,7 +78,8 @@ def forget(
     forgotten = 0
     places = _named(paths, learned_directory)
     for kept in _read(places, collective):
-        lines = tuple(each.line for each in kept.all if older_than is None or learned.age(each) > older_than)
+        known = [*kept.all, *kept.proposals]
+        lines = tuple(each.line for each in known if older_than is None or learned.age(each) > older_than)
         if lines:
             learned.change(kept.path, forget=lines)
             forgotten += len(lines)
@@ -128,7 +129,7 @@ def merge(*, source: Path, named: Path | None, learned_directory: str | None) ->
     if target.exists():
         for complaint in learned.read(target).complaints:
             raise Error(f"{target}:{complaint.line}: {complaint.what}; that is no file of verdicts, and stays as it is")
-    learned.change(target, add="".join(f"{each.line}\n" for each in kept.verdicts))
+    learned.change(target, add="".join(f"{each.line}\n" for each in (*kept.verdicts, *kept.proposals)))
     seen_calls.add(source, target)
     click.echo(f"{target}: {len(kept.verdicts)} added or replaced")
 
@@ -181,7 +182,7 @@ def _read(paths: Sequence[Path], collective: str | None) -> list[Kept]:
         kept = learned.read(path)
         _complain(kept)
         about = kept.about(collective) if collective is not None else kept
-        if about.all:
+        if about.all or about.proposals:
             found.append(about)
     return found
 
@@ -208,7 +209,7 @@ def _show(kept: Kept) -> None:
     from rich.box import SIMPLE_HEAD  # noqa: PLC0415
     from rich.table import Table  # noqa: PLC0415
 
-    from rondo.reports.style import bytes_text  # noqa: PLC0415
+    from rondo.reports.style import bytes_text, counted  # noqa: PLC0415
 
     console = screens.console()
     console.print(str(kept.path), style="bold", soft_wrap=True)
@@ -234,7 +235,10 @@ def _show(kept: Kept) -> None:
             _faster(each),
             each.day,
         )
-    screens.show(table, console)
+    if kept.all:
+        screens.show(table, console)
+    if kept.proposals:
+        console.print(f"and {counted(len(kept.proposals), 'choice')} that the model has proposed", soft_wrap=True)
     if any(each.shared_memory for each in kept.all):
         console.print(f"{SHARING}: ranks of a node share memory", style="dim", soft_wrap=True)
 

@@ -20,6 +20,7 @@ from rondo.launching import options, process, shared_directory
 from rondo.launching.instructed import mpi_on_cluster
 from rondo.machine import machine
 from rondo.profiling import profiled
+from rondo.selection import learned
 from rondo.shells import completion
 
 DIRECTORY = ".rondo-profile-"
@@ -66,7 +67,8 @@ def command(
     if wanted_mpi is not None and cluster_text is None:
         raise Error("--mpi chooses the launcher on an emulated cluster; expected --cluster beside it")
     start = profiled.prepare(words, os.environ, wanted)
-    figures = machine.find(None, os.environ) if cluster_text is None else None
+    named = os.environ.get(machine.VARIABLE)
+    figures = machine.find(named, os.environ) if cluster_text is None else None
     directory = shared_directory.new(DIRECTORY, "the ranks' files", path)
     with contextlib.ExitStack() as stack:
         stack.callback(shutil.rmtree, directory, ignore_errors=True)
@@ -91,6 +93,10 @@ def _tell(directory: Path, words: tuple[str, ...], path: Path, **where: str) -> 
     from rondo.profiling import profile, reading, terminal  # noqa: PLC0415
 
     found = msgspec.structs.replace(reading.read(directory, words), **where)
+    if not (found.machine or found.cluster or os.environ.get(machine.VARIABLE)):
+        measured = learned.measured_machine(learned.directory(None, os.environ), found.library)
+        text = measured.read_text(encoding="utf-8") if measured is not None else ""
+        found = msgspec.structs.replace(found, machine=text)
     problem = None
     try:
         profile.write(found, path)

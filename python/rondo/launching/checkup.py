@@ -255,7 +255,11 @@ def _kept(environment: Mapping[str, str]) -> Iterator[Finding]:
     except Error as error:
         yield Finding("machine file", State.WRONG, str(error))
     else:
-        if figures is None:
+        measured = sorted(learned.default_directory(environment).glob(f"*{learned.MACHINE_SUFFIX}"))
+        if figures is None and measured:
+            says = f"{', '.join(map(str, measured))}: measured by the first program on several nodes"
+            yield Finding("machine file", State.GOOD, says)
+        elif figures is None:
             advice = "segments of pipelines are those of a usual network: rondo calibrate -- mpiexec -n 8"
             yield Finding("machine file", State.WORTH_KNOWING, "none: the network was never measured", advice)
         else:

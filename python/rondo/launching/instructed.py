@@ -103,6 +103,8 @@ def instructed(
     figures = machine.find(machine_file, environment) if here else None
     if figures is not None:
         variables[machine.VARIABLE] = str(figures)
+    elif machine_file is not None:
+        variables[machine.VARIABLE] = machine.STANDARD
     if nodes:
         variables[placement.VARIABLE] = placement.checked(nodes)
     chosen_rules = check_rules(rules) if rules is not None else None

@@ -11,6 +11,8 @@ from rondo import _core, whole_file
 from rondo.errors import Error
 
 VARIABLE = "RONDO_MACHINE"
+STANDARD = "standard"
+"""In place of a file: the figures of `standard()`."""
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,12 @@ def default_path(environment: Mapping[str, str]) -> Path:
 
 
 def find(named: str | None, environment: Mapping[str, str]) -> Path | None:
-    """The absolute path of the file that is named, else of the default one if it is there; Error if it is malformed."""
+    """The absolute path of the file that is named, else of the default one if it is there; Error if it is malformed.
+
+    None: the standard figures hold, by name or because there is no file.
+    """
+    if named == STANDARD:
+        return None
     path = Path(named) if named is not None else default_path(environment)
     if named is None and not path.is_file():
         return None

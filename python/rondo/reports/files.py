@@ -68,8 +68,8 @@ def shown_by(path: Path) -> tuple[str, ...] | None:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return None
-    verdicts, complaints = _core.read_verdicts(text)
-    if verdicts and not complaints:
+    verdicts, complaints, proposals = _core.read_verdicts(text)
+    if (verdicts or proposals) and not complaints:
         return ("learned", "show", str(path))
     for read, words in ((_core.read_machine, ("calibrate", "--show")), (_check_rules, ("rules", "check"))):
         with contextlib.suppress(ValueError):

@@ -19,10 +19,12 @@ import rondo
 from rondo import _core
 from rondo.bench.results import NATIVE
 from rondo.errors import Error
+from rondo.machine import machine
 
 VARIABLE = "RONDO_LEARNED"
 NONE = "none"
 SUFFIX = ".verdicts"
+MACHINE_SUFFIX = ".machine"
 BEGINNINGS = {"mpich": "MPICH", "openmpi": "Open MPI", "impi": "Intel(R) MPI"}
 """Of what MPI libraries call themselves, as conditions of rules know them."""
 NOT_COMPARED = "could not be compared, for ranks did not come together"
@@ -83,6 +85,20 @@ class Verdict:
 
 
 @dataclass(frozen=True)
+class Proposal:
+    """What the model has proposed for calls of a kind; the next run need not ask it."""
+
+    collective: str
+    processes: int
+    choice: str
+    seconds: float
+    """Predicted."""
+    day: str
+    line: str
+    """As it stands in the file."""
+
+
+@dataclass(frozen=True)
 class Complaint:
     """A line that cannot be read."""
 
@@ -99,6 +115,7 @@ class Kept:
     begun: tuple[Verdict, ...]
     """Without a verdict yet."""
     complaints: tuple[Complaint, ...]
+    proposals: tuple[Proposal, ...] = ()
 
     @property
     def all(self) -> tuple[Verdict, ...]:
@@ -111,7 +128,10 @@ class Kept:
         def about_it(lines: tuple[Verdict, ...]) -> tuple[Verdict, ...]:
             return tuple(each for each in lines if each.collective == collective)
 
-        return dataclasses.replace(self, verdicts=about_it(self.verdicts), begun=about_it(self.begun))
+        proposals = tuple(each for each in self.proposals if each.collective == collective)
+        return dataclasses.replace(
+            self, verdicts=about_it(self.verdicts), begun=about_it(self.begun), proposals=proposals
+        )
 
 
 def default_directory(environment: Mapping[str, str]) -> Path:
@@ -151,19 +171,40 @@ def read(path: Path) -> Kept:
         raise Error(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError:
         raise Error(f"cannot read {path}: not a text file") from None
-    found, complaints = _core.read_verdicts(text)
+    found, complaints, proposals = _core.read_verdicts(text)
     lines = [Verdict(**each) for each in found]
     return Kept(
         path,
         verdicts=tuple(each for each in lines if not each.begun),
         begun=tuple(each for each in lines if each.begun),
         complaints=tuple(Complaint(line, what) for line, what in complaints),
+        proposals=tuple(Proposal(**each) for each in proposals),
     )
 
 
 def file_name(library: str, machine_text: str, host: str = "") -> str:
     """Of the file about an MPI library, as it calls itself, on a machine. `host`: one of its hosts; empty: this one."""
     return _core.verdict_file_name(host or socket.gethostname(), library, rondo.__version__, machine_text)
+
+
+def measured_machine(path: Path | None, library: str, host: str = "") -> Path | None:
+    """The machine file that programs under Rondo have made in a directory, if there is one. `host`: as of `file_name`.
+
+    A program makes it in MPI_Init where it has several nodes and nobody has named a machine file.
+    """
+    if path is None:
+        return None
+    file = path / _core.measured_machine_file_name(host or socket.gethostname(), library)
+    return file if file.is_file() else None
+
+
+def figures(named: str | None, environment: Mapping[str, str], path: Path | None, library: str) -> Path | None:
+    """The machine file that holds for programs with this MPI library; None: the standard figures do.
+
+    `named`: by the user; `path`: where programs keep what they have learned. Error if the file is malformed.
+    """
+    found = machine.find(named, environment)
+    return found if found is not None or named is not None else measured_machine(path, library)
 
 
 def about(path: Path | None, library: str, machine_text: str) -> tuple[Verdict, ...]:
@@ -196,7 +237,7 @@ def locked(path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def age(verdict: Verdict) -> float:
+def age(verdict: Verdict | Proposal) -> float:
     """Days since it was found out; infinitely many if nobody knows."""
     try:
         day = datetime.date.fromisoformat(verdict.day)

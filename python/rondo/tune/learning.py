@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,14 +59,21 @@ class Course:
 class Lesson:
     """A run that tries something."""
 
-    def __init__(self, verdicts: Path, where: cells.Circumstances) -> None:
-        """By the guard's verdicts about a machine and an MPI library. `where`: with the rules of the user."""
-        self._verdicts = verdicts
+    def __init__(self, verdicts: Callable[[], Path], where: cells.Circumstances) -> None:
+        """By the guard's verdicts about a machine and an MPI library. `where`: with the rules of the user.
+
+        `verdicts`: says where they are, which may be elsewhere after a run that has measured the machine.
+        """
+        self._file = verdicts
         self._where = where
         self.rules = ""
         """For people."""
         self._origins: list[str | int] = []
         """Of each line of the rules: why it was added, or its number in the user's own file."""
+
+    @property
+    def _verdicts(self) -> Path:
+        return self._file()
 
     def courses(self, report: Report | None = None) -> list[Course]:
         """Of all kinds of calls that there are verdicts about; with the report of a run, of those that it had."""
@@ -227,12 +234,20 @@ def begin(told: Instructed, library: str, running: cluster.Cluster | None, direc
     `running`: the emulated cluster, None for this machine. Error for rules that cannot be read.
     """
     named = told.variables.get(machine.VARIABLE)
-    figures = Path(named) if named is not None else running.directory / "machine" if running is not None else None
-    machine_text = figures.read_text(encoding="utf-8") if figures is not None else machine.standard().text()
+    file = named if named != machine.STANDARD else None
+    figures = Path(file) if file is not None else running.directory / "machine" if running is not None else None
+    is_named, known_in = named is not None, Path(told.variables[learned.VARIABLE])
+    host = cluster.FIRST_NODE if running is not None else ""
+    figures = learned.measured_machine(known_in, library, host) if figures is None and not is_named else figures
+
+    def verdicts() -> Path:
+        used = figures if figures is not None or is_named else learned.measured_machine(known_in, library, host)
+        text = used.read_text(encoding="utf-8") if used is not None else machine.standard().text()
+        return known_in / learned.file_name(library, text, host)
+
     own = told.variables.get(rules_file.VARIABLE)
     where = cells.Circumstances(library, figures, Path(own) if own is not None else None)
-    file = learned.file_name(library, machine_text, cluster.FIRST_NODE if running is not None else "")
-    lesson = Lesson(Path(told.variables[learned.VARIABLE]) / file, where)
+    lesson = Lesson(verdicts, where)
     path = directory / "tried.rules"
     try:
         path.write_text(lesson.text_of_rules(), encoding="utf-8")

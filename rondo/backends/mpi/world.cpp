@@ -232,6 +232,13 @@ void World::take_nodes(std::vector<Rank> node_of) {
     spread_ = spread(ranks_);
 }
 
+Rank World::first_rank_after_0(bool on_its_node) const {
+    for (std::size_t rank = 1; rank < node_of_.size(); ++rank) {
+        if ((node_of_[rank] == node_of_[0]) == on_its_node) return static_cast<Rank>(rank);
+    }
+    return no_rank;
+}
+
 std::optional<Placement> World::placement(std::span<const Rank> ranks) const {
     const Spread spread = this->spread(ranks);
     if (spread.nodes.most == 0) return std::nullopt;

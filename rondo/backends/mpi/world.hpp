@@ -102,6 +102,8 @@ class World {
     [[nodiscard]] std::span<const Rank> ranks() const { return ranks_; }
     /// True if the node of each rank is known; equal on all ranks.
     [[nodiscard]] bool knows_nodes() const { return !node_of_.empty(); }
+    /// The first rank after rank 0 on its node, or on another node; no_rank if there is none, or if nodes are unknown.
+    [[nodiscard]] Rank first_rank_after_0(bool on_its_node) const;
     /// Where these ranks of the world are; nothing if the nodes are unknown, which they are on all ranks or on none.
     [[nodiscard]] std::optional<Placement> placement(std::span<const Rank> ranks) const;
     /// How these ranks are spread over the nodes. Needs no memory: a rank that had none would know less than the
