@@ -38,7 +38,7 @@ static_assert(sizeof(Served) <= sizeof(CachedCall::details) && std::is_trivially
 
 /// Runs a plan, as `run` says, and tells the error handler what went wrong.
 template <class Run>
-int run_plan(const Plan& plan, MPI_Comm comm, mpi::Communicator& communicator, Run&& run) {
+[[gnu::always_inline]] inline int run_plan(const Plan& plan, MPI_Comm comm, mpi::Communicator& communicator, Run&& run) {
     int error = MPI_SUCCESS;
     try {
         error = run(plan);
@@ -54,7 +54,7 @@ int run_plan(const Plan& plan, MPI_Comm comm, mpi::Communicator& communicator, R
 
 /// True if the decision still holds, and nothing but buffers differs, none of which the library would report.
 template <class Kind>
-bool may_serve_again(const Served& known, const mpi::Decision* decision, const UserCall& call) {
+bool may_serve_again(const Served& known, const mpi::Decision* decision, const WholeArguments& call) {
     if (decision == nullptr) return false;
     if constexpr (std::is_same_v<Kind, Meeting>) return true;
     const Output output = known.function->output;
@@ -71,7 +71,7 @@ int serve_again(CachedCall& cached, const void* input, void* output) {
     const Wrapped& function = *known.function;
     const mpi::Decision* const decision = communicator.decision_of_number(function.collective, known.decision);
     const mpi::Datatype& type = *known.type;  // the library's, and never freed
-    const UserCall call = {.input = input, .output = output, .count = known.count, .root = known.root};
+    const WholeArguments call = {.input = input, .output = output, .count = known.count, .root = known.root};
     if (!may_serve_again<Kind>(known, decision, call) || !count_call(cached)) return CachedCall::not_again;
     const mpi::Communicator::Use use(communicator);
     const std::uint64_t start = is_counted ? mpi::now() : 0;

@@ -6,6 +6,15 @@
 
 namespace rondo::interposer {
 
+/// The arguments of a call on the whole vector. (A UserCall has many more, which a call that is served again would have
+/// to set to null.)
+struct WholeArguments {
+    const void* input;  ///< or MPI_IN_PLACE
+    void* output;
+    Count count;
+    Rank root;
+};
+
 /// A call to or from the whole vector on every rank. Reduced data are counted in elements; moved data in bytes, since
 /// ranks may describe the same bytes by different datatypes.
 class WholeVector {
@@ -24,7 +33,7 @@ class WholeVector {
     [[nodiscard]] mpi::CallKey key() const {
         const bool reduces = seen_.reduction != nullptr;
         mpi::CallKey key = seen_.key(reduces ? count() : bytes(), reduces ? seen_.type.size : 1,
-                                     in_place(seen_.function.output, seen_.call, rank()));
+                                     in_place(seen_.function.output, arguments(), rank()));
         key.root = root();
         return key;
     }
@@ -35,7 +44,7 @@ class WholeVector {
     [[nodiscard]] const char* wrong() const {
         if (seen_.call.count < 0) return "negative count";
         if (!has_root()) return "no such root";
-        return buffers_in_doubt(seen_.function.output, seen_.call, seen_.type, rank()) ? doubtful : nullptr;
+        return buffers_in_doubt(seen_.function.output, arguments(), seen_.type, rank()) ? doubtful : nullptr;
     }
     /// True if only the library can carry the call out: the data would travel as bytes, whatever it thinks of their
     /// type, or their count is negative.
@@ -49,7 +58,7 @@ class WholeVector {
     template <class Runner>
     int run(Runner& runner, const Plan& plan, bool is_wrong) const {
         mpi::notice_device_runtimes();
-        UserCall call = seen_.call;
+        WholeArguments call = arguments();
         if (is_wrong && call.input == MPI_IN_PLACE) call.input = call.output;
         call.root = root();
         return run(seen_.function.output, runner, rank(), call, seen_.type, seen_.reduction, plan);
@@ -58,7 +67,7 @@ class WholeVector {
     static int keep_types(mpi::KeptHandles& /*kept*/) { return MPI_SUCCESS; }
 
     template <class Runner>
-    static int run(Output output, Runner& runner, Rank rank, const UserCall& call, const mpi::Datatype& type,
+    static int run(Output output, Runner& runner, Rank rank, const WholeArguments& call, const mpi::Datatype& type,
                    const mpi::Reduction* reduction, const Plan& plan) {
         if (reduction == nullptr) return run_on_vector(runner, rank == call.root, call, type, plan);
         const mpi::Operands operands = {call.input, call.output, type, reduction};
@@ -69,19 +78,19 @@ class WholeVector {
     }
 
     /// True if the output of this rank is significant after the call.
-    static bool has_output(Output output, const UserCall& call, Rank rank) {
+    static bool has_output(Output output, const WholeArguments& call, Rank rank) {
         if (output == Output::at_the_root) return rank == call.root;
         return output != Output::after_rank_0 || rank > 0;
     }
 
     /// True if the input stands in the output buffer of this rank.
-    static bool in_place(Output output, const UserCall& call, Rank rank) {
+    static bool in_place(Output output, const WholeArguments& call, Rank rank) {
         if (output == Output::at_the_root && rank != call.root) return false;
         return call.input == MPI_IN_PLACE || call.input == call.output;
     }
 
     /// True if MPI forbids the buffers and a library that checks its arguments reports them.
-    static bool buffers_in_doubt(Output output, const UserCall& call, const mpi::Datatype& type, Rank rank) {
+    static bool buffers_in_doubt(Output output, const WholeArguments& call, const mpi::Datatype& type, Rank rank) {
         if (is_reported_null(call.input, type, 1)) return true;
         const bool has_root = output == Output::at_the_root;
         if (has_root && rank != call.root) return call.input == MPI_IN_PLACE;
@@ -93,9 +102,12 @@ class WholeVector {
     }
 
   private:
+    [[nodiscard]] WholeArguments arguments() const {
+        return {seen_.call.input, seen_.call.output, seen_.call.count, seen_.call.root};
+    }
     /// Runs the plan on the output, which is all that it knows: the root's data are there before, the others' come.
     template <class Runner>
-    static int run_on_vector(Runner& runner, bool is_root, const UserCall& call, const mpi::Datatype& type,
+    static int run_on_vector(Runner& runner, bool is_root, const WholeArguments& call, const mpi::Datatype& type,
                              const Plan& plan) {
         // Nearly all broadcasts take this path; short ones notice the cost of staging.
         if (mpi::lies_as_packed(type) && !mpi::on_device(call.output)) {

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from mpi_libraries import LIBRARIES, TOOLCHAIN, reason_to_skip
-
 from rondo.machine import machine
 
 RONDO = Path(sys.executable).with_name("rondo")

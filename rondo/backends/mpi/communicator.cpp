@@ -173,9 +173,4 @@ void Communicator::wait_for_pending() {
     while (pending_ > 0) let_library_go_on();
 }
 
-int Communicator::execute(const Plan& plan, const Operands& operands) {
-    route_.tag = context_.tag(calls_);
-    return operation_.run(plan, operands, route_);
-}
-
 }  // namespace rondo::mpi

@@ -196,7 +196,10 @@ class Communicator {
         const auto* const found = std::ranges::find_if(errors, [](int error) { return error != MPI_SUCCESS; });
         return found != errors.end() ? *found : MPI_SUCCESS;
     }
-    int execute(const Plan& plan, const Operands& operands);
+    int execute(const Plan& plan, const Operands& operands) {
+        route_.tag = context_.tag(calls_);
+        return operation_.run(plan, operands, route_);
+    }
 
     Context context_;
     Route route_{};  // the route of all calls here, once there is a context
