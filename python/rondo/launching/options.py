@@ -103,15 +103,19 @@ def operator(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def machine_file(text: str) -> Decorator:
     """--machine, or what the environment says: machine_file."""
-    default = "Default: ~/.config/rondo/machine if it is there, else the figures of a 100 Gbit/s network."
+    names = ", ".join(machine.known())
+    default = (
+        f"Some come with Rondo: {names}. Default: ~/.config/rondo/machine if it is there, else the figures of a "
+        "100 Gbit/s network."
+    )
     return click.option(
         "--machine",
         "machine_file",
         envvar=machine.VARIABLE,
         show_envvar=True,
-        metavar="FILE",
+        metavar="FILE|NAME",
         help=f"{text} {default}",
-        shell_complete=completion.files,
+        shell_complete=completion.one_of(machine.known(), or_files=True),
     )
 
 
