@@ -247,7 +247,7 @@ class VirtualTime : public RankTable {
             leave(link, length, site, runner);
             if (link.pooled) return;
         } else if (!shared_wires_.empty()) {
-            if (ready != at_receiver) return go_through(site, 1);
+            if (ready != at_receiver) return go_through(flow_of(site), 1, site);
             ready = now_;
         } else {  // through the lanes of its receiver's node, whether it is expected or not
             double& lane = free_lane(at(peer(site)).node, &Wire::ingress_free);
@@ -262,17 +262,17 @@ class VirtualTime : public RankTable {
     void leave_as_fluid(const Link& link, double length, const Site& site, Runner& runner) {
         ready_at(site) = under_way;
         const std::uint32_t flow = flow_of(site);
-        progress(site).legs = end_of_legs(flow) - first_leg(flow);
+        progress(site).legs = legs_of(flow);
         if (is_buffered(length, link)) schedule(now_ + runner.delay(), site);
-        if (enter(0, site)) first_byte_leaves(site, runner);
+        if (enter(flow, 0, site)) first_byte_leaves(flow, site, runner);
     }
 
     [[nodiscard]] bool is_buffered(double length, const Link& link) const { return buffered_ && length <= link.eager; }
 
     template <class Runner>
-    void first_byte_leaves(const Site& site, Runner& runner) {
+    void first_byte_leaves(std::uint32_t flow, const Site& site, Runner& runner) {
         runner.left(site, now_);
-        schedule(now_ + latency_of(site) + runner.delay(), site, comes_in);
+        schedule(now_ + latency_of(flow) + runner.delay(), site, comes_in);
     }
 
     // The ways of messages through shared wires: out of a node, through links of the network if that has a shape, and
@@ -281,14 +281,17 @@ class VirtualTime : public RankTable {
     [[nodiscard]] std::uint32_t first_leg(std::uint32_t flow) const {
         return routes_.empty() ? 2 * flow : routes_.first_leg(flow);
     }
-    [[nodiscard]] std::uint32_t end_of_legs(std::uint32_t flow) const { return first_leg(flow + 1); }
-    [[nodiscard]] std::uint32_t wire_of(std::uint32_t leg, const Site& site) const {
-        if (!routes_.empty()) return routes_.wire(first_leg(flow_of(site)) + leg);
-        return leg == 0 ? Routes::egress(at(site.rank).node) : Routes::ingress(at(peer(site)).node);
+    [[nodiscard]] std::uint32_t legs_of(std::uint32_t flow) const {
+        return routes_.empty() ? 2 : routes_.first_leg(flow + 1) - routes_.first_leg(flow);
+    }
+    [[nodiscard]] std::uint32_t wire_of(std::uint32_t flow, std::uint32_t leg, Rank sender) const {
+        if (!routes_.empty()) return routes_.wire(routes_.first_leg(flow) + leg);
+        return leg == 0 ? Routes::egress(at(sender).node) : Routes::ingress(at(peer_of_flow(flow)).node);
     }
     /// All of it lies behind the first wire.
-    [[nodiscard]] double latency_of(const Site& site) const { return links_[0].alpha + extra_of(site); }
-    [[nodiscard]] double extra_of(const Site& site) const { return routes_.empty() ? 0 : routes_.extra(flow_of(site)); }
+    [[nodiscard]] double latency_of(std::uint32_t flow) const {
+        return routes_.empty() ? links_[0].alpha : links_[0].alpha + routes_.extra(flow);
+    }
 
     /// What waits behind a message, by its number; the same in all its wires.
     [[nodiscard]] auto next_in_flow(Rank sender) {
@@ -296,10 +299,10 @@ class VirtualTime : public RankTable {
     }
 
     /// Does the message start now, in one of its wires? Else it waits for others of its flow.
-    bool enter(std::uint32_t leg, const Site& site) {
-        const bool starts = legs_[first_leg(flow_of(site)) + leg].enter(site.own, next_in_flow(site.rank));
+    bool enter(std::uint32_t flow, std::uint32_t leg, const Site& site) {
+        const bool starts = legs_[first_leg(flow) + leg].enter(site.own, next_in_flow(site.rank));
         if (starts) {
-            const std::uint32_t number = wire_of(leg, site);
+            const std::uint32_t number = wire_of(flow, leg, site.rank);
             start_on(shared_wires_[number].wire, leg, site);
             schedule_wire(number);
         }
@@ -312,9 +315,9 @@ class VirtualTime : public RankTable {
 
     /// The first byte of a message comes to this one of its wires, and to those behind it, up to one in which it waits
     /// for others of its flow.
-    void go_through(const Site& site, std::uint32_t leg) {
-        const std::uint32_t flow = flow_of(site), legs = end_of_legs(flow) - first_leg(flow);
-        while (leg < legs && enter(leg, site)) ++leg;
+    void go_through(std::uint32_t flow, std::uint32_t leg, const Site& site) {
+        const std::uint32_t legs = legs_of(flow);
+        while (leg < legs && enter(flow, leg, site)) ++leg;
     }
 
     /// When its next message will be through, as things are. What was scheduled before counts no more.
@@ -333,8 +336,8 @@ class VirtualTime : public RankTable {
         const SharedWire::Message through = shared.wire.pop(now_);
         const Site site{static_cast<Rank>(through.sender), through.number};
         const Link& link = links_[0];
-        const std::uint32_t next =
-            legs_[first_leg(flow_of(site)) + through.leg].leave(site.own, next_in_flow(site.rank));
+        const std::uint32_t flow = flow_of(site);
+        const std::uint32_t next = legs_[first_leg(flow) + through.leg].leave(site.own, next_in_flow(site.rank));
         const Site follower{site.rank, next};
         if (next != Flow::none) start_on(shared.wire, through.leg, follower);
         schedule_wire(number);
@@ -345,13 +348,13 @@ class VirtualTime : public RankTable {
                 schedule(now_ + runner.delay(), site);
             }
             message.left = now_;
-            if (next != Flow::none) first_byte_leaves(follower, runner);
+            if (next != Flow::none) first_byte_leaves(flow, follower, runner);
         } else if (next != Flow::none) {
-            go_through(follower, through.leg + 1);
+            go_through(flow, through.leg + 1, follower);
         }
         if (--message.legs > 0) return;
         message.ready = at_receiver;
-        schedule(std::max(message.left + latency_of(site) + runner.delay(), now_), site, comes_in);
+        schedule(std::max(message.left + latency_of(flow) + runner.delay(), now_), site, comes_in);
     }
 
     /// Both ends of a message are there.
@@ -359,7 +362,8 @@ class VirtualTime : public RankTable {
     void meet(const Link& link, double length, const Site& sent, const Site& received, Runner& runner) {
         const double sent_ready = ready_at(sent);
         if (runner.asks(sent, length > link.eager)) {  // half of the wait before the receiver answers, half behind
-            const double half = link.rendezvous / 2 + extra_of(sent);
+            const double extra = routes_.empty() ? 0 : routes_.extra(flow_of(sent));
+            const double half = link.rendezvous / 2 + extra;
             leave_at(std::max(sent_ready + half, ready_at(received)) + half, sent);
         } else if (sent_ready != under_way && sent_ready != at_receiver) {
             deliver(link, length, sent, received, runner);
