@@ -98,11 +98,20 @@ def find(named: str | None, environment: Mapping[str, str]) -> Path | None:
 
     A name of `known` stands for that machine, unless there is a file of this name.
     """
-    path = Path(named) if named is not None else default_path(environment)
-    if named is not None and not path.exists():
-        path = known().get(named, path)
-    if named is None and not path.is_file():
+    if named is not None:
+        return of_name(named)
+    path = default_path(environment)
+    if not path.is_file():
         return None
+    read(path)
+    return path.absolute()
+
+
+def of_name(named: str) -> Path:
+    """The absolute path of a file, or of a machine of `known`; Error if it is malformed."""
+    path = Path(named)
+    if not path.exists():
+        path = known().get(named, path)
     read(path)
     return path.absolute()
 
