@@ -5,48 +5,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <numeric>
-
 #include "rondo/algorithms/registry.hpp"
 #include "rondo/backends/virtual/dataflow.hpp"
 #include "rondo/backends/virtual/pipeline_times.hpp"
 #include "rondo/backends/virtual/prediction.hpp"
 #include "rondo/backends/virtual/timing.hpp"
 #include "rondo/core/error.hpp"
+#include "tests/backends/network_calls.hpp"
 
 namespace rondo::virtual_machine {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-constexpr double alpha = 1, beta = 1;
-constexpr Count bytes = 100;
-constexpr CostModel plain = {.alpha = alpha, .beta = beta, .fluid = true};
-
-std::vector<Rank> in_a_row(Rank nodes) {
-    std::vector<Rank> places(static_cast<std::size_t>(nodes));
-    std::iota(places.begin(), places.end(), 0);
-    return places;
-}
-
-Network network_of(NetworkShape shape, Rank nodes) { return {std::move(shape), in_a_row(nodes)}; }
-
-double time_on(const Network& network, Schedule (*generator)(const Call&), CostModel costs = plain,
-               Rank ranks_per_node = 1) {
-    const AlgorithmInfo info{.collective = "exscan", .name = "pattern", .schedule = generator};
-    const Placement placement = Placement::regular(network.nodes(), ranks_per_node);
-    const SharedFacts facts{.size = placement.size(), .count = bytes, .placement = &placement};
-    costs.network = &network;
-    return time_of(info, facts, {}, costs);
-}
-
-/// Every rank to the one `by` further on.
-template <Rank by>
-Schedule shifts(const Call& call) {
-    const auto [r, p] = call.ranks();
-    co_yield exchange(receive(call.output(), (r + p - by) % p), send(call.input(), (r + by) % p));
-}
 
 /// Of the first `senders`, each to the rank `by` further on.
 template <Rank senders, Rank by>
