@@ -9,6 +9,7 @@
 #include "rondo/core/fingerprint.hpp"
 #include "rondo/selection/choice.hpp"
 #include "rondo/selection/nearest.hpp"
+#include "rondo/selection/network.hpp"
 #include "rondo/selection/quantity.hpp"
 #include "rondo/selection/text.hpp"
 #include "rondo/selection/text_file.hpp"
@@ -38,6 +39,7 @@ constexpr Figure figures[] = {
 constexpr std::string_view lanes_key = "lanes";
 constexpr std::string_view eager_key = "eager";
 constexpr std::string_view rendezvous_key = "rendezvous";
+constexpr std::string_view network_key = "network";
 constexpr Count most_lanes = 1024;
 constexpr std::string_view segment_key = "segment";
 constexpr std::string_view segment_syntax =
@@ -54,7 +56,7 @@ std::string_view take_word(std::string_view& text) {
 std::vector<std::string_view> known_keys() {
     std::vector<std::string_view> keys;
     for (const Figure& figure : figures) keys.push_back(figure.key);
-    keys.insert(keys.end(), {lanes_key, eager_key, rendezvous_key, segment_key});
+    keys.insert(keys.end(), {lanes_key, eager_key, rendezvous_key, network_key, segment_key});
     return keys;
 }
 
@@ -88,6 +90,7 @@ class MachineReader {
         if (key == lanes_key && rest.empty()) return read_lanes(value);
         if (key == eager_key && rest.empty()) return read_eager(value);
         if (key == rendezvous_key && rest.empty()) return read_rendezvous(value);
+        if (key == network_key && rest.empty()) return read_network(value);
         for (std::size_t i = 0; i < std::size(figures); ++i) {
             if (figures[i].key == key && rest.empty()) return read_figure(i, value);
         }
@@ -138,6 +141,12 @@ class MachineReader {
         const double seconds = number_of(rendezvous_key, text, "seconds");
         require_first(rendezvous_key, !machine_.rendezvous);
         machine_.rendezvous = seconds;
+    }
+
+    void read_network(std::string_view text) {
+        require_first(network_key, machine_.network.empty());
+        (void)parse_network(text);
+        machine_.network = text;
     }
 
     void read_segment(std::string_view call, std::string_view value) {

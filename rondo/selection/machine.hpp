@@ -33,6 +33,9 @@ class Machine {
     std::optional<Count> eager;
     /// Seconds that longer ones take in addition. Nothing: two latencies.
     std::optional<double> rendezvous;
+    /// The network's shape, as network.hpp reads it; empty: not known. Predictions use it; what ranks choose does not
+    /// depend on it, because where a job lies in the network changes from run to run.
+    std::string network;
 
     [[nodiscard]] virtual_machine::CostModel costs() const;
 

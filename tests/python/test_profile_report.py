@@ -254,6 +254,8 @@ def test_other_rules_and_another_machine_change_what_is_predicted(rondo, profile
     assert "ring:segment=" in Page(page).text
     rondo("report", profile_file(), "--machine", tmp_path / "machine", "--output", page)
     assert "alpha = 0.1 µs" in Page(page).text
+    rondo("report", profile_file(), "--machine", "hdr", "--output", page)
+    assert "alpha = 0.95 µs" in Page(page).text
 
 
 def comparison() -> comparisons.Results:

@@ -101,7 +101,7 @@ TEST(Machine, an_unknown_key_comes_with_the_nearest) {
     EXPECT_THAT(complaint("alpha beta = 1"), HasSubstr("unknown key 'alpha beta'"));
     EXPECT_THAT(complaint("bandwidth = 1"),
                 HasSubstr("expected one of: alpha, beta, overhead, gamma, alpha_inside, beta_inside, overhead_inside, "
-                          "first_pass, second_pass, lanes, eager, rendezvous, segment"));
+                          "first_pass, second_pass, lanes, eager, rendezvous, network, segment"));
 }
 
 TEST(Machine, a_line_without_value_is_refused) {

@@ -5,6 +5,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
@@ -19,6 +20,7 @@
 #include "rondo/core/pipeline.hpp"
 #include "rondo/selection/choice.hpp"
 #include "rondo/selection/machine.hpp"
+#include "rondo/selection/network.hpp"
 #include "rondo/selection/nodes.hpp"
 
 namespace nb = nanobind;
@@ -44,6 +46,8 @@ nb::dict described(const Machine& machine) {
     description["lanes"] = machine.lanes;
     description["eager"] = machine.eager;
     description["rendezvous"] = machine.rendezvous;
+    description["network"] =
+        machine.network.empty() ? nb::object(nb::none()) : nb::object(nb::str(machine.network.c_str()));
     return description;
 }
 
@@ -109,15 +113,27 @@ void bind_machine(nb::module_& module) {
     module.def(
         "standard_machine", [] { return described(Machine()); },
         "The figures that are used without a machine file: alpha, overhead and rendezvous (or None) in seconds, beta "
-        "gamma, first_pass and second_pass (of a prefix sum) in seconds per byte, eager in bytes or None, lanes; those "
-        "that end in _inside are of messages "
-        "inside a node.");
+        "gamma, first_pass and second_pass (of a prefix sum) in seconds per byte, eager in bytes or None, lanes, "
+        "network "
+        "(its shape, or None); those that end in _inside are of messages inside a node.");
     module.def(
         "read_machine",
         [](std::string_view text, std::string_view name) { return described(Machine::parse(text, name)); }, "text"_a,
         "name"_a,
         "The figures in the text of a machine file called `name`, as `standard_machine` has them.\n\nRaises "
         "ValueError('<name>:<line>: what was expected') if a line is malformed.");
+    module.def(
+        "network_places",
+        [](std::string_view network, std::string_view placement, Rank nodes) {
+            const auto described = parse_network(network);
+            std::vector<Rank> places = parse_places(placement, described.value_or(DescribedNetwork()), nodes);
+            if (described) (void)virtual_machine::Network(described->shape, places);
+            return places;
+        },
+        "network"_a, "placement"_a, "nodes"_a,
+        "Where in a network such as 'fat_tree:nodes=32,taper=2' the nodes of a job are, under a placement such as "
+        "'block', 'cyclic', 'random:7' or 'node[001-004,010]'.\n\nRaises ValueError for what is malformed, and for "
+        "places that the network does not have.");
     module.def("chosen_segment", &chosen_segment, "collective"_a, "algorithm"_a, "processes"_a, "bytes"_a, "machine"_a,
                "nodes"_a = "", "budget"_a = 0,
                "The segment that is best for a call on a machine, the text of a machine file, whose ranks are on nodes "

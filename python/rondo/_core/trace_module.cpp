@@ -20,6 +20,7 @@
 #include "rondo/backends/virtual/trace.hpp"
 #include "rondo/core/error.hpp"
 #include "rondo/selection/machine.hpp"
+#include "rondo/selection/network.hpp"
 #include "rondo/selection/nodes.hpp"
 #include "python/rondo/_core/described_call.hpp"
 
@@ -177,21 +178,34 @@ std::string_view name_of(virtual_machine::Means means) {
     return "few segments";
 }
 
+/// The nodes of a call in the network; nothing if that makes no difference to its messages.
+std::optional<virtual_machine::Network> network_of(const SharedFacts& facts, std::string_view network,
+                                                   std::string_view placement) {
+    const auto described = network.empty() ? std::nullopt : parse_network(network);
+    if (!described) return std::nullopt;
+    const Rank nodes = virtual_machine::NodesOf(facts).size();
+    virtual_machine::Network found(described->shape, parse_places(placement, *described, nodes));
+    return found.is_flat() ? std::nullopt : std::optional(std::move(found));
+}
+
 nb::dict predicted(std::string_view collective, std::string_view choice, Count processes, Count count,
                    std::string_view machine, Count element_bytes, Count root, std::string_view nodes,
-                   Count most_messages, bool is_step_by_step) {
+                   Count most_messages, bool is_step_by_step, std::string_view network, std::string_view placement) {
     const auto found = [&] {
         const nb::gil_scoped_release others_go_on;
         const DescribedCall call(collective, choice, processes, count, element_bytes, root, nodes, most_messages);
         virtual_machine::CostModel costs = Machine::parse(machine, "machine").costs();
         const auto settings = call.settings_on(costs);
+        const auto shaped = network_of(call.facts(), network, placement);
         virtual_machine::PredictionLimits limits;
+        limits.alike = !shaped;
         limits.whole = std::min(limits.whole, most_messages);
         limits.messages = most_messages;
         if (is_step_by_step) limits.flight = step_by_step;
         auto predictor = virtual_machine::Predictor::of(call.problem(settings), limits);
         if (!predictor) throw DescribedCall::too_many(most_messages);
         costs.fluid = true;
+        if (shaped) costs.network = &*shaped;
         return predictor->predict(costs);
     }();
     nb::dict description;
@@ -242,7 +256,8 @@ void bind_trace(nb::module_& module) {
     module.def(
         "predict", &predicted, "collective"_a, "choice"_a, "processes"_a, "count"_a, "machine"_a, nb::kw_only(),
         "element_bytes"_a = 8, "root"_a = 0, "nodes"_a = "",
-        "most_messages"_a = virtual_machine::PredictionLimits{}.messages, "step_by_step"_a = false,
+        "most_messages"_a = virtual_machine::PredictionLimits{}.messages, "step_by_step"_a = false, "network"_a = "",
+        "placement"_a = "block",
         "What `times` finds with messages that share lanes, for up to a million ranks: no more is run than says what "
         "the "
         "whole takes. A dictionary with\n"
@@ -253,7 +268,8 @@ void bind_trace(nb::module_& module) {
         "change: of few segments, how far the seconds change, relatively, if further segments take as long as between "
         "the first samples and not as between the last.\n\n"
         "step_by_step: a rank starts no step before all those before it are over, as MPI libraries do that send and "
-        "receive and wait.\n"
+        "receive and wait. network: whose links messages share, as in 'fat_tree:nodes=32,taper=2' ('': none), with "
+        "nodes placed as `network_places` says.\n"
         "The answer depends on counts only, not on how fast it is found. Raises ValueError as `times` does.");
 }
 

@@ -18,7 +18,7 @@ from rondo.bench import plans
 from rondo.bench.progress import EVERY
 from rondo.errors import Error
 from rondo.launching import options
-from rondo.machine import machine
+from rondo.machine import machine, networks
 from rondo.selection import call_words, choices, explanation, native, predicting
 from rondo.shells import completion
 
@@ -62,6 +62,21 @@ NO_MACHINE = "a 100 Gbit/s network (`rondo calibrate` measures one, --machine na
 )
 @options.machine_file("Of the machine in question. As of `rondo run` if nothing is said.")
 @click.option(
+    "--network",
+    metavar="SHAPE",
+    shell_complete=completion.one_of(networks.EXAMPLES),
+    help="Whose links messages share, too: fat_tree:nodes=32,taper=2 (leaf switches of 32 nodes, whose up-links carry "
+    "half of what these can send), dragonfly:nodes=16,global=4 (groups of 16, joined in pairs by links that carry what "
+    "4 nodes send), torus:4x4x8, or flat. Default: that of the machine file, else flat.",
+)
+@click.option(
+    "--placement",
+    metavar="block|cyclic|random[:SEED]|NODES",
+    shell_complete=completion.one_of(networks.PLACEMENTS),
+    help="Where in the network the job's nodes are: next to one another, in one group after the other, anywhere, or by "
+    "the numbers in their names, as in node[001-004,010]. Default: block.",
+)
+@click.option(
     "--messages",
     type=click.IntRange(1),
     default=explanation.MOST_MESSAGES,
@@ -90,6 +105,8 @@ def command(
     native_of: str | None,
     measured_files: tuple[Path, ...],
     machine_file: str | None,
+    network: str | None,
+    placement: str | None,
     messages: int,
     output: Path | None,
     as_json: bool,
@@ -108,6 +125,8 @@ def command(
         rondo predict scan/two_tree --count 64Ki -n 1024 --over ranks
         rondo predict bcast --count 1Mi -n 64 --native openmpi
         rondo predict alltoall --count 10 -n 512 --over bytes --output all.svg
+        rondo predict allreduce --count 1Mi -n 128 --machine hdr
+        rondo predict alltoall --count 64 -n 256 --network torus:8x8x4
     """
     collective, _, algorithm = wanted.partition("/")
     traits = call_words.traits_of(collective)
@@ -115,6 +134,8 @@ def command(
     if not 0 <= root < sum(ranks_on):
         raise Error(f"--root {root}: expected 0 to {sum(ranks_on) - 1}")
     elements = call_words.count_of(traits, count)
+    figures = machine.find(machine_file, os.environ)
+    known = machine.read(figures) if figures is not None else machine.standard()
     call = explanation.Call(
         collective=collective,
         ranks_on=ranks_on,
@@ -124,14 +145,15 @@ def command(
         root=root,
         library=call_words.library_of(native_of or library)["version"],
         shared_memory=False,
+        network=networks.checked(network if network is not None else known.network, placement, len(ranks_on)),
+        placement=placement or networks.BLOCK,
     )
     _check(collective, algorithm, over, least, output)
     if measured_files and native_of is None:
         raise Error("--measured corrects what --native predicts: say --native, too")
     rules = native.required_rules_of(call.library) if native_of is not None else None
     calls = predicting.series(call, over, _least(least))
-    figures = machine.find(machine_file, os.environ)
-    text = figures.read_text(encoding="utf-8") if figures is not None else machine.standard().text()
+    text = figures.read_text(encoding="utf-8") if figures is not None else known.text()
     points = predicting.predicted(
         calls, text, has_parts=call_words.has_parts(traits), algorithm=algorithm or None, most_messages=messages,
         look=_progress(over), own=_own(rules, measured_files, call, text, messages),
@@ -221,6 +243,8 @@ def _title(traits: dict[str, Any], call: explanation.Call, type_name: str) -> st
     each = sorted(set(call.ranks_on))
     on_each = f"{each[0]}" if len(each) == 1 else f"{each[0]} to {each[-1]}"
     words.append(f"{counted(call.processes, 'rank')} on {counted(len(call.ranks_on), 'node')} of {on_each}")
+    if call.network:
+        words.append(f"placed {call.placement} in {call.network}")
     return ", ".join(words)
 
 
@@ -233,6 +257,8 @@ def _document(call: explanation.Call, over: str | None, points: list[predicting.
         "element_bytes": call.element_bytes,
         "root": call.root,
         "library": call.library,
+        "network": call.network or None,
+        "placement": call.placement if call.network else None,
         "over": over,
         "points": [
             {

@@ -81,8 +81,9 @@ class Formats(click.ParamType):
     "--machine",
     "machine_file",
     type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Of a profile: predict with the figures of this file of `rondo calibrate`. Default: those in the profile.",
+    metavar="FILE|NAME",
+    help="Of a profile: predict with the figures of this file of `rondo calibrate`, or of a machine that comes with "
+    "Rondo, as hdr. Default: those in the profile.",
 )
 @click.option("--self-contained", is_flag=True, help="Put into the page what draws its figures: 5 MB.")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE|DIRECTORY...")

@@ -12,6 +12,8 @@ LIBRARIES = PACKAGE / "lib"
 DEFAULT_RULES = PACKAGE / "tuning" / "default.rules"
 NATIVE_RULES = PACKAGE / "tuning" / "native"
 """What MPI libraries' own collectives do."""
+MACHINES = PACKAGE / "tuning" / "machines"
+"""Machine files with published figures."""
 PROGRAMS = PACKAGE / "bin"
 BENCH_SOURCES = PACKAGE / "driver"
 

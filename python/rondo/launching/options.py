@@ -103,18 +103,20 @@ def operator(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def machine_file(text: str) -> Decorator:
     """--machine, or what the environment says: machine_file."""
+    names = ", ".join([machine.STANDARD, *machine.known()])
     default = (
-        "Default: ~/.config/rondo/machine if it is there, else what the first program on several nodes has measured, "
-        "else the figures of a 100 Gbit/s network (by name: standard)."
+        f"Some come with Rondo: {names}. Default: ~/.config/rondo/machine if it is there, else what the first program "
+        "on several nodes has measured, else the figures of a 100 Gbit/s network, which are those of "
+        f"{machine.STANDARD}."
     )
     return click.option(
         "--machine",
         "machine_file",
         envvar=machine.VARIABLE,
         show_envvar=True,
-        metavar="FILE|standard",
+        metavar="FILE|NAME",
         help=f"{text} {default}",
-        shell_complete=completion.files,
+        shell_complete=completion.one_of((machine.STANDARD, *machine.known()), or_files=True),
     )
 
 

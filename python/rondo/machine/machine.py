@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rondo import _core, whole_file
 from rondo.errors import Error
+from rondo.launching import installation
 
 VARIABLE = "RONDO_MACHINE"
 STANDARD = "standard"
@@ -40,6 +41,8 @@ class Machine:
     first_pass: float | None = None
     """Seconds per byte of the first pass of a prefix sum, over an array longer than caches; None: the standard one."""
     second_pass: float | None = None
+    network: str | None = None
+    """The network's shape, as in fat_tree:nodes=32,taper=2; None: not known. Only predictions use it."""
 
     def text(self, remarks: str = "") -> str:
         """A machine file, with remarks as comments on top."""
@@ -52,6 +55,8 @@ class Machine:
 
     def _value(self, key: str) -> str:
         value = getattr(self, key)
+        if isinstance(value, str):
+            return value
         return _core.quantity_text(value) if isinstance(value, int) else f"{value:.4g}"
 
 
@@ -68,6 +73,7 @@ MEANINGS = {
     "rendezvous": "seconds that longer ones take in addition",
     "first_pass": "seconds per byte of the first pass of a prefix sum: the sum of a long array",
     "second_pass": "seconds per byte of the second: its running sums",
+    "network": "its shape, for predictions",
 }
 INSIDE = ("alpha_inside", "beta_inside", "overhead_inside")
 
@@ -84,16 +90,33 @@ def default_path(environment: Mapping[str, str]) -> Path:
     return Path(base) / "rondo" / "machine"
 
 
+def known() -> dict[str, Path]:
+    """Machines that come with Rondo, by their names: published figures of networks that many have."""
+    return {path.stem: path for path in sorted(installation.MACHINES.glob("*.machine"))}
+
+
 def find(named: str | None, environment: Mapping[str, str]) -> Path | None:
     """The absolute path of the file that is named, else of the default one if it is there; Error if it is malformed.
 
-    None: the standard figures hold, by name or because there is no file.
+    None: the standard figures hold, by name or because there is no file. A name of `known` stands for that machine,
+    unless there is a file of this name.
     """
     if named == STANDARD:
         return None
-    path = Path(named) if named is not None else default_path(environment)
-    if named is None and not path.is_file():
+    if named is not None:
+        return of_name(named)
+    path = default_path(environment)
+    if not path.is_file():
         return None
+    read(path)
+    return path.absolute()
+
+
+def of_name(named: str) -> Path:
+    """The absolute path of a file, or of a machine of `known`; Error if it is malformed."""
+    path = Path(named)
+    if not path.exists():
+        path = known().get(named, path)
     read(path)
     return path.absolute()
 
@@ -103,7 +126,11 @@ def read(path: Path) -> Machine:
     try:
         figures = _core.read_machine(path.read_text(encoding="utf-8"), str(path))
     except OSError as error:
-        raise Error(f"cannot read the machine file {path}: {error.strerror}; `rondo calibrate` makes one") from None
+        names = ", ".join(known())
+        raise Error(
+            f"cannot read the machine file {path}: {error.strerror}; `rondo calibrate` makes one, and these come with "
+            f"Rondo: {names}"
+        ) from None
     except UnicodeDecodeError:
         raise Error(f"cannot read the machine file {path}: not a text file") from None
     except ValueError as error:

@@ -235,7 +235,7 @@ def circumstances(
     text = rules_file.read(path) if path is not None else ""
     figures = profile.machine
     if machine_file is not None:
-        figures = machine.read(machine_file).text()
+        figures = machine.read(machine.of_name(str(machine_file))).text()
     return Circumstances(
         rules=path,
         text=text,

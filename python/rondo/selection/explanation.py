@@ -44,6 +44,10 @@ class Call:
     shared_memory: bool
     rounds: bool | None = None
     """Whether the last bits of the result depend on who carries the call out; None: nobody knows."""
+    network: str = ""
+    """Whose links messages share in predictions, as rondo._core reads it; empty: none."""
+    placement: str = "block"
+    """Of the nodes in it."""
 
     @property
     def processes(self) -> int:
@@ -312,6 +316,7 @@ def _timed(
             found = _core.predict(
                 call.collective, each["closed"], call.processes, call.elements, machine_text,
                 element_bytes=call.element_bytes, root=call.root, nodes=call.nodes, most_messages=most_messages,
+                network=call.network, placement=call.placement,
             )  # fmt: skip
         except ValueError as error:
             return {}, str(error)

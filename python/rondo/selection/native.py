@@ -60,7 +60,8 @@ def candidate(
         predicted = _core.predict(
             call.collective, like["closed"], call.processes, call.elements,
             explanation.with_eager(machine_text, found["eager"]), element_bytes=call.element_bytes, root=call.root,
-            nodes=call.nodes, most_messages=most_messages, step_by_step=True,
+            nodes=call.nodes, most_messages=most_messages, step_by_step=True, network=call.network,
+            placement=call.placement,
         )  # fmt: skip
     except ValueError as error:
         return _unknown(f"{by}: {error}")

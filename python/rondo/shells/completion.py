@@ -27,10 +27,15 @@ def directories(_context: click.Context, _parameter: click.Parameter, typed: str
     return [CompletionItem(typed, type="dir")]
 
 
-def one_of(words: Iterable[str]) -> Completer:
-    """One of these words."""
+def one_of(words: Iterable[str], *, or_files: bool = False) -> Completer:
+    """One of these words, or any file."""
     known = tuple(words)
-    return lambda _context, _parameter, typed: _beginning(typed, ((each, "") for each in known))
+
+    def complete(context: click.Context, parameter: click.Parameter, typed: str) -> Items:
+        found = _beginning(typed, ((each, "") for each in known))
+        return [*found, *files(context, parameter, typed)] if or_files else found
+
+    return complete
 
 
 def some_of(words: Iterable[str]) -> Completer:

@@ -20,6 +20,8 @@ struct LinkCosts {
     double overhead = 0;  ///< of the processor, per message sent or received; overlapped runs only
 };
 
+class Network;
+
 struct CostModel {
     double alpha = 1;     ///< of a message between nodes, as are beta and overhead
     double beta = 0;      ///< per byte of a message
@@ -38,6 +40,8 @@ struct CostModel {
     /// sends up to the eager limit are buffered: they complete at once. Nearer to real networks, but slower to compute.
     /// Overlapped runs only.
     bool fluid = false;
+    /// Whose links messages between nodes share besides (network.hpp); nullptr: none. Borrowed. Fluid runs only.
+    const Network* network = nullptr;
 };
 
 }  // namespace rondo::virtual_machine

@@ -67,7 +67,7 @@ std::optional<Predictor> Predictor::of(const Problem& problem, const PredictionL
     if (limits.messages == 0) return std::nullopt;
     const Effort effort = effort_of(problem);
     const bool has_few_steps = effort.steps <= static_cast<double>(limits.steps);
-    if (!has_few_steps || effort.messages > static_cast<double>(limits.whole)) {
+    if (limits.alike && (!has_few_steps || effort.messages > static_cast<double>(limits.whole))) {
         auto found = of_one(Means::one_node, problem, Timing::of_one_node(problem, limits.flight, limits.messages));
         if (found) return found;
     }
@@ -75,7 +75,9 @@ std::optional<Predictor> Predictor::of(const Problem& problem, const PredictionL
         auto found = of_one(Means::whole, problem, Timing::of(problem, limits.flight, limits.messages));
         if (found) return found;
     }
-    if (auto found = of_equal_parts(problem, limits)) return found;
+    if (limits.alike) {
+        if (auto found = of_equal_parts(problem, limits)) return found;
+    }
     return of_few_segments(problem, limits);
 }
 

@@ -32,6 +32,7 @@ struct PredictionLimits {
     Count messages = Count{1} << 24;  ///< of what is run
     Count steps = Count{1} << 29;     ///< that are looked at, of all ranks together
     FlightLimits flight;              ///< of each rank's executor
+    bool alike = true;                ///< nodes are; else none stands for all, as in networks with a shape
 };
 
 /// What schedules of all ranks have, seen on some of them.

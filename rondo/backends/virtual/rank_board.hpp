@@ -32,7 +32,9 @@ struct Progress {
     std::uint32_t waits = 0;                   ///< for so many conditions
     std::uint32_t counterpart = Action::none;  ///< the action of the peer, as far as it is known
     std::uint32_t behind = Action::none;       ///< with shared wires: what waits behind a send
+    std::uint32_t legs = 0;                    ///< with shared wires: how many of its wires a send has to get through
 };
+static_assert(sizeof(Progress) == 32);
 
 struct ReadyState {
     std::uint32_t low = 0;  ///< no word of the summary before this one has a bit

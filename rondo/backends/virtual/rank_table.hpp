@@ -56,6 +56,8 @@ class RankTable {
     /// In the numbering of the peers of all ranks.
     [[nodiscard]] std::uint32_t flow_of(const Site& site) const { return at(site.rank).first_peer + action(site).peer; }
     [[nodiscard]] std::size_t flows() const { return peers_.size(); }
+    /// Where it goes.
+    [[nodiscard]] Rank peer_of_flow(std::uint32_t flow) const { return peers_[flow]; }
     [[nodiscard]] Rank nodes() const { return nodes_; }
     [[nodiscard]] bool has_nodes() const { return has_nodes_; }
     /// Of the actions of a rank.

@@ -14,17 +14,18 @@
 
 namespace rondo::virtual_machine {
 
-/// One direction of a node, without its flows. Times must not fall from call to call.
+/// One direction of a node, or of a link of the network, without its flows. Times must not fall from call to call.
 class SharedWire {
   public:
     static constexpr double never = std::numeric_limits<double>::infinity();
 
     struct Message {
         std::uint32_t sender, number;
+        std::uint32_t leg = 0;  ///< of its way, that this wire is
     };
 
     /// So many messages go at the full rate together.
-    explicit SharedWire(int lanes) : lanes_(lanes) {}
+    explicit SharedWire(double lanes) : lanes_(lanes) {}
 
     /// A message that takes so many seconds at the full rate.
     void start(double now, double seconds, Message message) {

@@ -16,6 +16,7 @@
 #include "rondo/backends/virtual/event_queue.hpp"
 #include "rondo/backends/virtual/problem.hpp"
 #include "rondo/backends/virtual/rank_table.hpp"
+#include "rondo/backends/virtual/routes.hpp"
 #include "rondo/backends/virtual/shared_wires.hpp"
 #include "rondo/core/error.hpp"
 
@@ -120,10 +121,6 @@ class VirtualTime : public RankTable {
         std::uint32_t changes = 0;  // of its due time: what was scheduled before the last one counts no more
     };
 
-    struct FlowEnds {
-        Flow egress, ingress;
-    };
-
     /// The costs of a class of links.
     struct Link {
         double alpha, beta, overhead;
@@ -171,7 +168,24 @@ class VirtualTime : public RankTable {
         buffered_ = costs.eager < no_eager_limit;
         lane_wires_.assign(pooled && !costs.fluid ? static_cast<std::size_t>(nodes()) * lanes_ : 0, {});
         shared_wires_.assign(costs.fluid ? 2 * static_cast<std::size_t>(nodes()) : 0, {SharedWire(costs.lanes)});
-        flows_.assign(costs.fluid ? flows() : 0, {});
+        routes_.clear();
+        if (costs.network != nullptr) begin_routes(costs);
+        legs_.assign(!costs.fluid ? 0 : routes_.empty() ? 2 * flows() : routes_.legs(), {});
+    }
+
+    void begin_routes(const CostModel& costs) {
+        if (!costs.fluid) throw Error("a network has a shape only for messages that share lanes as fluids do");
+        if (costs.network->nodes() != nodes()) {
+            throw Error("a network with " + std::to_string(costs.network->nodes()) + " nodes; expected " +
+                        std::to_string(nodes()));
+        }
+        routes_.begin(*costs.network);
+        for (Rank rank = 0; rank < size(); ++rank) {
+            for (const Rank peer : peers_of(rank)) routes_.add(at(rank).node, at(peer).node);
+        }
+        for (const double capacity : routes_.end()) {
+            shared_wires_.push_back({SharedWire(capacity * costs.lanes)});
+        }
     }
 
     template <class Runner>
@@ -233,10 +247,7 @@ class VirtualTime : public RankTable {
             leave(link, length, site, runner);
             if (link.pooled) return;
         } else if (!shared_wires_.empty()) {
-            if (ready != at_receiver) {
-                enter(ingress_of(peer(site)), flows_[flow_of(site)].ingress, link.beta * length, site);
-                return;
-            }
+            if (ready != at_receiver) return go_through(flow_of(site), 1, site);
             ready = now_;
         } else {  // through the lanes of its receiver's node, whether it is expected or not
             double& lane = free_lane(at(peer(site)).node, &Wire::ingress_free);
@@ -250,36 +261,63 @@ class VirtualTime : public RankTable {
     template <class Runner>
     void leave_as_fluid(const Link& link, double length, const Site& site, Runner& runner) {
         ready_at(site) = under_way;
+        const std::uint32_t flow = flow_of(site);
+        progress(site).legs = legs_of(flow);
         if (is_buffered(length, link)) schedule(now_ + runner.delay(), site);
-        const bool starts = enter(egress_of(site.rank), flows_[flow_of(site)].egress, link.beta * length, site);
-        if (starts) first_byte_leaves(site, runner);
+        if (enter(flow, 0, site)) first_byte_leaves(flow, site, runner);
     }
 
     [[nodiscard]] bool is_buffered(double length, const Link& link) const { return buffered_ && length <= link.eager; }
 
     template <class Runner>
-    void first_byte_leaves(const Site& site, Runner& runner) {
+    void first_byte_leaves(std::uint32_t flow, const Site& site, Runner& runner) {
         runner.left(site, now_);
-        schedule(now_ + links_[0].alpha + runner.delay(), site, comes_in);
+        schedule(now_ + latency_of(flow) + runner.delay(), site, comes_in);
     }
 
-    /// Of shared wires: out of the node of a rank, and into it.
-    [[nodiscard]] std::uint32_t egress_of(Rank rank) const { return 2 * static_cast<std::uint32_t>(at(rank).node); }
-    [[nodiscard]] std::uint32_t ingress_of(Rank rank) const { return egress_of(rank) + 1; }
+    // The ways of messages through shared wires: out of a node, through links of the network if that has a shape, and
+    // into a node.
 
-    /// What waits behind a message, by its number.
+    [[nodiscard]] std::uint32_t first_leg(std::uint32_t flow) const {
+        return routes_.empty() ? 2 * flow : routes_.first_leg(flow);
+    }
+    [[nodiscard]] std::uint32_t legs_of(std::uint32_t flow) const {
+        return routes_.empty() ? 2 : routes_.first_leg(flow + 1) - routes_.first_leg(flow);
+    }
+    [[nodiscard]] std::uint32_t wire_of(std::uint32_t flow, std::uint32_t leg, Rank sender) const {
+        if (!routes_.empty()) return routes_.wire(routes_.first_leg(flow) + leg);
+        return leg == 0 ? Routes::egress(at(sender).node) : Routes::ingress(at(peer_of_flow(flow)).node);
+    }
+    /// All of it lies behind the first wire.
+    [[nodiscard]] double latency_of(std::uint32_t flow) const {
+        return routes_.empty() ? links_[0].alpha : links_[0].alpha + routes_.extra(flow);
+    }
+
+    /// What waits behind a message, by its number; the same in all its wires.
     [[nodiscard]] auto next_in_flow(Rank sender) {
         return [first = progress_of(sender)](std::uint32_t own) -> std::uint32_t& { return first[own].behind; };
     }
 
-    /// Does the message start now? Else it waits for others of its flow.
-    bool enter(std::uint32_t number, Flow& flow, double seconds, const Site& site) {
-        const bool starts = flow.enter(site.own, next_in_flow(site.rank));
+    /// Does the message start now, in one of its wires? Else it waits for others of its flow.
+    bool enter(std::uint32_t flow, std::uint32_t leg, const Site& site) {
+        const bool starts = legs_[first_leg(flow) + leg].enter(site.own, next_in_flow(site.rank));
         if (starts) {
-            shared_wires_[number].wire.start(now_, seconds, {static_cast<std::uint32_t>(site.rank), site.own});
+            const std::uint32_t number = wire_of(flow, leg, site.rank);
+            start_on(shared_wires_[number].wire, leg, site);
             schedule_wire(number);
         }
         return starts;
+    }
+
+    void start_on(SharedWire& wire, std::uint32_t leg, const Site& site) {
+        wire.start(now_, links_[0].beta * bytes(action(site)), {static_cast<std::uint32_t>(site.rank), site.own, leg});
+    }
+
+    /// The first byte of a message comes to this one of its wires, and to those behind it, up to one in which it waits
+    /// for others of its flow.
+    void go_through(std::uint32_t flow, std::uint32_t leg, const Site& site) {
+        const std::uint32_t legs = legs_of(flow);
+        while (leg < legs && enter(flow, leg, site)) ++leg;
     }
 
     /// When its next message will be through, as things are. What was scheduled before counts no more.
@@ -290,8 +328,7 @@ class VirtualTime : public RankTable {
         if (due != SharedWire::never) schedule(std::max(due, now_), number, shared.changes | on_wire);
     }
 
-    /// A message is through: out of its sender's node, or into its receiver's. It arrives when it has come in, and its
-    /// last byte has made the way.
+    /// A message is through one of its wires. It arrives when it is through all, and its last byte has made the way.
     template <class Runner>
     void go_on_wire(std::uint32_t number, std::uint32_t change, Runner& runner) {
         WireInUse& shared = shared_wires_[number];
@@ -299,25 +336,25 @@ class VirtualTime : public RankTable {
         const SharedWire::Message through = shared.wire.pop(now_);
         const Site site{static_cast<Rank>(through.sender), through.number};
         const Link& link = links_[0];
-        const bool leaves_node = number % 2 == 0;
-        FlowEnds& ends = flows_[flow_of(site)];
-        const std::uint32_t next = (leaves_node ? ends.egress : ends.ingress).leave(site.own, next_in_flow(site.rank));
+        const std::uint32_t flow = flow_of(site);
+        const std::uint32_t next = legs_[first_leg(flow) + through.leg].leave(site.own, next_in_flow(site.rank));
         const Site follower{site.rank, next};
-        if (next != Flow::none) shared.wire.start(now_, link.beta * bytes(action(follower)), {through.sender, next});
+        if (next != Flow::none) start_on(shared.wire, through.leg, follower);
         schedule_wire(number);
         Progress& message = progress(site);
-        if (leaves_node) {
+        if (through.leg == 0) {
             const double length = bytes(action(site));
             if (!runner.asks(site, length > link.eager) && !is_buffered(length, link)) {
                 schedule(now_ + runner.delay(), site);
             }
             message.left = now_;
-            if (next != Flow::none) first_byte_leaves(follower, runner);
-        } else {
-            message.ready = at_receiver;
+            if (next != Flow::none) first_byte_leaves(flow, follower, runner);
+        } else if (next != Flow::none) {
+            go_through(flow, through.leg + 1, follower);
         }
-        if (message.left == not_posted || message.ready != at_receiver) return;
-        schedule(std::max(message.left + link.alpha + runner.delay(), now_), site, comes_in);
+        if (--message.legs > 0) return;
+        message.ready = at_receiver;
+        schedule(std::max(message.left + latency_of(flow) + runner.delay(), now_), site, comes_in);
     }
 
     /// Both ends of a message are there.
@@ -325,8 +362,9 @@ class VirtualTime : public RankTable {
     void meet(const Link& link, double length, const Site& sent, const Site& received, Runner& runner) {
         const double sent_ready = ready_at(sent);
         if (runner.asks(sent, length > link.eager)) {  // half of the wait before the receiver answers, half behind
-            const double asked = sent_ready + link.rendezvous / 2;
-            leave_at(std::max(asked, ready_at(received)) + link.rendezvous / 2, sent);
+            const double extra = routes_.empty() ? 0 : routes_.extra(flow_of(sent));
+            const double half = link.rendezvous / 2 + extra;
+            leave_at(std::max(sent_ready + half, ready_at(received)) + half, sent);
         } else if (sent_ready != under_way && sent_ready != at_receiver) {
             deliver(link, length, sent, received, runner);
         }
@@ -359,8 +397,9 @@ class VirtualTime : public RankTable {
 
     EventQueue events_;
     std::vector<Wire> lane_wires_;         // node by node; empty if links have wires of their own
-    std::vector<WireInUse> shared_wires_;  // node by node, out and in; empty if wires are not shared as fluids are
-    std::vector<FlowEnds> flows_;          // from each rank to each of its peers
+    std::vector<WireInUse> shared_wires_;  // as Routes numbers them; empty if wires are not shared as fluids are
+    Routes routes_;                        // of flows, from each rank to each of its peers; empty if there is no shape
+    std::vector<Flow> legs_;               // of each flow, in each of its wires
     Link links_[2] = {};                   // between nodes, inside a node
     double gamma_ = 0;
     std::size_t lanes_ = 1;
