@@ -6,7 +6,7 @@ JOBS ?= $(shell nproc)
 
 venv := $(CURDIR)/.venv
 setup := $(PYTHON) scripts/setup.py
-applications := hpcc lammps chromium mmdebstrap maven
+applications := hpcc lammps chromium mmdebstrap maven lmod
 export PATH := $(venv)/bin:$(PATH)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
 export CTEST_PARALLEL_LEVEL := $(JOBS)

@@ -20,7 +20,7 @@ function(rondo_bench_driver abi directory)
     target_link_options(${target} PRIVATE "${library}" "-Wl,-rpath,${room_for_run_path}")
     target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME rondo-bench-${abi} SKIP_BUILD_RPATH ON)
-    install(TARGETS ${target} RUNTIME DESTINATION rondo/bin)
+    rondo_install_target(${target})
 endfunction()
 
 if(RONDO_MPI_STAND_INS)

@@ -36,7 +36,7 @@ function(rondo_abi_library target name abi exports_map)
     target_link_options(${target} PRIVATE
         ${RONDO_STATIC_RUNTIME} -Wl,-z,defs -Wl,-z,now "-Wl,--version-script=${exports_map}")
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${exports_map}")
-    install(TARGETS ${target} LIBRARY DESTINATION rondo/lib NAMELINK_SKIP)
+    rondo_install_target(${target})
 
     if(RONDO_BUILD_TESTS)
         add_test(NAME ${target}.is_self_contained

@@ -26,7 +26,8 @@ execute_process(COMMAND "${Python_EXECUTABLE}" -m nanobind --cmake_dir
 # rondo_core_module(<target>): what the module is linked with and where it goes.
 function(rondo_core_module target)
     target_link_libraries(${target} PRIVATE rondo_warnings rondo_distribution rondo_core rondo_virtual)
-    install(TARGETS ${target} LIBRARY DESTINATION rondo)
+    install(TARGETS ${target} LIBRARY DESTINATION rondo COMPONENT python_package EXCLUDE_FROM_ALL)
+    install(TARGETS ${target} LIBRARY DESTINATION "${prefix_python}/rondo" COMPONENT prefix)
 endfunction()
 
 if(NOT RONDO_PYTHON_HEADERS)

@@ -23,7 +23,7 @@ target_compile_options(rondo_site PRIVATE -O2 -fno-exceptions -fno-rtti -fno-asy
 target_link_libraries(rondo_site PRIVATE ${CMAKE_DL_LIBS})
 target_link_options(rondo_site PRIVATE -fno-sanitize=all -Wl,-z,separate-code -Wl,-z,defs -Wl,-z,now "-Wl,--version-script=${site_exports}")
 set_property(TARGET rondo_site APPEND PROPERTY LINK_DEPENDS "${site_exports}")
-install(TARGETS rondo_site LIBRARY DESTINATION rondo/lib NAMELINK_SKIP)
+rondo_install_target(rondo_site)
 
 if(RONDO_BUILD_TESTS)
     add_test(NAME rondo_site.is_self_contained

@@ -16,9 +16,9 @@ target_link_libraries(rondo_testbed PRIVATE rondo_testbed_parts)
 # It runs inside the nodes, whatever libraries the user's environment has put on the path.
 target_link_options(rondo_testbed PRIVATE ${RONDO_STATIC_RUNTIME})
 set_target_properties(rondo_testbed PROPERTIES OUTPUT_NAME rondo-testbed)
-install(TARGETS rondo_testbed RUNTIME DESTINATION rondo/bin)
+rondo_install_target(rondo_testbed)
 
 add_library(patience SHARED "${PROJECT_SOURCE_DIR}/testbed/patience.c")
 target_link_libraries(patience PRIVATE ${CMAKE_DL_LIBS})
 target_compile_options(patience PRIVATE -Wall -Wextra -Wno-unused-parameter)
-install(TARGETS patience LIBRARY DESTINATION rondo/lib NAMELINK_SKIP)
+rondo_install_target(patience)

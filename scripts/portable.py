@@ -11,6 +11,7 @@ processors. `make wheel` and `make tarball` set up what is needed.
 from __future__ import annotations
 
 import argparse
+import platform as system
 import shutil
 import subprocess
 import sys
@@ -18,9 +19,15 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
 import check_portable
 import python_headers
 import zig_tools
+from packaging.requirements import Requirement
 from zig_tools import GLIBC, MPI_LIBRARIES, ROOT
 
 PROCESSORS = ("x86_64", "aarch64")
@@ -29,21 +36,8 @@ TOOLCHAIN = ROOT / ".toolchain"
 PYTHONS = ROOT / "build" / "pythons"
 VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 """Of Python, for which the tarball has the packages that the command needs."""
-MOVED = {
-    "lib": "lib",
-    "bin": "bin",
-    "include": "include",
-    "tuning": "share/rondo/tuning",
-    "driver": "share/rondo/driver",
-}
-"""Folders of the package, and where the tarball has them."""
-STARTER = """\
-#!/bin/sh
-# The command, with the packages beside it; RONDO_PYTHON names a Python from 3.10 on.
-here=$(dirname "$(readlink -f "$0")")
-exec "${RONDO_PYTHON:-python3}" "$here/../lib/python/start_rondo.py" "$@"
-"""
-START = 'from rondo.commands import main\n\nmain(prog_name="rondo")\n'
+PACKAGES = Path("lib", "rondo", "python")
+"""Where the tarball has Python packages (cmake/InstallLayout.cmake)."""
 
 
 class PackageError(Exception):
@@ -68,6 +62,7 @@ def definitions(processor: str, headers: dict[str, Path]) -> dict[str, str]:
         "CMAKE_TOOLCHAIN_FILE": str(ROOT / "cmake" / "Zig.cmake"),
         "RONDO_ZIG_TOOLS": str(tools),
         "RONDO_PROCESSOR": processor,
+        "CMAKE_INSTALL_LIBDIR": "lib",  # not lib64, wherever this is built
         "RONDO_MPI_STAND_INS": str(tools),
         "RONDO_PYTHON_HEADERS": ";".join(f"{version}={path}" for version, path in headers.items()),
         "RONDO_BUILD_PYTHON": "ON",
@@ -110,45 +105,76 @@ def check(wheel: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         with zipfile.ZipFile(wheel) as packed:
             packed.extractall(folder)
-        found = check_portable.problems(Path(folder))
+        check_folder(Path(folder))
+
+
+def check_folder(folder: Path) -> None:
+    found = check_portable.problems(folder)
     if found:
         raise PackageError("\n".join(found))
 
 
 def make_tarball(processor: str, headers: dict[str, Path]) -> Path:
-    """The wheel, and packages that the command needs, as bin, lib, include and share."""
-    wheel = make_wheel(processor, headers)
+    """What `cmake --install` installs, and the packages that the command needs."""
+    build(processor, headers)
     stage = build_folder(processor) / "stage"
     shutil.rmtree(stage, ignore_errors=True)
-    packages = stage / "python"
+    name = f"rondo-{version_of(build_folder(processor))}-linux-{processor}"
+    root = stage / name
+    run("cmake", "--install", build_folder(processor), "--prefix", root)
+    check_folder(root)
+    write_pages(root, core_for_this_python(headers))
     for version in VERSIONS:
-        install_for(version, processor, wheel, stage / version)
-        shutil.copytree(stage / version, packages, dirs_exist_ok=True)
-    shutil.rmtree(packages / "bin")  # commands of the Python that builds
-    name = f"rondo-{wheel.name.split('-')[1]}-linux-{processor}"
-    root, package = stage / name, packages / "rondo"
-    for old, new in MOVED.items():
-        (root / new).parent.mkdir(parents=True, exist_ok=True)
-        (package / old).rename(root / new)
-        (package / old).symlink_to(Path("../../..") / new)
-    packages.rename(root / "lib" / "python")
-    (root / "lib" / "python" / "start_rondo.py").write_text(START)
-    starter = root / "bin" / "rondo"
-    starter.write_text(STARTER)
-    starter.chmod(0o755)
-    shutil.copy2(ROOT / "LICENSE", root / "share" / "rondo")
+        install_for(version, processor, stage / version)
+        shutil.copytree(stage / version, root / PACKAGES, dirs_exist_ok=True)
+    shutil.rmtree(root / PACKAGES / "bin", ignore_errors=True)  # commands of the Python that builds
     DIST.mkdir(exist_ok=True)
     return Path(shutil.make_archive(str(DIST / name), "gztar", stage, name))
 
 
-def install_for(version: str, processor: str, wheel: Path, target: Path) -> None:
-    """A wheel with what it needs, as for a version of Python on another machine."""
+def version_of(folder: Path) -> str:
+    """What project() in CMakeLists.txt says."""
+    lines = (folder / "CMakeCache.txt").read_text().splitlines()
+    return next(line.partition("=")[2] for line in lines if line.startswith("CMAKE_PROJECT_VERSION:"))
+
+
+def core_for_this_python(headers: dict[str, Path]) -> Path:
+    """The C++ core for the Python that runs this, on this machine, whatever the package is for."""
+    here = system.machine()
+    configure(here, headers)
+    minor = min(sys.version_info.minor, 12)  # from 3.12 on, all have one
+    run("cmake", "--build", build_folder(here), "--target", f"_core_3{minor}")
+    names = f"_core.cpython-3{minor}-*.so" if minor < 12 else "_core.abi3.so"
+    return next(build_folder(here).glob(names))
+
+
+def write_pages(root: Path, core: Path) -> None:
+    """Manual pages and completion, which the command writes itself, with a core that runs here."""
+    with tempfile.TemporaryDirectory() as folder:
+        packages = Path(folder) / "python"
+        shutil.copytree(root / PACKAGES, packages)
+        for foreign in packages.glob("rondo/_core*.so"):
+            foreign.unlink()
+        shutil.copy2(core, packages / "rondo")
+        run(sys.executable, packages / "start_rondo.py", "shell", "--install", "--prefix", root)
+
+
+def install_for(version: str, processor: str, target: Path) -> None:
+    """What the command needs, as for a version of Python on another machine."""
     tags = ("manylinux_2_28", "manylinux_2_17", "manylinux2014")
     platforms = [f"--platform={tag}_{processor}" for tag in tags]
-    # pip asks the Python that builds which requirements there are, not the one that it installs for.
-    more = ["tomli"] if version == "3.10" else []
     where = [f"--target={target}", f"--python-version={version}", *platforms]
-    pip("install", "--only-binary=:all:", "--no-compile", *where, wheel, *more)
+    pip("install", "--only-binary=:all:", "--no-compile", *where, *requirements(version))
+
+
+def requirements(version: str) -> list[str]:
+    """Of the command, with a version of Python: pip would ask the one that builds."""
+    named = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    return [
+        f"{each.name}{each.specifier}"
+        for each in map(Requirement, named)
+        if each.marker is None or each.marker.evaluate({"python_version": version})
+    ]
 
 
 def pip(*words: object) -> None:

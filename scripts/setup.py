@@ -80,6 +80,7 @@ DEBIAN_APPLICATIONS = {
     "chromium": ("chromium", "the pages of reports in a browser"),
     "mmdebstrap": ("mmdebstrap", "the README's commands on a fresh Debian"),
     "maven": ("mvn", "packages for other machines"),
+    "lmod": ("/usr/share/lmod/lmod/libexec/lmod", "environment modules, and EasyBuild's recipe"),
 }
 KNOWN_DEBIAN_PACKAGES = {**DEBIAN_PACKAGES, **DEBIAN_APPLICATIONS}
 

@@ -54,6 +54,14 @@ def from_the_wheel(installed: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return installed
 
 
+def test_a_folder_of_wheels_serves_a_machine_without_network(wheel: Path, tmp_path: Path) -> None:
+    run(sys.executable, "-m", "pip", "download", "--quiet", "--dest", tmp_path / "wheels", wheel)
+    run(sys.executable, "-m", "venv", tmp_path / "there")
+    pip = [tmp_path / "there" / "bin" / "pip", "install", "--quiet", "--no-index"]
+    run(*pip, "--find-links", tmp_path / "wheels", "rondo-mpi", PYTHONPATH="")
+    assert "doubling_123" in run(tmp_path / "there" / "bin" / "rondo", "list", "exscan", PYTHONPATH="")
+
+
 def test_auditwheel_agrees(wheel: Path, tmp_path: Path) -> None:
     """It refuses a wheel that does not keep to the platform. The MPI of the benchmark drivers is the user's."""
     excluded = [f"--exclude={name}" for name in portable.MPI_LIBRARIES.values()]
@@ -119,6 +127,9 @@ def test_the_tarball_runs_where_it_is_unpacked(wheel: Path, tmp_path: Path) -> N
         packed.extractall(tmp_path)
     (root,) = tmp_path.iterdir()
     assert {path.name for path in root.iterdir()} == {"bin", "include", "lib", "share"}
+    assert [path.name for path in (root / "bin").iterdir()] == ["rondo"]
+    for page in ("man/man1/rondo-run.1", "bash-completion/completions/rondo", "modulefiles/rondo"):
+        assert (root / "share" / page).exists()
     for version in python_headers.ARTIFACTS:
         python = python_headers.interpreter(portable.PYTHONS, version)
         assert "doubling_123" in run(root / "bin/rondo", "list", "exscan", RONDO_PYTHON=str(python), PYTHONPATH="")

@@ -7,15 +7,27 @@ from pathlib import Path
 
 from rondo.errors import Error
 
+try:
+    from rondo._folders import FOLDERS
+except ImportError:
+    FOLDERS = {}
+"""Where a prefix has folders of the package (cmake/Prefix.cmake); a Python package has them all in itself."""
+
 PACKAGE = Path(__file__).resolve().parents[1]
-LIBRARIES = PACKAGE / "lib"
-DEFAULT_RULES = PACKAGE / "tuning" / "default.rules"
-NATIVE_RULES = PACKAGE / "tuning" / "native"
+
+
+def _folder(name: str) -> Path:
+    return (PACKAGE / FOLDERS.get(name, name)).resolve()
+
+
+LIBRARIES = _folder("lib")
+PROGRAMS = _folder("bin")
+BENCH_SOURCES = _folder("driver")
+DEFAULT_RULES = _folder("tuning") / "default.rules"
+NATIVE_RULES = _folder("tuning") / "native"
 """What MPI libraries' own collectives do."""
-MACHINES = PACKAGE / "tuning" / "machines"
+MACHINES = _folder("tuning") / "machines"
 """Machine files with published figures."""
-PROGRAMS = PACKAGE / "bin"
-BENCH_SOURCES = PACKAGE / "driver"
 
 
 def installed_abis() -> list[str]:
