@@ -30,10 +30,13 @@ Schedule hubs(const Call& call) {
         Schedule adding = add_up_at_hubs(call, hubs, wave, sums, true);
         co_yield steps_of(adding);
     }
-    for (Count wave = 0; wave < waves; ++wave) {
+    // Nodes hand a wave out behind the next one's messages to other nodes: these come first where both could start.
+    for (Count wave = 0; wave <= waves; ++wave) {
         Schedule spreading = spread_from_hubs(call, hubs, wave, sums);
         co_yield steps_of(spreading);
-        for (Count i = wave * hubs.size(); i < std::min((wave + 1) * hubs.size(), own.size()); ++i) {
+        if (call.ranks_on_node() == 1) continue;
+        const Count end = wave * hubs.size();
+        for (Count i = std::max<Count>(0, end - hubs.size()); i < std::min(end, results.size()); ++i) {
             const Call handing_out = call.on_node(results[i], results[i], {.root = hubs.leader(i)});
             Schedule within_node = bcast::binomial(handing_out);
             co_yield steps_of(within_node);

@@ -11,62 +11,66 @@ namespace rondo::bcast {
 
 namespace {
 
+// Where a rank has nothing to do with a segment, nothing is nested: thousands of empty schedules in a row would fill the
+// stack of a build that does not turn calls at the end of functions into jumps.
+
 /// On the root's node: a segment goes to whoever leads there.
-Schedule hand_over(const Call& call, const Hubs& hubs, Count index, Block segment) {
+Exchange<2> to_leader(const Call& call, const Hubs& hubs, Count index, Block segment) {
     const Rank root = call.facts().root, leader = hubs.leader_on(hubs.root_node(), index);
-    if (hubs.node() != hubs.root_node() || leader == root) co_return;
-    const Block given = call.ranks().first == root ? segment : Block(), taken = hubs.lead(index) ? segment : Block();
-    co_yield exchange(send(given, leader), receive(taken, root));
+    const bool gives = call.ranks().first == root, takes = call.ranks().first == leader;
+    return exchange(send(gives && !takes ? segment : Block(), leader),
+                    receive(takes && !gives ? segment : Block(), root));
 }
 
-/// From the root's node to the hub.
-Schedule to_hub(const Call& call, const Hubs& hubs, Count index, Block segment) {
+/// From the leader on the root's node to that on the hub.
+Exchange<2> to_hub(const Hubs& hubs, Count index, Block segment) {
     const auto hub = static_cast<Rank>(index % hubs.size());
-    if (!hubs.lead(index) || call.nodes() == 1) co_return;
-    const Block given = hubs.node() == hubs.root_node() ? segment : Block();
-    const Block taken = hubs.number() == hub ? segment : Block();
-    co_yield exchange(send(given, hubs.leader_on(hubs.node_of(hub), index)),
-                      receive(taken, hubs.leader_on(hubs.root_node(), index)));
+    const bool leads = hubs.lead(index), gives = leads && hubs.node() == hubs.root_node();
+    const bool takes = leads && hubs.number() == hub;
+    return exchange(send(gives ? segment : Block(), hubs.leader_on(hubs.node_of(hub), index)),
+                    receive(takes ? segment : Block(), hubs.leader_on(hubs.root_node(), index)));
 }
 
-/// To the ranks of this node, from the one that leads; the root has the segment.
-Schedule on_node(const Call& call, const Hubs& hubs, Count index, Block segment) {
-    const Rank root = call.facts().root, ranks = call.ranks_on_node();
+/// The ranks of this node that take part when it hands out a segment: first the one that leads, and not the root, which
+/// has the segment, if it does not lead.
+std::vector<Rank> group_on_node(const Call& call, const Hubs& hubs, Count index) {
+    const Rank ranks = call.ranks_on_node();
     std::vector<Rank> group;
-    Rank place = no_rank;
     for (Rank distance = 0; distance < ranks; ++distance) {
         const Rank rank = call.rank_at(hubs.node(), (hubs.leader(index) + distance) % ranks);
-        if (distance > 0 && rank == root) continue;
-        if (rank == call.ranks().first) place = static_cast<Rank>(group.size());
-        group.push_back(rank);
+        if (distance == 0 || rank != call.facts().root) group.push_back(rank);
     }
-    if (place == no_rank) co_return;
-    const Call spreading = call.on(RankMap(group), place, segment, segment, {.root = 0});
-    Schedule within_node = binomial(spreading);
-    co_yield steps_of(within_node);
+    return group;
 }
 
 }  // namespace
 
 Schedule hubs(const Call& call) {
     const Hubs hubs = Hubs::around_root(call);
+    const bool is_on_root_node = hubs.node() == hubs.root_node();
     const Parts segments = hubs.segments(call.output());
     LedSegments led(static_cast<std::size_t>(segments.size()));
     for (Count i = 0; i < segments.size(); ++i) {
         if (hubs.lead(i)) led[static_cast<std::size_t>(i)] = segments[i];
     }
-    for (Count wave = 0; wave < hubs.waves(segments.size()); ++wave) {
+    // Nodes hand a wave out behind the next one's messages to other nodes: these come first where both could start.
+    for (Count wave = 0; wave <= hubs.waves(segments.size()); ++wave) {
         const Count first = wave * hubs.size(), last = std::min(first + hubs.size(), segments.size());
         for (Count i = first; i < last; ++i) {
-            Schedule to_leader = hand_over(call, hubs, i, segments[i]);
-            co_yield steps_of(to_leader);
-            Schedule between_nodes = to_hub(call, hubs, i, segments[i]);
-            co_yield steps_of(between_nodes);
+            const Exchange<2> on_root_node = to_leader(call, hubs, i, segments[i]);
+            if (is_on_root_node) co_yield on_root_node;
+            const Exchange<2> between_nodes = to_hub(hubs, i, segments[i]);
+            if (call.nodes() > 1) co_yield between_nodes;
         }
         Schedule to_all = spread_from_hubs(call, hubs, wave, led);
         co_yield steps_of(to_all);
-        for (Count i = first; i < last; ++i) {
-            Schedule within_node = on_node(call, hubs, i, segments[i]);
+        for (Count i = std::max<Count>(0, first - hubs.size()); i < std::min(first, segments.size()); ++i) {
+            const std::vector<Rank> group = group_on_node(call, hubs, i);
+            const auto place = std::ranges::find(group, call.ranks().first);
+            if (place == group.end() || group.size() == 1) continue;
+            const auto number = static_cast<Rank>(place - group.begin());
+            const Call handing_out = call.on(RankMap(group), number, segments[i], segments[i], {.root = 0});
+            Schedule within_node = binomial(handing_out);
             co_yield steps_of(within_node);
         }
     }

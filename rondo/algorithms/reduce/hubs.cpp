@@ -61,7 +61,8 @@ Schedule hubs(const Call& call) {
         Schedule adding = add_up_at_hubs(call, hubs, wave, sums, hubs_add_all);
         co_yield steps_of(adding);
         for (Count i = first; i < last; ++i) {
-            if (!hubs.lead(i)) continue;
+            const bool is_hub = hubs.number() == i - first, is_on_root_node = hubs.node() == hubs.root_node();
+            if (!hubs.lead(i) || !(is_hub || is_on_root_node)) continue;
             Schedule to_root_node = from_hub(call, hubs, i, sums[static_cast<std::size_t>(i)], hubs_add_all);
             co_yield steps_of(to_root_node);
         }
