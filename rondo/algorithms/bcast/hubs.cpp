@@ -11,8 +11,8 @@ namespace rondo::bcast {
 
 namespace {
 
-// Where a rank has nothing to do with a segment, nothing is nested: thousands of empty schedules in a row would fill the
-// stack of a build that does not turn calls at the end of functions into jumps.
+// Where a rank has nothing to do with a segment, nothing is nested: thousands of empty schedules in a row would fill
+// the stack of a build that does not turn calls at the end of functions into jumps.
 
 /// On the root's node: a segment goes to whoever leads there.
 Exchange<2> to_leader(const Call& call, const Hubs& hubs, Count index, Block segment) {

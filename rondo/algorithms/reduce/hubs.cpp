@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Hubs: the broadcast of this name run backwards. Each segment is reduced on every node, by ranks that take turns to
-// lead; the leaders send theirs to one node, another one for each segment, which sends the sum to the root's node. Other
-// segments cross the network meanwhile. For medium vectors: between N nodes, two latencies and the vector once, and N -
-// 2 segments of s bytes: 2 alpha + beta (m + (N - 2) s). Every segment leaves each other node once. If the operator does
-// not commute, and the root's node is neither the first nor the last, that node sends its sums to the hubs, too.
+// lead; the leaders send theirs to one node, another one for each segment, which sends the sum to the root's node.
+// Other segments cross the network meanwhile. For medium vectors: between N nodes, two latencies and the vector once,
+// and N - 2 segments of s bytes: 2 alpha + beta (m + (N - 2) s). Every segment leaves each other node once. If the
+// operator does not commute, and the root's node is neither the first nor the last, that node sends its sums to the
+// hubs, too.
 #include "rondo/algorithms/patterns/hubs.hpp"
 #include "rondo/algorithms/reduce/reduce.hpp"
 #include "rondo/algorithms/requirements.hpp"
