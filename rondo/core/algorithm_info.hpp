@@ -75,6 +75,8 @@ struct AlgorithmInfo {
     bool has_segments_of_parts = false;
     /// True if it asks where ranks are. Only then does a call of it know, and only then do plans depend on it.
     bool uses_nodes = false;
+    /// True if it uses nodes, and yet cuts the whole vector into segments, not what a lane carries.
+    bool cuts_whole_vector = false;
     /// The elements of the longest part that it passes on in a slot (slots.hpp); nullptr: it has no slots.
     Count (*slot)(const SharedFacts& facts, std::span<const Setting> settings) = nullptr;
     /// True if a few ranks copy the data of many. Virtual time counts no copies, so the model does not propose it.

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "rondo/algorithms/patterns/hubs.hpp"
 #include "rondo/backends/virtual/segment_choice.hpp"
 #include "rondo/core/pipeline.hpp"
 #include "rondo/selection/closing.hpp"
@@ -33,14 +34,18 @@ struct Candidate {
     bool is_rough = false;
 };
 
-std::vector<Setting> with_usual_segment(const Choice& choice, Count eager) {
+std::vector<Setting> with_usual_segment(const Choice& choice, const SharedFacts& facts, Count eager) {
     if (!has_open_segment(choice.settings)) return choice.settings;
-    const Count usual = std::clamp(eager, virtual_machine::shortest_segment, segment_parameter.standard);
+    Count usual = std::clamp(eager, virtual_machine::shortest_segment, segment_parameter.standard);
+    if (choice.algorithm->cuts_whole_vector && facts.placement != nullptr) {
+        const Count some_for_each_node = facts.bytes() / (2 * facts.placement->nodes());
+        usual = std::clamp(some_for_each_node, virtual_machine::shortest_segment, usual);
+    }
     return virtual_machine::with_segment(choice.settings, usual);
 }
 
-/// An algorithm as it is, and with other values of what says how many messages it sends at once or which algorithm
-/// serves a part of it; one other value at a time.
+/// An algorithm as it is, and with other values of what says how many messages it sends at once, which algorithm serves
+/// a part of it, or how many ranks of a node speak for it; one other value at a time.
 std::vector<Choice> variants_of(const AlgorithmInfo& algorithm) {
     static constexpr Count widths[] = {2, 3, 4, 8};
     std::vector<Choice> variants{{&algorithm, algorithm.open_settings()}};
@@ -53,6 +58,7 @@ std::vector<Choice> variants_of(const AlgorithmInfo& algorithm) {
     for (std::size_t i = 0; i < algorithm.parameters.size(); ++i) {
         const Parameter& parameter = algorithm.parameters[i];
         for (Count each = 0; each < std::ssize(parameter.alternatives); ++each) add(i, each);
+        if (parameter.name == hub_leaders.name) add(i, 1);
         if (parameter.name != "radix" && parameter.name != "ports") continue;
         for (const Count width : widths) add(i, width);
     }
@@ -67,7 +73,7 @@ std::vector<Candidate> candidates_of(const Collective& collective, const SharedF
         if (algorithm->gains_by_copies) continue;
         std::optional<Candidate> fastest;
         for (Choice& choice : variants_of(*algorithm)) {
-            const auto settings = with_usual_segment(choice, costs.eager);
+            const auto settings = with_usual_segment(choice, facts, costs.eager);
             if (algorithm->refusal(facts, settings)) continue;
             const bool is_pipeline =
                 has_open_segment(choice.settings) && facts.bytes() > virtual_machine::shortest_segment;

@@ -122,6 +122,23 @@ TEST(Proposal, sends_no_long_messages_where_they_would_wait) {
     EXPECT_EQ(call.proposal_text(slow), "cyclic_doubling");
 }
 
+/// Where a latency counts about as much as the bytes, two latencies are the fewest, and the vector crosses once.
+TEST(Proposal, sends_medium_vectors_by_way_of_hubs) {
+    const Machine slow = Machine::parse("alpha = 2e-3\nbeta = 8e-8\noverhead = 4e-5\neager = 512Ki\n", "slow");
+    for (const Count bytes : {64 << 10, 128 << 10}) {
+        const double limit = 2 * slow.alpha + slow.beta * double(bytes);
+        for (const auto& [nodes, on_node] : {std::pair<Rank, Rank>(4, 4), std::pair<Rank, Rank>(4, 16)}) {
+            for (const std::string_view name : {"bcast", "reduce"}) {
+                const CallOn call(name, nodes, on_node, bytes);
+                const auto found = call.proposal(slow);
+                ASSERT_TRUE(found);
+                EXPECT_EQ(found->choice.algorithm->name, "hubs") << name << ", " << nodes << "x" << on_node;
+                EXPECT_LE(found->seconds, 1.3 * limit) << name << ", " << nodes << "x" << on_node;
+            }
+        }
+    }
+}
+
 TEST(Proposal, serves_operators_that_do_not_commute) {
     for (const std::string_view name : {"allreduce", "reduce", "reduce_scatter", "scan", "exscan"}) {
         const CallOn call(name, 8, 2, 1 << 20, false);

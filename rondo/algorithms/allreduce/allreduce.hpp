@@ -19,6 +19,7 @@ inline constexpr std::string_view summary = "every rank gets the reduction of th
     ALGORITHM(dual_root)                      \
     ALGORITHM(full_lane)                      \
     ALGORITHM(halving_doubling)               \
+    ALGORITHM(hubs)                           \
     ALGORITHM(leaders)                        \
     ALGORITHM(recursive_doubling)             \
     ALGORITHM(recursive_multiplying)          \

@@ -15,6 +15,7 @@ inline constexpr std::string_view summary = "every rank gets the root's vector";
     ALGORITHM(binomial)                   \
     ALGORITHM(circulant)                  \
     ALGORITHM(full_lane)                  \
+    ALGORITHM(hubs)                       \
     ALGORITHM(k_lane)                     \
     ALGORITHM(k_ported)                   \
     ALGORITHM(leaders)                    \

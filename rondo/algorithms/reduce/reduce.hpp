@@ -23,6 +23,7 @@ inline constexpr std::string_view summary = "the root gets the reduction of the 
     ALGORITHM(circulant)                   \
     ALGORITHM(full_lane)                   \
     ALGORITHM(halving_doubling)            \
+    ALGORITHM(hubs)                        \
     ALGORITHM(leaders)                     \
     ALGORITHM(linear_pipeline)             \
     ALGORITHM(pipelined_binary_tree)       \

@@ -50,13 +50,16 @@ std::optional<Placement> placement_of(Rank ranks, const Placement* all) {
 /// Inside a node, every rank sends and receives all but its own part of what the node works on.
 double share_that_moves(const Placement& placement) { return 1 - 1.0 / placement.most_on_node(); }
 
-Count lanes_of(const Placement* placement) { return placement == nullptr ? 1 : placement->lanes(); }
+/// Lanes among which a composition deals out a piece of the vector, a segment to each.
+Count lanes_of(const AlgorithmInfo& algorithm, const Placement* placement) {
+    return placement == nullptr || algorithm.cuts_whole_vector ? 1 : placement->lanes();
+}
 
 }  // namespace
 
 Count shares_of(const AlgorithmInfo& algorithm, const SharedFacts& facts) {
     if (algorithm.has_segments_of_parts) return facts.size;
-    return algorithm.uses_nodes ? lanes_of(facts.placement) : 1;
+    return algorithm.uses_nodes ? lanes_of(algorithm, facts.placement) : 1;
 }
 
 std::vector<Setting> with_segment(std::span<const Setting> settings, Count bytes) {
@@ -211,7 +214,7 @@ double PipelineTimes::time_of_few(Rank ranks, Timing& timing, CostModel costs, C
     const auto placement = placement_of(ranks, facts_.placement);
     const Placement* few = placement ? &*placement : nullptr;
     const auto of_few = [](Count amount, Count all, Count some) { return (amount * all + some - 1) / some; };
-    const Count lanes = lanes_of(facts_.placement), few_lanes = lanes_of(few);
+    const Count lanes = lanes_of(algorithm_, facts_.placement), few_lanes = lanes_of(algorithm_, few);
     if (costs.inside && few != nullptr) {
         costs.inside->beta *= share_that_moves(*facts_.placement) / share_that_moves(*few);
     }
