@@ -44,6 +44,14 @@ std::vector<Setting> with_usual_segment(const Choice& choice, const SharedFacts&
     return virtual_machine::with_segment(choice.settings, usual);
 }
 
+/// Hubs were measured with medium vectors on nodes of several ranks. For other calls the model thinks them as good as
+/// what was measured there, and knows nothing of what many messages to one rank, or of memory, cost.
+bool suits_hubs(const SharedFacts& facts) {
+    constexpr Count shortest = 8 << 10, longest = 512 << 10;
+    const bool share_nodes = facts.placement != nullptr && facts.placement->most_on_node() > 1;
+    return share_nodes && facts.bytes() >= shortest && facts.bytes() <= longest;
+}
+
 /// An algorithm as it is, and with other values of what says how many messages it sends at once, which algorithm serves
 /// a part of it, or how many ranks of a node speak for it; one other value at a time.
 std::vector<Choice> variants_of(const AlgorithmInfo& algorithm) {
@@ -70,7 +78,7 @@ std::vector<Choice> variants_of(const AlgorithmInfo& algorithm) {
 std::vector<Candidate> candidates_of(const Collective& collective, const SharedFacts& facts, const CostModel& costs) {
     std::vector<Candidate> candidates;
     for (const AlgorithmInfo* algorithm : collective.algorithms) {
-        if (algorithm->gains_by_copies) continue;
+        if (algorithm->gains_by_copies || (algorithm->cuts_whole_vector && !suits_hubs(facts))) continue;
         std::optional<Candidate> fastest;
         for (Choice& choice : variants_of(*algorithm)) {
             const auto settings = with_usual_segment(choice, facts, costs.eager);

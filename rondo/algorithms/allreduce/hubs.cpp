@@ -20,23 +20,25 @@ Schedule hubs(const Call& call) {
     }
     const Count waves = hubs.waves(own.size());
     ScratchTurns scratch(call);
-    for (Count wave = 0; wave < waves; ++wave) {
+    // Sums go back behind the next wave, and on nodes behind the one after that: what is on its way to the hubs, and to
+    // other nodes, comes first where both could start.
+    for (Count wave = 0; wave < waves + 2; ++wave) {
         scratch.next();
         for (Count i = wave * hubs.size(); i < std::min((wave + 1) * hubs.size(), own.size()); ++i) {
             const Call reducing = call.on_node(own[i], sums[static_cast<std::size_t>(i)], {.root = hubs.leader(i)});
             Schedule within_node = reduce::binomial(reducing);
             co_yield steps_of(within_node);
         }
-        Schedule adding = add_up_at_hubs(call, hubs, wave, sums, true);
-        co_yield steps_of(adding);
-    }
-    // Nodes hand a wave out behind the next one's messages to other nodes: these come first where both could start.
-    for (Count wave = 0; wave <= waves; ++wave) {
-        Schedule spreading = spread_from_hubs(call, hubs, wave, sums);
-        co_yield steps_of(spreading);
-        if (call.ranks_on_node() == 1) continue;
-        const Count end = wave * hubs.size();
-        for (Count i = std::max<Count>(0, end - hubs.size()); i < std::min(end, results.size()); ++i) {
+        if (wave < waves) {
+            Schedule adding = add_up_at_hubs(call, hubs, wave, sums, true);
+            co_yield steps_of(adding);
+        }
+        if (wave >= 1 && wave <= waves) {
+            Schedule spreading = spread_from_hubs(call, hubs, wave - 1, sums);
+            co_yield steps_of(spreading);
+        }
+        if (wave < 2 || call.ranks_on_node() == 1) continue;
+        for (Count i = (wave - 2) * hubs.size(); i < std::min((wave - 1) * hubs.size(), own.size()); ++i) {
             const Call handing_out = call.on_node(results[i], results[i], {.root = hubs.leader(i)});
             Schedule within_node = bcast::binomial(handing_out);
             co_yield steps_of(within_node);
