@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The verdicts of trials and what the model has proposed: those of earlier runs, which all ranks know, and those of this
-// one, which rank 0 of the world keeps for the next.
+// The verdicts of trials and what the model has proposed: those of earlier runs, which all ranks know, and those of
+// this one, which rank 0 of the world keeps for the next.
 #pragma once
 
 #include <cstdint>

@@ -131,7 +131,7 @@ void Instructions::know_library(std::string_view version) {
 
 void Instructions::know_machine(const Machine& measured, std::string_view library_version) {
     machine_ = measured;
-    know_library(library_version);
+    if (!machine_.eager) machine_.eager = eager_limit_of(library_version);
 }
 
 void Instructions::read_choice(std::size_t collective, const Given& given) {

@@ -37,7 +37,7 @@ class Instructions {
     /// that a faulty setting is about go to the library, and all if the configuration cannot be read.
     static Instructions from_environment();
 
-    /// Fills in what the machine file leaves to the library. Called once, before anything is decided.
+    /// Fills in what the machine's figures leave to the library. Called before anything is decided.
     void know_library(std::string_view version);
     /// Takes the figures of the machine that were measured here. Called before anything is decided.
     void know_machine(const Machine& measured, std::string_view library_version);
@@ -68,9 +68,8 @@ class Instructions {
     [[nodiscard]] const std::vector<Rank>& imposed_nodes() const { return node_of_; }
     /// The machine model that fills in unset parameters. It has `eager` once the library is known.
     [[nodiscard]] const Machine& machine() const { return machine_; }
-    /// True if nobody has said what the machine's figures are. On imposed nodes nobody can measure them: they stand for
-    /// other machines.
-    [[nodiscard]] bool lacks_machine() const { return !is_machine_given_ && rules_.has_value() && nodes_.empty(); }
+    /// True if nobody has said what the machine's figures are.
+    [[nodiscard]] bool lacks_machine() const { return !is_machine_given_ && rules_.has_value(); }
     /// True if somebody has named a choice for a collective, which stays.
     [[nodiscard]] bool is_named(std::size_t collective) const {
         return chosen_[collective] != 0 || forced_[collective].has_value();

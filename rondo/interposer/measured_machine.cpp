@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/interposer/measured_machine.hpp"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -23,21 +22,21 @@ using mpi::LinkFigures;
 
 constexpr double seconds_between_nodes = 0.4, seconds_inside = 0.02;
 
-/// The text of the file; empty if there is none, or if it cannot be read, which is said.
-std::string kept_text(const std::string& path) {
+/// The text of the file; empty if there is none, or if it cannot be read, which is said only `aloud`.
+std::string kept_text(const std::string& path, bool aloud) {
     if (access(path.c_str(), F_OK) != 0) return "";
     try {
         std::string text = read_text_file(path, "the machine's figures");
         Machine::parse(text, path);
         return text;
     } catch (const Error& error) {
-        mpi::warn((std::string(error.what()) + "; they are measured anew").c_str());
+        if (aloud) mpi::warn((std::string(error.what()) + "; they are measured anew").c_str());
         return "";
     }
 }
 
-bool can_be_kept(const std::string& directory) {
-    mkdir(directory.c_str(), 0777);  // what cannot be made is noticed in the next line
+bool can_be_kept(const std::string& path, const std::string& directory) {
+    make_parents(path);                                    // what cannot be made is noticed in the next line
     return access((directory + "/.").c_str(), W_OK) == 0;  // which is not there in a file
 }
 
@@ -71,13 +70,23 @@ std::string measured_text(Rank elsewhere) {
     }
 }
 
-void keep(const std::string& path, const std::string& text, const Machine& machine) {
-    const int error = write_shared(path, text);
+/// Keeps what was measured, unless another job has done so meanwhile. Returns the text that is kept; empty if it could
+/// not be.
+std::string kept(const std::string& path, const std::string& text) try {
+    const FileLock lock(path + ".lock");
+    if (const std::string other = kept_text(path, false); !other.empty()) return other;
+    const int error = lock.error() != 0 ? lock.error() : write_shared(path, text);
+    if (error != 0) {
+        mpi::warn((path + ": " + std::strerror(error) + "; the standard figures are used").c_str());
+        return "";
+    }
+    const Machine machine = Machine::parse(text, path);
     char figures[80];
     std::snprintf(figures, sizeof figures, "%.3g us, %.3g GB/s", machine.alpha * 1e6, 1e-9 / machine.beta);
-    mpi::warn(error == 0
-                  ? ("messages between nodes were measured, once (" + std::string(figures) + "): " + path).c_str()
-                  : (path + ": " + std::strerror(error) + "; messages will be measured again").c_str());
+    mpi::warn(("messages between nodes were measured, once (" + std::string(figures) + "): " + path).c_str());
+    return text;
+} catch (const std::bad_alloc&) {
+    return "";
 }
 
 /// Takes the text of rank 0. Nothing if it is empty, or if a rank could not.
@@ -95,27 +104,25 @@ std::optional<Machine> agreed_machine(std::string& text) {
 
 }  // namespace
 
-std::optional<Machine> measured_machine(const std::string& directory, std::string_view library_version) {
+std::optional<Machine> measured_machine(const std::string& directory, std::string_view library_version,
+                                        bool may_measure) {
     mpi::World& world = mpi::world();
     if (!world.agreed() || world.ranks_disagree() || world.messages() == mpi::library().comm_null) return std::nullopt;
-    const Rank elsewhere = world.first_rank_after_0(false);
-    if (elsewhere == no_rank) return std::nullopt;
+    const Rank elsewhere = may_measure ? world.first_rank_after_0(false) : no_rank;
     std::string path, text;
-    bool may_measure = true;
+    bool is_to_be_measured = elsewhere != no_rank;
     try {
         if (world.rank() == 0) {
             path = directory + "/" + measured_machine_file_name(host_name(), library_version);
-            text = kept_text(path);
-            may_measure = text.empty() && can_be_kept(directory);
+            text = kept_text(path, true);
+            is_to_be_measured = is_to_be_measured && text.empty() && can_be_kept(path, directory);
         }
     } catch (const std::bad_alloc&) {
-        may_measure = false;
+        is_to_be_measured = false;
     }
-    if (world.all_say(may_measure)) {
+    if (elsewhere != no_rank && world.all_say(is_to_be_measured)) {
         text = measured_text(elsewhere);
-        const auto machine = agreed_machine(text);
-        if (world.rank() == 0 && machine) keep(path, text, *machine);
-        return machine;
+        if (world.rank() == 0) text = text.empty() ? "" : kept(path, text);
     }
     return agreed_machine(text);
 }

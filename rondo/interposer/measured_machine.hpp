@@ -10,10 +10,11 @@
 
 namespace rondo::interposer {
 
-/// The figures that a job has measured between two nodes with this MPI library; this one, if there was none before. They
-/// are kept in the directory, as a machine file, and are never measured again: choices depend on them, and so do the
-/// last bits of sums. Nothing where all ranks are on one node, and where the directory cannot be written. Communicates:
-/// called in MPI_Init, on all ranks, after it is known where they are. The answer is equal on all.
-std::optional<Machine> measured_machine(const std::string& directory, std::string_view library_version);
+/// The figures that a job has measured between two nodes with this MPI library. If there are none, and it may, this one
+/// measures them where it has several nodes. They are kept in the directory, as a machine file, and are never measured
+/// again: choices depend on them, and so do the last bits of sums. So nothing is measured that cannot be kept.
+/// Communicates: called in MPI_Init, on all ranks, after it is known where they are. The answer is equal on all.
+std::optional<Machine> measured_machine(const std::string& directory, std::string_view library_version,
+                                        bool may_measure);
 
 }  // namespace rondo::interposer

@@ -94,7 +94,8 @@ std::optional<Proposal> known_or_proposed(const Collective& collective, const Sh
                                           const Machine& machine) {
     const std::optional<ProposedCalls> calls = kept_calls(collective, usual);
     if (calls) {
-        if (const KeptProposal* const kept = guard::history().find(*calls)) return Proposal{kept->choice, kept->seconds};
+        if (const KeptProposal* const kept = guard::history().find(*calls))
+            return Proposal{kept->choice, kept->seconds};
     }
     const std::optional<Proposal> fresh = proposed(collective, usual, machine);
     if (calls && fresh) guard::history().note({*calls, fresh->choice, fresh->seconds});

@@ -124,7 +124,9 @@ void agree(const void* caller) {
         if (world.agreed() && !world.is_serial() && mpi::has_progress_engine()) mpi::prepare_persistent_calls();
         const std::string& directory = here->instructions.learned_directory();
         if (!directory.empty() && here->instructions.lacks_machine()) {
-            const auto measured = measured_machine(directory, here->library_version);
+            // Imposed nodes are not where messages between nodes could be measured.
+            const bool may_measure = here->instructions.imposed_nodes().empty();
+            const auto measured = measured_machine(directory, here->library_version, may_measure);
             if (measured) here->instructions.know_machine(*measured, here->library_version);
         }
         if (!directory.empty())

@@ -38,7 +38,8 @@ static_assert(sizeof(Served) <= sizeof(CachedCall::details) && std::is_trivially
 
 /// Runs a plan, as `run` says, and tells the error handler what went wrong.
 template <class Run>
-[[gnu::always_inline]] inline int run_plan(const Plan& plan, MPI_Comm comm, mpi::Communicator& communicator, Run&& run) {
+[[gnu::always_inline]] inline int run_plan(const Plan& plan, MPI_Comm comm, mpi::Communicator& communicator,
+                                           Run&& run) {
     int error = MPI_SUCCESS;
     try {
         error = run(plan);

@@ -17,7 +17,7 @@ struct ProposedCalls {
     std::uint8_t length = 0;  ///< length_class of the vector
     Count element_bytes = 1;
     bool commutative = false;  ///< the operator
-    Shape shape;  ///< even nodes in the order of ranks; whether these share memory, the model does not ask
+    Shape shape;               ///< even nodes in the order of ranks; whether these share memory, the model does not ask
 
     friend bool operator==(const ProposedCalls&, const ProposedCalls&) = default;
 };

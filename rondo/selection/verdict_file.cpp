@@ -44,6 +44,12 @@ std::string measured_machine_file_name(std::string_view host, std::string_view l
     return file_name(name_of_hosts(host) + " " + std::string(library_version)) + ".machine";
 }
 
+void make_parents(const std::string& path) {
+    for (std::size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
+        mkdir(path.substr(0, end).c_str(), 0777);
+    }
+}
+
 std::string verdict_file_name(std::string_view host, std::string_view library_version, std::string_view rondo_version,
                               std::uint64_t machine) {
     const std::string name =
@@ -54,10 +60,7 @@ std::string verdict_file_name(std::string_view host, std::string_view library_ve
 }
 
 std::string update_verdicts(const std::string& path, const std::function<void(Verdicts&)>& change) {
-    // The user's home may be another on this node. What cannot be made is noticed below.
-    for (std::size_t end = path.find('/', 1); end != std::string::npos; end = path.find('/', end + 1)) {
-        mkdir(path.substr(0, end).c_str(), 0777);
-    }
+    make_parents(path);  // the user's home may be another on this node; what cannot be made is noticed below
     const FileLock lock(path + ".lock");
     if (lock.error() != 0) return path + ".lock: " + std::strerror(lock.error());
     std::string text;

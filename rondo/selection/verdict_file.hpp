@@ -20,6 +20,9 @@ std::string host_name();
 std::string verdict_file_name(std::string_view host, std::string_view library_version, std::string_view rondo_version,
                               std::uint64_t machine);
 
+/// Makes the directories above a path, as far as they can be made.
+void make_parents(const std::string& path);
+
 /// Of the machine file that Rondo has made itself, by the name of a host and the MPI library.
 std::string measured_machine_file_name(std::string_view host, std::string_view library_version);
 

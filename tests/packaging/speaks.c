@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints whether Rondo is in this process, which is not linked with it: rondo.h for the types, dlsym for the functions. */
+/* Prints whether Rondo is in this process, which is not linked with it: rondo.h for the types, dlsym for the functions.
+ */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <rondo.h>

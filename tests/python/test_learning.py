@@ -49,7 +49,7 @@ RULES = LEAVING + installation.DEFAULT_RULES.read_text()
 def lesson(tmp_path: Path) -> learning.Lesson:
     rules = tmp_path / "default.rules"
     rules.write_text(RULES)
-    return learning.Lesson(tmp_path / "node.verdicts", cells.Circumstances(MPICH, None, rules))
+    return learning.Lesson(lambda: (tmp_path / "node.verdicts", cells.Circumstances(MPICH, None, rules)))
 
 
 def own(lesson: learning.Lesson) -> list[str]:
@@ -97,7 +97,7 @@ def test_what_the_rules_choose_for_others_of_these_lengths_stays(tmp_path: Path)
         "bcast processes = 8, bytes < 1k -> native\n"
         "scan -> native\n"
     )
-    lesson = learning.Lesson(tmp_path / "node.verdicts", cells.Circumstances(MPICH, None, rules))
+    lesson = learning.Lesson(lambda: (tmp_path / "node.verdicts", cells.Circumstances(MPICH, None, rules)))
     lesson.end(report(("bcast", "chosen", 8, 8)))
     lines = lesson.text_of_rules().split("\n")
     tried = [each for each in lines if each not in rules.read_text().split("\n")]

@@ -10,7 +10,6 @@
 namespace rondo {
 namespace {
 
-
 KeptProposal proposal_of(std::string_view text) {
     auto found = read_proposal(text);
     EXPECT_TRUE(found.has_value());

@@ -24,7 +24,9 @@ FORMATS = ("goal", "msccl", "perfetto", "json")
 @options.operator
 @click.option("--root", type=int, default=0, show_default=True, help="Of collectives that have one.")
 @click.option("--in-place", is_flag=True, help="As with MPI_IN_PLACE.")
-@options.machine_file("By whose figures segments are chosen, and times are found where a format has times.")
+@options.machine_file(
+    "By whose figures segments are chosen, and times are found where a format has times.", of_programs=False
+)
 @click.option(
     "--format",
     "wanted",

@@ -101,7 +101,7 @@ def rules(*, paths: tuple[Path, ...], collective: str | None, learned_directory:
     Rules cannot tell floating-point sums from others. Of several verdicts about the same calls, the one with the
     shortest time becomes a rule.
     """
-    found = _read(_named(paths, learned_directory), collective)
+    found = [each for each in _read(_named(paths, learned_directory), collective) if each.verdicts]
     if len(found) > 1:
         found = _of_this_machine(found)
     for kept in found:
@@ -131,7 +131,7 @@ def merge(*, source: Path, named: Path | None, learned_directory: str | None) ->
             raise Error(f"{target}:{complaint.line}: {complaint.what}; that is no file of verdicts, and stays as it is")
     learned.change(target, add="".join(f"{each.line}\n" for each in (*kept.verdicts, *kept.proposals)))
     seen_calls.add(source, target)
-    click.echo(f"{target}: {len(kept.verdicts)} added or replaced")
+    click.echo(f"{target}: {len(kept.verdicts) + len(kept.proposals)} added or replaced")
 
 
 def _named(paths: Sequence[Path], directory: str | None) -> Sequence[Path]:

@@ -19,7 +19,7 @@ from rondo.bench.progress import EVERY
 from rondo.errors import Error
 from rondo.launching import options
 from rondo.machine import machine, networks
-from rondo.selection import call_words, choices, explanation, native, predicting
+from rondo.selection import call_words, choices, explanation, learned, native, predicting
 from rondo.shells import completion
 
 LIBRARY = "mpich"
@@ -134,7 +134,9 @@ def command(
     if not 0 <= root < sum(ranks_on):
         raise Error(f"--root {root}: expected 0 to {sum(ranks_on) - 1}")
     elements = call_words.count_of(traits, count)
-    figures = machine.find(machine_file, os.environ)
+    known_in = learned.directory(os.environ.get(learned.VARIABLE), os.environ)
+    mpi = call_words.library_of(native_of or library)
+    figures = learned.figures(machine_file, os.environ, known_in, mpi["version"])
     known = machine.read(figures) if figures is not None else machine.standard()
     call = explanation.Call(
         collective=collective,
@@ -143,7 +145,7 @@ def command(
         element_bytes=call_words.element_bytes_of(type_name),
         commutative=traits["has_operation"],
         root=root,
-        library=call_words.library_of(native_of or library)["version"],
+        library=mpi["version"],
         shared_memory=False,
         network=networks.checked(network if network is not None else known.network, placement, len(ranks_on)),
         placement=placement or networks.BLOCK,

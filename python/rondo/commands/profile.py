@@ -67,7 +67,7 @@ def command(
     if wanted_mpi is not None and cluster_text is None:
         raise Error("--mpi chooses the launcher on an emulated cluster; expected --cluster beside it")
     start = profiled.prepare(words, os.environ, wanted)
-    named = os.environ.get(machine.VARIABLE)
+    named = os.environ.get(machine.VARIABLE) or None
     figures = machine.find(named, os.environ) if cluster_text is None else None
     directory = shared_directory.new(DIRECTORY, "the ranks' files", path)
     with contextlib.ExitStack() as stack:
@@ -94,7 +94,8 @@ def _tell(directory: Path, words: tuple[str, ...], path: Path, **where: str) -> 
 
     found = msgspec.structs.replace(reading.read(directory, words), **where)
     if not (found.machine or found.cluster or os.environ.get(machine.VARIABLE)):
-        measured = learned.measured_machine(learned.directory(None, os.environ), found.library)
+        known_in = learned.directory(os.environ.get(learned.VARIABLE), os.environ)
+        measured = learned.measured_machine(known_in, found.library)
         text = measured.read_text(encoding="utf-8") if measured is not None else ""
         found = msgspec.structs.replace(found, machine=text)
     problem = None

@@ -255,7 +255,8 @@ def _kept(environment: Mapping[str, str]) -> Iterator[Finding]:
     except Error as error:
         yield Finding("machine file", State.WRONG, str(error))
     else:
-        measured = sorted(learned.default_directory(environment).glob(f"*{learned.MACHINE_SUFFIX}"))
+        known_in = learned.directory(environment.get(learned.VARIABLE), environment)
+        measured = sorted(known_in.glob(f"*{learned.MACHINE_SUFFIX}")) if known_in is not None else []
         if figures is None and measured:
             says = f"{', '.join(map(str, measured))}: measured by the first program on several nodes"
             yield Finding("machine file", State.GOOD, says)

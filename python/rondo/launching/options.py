@@ -101,13 +101,13 @@ def operator(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def machine_file(text: str) -> Decorator:
-    """--machine, or what the environment says: machine_file."""
+def machine_file(text: str, *, of_programs: bool = True) -> Decorator:
+    """--machine, or what the environment says: machine_file. `of_programs`: else what these have measured."""
     names = ", ".join([machine.STANDARD, *machine.known()])
+    measured = "what the first program on several nodes has measured, else " if of_programs else ""
     default = (
-        f"Some come with Rondo: {names}. Default: ~/.config/rondo/machine if it is there, else what the first program "
-        "on several nodes has measured, else the figures of a 100 Gbit/s network, which are those of "
-        f"{machine.STANDARD}."
+        f"Some come with Rondo: {names}. Default: ~/.config/rondo/machine if it is there, else {measured}the figures "
+        f"of a 100 Gbit/s network, which are those of {machine.STANDARD}."
     )
     return click.option(
         "--machine",

@@ -115,7 +115,7 @@ def find(named: str | None, environment: Mapping[str, str]) -> Path | None:
 def of_name(named: str) -> Path:
     """The absolute path of a file, or of a machine of `known`; Error if it is malformed."""
     path = Path(named)
-    if not path.exists():
+    if not path.is_file():
         path = known().get(named, path)
     read(path)
     return path.absolute()

@@ -59,13 +59,12 @@ class Course:
 class Lesson:
     """A run that tries something."""
 
-    def __init__(self, verdicts: Callable[[], Path], where: cells.Circumstances) -> None:
-        """By the guard's verdicts about a machine and an MPI library. `where`: with the rules of the user.
+    def __init__(self, known: Callable[[], tuple[Path, cells.Circumstances]]) -> None:
+        """`known`: where the guard's verdicts are, and by what predictions are made, with the rules of the user.
 
-        `verdicts`: says where they are, which may be elsewhere after a run that has measured the machine.
+        It is asked again after the run, which may have measured the machine.
         """
-        self._file = verdicts
-        self._where = where
+        self._known = known
         self.rules = ""
         """For people."""
         self._origins: list[str | int] = []
@@ -73,7 +72,11 @@ class Lesson:
 
     @property
     def _verdicts(self) -> Path:
-        return self._file()
+        return self._known()[0]
+
+    @property
+    def _where(self) -> cells.Circumstances:
+        return self._known()[1]
 
     def courses(self, report: Report | None = None) -> list[Course]:
         """Of all kinds of calls that there are verdicts about; with the report of a run, of those that it had."""
@@ -233,21 +236,21 @@ def begin(told: Instructed, library: str, running: cluster.Cluster | None, direc
 
     `running`: the emulated cluster, None for this machine. Error for rules that cannot be read.
     """
-    named = told.variables.get(machine.VARIABLE)
-    file = named if named != machine.STANDARD else None
-    figures = Path(file) if file is not None else running.directory / "machine" if running is not None else None
-    is_named, known_in = named is not None, Path(told.variables[learned.VARIABLE])
-    host = cluster.FIRST_NODE if running is not None else ""
-    figures = learned.measured_machine(known_in, library, host) if figures is None and not is_named else figures
+    named, own = told.variables.get(machine.VARIABLE), told.variables.get(rules_file.VARIABLE)
+    known_in, host = Path(told.variables[learned.VARIABLE]), cluster.FIRST_NODE if running is not None else ""
 
-    def verdicts() -> Path:
-        used = figures if figures is not None or is_named else learned.measured_machine(known_in, library, host)
-        text = used.read_text(encoding="utf-8") if used is not None else machine.standard().text()
-        return known_in / learned.file_name(library, text, host)
+    def known() -> tuple[Path, cells.Circumstances]:
+        if named is not None:
+            figures = Path(named) if named != machine.STANDARD else None
+        elif running is not None:
+            figures = running.directory / "machine"
+        else:
+            figures = learned.measured_machine(known_in, library, host)
+        text = figures.read_text(encoding="utf-8") if figures is not None else machine.standard().text()
+        where = cells.Circumstances(library, figures, Path(own) if own is not None else None)
+        return known_in / learned.file_name(library, text, host), where
 
-    own = told.variables.get(rules_file.VARIABLE)
-    where = cells.Circumstances(library, figures, Path(own) if own is not None else None)
-    lesson = Lesson(verdicts, where)
+    lesson = Lesson(known)
     path = directory / "tried.rules"
     try:
         path.write_text(lesson.text_of_rules(), encoding="utf-8")

@@ -95,7 +95,13 @@ def opened(asked: Asked, say: Say) -> Iterator[tuple[list[Site], list[str]]]:
 
 def _of_launcher(asked: Asked, say: Say) -> tuple[list[Site], list[str]]:
     places = asked.places()
-    figures = machine.find(os.environ.get(machine.VARIABLE), os.environ) or calibrated(places[0], say)
+    named = os.environ.get(machine.VARIABLE) or None
+    if named == machine.STANDARD:
+        raise Error(
+            f"{machine.VARIABLE}={named}: rondo tune goes by figures of this machine; leave the variable out, and they "
+            "are measured"
+        )
+    figures = machine.find(named, os.environ) or calibrated(places[0], say)
     sites = [_visit(each, figures, say) for each in places]
     halves = ["half"] if asked.processes is None else []
     for part in _parts(sites[0].shape.ranks_on, halves):

@@ -17,10 +17,9 @@ constexpr int shortest = 8;
 // Lengths of messages there and back. The rate comes from the two longest ones that there is time for.
 constexpr int longest = 1 << 21;
 constexpr int lengths[] = {1 << 13, 1 << 16, 1 << 19, longest};
-constexpr int fewest_rounds = 2, most_rounds = 20;
-constexpr double share_of_latency = 0.25;  // of the time
+constexpr int rounds_at_once = 2, most_rounds = 20;
+constexpr double share_of_length = 0.2;  // of the time; two rounds of a length may take longer
 constexpr int few_in_a_row = 16, many_in_a_row = 80, rows = 3;
-constexpr double slow = 1e-6;  // seconds per byte, of a network of which nothing is known yet
 
 /// What the first rank asks the second one for: messages there and back, or messages in a row and one back. 0 of them:
 /// that was all.
@@ -30,7 +29,7 @@ struct Wish {
 
 class End {
   public:
-    End(MPI_Comm comm, Rank peer) : comm_(comm), peer_(peer), room_(new(std::nothrow) char[longest]) {}
+    End(MPI_Comm comm, Rank peer) : comm_(comm), peer_(peer), room_(new (std::nothrow) char[longest]) {}
 
     /// Bytes of the longest message that this end can take.
     [[nodiscard]] std::int32_t room() const { return room_ != nullptr ? longest : 0; }
@@ -77,7 +76,7 @@ class Measuring {
             end();
             return std::nullopt;
         }
-        const double latency = one_way(shortest, most_rounds);
+        const double latency = one_way(shortest);
         const double per_byte = latency < failed ? rate(latency) : failed;
         const double overhead = per_byte < failed ? in_a_row() : failed;
         end();
@@ -93,14 +92,14 @@ class Measuring {
     bool ask(const Wish& wish) { return end_.send(&wish, sizeof wish); }
     void end() { ask({}); }
 
-    /// The shortest time that a message took, of so many there and back, or as many as there is time for. The first
-    /// ones are cold.
-    double one_way(int bytes, int most) {
+    /// The shortest time that a message took, of as many there and back as there is time for. The first ones are cold.
+    double one_way(int bytes) {
+        const std::uint64_t begin = now();
         double least = failed;
-        for (int rounds = 0; rounds < most; rounds += fewest_rounds) {
-            if (rounds > 0 && seconds_since(start_) > share_of_latency * seconds_) break;
-            if (!ask({bytes, fewest_rounds, 0})) return failed;
-            for (int i = 0; i < fewest_rounds; ++i) {
+        for (int rounds = 0; rounds < most_rounds; rounds += rounds_at_once) {
+            if (rounds > 0 && seconds_since(begin) > share_of_length * seconds_) break;
+            if (!ask({bytes, rounds_at_once, 0})) return failed;
+            for (int i = 0; i < rounds_at_once; ++i) {
                 const std::uint64_t start = now();
                 if (!end_.send(bytes) || !end_.receive(bytes)) return failed;
                 least = std::min(least, seconds_since(start) / 2);
@@ -111,12 +110,12 @@ class Measuring {
 
     /// Seconds per byte. Longer messages are tried while there is time for them.
     double rate(double latency) {
-        double per_byte = slow, before = latency;
+        double per_byte = 0, before = latency;
         int bytes_before = shortest;
         for (const int bytes : lengths) {
             const double expected = before + per_byte * (bytes - bytes_before);
-            if (bytes_before > shortest && 2 * fewest_rounds * expected > left()) break;
-            const double least = one_way(bytes, fewest_rounds);
+            if (bytes_before > shortest && 2 * rounds_at_once * expected > left()) break;
+            const double least = one_way(bytes);
             if (least == failed) return failed;
             per_byte = std::max(least - before, 0.0) / (bytes - bytes_before);
             before = least;

@@ -18,13 +18,17 @@ std::optional<LinkFigures> measure() {
 
 TEST(LinkFigures, are_those_of_the_first_rank) {
     made_up::play(2, [] {
-        const auto figures = measure();
-        EXPECT_EQ(figures.has_value(), made_up::rank() == 0);
-        if (!figures) return;
-        EXPECT_GT(figures->latency, 0);
-        EXPECT_GT(figures->per_byte, 0);
-        EXPECT_LT(figures->per_byte, figures->latency) << "eight bytes are short";
-        EXPECT_GE(figures->overhead, 0);
+        int known = 0;
+        for (int i = 0; i < 5; ++i) {  // a busy machine may spoil some
+            const auto figures = measure();
+            if (!figures) continue;
+            ++known;
+            EXPECT_GT(figures->latency, 0);
+            EXPECT_GT(figures->per_byte, 0);
+            EXPECT_LT(figures->per_byte, figures->latency) << "eight bytes are short";
+            EXPECT_GE(figures->overhead, 0);
+        }
+        EXPECT_EQ(known > 0, made_up::rank() == 0);
     });
 }
 
