@@ -104,13 +104,14 @@ Torus parse_torus(std::string_view text) {
     for (bool more = true; more;) {
         more = text.find('x') != std::string_view::npos;
         const auto length = parse_quantity(trimmed(take_until(text, "x")));
-        nodes = length && *length >= 1 && *length <= most_places ? nodes * *length : Count{0};
+        const Count here = length.value_or(0);
+        nodes = here >= 1 && here <= most_places ? nodes * here : Count{0};
         if (nodes < 1 || nodes > most_places || torus.lengths.size() == most_dimensions) {
             throw Error("network 'torus': " + quoted(all) + " has no size; expected up to " +
                         std::to_string(most_dimensions) + " lengths and " + std::to_string(most_places) +
                         " nodes, as in torus:4x4x8");
         }
-        torus.lengths.push_back(static_cast<Rank>(*length));
+        torus.lengths.push_back(static_cast<Rank>(here));
     }
     return torus;
 }

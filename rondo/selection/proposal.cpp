@@ -38,7 +38,7 @@ std::vector<Setting> with_usual_segment(const Choice& choice, const SharedFacts&
     if (!has_open_segment(choice.settings)) return choice.settings;
     Count usual = std::clamp(eager, virtual_machine::shortest_segment, segment_parameter.standard);
     if (choice.algorithm->cuts_whole_vector && facts.placement != nullptr) {
-        const Count some_for_each_node = facts.bytes() / (2 * facts.placement->nodes());
+        const Count some_for_each_node = facts.bytes() / (Count{2} * facts.placement->nodes());
         usual = std::clamp(some_for_each_node, virtual_machine::shortest_segment, usual);
     }
     return virtual_machine::with_segment(choice.settings, usual);

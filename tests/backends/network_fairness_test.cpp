@@ -98,7 +98,7 @@ TEST(NetworkFairness, is_near_to_max_min_fairness) {
                 auto& way = ways.emplace_back(std::vector{wire(from, 0), wire(to, 1)});
                 shape.route(from, to, way);
                 equal.push_back(beta * bytes);
-                different.push_back(beta * (bytes / 4) * static_cast<double>(node % 4 + 1));
+                different.push_back(beta * bytes / 4 * static_cast<double>(node % 4 + 1));
             }
             const Network network(shape, places);
             EXPECT_NEAR(time_on(network, shifts<1>) - alpha, MaxMin::last(ways, equal), 1e-6);

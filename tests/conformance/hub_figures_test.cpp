@@ -51,7 +51,7 @@ struct Traffic {
     std::vector<double> out, in;
 
     explicit Traffic(const ByHubs& call) : ranks_(call.shape.ranks) {
-        out.resize(static_cast<std::size_t>(call.shape.nodes * ranks_));
+        out.resize(static_cast<std::size_t>(call.shape.nodes) * static_cast<std::size_t>(ranks_));
         in.resize(out.size());
         for (const MessageEvent& message : call.trace({}).messages) {
             if (message.from / ranks_ == message.to / ranks_) continue;
@@ -61,7 +61,7 @@ struct Traffic {
         }
     }
     [[nodiscard]] double of_node(const std::vector<double>& of_ranks, Rank node) const {
-        const auto first = of_ranks.begin() + node * ranks_;
+        const auto first = of_ranks.begin() + static_cast<std::ptrdiff_t>(node) * ranks_;
         return std::accumulate(first, first + ranks_, 0.0);
     }
 

@@ -2,6 +2,9 @@
 // Programs on several nodes whose users have named no machine file.
 #include "rondo/interposer/measured_machine.hpp"
 
+#include <array>
+#include <span>
+
 #include "rondo/interposer/runtime.hpp"
 #include "rondo/selection/verdict_file.hpp"
 #include "tests/interposer/directory.hpp"
@@ -19,9 +22,9 @@ Variables told(const RulesFile& rules, const Directory& directory) {
 }
 
 /// Runs a program of four ranks on nodes, which looks at the machine's figures.
-void look(const Variables& variables, const std::vector<int>& node_of, const std::function<void(const Machine&)>& at) {
+void look(const Variables& variables, std::span<const int> node_of, const std::function<void(const Machine&)>& at) {
     made_up::play(4, [&] {
-        made_up::behaviour().node_of = node_of;
+        made_up::behaviour().node_of.assign(node_of.begin(), node_of.end());
         start(variables);
         const Runtime* const here = runtime(nullptr);
         ASSERT_NE(here, nullptr);
@@ -32,7 +35,7 @@ void look(const Variables& variables, const std::vector<int>& node_of, const std
     });
 }
 
-const std::vector<int> two_nodes = {0, 0, 1, 1};
+constexpr std::array two_nodes = {0, 0, 1, 1}, one_node = {0, 0, 0, 0};
 
 TEST(MeasuredMachine, is_that_of_the_file_on_all_ranks) {
     const RulesFile rules("exscan -> doubling_123\n");
@@ -66,7 +69,7 @@ TEST(MeasuredMachine, is_the_standard_one_where_nobody_may_or_can_measure) {
     const RulesFile rules("exscan -> doubling_123\n");
     const Directory directory;
     Variables variables = told(rules, directory);
-    look(variables, {0, 0, 0, 0}, is_standard);
+    look(variables, one_node, is_standard);
     variables.emplace_back("RONDO_NODES", "2x2");
     look(variables, two_nodes, is_standard);
     variables.back() = {"RONDO_MACHINE", "standard"};
@@ -82,9 +85,9 @@ TEST(MeasuredMachine, holds_where_nothing_could_be_measured) {
     Directory::write(machine_file(directory), "alpha = 3\nbeta = 4\n");
     const auto is_kept = [](const Machine& machine) { EXPECT_EQ(machine.alpha, 3); };
     Variables variables = told(rules, directory);
-    look(variables, {0, 0, 0, 0}, is_kept);
+    look(variables, one_node, is_kept);
     variables.emplace_back("RONDO_NODES", "2x2");
-    look(variables, {0, 0, 0, 0}, is_kept);
+    look(variables, one_node, is_kept);
 }
 
 TEST(MeasuredMachine, is_the_standard_one_if_it_cannot_be_written) {
@@ -108,7 +111,7 @@ TEST(MeasuredMachine, is_the_standard_one_after_messages_that_have_failed) {
     const RulesFile rules("exscan -> doubling_123\n");
     const Directory directory;
     made_up::play(4, [&] {
-        made_up::behaviour().node_of = two_nodes;
+        made_up::behaviour().node_of = {0, 0, 1, 1};
         if (made_up::rank() == 2) made_up::fail("Send", MPI_ERR_OTHER, 1, 0);  // its first word to rank 0
         if (made_up::rank() == 0) made_up::fail("Recv", MPI_ERR_OTHER, 1, 0);
         start(told(rules, directory));
