@@ -122,9 +122,9 @@ def test_rattler_renders_a_package_for_each_mpi_and_python() -> None:
 
 
 @pytest.mark.soak
-def test_easybuild_likes_the_style() -> None:
+def test_easybuild_likes_the_style(tmp_path: Path) -> None:
     tools = environment_with("easybuild", "pycodestyle")
-    shown = easybuild(tools, Path("/nonexistent"), "--check-style")
+    shown = easybuild(tools, tmp_path, "--check-style")
     assert "All style checks PASSed" in shown
 
 
