@@ -89,7 +89,7 @@ std::optional<ProposedCalls> kept_calls(const Collective& collective, const Shar
                          .shape = Shape::of(usual.size, Spread::of(*placement), false)};
 }
 
-/// What an earlier run has been proposed; else what the model proposes now.
+/// Returns what the model proposed in an earlier run; else asks it, and keeps the answer for the next run.
 std::optional<Proposal> known_or_proposed(const Collective& collective, const SharedFacts& usual,
                                           const Machine& machine) {
     const std::optional<ProposedCalls> calls = kept_calls(collective, usual);

@@ -21,7 +21,7 @@ struct LearnedField {
     bool may_lack = false;  ///< lines that were written earlier do, and those in which it would say nothing
 };
 
-// What such texts mean. All throw Error for others.
+// These functions read such texts. All throw Error for others.
 double seconds_of(std::string_view text);
 Count number_of(std::string_view text, Count most);
 Rank ranks_of(std::string_view text);

@@ -15,8 +15,8 @@ struct DescribedNetwork {
     Rank first = 0;  ///< the number in the name of the node at place 0
 };
 
-/// Of "fat_tree:nodes=32,taper=2", "dragonfly:nodes=16,global=4" or "torus:4x4x8"; nothing of "flat". Each may have
-/// groups= (but a torus), hop= and first= besides. Throws Error, one line, for what says none of it.
+/// Reads "fat_tree:nodes=32,taper=2", "dragonfly:nodes=16,global=4" or "torus:4x4x8". Nothing comes of "flat". Each may
+/// have groups= (but a torus), hop= and first= besides. Throws Error, one line, for what says none of it.
 std::optional<DescribedNetwork> parse_network(std::string_view text);
 
 /// The places of the nodes of a job: "block", "cyclic", "random", "random:SEED", or a list of names as Slurm writes

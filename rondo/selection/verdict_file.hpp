@@ -23,7 +23,7 @@ std::string verdict_file_name(std::string_view host, std::string_view library_ve
 /// Makes the directories above a path, as far as they can be made.
 void make_parents(const std::string& path);
 
-/// Of the machine file that Rondo has made itself, by the name of a host and the MPI library.
+/// The name of the machine file that Rondo has made itself, by the name of a host and the MPI library.
 std::string measured_machine_file_name(std::string_view host, std::string_view library_version);
 
 /// Reads a file of verdicts, which may not be there yet, with malformed lines left out, lets `change` change it, and

@@ -19,7 +19,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-/// Of the first `senders`, each to the rank `by` further on.
+/// Each of the first `senders` sends to the rank `by` further on.
 template <Rank senders, Rank by>
 Schedule some_send(const Call& call) {
     const Rank r = call.ranks().first;
@@ -27,7 +27,7 @@ Schedule some_send(const Call& call) {
     if (r >= by && r < by + senders) co_yield exchange(receive(call.output(), r - by));
 }
 
-/// What so many messages take that share a wire.
+/// The times of one, two and three messages that share a wire.
 constexpr double alone = alpha + beta * bytes, of_two = alpha + 2 * beta * bytes, of_three = alpha + 3 * beta * bytes;
 
 std::vector<std::uint64_t> route(const NetworkShape& shape, Rank from, Rank to) {

@@ -23,7 +23,7 @@ class Wave {
         const Count segment = first_ + hub;
         return segment < std::ssize(segments_) ? segments_[static_cast<std::size_t>(segment)] : Block();
     }
-    /// Who leads this one on a node.
+    /// Returns the rank that leads the segment of a hub on a node.
     [[nodiscard]] Rank leader_on(Rank node, Rank hub) const { return hubs_.leader_on(node, first_ + hub); }
     [[nodiscard]] Rank leader_at(Rank hub) const { return leader_on(hubs_.node_of(hub), hub); }
 

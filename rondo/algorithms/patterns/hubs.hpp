@@ -3,7 +3,8 @@
 // of them have of it. Each segment has another hub, so all nodes carry as much. On every node the same few ranks take
 // turns to lead, a segment each, so none of them does all the work.
 //
-// As many segments as there are hubs make a wave, in which every hub has one. Run as dataflow, waves overlap.
+// As many segments as there are hubs make a wave, in which every hub has one. Waves overlap, because schedules are run
+// as dataflow.
 #pragma once
 
 #include <algorithm>
@@ -63,7 +64,7 @@ class Hubs {
         return static_cast<Rank>((first_leader_ + turn) % call_.lanes());
     }
     [[nodiscard]] Rank leader_on(Rank node, Count segment) const { return call_.rank_at(node, leader(segment)); }
-    /// Does this rank?
+    /// True if this rank leads the segment.
     [[nodiscard]] bool lead(Count segment) const { return leader(segment) == own_.number; }
 
   private:
@@ -75,14 +76,14 @@ class Hubs {
     Count before_the_same_;  // segments until a leader and a hub would meet again
 };
 
-/// What a rank has of the segments that it leads, by number; nothing of others.
+/// The blocks of a rank for the segments that it leads, by number. Blocks of other segments are empty.
 using LedSegments = std::vector<Block>;
 
 /// Each hub sends what it has of a wave to all other hubs, and gets theirs.
 Schedule spread_from_hubs(const Call& call, const Hubs& hubs, Count wave, const LedSegments& segments);
 
-/// What all nodes have of a wave is added up at its hubs; the sums take the place of what those had. The root's node
-/// takes part only if `with_root_node`. In the order of nodes, unless the operator commutes.
+/// Adds up at the hubs of a wave what all nodes have of it. The sums take the place of what the hubs had. The root's
+/// node takes part only if `with_root_node`. In the order of nodes, unless the operator commutes.
 Schedule add_up_at_hubs(const Call& call, const Hubs& hubs, Count wave, const LedSegments& segments,
                         bool with_root_node);
 

@@ -21,8 +21,8 @@ constexpr int rounds_at_once = 2, most_rounds = 20;
 constexpr double share_of_length = 0.2;  // of the time; two rounds of a length may take longer
 constexpr int few_in_a_row = 16, many_in_a_row = 80, rows = 3;
 
-/// What the first rank asks the second one for: messages there and back, or messages in a row and one back. 0 of them:
-/// that was all.
+/// The first rank asks the second one for messages there and back, or for messages in a row and one back. No messages
+/// mean that this was all.
 struct Wish {
     std::int32_t bytes, there_and_back, in_a_row;
 };
@@ -108,7 +108,7 @@ class Measuring {
         return least;
     }
 
-    /// Seconds per byte. Longer messages are tried while there is time for them.
+    /// Returns the seconds per byte. Longer messages are tried while there is time for them.
     double rate(double latency) {
         double per_byte = 0, before = latency;
         int bytes_before = shortest;
@@ -124,7 +124,7 @@ class Measuring {
         return per_byte;
     }
 
-    /// What each further message in a row takes.
+    /// Returns the seconds that each further message in a row takes.
     double in_a_row() {
         double few = failed, many = failed;
         for (int row = 0; row < rows; ++row) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What messages between two ranks cost, measured in a fraction of a second.
+// Measures what messages between two ranks cost, in a fraction of a second.
 #pragma once
 
 #include <optional>

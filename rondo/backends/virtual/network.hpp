@@ -11,7 +11,7 @@
 
 namespace rondo::virtual_machine {
 
-/// One direction of it.
+/// One direction of a link between switches or nodes.
 struct NetworkLink {
     std::uint64_t number;  ///< tells the links of a shape apart
     double capacity;       ///< how many nodes can send through it together, each at its full rate
@@ -63,7 +63,7 @@ struct NetworkShape {
     [[nodiscard]] Count places() const;
     /// The links of a message's way, in their order, are added.
     void route(Rank from, Rank to, std::vector<NetworkLink>& links) const;
-    /// Does it make no difference where among these places a message comes from and goes to?
+    /// True if it makes no difference where among these places a message comes from and goes to.
     [[nodiscard]] bool is_flat(const std::vector<Rank>& at) const;
 };
 
@@ -75,7 +75,7 @@ class Network {
 
     [[nodiscard]] Rank nodes() const { return static_cast<Rank>(places_.size()); }
     [[nodiscard]] const NetworkShape& shape() const { return shape_; }
-    /// Then messages between these nodes take what they would take without a shape.
+    /// True if messages between these nodes take what they would take without a shape.
     [[nodiscard]] bool is_flat() const { return shape_.is_flat(places_); }
     void route(Rank from_node, Rank to_node, std::vector<NetworkLink>& links) const {
         shape_.route(places_[static_cast<std::size_t>(from_node)], places_[static_cast<std::size_t>(to_node)], links);

@@ -10,9 +10,9 @@
 
 namespace rondo::virtual_machine {
 
-/// What each flow goes through. The wires of nodes have numbers, out and in by turns; behind those come the links that
-/// can limit: more nodes send through them, and to more, than they carry. The others are left out, because messages
-/// that share them would each seem to get no more than an equal share, though none wants it.
+/// The wires that each flow goes through. The wires of nodes have numbers, out and in by turns; behind those come the
+/// links that can limit: more nodes send through them, and to more, than they carry. The others are left out, because
+/// messages that share them would each seem to get no more than an equal share, though none wants it.
 class Routes {
   public:
     [[nodiscard]] static constexpr std::uint32_t egress(Rank node) { return 2 * static_cast<std::uint32_t>(node); }
@@ -26,13 +26,13 @@ class Routes {
     std::vector<double> end();
     void clear();
 
-    /// No network: each flow has the wires of its two nodes.
+    /// True if there is no network. Then each flow has the wires of its two nodes.
     [[nodiscard]] bool empty() const { return extra_.empty(); }
-    /// In the numbering of all legs.
+    /// The number of the first leg of a flow, among the legs of all flows.
     [[nodiscard]] std::uint32_t first_leg(std::uint32_t flow) const { return first_[flow]; }
     [[nodiscard]] std::uint32_t legs() const { return static_cast<std::uint32_t>(wires_.size()); }
     [[nodiscard]] std::uint32_t wire(std::uint32_t leg) const { return wires_[leg]; }
-    /// What its links add to a flow's latency.
+    /// The seconds that the links of a flow add to its latency.
     [[nodiscard]] double extra(std::uint32_t flow) const { return extra_[flow]; }
 
   private:

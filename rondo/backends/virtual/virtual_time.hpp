@@ -293,12 +293,12 @@ class VirtualTime : public RankTable {
         return routes_.empty() ? links_[0].alpha : links_[0].alpha + routes_.extra(flow);
     }
 
-    /// What waits behind a message, by its number; the same in all its wires.
+    /// The message that waits behind one, by their numbers. It is the same in all wires of a flow.
     [[nodiscard]] auto next_in_flow(Rank sender) {
         return [first = progress_of(sender)](std::uint32_t own) -> std::uint32_t& { return first[own].behind; };
     }
 
-    /// Does the message start now, in one of its wires? Else it waits for others of its flow.
+    /// Returns true if the message starts now, in one of its wires. Else it waits for others of its flow.
     bool enter(std::uint32_t flow, std::uint32_t leg, const Site& site) {
         const bool starts = legs_[first_leg(flow) + leg].enter(site.own, next_in_flow(site.rank));
         if (starts) {
