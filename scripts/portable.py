@@ -151,8 +151,9 @@ def core_for_this_python(headers: dict[str, Path]) -> Path:
 def write_pages(root: Path, core: Path) -> None:
     """Manual pages and completion, which the command writes itself, with a core that runs here."""
     with tempfile.TemporaryDirectory() as folder:
-        packages = Path(folder) / "python"
-        shutil.copytree(root / PACKAGES, packages)
+        copy = Path(folder) / "prefix"  # as a whole: what the command says depends on what lies beside it
+        shutil.copytree(root, copy, symlinks=True)
+        packages = copy / PACKAGES
         for foreign in packages.glob("rondo/_core*.so"):
             foreign.unlink()
         shutil.copy2(core, packages / "rondo")

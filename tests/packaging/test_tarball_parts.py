@@ -33,7 +33,7 @@ def test_pages_are_written_with_a_core_of_this_machine(root: Path, prefix: Prefi
     written = {path.relative_to(root): path.read_bytes() for path in (root / "share").rglob("*") if path.is_file()}
     expected = {path.relative_to(prefix.path) for path in (prefix.path / "share").rglob("*") if path.is_file()}
     assert set(written) == expected
-    assert all((prefix.path / name).read_bytes() == content for name, content in written.items())
+    assert [name for name, content in written.items() if (prefix.path / name).read_bytes() != content] == []
     assert next((root / portable.PACKAGES).glob("rondo/_core*.so")).read_bytes() == b"of another processor"
 
 
