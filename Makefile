@@ -75,7 +75,8 @@ soak-algorithms: debian install  # every algorithm on every number of ranks up t
 
 soak-mpi: debian install  # more random calls, libraries, shapes and endings; real programs
 	@$(setup) debian $(applications)
-	python -m pytest $(or $(PYTEST),tests) -m soak --ignore tests/packaging
+	python -m pytest $(or $(PYTEST),tests) -m 'soak and parallel' --ignore tests/packaging -n $(JOBS) --dist worksteal
+	python -m pytest $(or $(PYTEST),tests) -m 'soak and not parallel' --ignore tests/packaging
 
 soak-machines: debian install  # as root, make demo and make test on fresh Debians; the packages elsewhere
 	@$(setup) debian $(applications)

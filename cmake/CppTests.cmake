@@ -25,6 +25,22 @@ function(rondo_discover_tests target room)
                          WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 endfunction()
 
+# Tests take what is precompiled from here.
+file(CONFIGURE OUTPUT "${PROJECT_BINARY_DIR}/generated/test_headers.cpp" CONTENT "// Headers alone.\n")
+add_library(rondo_test_headers OBJECT EXCLUDE_FROM_ALL "${PROJECT_BINARY_DIR}/generated/test_headers.cpp")
+rondo_configure(rondo_test_headers)
+rondo_precompile(rondo_test_headers <gmock/gmock.h> <gtest/gtest.h>)
+target_link_libraries(rondo_test_headers PRIVATE GTest::gmock)
+set_target_properties(rondo_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+
+# rondo_test_options(<target>): how tests are compiled, besides.
+function(rondo_test_options target)
+    target_precompile_headers(${target} REUSE_FROM rondo_test_headers)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    # GoogleTest's macros hold an if and an else of their own. What is tested is optimised as shipped; tests need not be.
+    target_compile_options(${target} PRIVATE -Wno-dangling-else $<$<CONFIG:Release>:-O1>)
+endfunction()
+
 set(rooms "")
 foreach(source IN LISTS test_sources)
     string(REGEX REPLACE "^${PROJECT_SOURCE_DIR}/tests/(.*)/[^/]+$" "\\1" room "${source}")
@@ -42,8 +58,7 @@ foreach(room IN LISTS rooms)
         add_dependencies(rondo_thread_tests ${target})
     endif()
     rondo_configure(${target})
-    # GoogleTest's macros hold an if and an else of their own.
-    target_compile_options(${target} PRIVATE -Wno-dangling-else)
+    rondo_test_options(${target})
     target_link_libraries(${target} PRIVATE rondo_virtual rondo_core GTest::gmock GTest::gtest_main)
     if(room STREQUAL "backends/shared_memory")
         target_link_libraries(${target} PRIVATE rondo_shared_memory)

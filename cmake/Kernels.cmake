@@ -5,6 +5,8 @@ set(kernels_directory "${PROJECT_SOURCE_DIR}/rondo/kernels")
 rondo_static_library(rondo_kernels "${kernels_directory}/kernels.cpp" "${kernels_directory}/identity.cpp"
                      "${kernels_directory}/baseline.cpp")
 
+set_target_properties(rondo_kernels PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)  # sources with flags of their own
+
 # -O3 also in debug builds: at -O0 nothing is vectorised, and a collective would measure that.
 # No contraction to fused multiply-add: levels would differ in the last bit, and a complex product would no longer
 # commute.

@@ -10,6 +10,7 @@ endif()
 rondo_glob(made_up_sources tests/backends/mpi/made_up*.cpp)
 add_library(rondo_made_up STATIC EXCLUDE_FROM_ALL ${made_up_sources})
 rondo_for_abi(rondo_made_up mpich "${RONDO_MPICH_INCLUDE}")
+rondo_precompile(rondo_made_up)
 target_link_libraries(rondo_made_up PUBLIC rondo_backend_mpich rondo_guard rondo_virtual rondo_shared_memory rondo_core
                       rondo_kernels ${CMAKE_DL_LIBS} GTest::gmock)
 
@@ -23,7 +24,7 @@ function(rondo_mpi_tests room)
         target_sources(${target} PRIVATE $<TARGET_OBJECTS:${parts}>)
     endforeach()
     rondo_for_abi(${target} mpich "${RONDO_MPICH_INCLUDE}")
-    target_compile_options(${target} PRIVATE -Wno-dangling-else)  # as in CppTests.cmake
+    rondo_test_options(${target})
     target_link_libraries(${target} PRIVATE rondo_made_up GTest::gtest_main)
     add_dependencies(rondo_tests ${target})
     rondo_discover_tests(${target} ${room})

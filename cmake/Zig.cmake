@@ -11,6 +11,8 @@ set(CMAKE_CXX_COMPILER "${RONDO_ZIG_TOOLS}/c++")
 set(CMAKE_AR "${RONDO_ZIG_TOOLS}/ar" CACHE FILEPATH "Archiver")
 set(CMAKE_RANLIB "${RONDO_ZIG_TOOLS}/ranlib" CACHE FILEPATH "Indexer of archives")
 
+set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)  # so that one build at least sees what each source includes
+
 # As other compilers do. In a short call, keeping frame pointers is a tenth of Rondo's instructions.
 set(CMAKE_C_FLAGS_INIT -fomit-frame-pointer)
 set(CMAKE_CXX_FLAGS_INIT -fomit-frame-pointer)

@@ -67,6 +67,8 @@ def clang_tidy(jobs: int) -> bool:
         if is_ours and source.is_file():
             # Warnings are the compiler's task, and Clang does not know all of GCC's.
             command["command"] = re.sub(r" -W[^l]\S*", "", command["command"])
+            # Every source includes what it needs.
+            command["command"] = re.sub(r" -include \S*cmake_pch\.hxx", "", command["command"])
             first_command_of.setdefault(command["file"], command)
     directory = COMPILE_COMMANDS.parent / "lint"
     directory.mkdir(exist_ok=True)

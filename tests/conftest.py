@@ -17,6 +17,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.parent.name in ("packaging", "python"):
             item.add_marker(pytest.mark.parallel)
+    leave_most_libraries_to_the_soak(items)
+
+
+def leave_most_libraries_to_the_soak(items: list[pytest.Item]) -> None:
+    """`make test` tries each case with some of the MPI libraries that it has, in turn: one of two, two of more."""
+    cases: dict[tuple[object, ...], list[pytest.Function]] = {}
+    for item in items:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec") and not item.get_closest_marker("soak"):
+            parameters = dict(item.callspec.params)
+            if parameters.pop("mpi", None) is not None:
+                key = (item.path, item.originalname, *map(repr, parameters.items()))
+                cases.setdefault(key, []).append(item)
+    for number, of_libraries in enumerate(cases.values()):
+        libraries = len(of_libraries)
+        everyday = {number % libraries, (number + (libraries + 1) // 2) % libraries}
+        for place, item in enumerate(of_libraries):
+            if place not in everyday or (libraries == 2 and place != number % 2):
+                item.add_marker(pytest.mark.soak)
 
 
 @pytest.fixture(scope="session", params=list(LIBRARIES))

@@ -29,12 +29,18 @@ std::vector<Placement> regular_placements() {
     return all;
 }
 
-/// How many cases of a placement are tried: in `make soak`, so many that every root is among them up to 32 ranks.
-std::size_t cases(const Placement& placement, std::size_t everyday) {
-    if (is_full()) return everyday * (placement.size() <= 32 ? 20 : 2);
-    if (is_sanitized) return everyday / 8 + 1;
-    return placement.size() <= 32 ? everyday : everyday / 4;
-}
+/// How many cases of a placement of up to 32 ranks are tried.
+struct Cases {
+    std::size_t everyday;
+    std::size_t full;             ///< in `make soak`
+    bool meet_all_roots = false;  ///< in `make soak`
+
+    std::size_t of(const Placement& placement) const noexcept {
+        if (is_sanitized) return everyday / 8 + 1;
+        const bool is_small = placement.size() <= 32;
+        return is_full() ? (is_small ? full : full / 10) : (is_small ? everyday : everyday / 4);
+    }
+};
 
 /// Ranks dealt out to the nodes in turn.
 Placement dealt_out(Rank nodes, Rank ranks_on_each) {
@@ -61,7 +67,7 @@ std::vector<Placement> odd_placements() {
 class EveryAlgorithmWithNodes : public testing::TestWithParam<const AlgorithmInfo*> {
   protected:
     template <class Body>
-    void for_each_placement(const std::vector<Placement>& placements, std::size_t everyday, Body&& body) {
+    void for_each_placement(const std::vector<Placement>& placements, const Cases& cases, Body&& body) {
         for (const Placement& placement : placements) {
             SCOPED_TRACE(std::to_string(placement.nodes()) + " nodes, " + std::to_string(placement.lanes()) + " to " +
                          std::to_string(placement.most_on_node()) + " ranks");
@@ -70,9 +76,9 @@ class EveryAlgorithmWithNodes : public testing::TestWithParam<const AlgorithmInf
                 roots.insert(problem.facts.root);
                 body(problem);
             };
-            for_each_case(*GetParam(), placement.size(), cases(placement, everyday), note_root, &placement);
+            for_each_case(*GetParam(), placement.size(), cases.of(placement), note_root, &placement);
             const bool has_root = find_collective(GetParam()->collective)->has.root;
-            if (is_full() && everyday >= 40 && has_root && placement.size() <= 32) {
+            if (is_full() && cases.meet_all_roots && has_root && placement.size() <= 32) {
                 EXPECT_EQ(static_cast<Rank>(roots.size()), placement.size()) << "roots";
             }
             if (HasFailure()) return;
@@ -89,13 +95,13 @@ constexpr auto in_random_order = [](const auto& problem) {
 };
 
 TEST_P(EveryAlgorithmWithNodes, is_right_on_regular_nodes) {
-    for_each_placement(regular_placements(), 40, in_lock_step);
-    for_each_placement(regular_placements(), 4, in_random_order);
+    for_each_placement(regular_placements(), {.everyday = 40, .full = 800, .meet_all_roots = true}, in_lock_step);
+    for_each_placement(regular_placements(), {.everyday = 2, .full = 80}, in_random_order);
 }
 
 TEST_P(EveryAlgorithmWithNodes, is_right_on_nodes_that_differ_or_interleave) {
-    for_each_placement(odd_placements(), 200, in_lock_step);
-    for_each_placement(odd_placements(), 12, in_random_order);
+    for_each_placement(odd_placements(), {.everyday = 80, .full = 4000, .meet_all_roots = true}, in_lock_step);
+    for_each_placement(odd_placements(), {.everyday = 6, .full = 240}, in_random_order);
 }
 
 /// A few calls of each: `make soak` tries every root on all nodes of up to 32 ranks.

@@ -31,15 +31,8 @@ def check(mpi: MpiLibrary, choice: str, ranks: int, **variables: str) -> None:
     assert reasons["empty"] == reasons["inter-communicator"] == ranks
 
 
-@pytest.mark.parametrize(
-    ("choice", "mpi"),
-    [
-        pytest.param(choice, mpi, marks=[] if MOST[i % len(MOST)] == mpi else pytest.mark.soak)
-        for i, choice in enumerate(CHOICES)
-        for mpi in MOST
-    ],
-    indirect=["mpi"],
-)
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("mpi", MOST, indirect=True)
 def test_late_rank_holds_all_others_back(mpi: MpiLibrary, choice: str) -> None:
     check(mpi, choice, RANKS)
 

@@ -108,9 +108,7 @@ def test_totals_travel_by_every_algorithm(mpi: MpiLibrary, choice: str) -> None:
     check(mpi, 5, "101", "brief", RONDO_PREFIX=choice)
 
 
-@pytest.mark.parametrize(
-    "mpi", ["mpich", *(pytest.param(name, marks=pytest.mark.soak) for name in EVERY_DAY[1:])], indirect=True
-)
+@pytest.mark.parametrize("mpi", EVERY_DAY, indirect=True)
 def test_failures_are_told_on_every_rank_that_needs_the_result(mpi: MpiLibrary) -> None:
     run = mpi.run([linked(mpi, "prefix_errors.cpp")], 3).check()
     assert dict(line.split(": ") for line in run.stdout.splitlines()) == ERRORS

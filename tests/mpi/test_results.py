@@ -44,7 +44,6 @@ LEFT_IF_NONBLOCKING = "the first nonblocking calls on a communicator"
 # Each call of a blocking collective becomes a nonblocking or a persistent one, which is waited for.
 NONBLOCKING = ("-include", str(Path(__file__).with_name("nonblocking.h")))
 FORMS = {"nonblocking": NONBLOCKING, "persistent": (*NONBLOCKING, "-DRONDO_TESTS_PERSISTENT")}
-OTHERS = [name for name in LIBRARIES if name not in THOROUGH]
 
 
 def algorithms(collective: str) -> list[str]:
@@ -111,18 +110,12 @@ def check(
     assert run.report.calls(collective)[algorithm] + refused >= sum(calls_by_kind(native).values()), reasons
 
 
-# In turn with one library and the other; with both in `make soak`.
-@pytest.mark.parametrize(
-    ("collective", "algorithm", "mpi"),
-    [
-        pytest.param(*each, mpi, marks=[] if THOROUGH[i % len(THOROUGH)] == mpi else pytest.mark.soak)
-        for i, each in enumerate(every_algorithm())
-        for mpi in THOROUGH
-    ],
-    indirect=["mpi"],
-)
-def test_algorithm_gives_the_native_results(mpi: MpiLibrary, collective: str, algorithm: str) -> None:
-    check(mpi, collective, algorithm, "20011")
+# What depends on the library alone is tried with one algorithm of each collective; with all in `make soak`.
+@pytest.mark.parametrize("extent", ["brief", pytest.param("full", marks=pytest.mark.soak)])
+@pytest.mark.parametrize(("collective", "algorithm"), every_algorithm())
+@pytest.mark.parametrize("mpi", THOROUGH, indirect=True)
+def test_algorithm_gives_the_native_results(mpi: MpiLibrary, collective: str, algorithm: str, extent: str) -> None:
+    check(mpi, collective, algorithm, "20011", *([extent] if extent == "brief" else []))
 
 
 # Every fourth one, in turn as well; all in `make soak`.
@@ -192,15 +185,6 @@ def test_other_forms_give_the_native_results(
     assert served + left >= sum(calls_by_kind(native).values())
 
 
-# Every other one in turn; all in `make soak`.
-@pytest.mark.parametrize(
-    ("collective", "mpi"),
-    [
-        pytest.param(collective, mpi, marks=[] if (i + j) % 2 == 0 else pytest.mark.soak)
-        for i, collective in enumerate(COLLECTIVES)
-        for j, mpi in enumerate(OTHERS)
-    ],
-    indirect=["mpi"],
-)
-def test_other_libraries_give_the_native_results(mpi: MpiLibrary, collective: str) -> None:
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_every_library_gives_its_results(mpi: MpiLibrary, collective: str) -> None:
     check(mpi, collective, COLLECTIVES[collective], "5003")

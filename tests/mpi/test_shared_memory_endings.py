@@ -56,16 +56,8 @@ WAYS = [
 ]
 
 
-# Each way with one library in turn; with all in `make soak`.
-@pytest.mark.parametrize(
-    ("ending", "ranks", "elements", "mpi"),
-    [
-        pytest.param(*way, mpi, marks=[] if i % len(NAMES) == j else pytest.mark.soak)
-        for i, way in enumerate(WAYS)
-        for j, mpi in enumerate(NAMES)
-    ],
-    indirect=["mpi"],
-)
+@pytest.mark.parametrize(("ending", "ranks", "elements"), WAYS)
+@pytest.mark.parametrize("mpi", NAMES, indirect=True)
 def test_others_end_as_natively(mpi: MpiLibrary, ending: str, ranks: int, elements: str) -> None:
     run = struck(mpi, ranks, ending, elements)
     if ending != "exit":  # MPICH's launcher sometimes calls that a success, natively too

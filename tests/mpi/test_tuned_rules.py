@@ -21,11 +21,7 @@ from rondo.bench import bench, launches, plans, results
 from rondo.tune import tuned_files
 
 RONDO = Path(sys.executable).with_name("rondo")
-# With one library each day, with the other in `make soak`.
-MOSTLY_MPICH, MOSTLY_OPENMPI = (
-    pytest.mark.parametrize("mpi", [each, pytest.param(other, marks=pytest.mark.soak)], indirect=True)
-    for each, other in (("mpich", "openmpi"), ("openmpi", "mpich"))
-)
+BOTH = pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
 MPICH = pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 TIMEOUT = 150
 FIGURES = "alpha = 1e-6\nbeta = 1e-10\n"
@@ -45,7 +41,7 @@ def launcher(mpi: MpiLibrary, ranks: object = 2) -> list[object]:
     return ["--", mpi.prefix / mpi.launcher, *mpi.launcher_options, "-n", ranks]
 
 
-@MOSTLY_MPICH
+@BOTH
 def test_rules_are_written_checked_and_found_by_the_next_run(
     mpi: MpiLibrary, tmp_path: Path, home: dict[str, str]
 ) -> None:
@@ -71,7 +67,7 @@ def test_rules_are_written_checked_and_found_by_the_next_run(
     assert "rules: none" in other.stderr
 
 
-@MOSTLY_OPENMPI
+@BOTH
 def test_half_of_the_ranks_are_measured_too(mpi: MpiLibrary, tmp_path: Path, home: dict[str, str]) -> None:
     words = ["--output", tmp_path / "mine.rules"]
     run = launch([RONDO, "tune", *BRIEF, *words, *launcher(mpi, 4)], home, TIMEOUT).check()

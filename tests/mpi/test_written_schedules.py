@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import msccl_schedules
@@ -22,16 +21,6 @@ PUBLISHED = {
 }
 EXPORTED = ["alltoall/bruck", "bcast/two_tree", "reduce/binomial", "reduce_scatter/ring", "scatter/binomial"]
 
-THOROUGH = ["mpich", "openmpi"]
-
-
-def in_turn(names: Iterable[str]) -> list[object]:
-    """With one library and the other; with both in `make soak`."""
-    return [
-        pytest.param(name, mpi, marks=[] if THOROUGH[i % 2] == mpi else pytest.mark.soak)
-        for i, name in enumerate(names)
-        for mpi in THOROUGH
-    ]
 
 
 def check(mpi: MpiLibrary, collective: str, path: Path) -> None:
@@ -47,14 +36,16 @@ def check(mpi: MpiLibrary, collective: str, path: Path) -> None:
         assert "a schedule from a file needs parts of equal length" in reasons
 
 
-@pytest.mark.parametrize(("name", "mpi"), in_turn(PUBLISHED), indirect=["mpi"])
+@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
 def test_published_schedules_have_the_results_of_the_library(mpi: MpiLibrary, name: str, tmp_path: Path) -> None:
     path = tmp_path / f"{name}.xml"
     path.write_text(PUBLISHED[name].text())
     check(mpi, PUBLISHED[name].collective, path)
 
 
-@pytest.mark.parametrize(("algorithm", "mpi"), in_turn(EXPORTED), indirect=["mpi"])
+@pytest.mark.parametrize("algorithm", EXPORTED)
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
 def test_exported_schedules_have_the_results_of_the_library(mpi: MpiLibrary, algorithm: str, tmp_path: Path) -> None:
     path = tmp_path / "exported.xml"
     call = ["export", algorithm, "-n", str(RANKS), "--count", "2", "--format", "msccl", "-o", str(path)]

@@ -189,7 +189,9 @@ def test_trees_are_drawn_where_blocks_travel_them(rondo, algorithm, words, trees
     assert (counted(names_in("a.svg"), r"tree-\d-edge-\d+-\d+") > 0) == trees_drawn
 
 
-@pytest.mark.parametrize("algorithm", EVERYTHING)
+@pytest.mark.parametrize(
+    "algorithm", [pytest.param(each, marks=[] if i % 4 == 0 else pytest.mark.soak) for i, each in enumerate(EVERYTHING)]
+)
 def test_every_algorithm_can_be_drawn(rondo, algorithm):
     for words in (["--picture", "spacetime"], ["--time", "overlapped"]):
         call = ["draw", algorithm, "-p", 5, "--count", 5, "--commutative", *words, "--json", "--output", "a.svg"]
