@@ -34,8 +34,8 @@ function(rondo_configure target)
         CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON POSITION_INDEPENDENT_CODE ON)
 endfunction()
 
-# rondo_precompile(<target> [<header>...]): the standard headers, and those named, are read once for all of its sources;
-# reading them again and again is two thirds of a build. Sources include what they need all the same: `make lint` and
+# rondo_precompile(<target> [<header>...]): the standard headers, and those named, are read once for all of its sources.
+# A source of an algorithm takes a third of the time then. Sources include what they need all the same: `make lint` and
 # packages for other machines compile without.
 function(rondo_precompile target)
     target_precompile_headers(${target} PRIVATE

@@ -22,7 +22,6 @@ PUBLISHED = {
 EXPORTED = ["alltoall/bruck", "bcast/two_tree", "reduce/binomial", "reduce_scatter/ring", "scatter/binomial"]
 
 
-
 def check(mpi: MpiLibrary, collective: str, path: Path) -> None:
     """Results are those of the library, and the schedule was used where it could be."""
     command = results_command(mpi, collective, longest=200)
