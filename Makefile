@@ -69,9 +69,11 @@ endif
 # Each part fits into an hour on two cores that do nothing else; what `make test` runs is not run again.
 soak: soak-algorithms soak-mpi soak-machines  ## what is slow and rarely fails, before a release: three parts, each of them a target
 
-soak-algorithms: debian install  # every algorithm on every number of ranks up to 256; every interleaving of more actions
+soak-algorithms: debian install  # every algorithm on every number of ranks up to 256, some sanitized; more interleavings
 	$(call build,release)
 	ctest --preset soak --parallel $$(nproc) $(CTEST)
+	$(call build,sanitize,sanitize-soak)
+	ctest --preset sanitize-soak --parallel $$(nproc) $(CTEST)
 
 soak-mpi: debian install  # more random calls, libraries, shapes and endings; real programs
 	@$(setup) debian $(applications)

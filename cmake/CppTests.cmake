@@ -4,6 +4,7 @@
 
 # Not of `all`: installing needs no tests. Build presets name it, `cmake --build --preset release` builds both.
 add_custom_target(rondo_tests)
+add_custom_target(rondo_sanitized_tests)  # those of the preset `sanitize`: conformance takes the time of all others
 add_custom_target(rondo_thread_tests)  # those of the preset `threads`
 find_package(GTest QUIET)
 if(NOT TARGET GTest::gmock)  # Debian has GoogleTest and GoogleMock in packages of their own
@@ -54,6 +55,9 @@ foreach(room IN LISTS rooms)
     set(target ${name}_test)
     add_executable(${target} EXCLUDE_FROM_ALL ${sources_of_${room}})
     add_dependencies(rondo_tests ${target})
+    if(NOT room STREQUAL "conformance")
+        add_dependencies(rondo_sanitized_tests ${target})
+    endif()
     if(room STREQUAL "backends/shared_memory")
         add_dependencies(rondo_thread_tests ${target})
     endif()
