@@ -21,7 +21,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def leave_most_libraries_to_the_soak(items: list[pytest.Item]) -> None:
-    """`make test` tries each case with some of the MPI libraries that it has, in turn: one of two, two of more."""
+    """`make test` tries each case with some of the MPI libraries that it names, in turn: one of two, two of more.
+
+    A case names those libraries alone that can run it: one that skips itself would take the turn of another.
+    """
     cases: dict[tuple[object, ...], list[pytest.Function]] = {}
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec") and not item.get_closest_marker("soak"):
@@ -31,9 +34,9 @@ def leave_most_libraries_to_the_soak(items: list[pytest.Item]) -> None:
                 cases.setdefault(key, []).append(item)
     for number, of_libraries in enumerate(cases.values()):
         libraries = len(of_libraries)
-        everyday = {number % libraries, (number + (libraries + 1) // 2) % libraries}
+        turns = [number] if libraries <= 2 else [number, number + (libraries + 1) // 2]
         for place, item in enumerate(of_libraries):
-            if place not in everyday or (libraries == 2 and place != number % 2):
+            if place not in [turn % libraries for turn in turns]:
                 item.add_marker(pytest.mark.soak)
 
 

@@ -110,8 +110,8 @@ def check(
     assert run.report.calls(collective)[algorithm] + refused >= sum(calls_by_kind(native).values()), reasons
 
 
-# What depends on the library alone, and more ranks, are tried with one algorithm of each collective; with all in
-# `make soak`. The programs check communicators of every size up to that of the world.
+# `make test` tries each algorithm on communicators of up to five ranks. `make soak` tries nine ranks, and besides what
+# depends on the MPI library alone.
 @pytest.mark.parametrize("extent", ["brief", pytest.param("full", marks=pytest.mark.soak)])
 @pytest.mark.parametrize(("collective", "algorithm"), every_algorithm())
 @pytest.mark.parametrize("mpi", THOROUGH, indirect=True)

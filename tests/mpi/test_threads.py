@@ -67,10 +67,11 @@ def test_threads_may_have_small_stacks(mpi: MpiLibrary) -> None:
     assert mpi.run_under_rondo([program], RANKS, allreduce="recursive_doubling").check().stdout == native.stdout
 
 
+WITH_MPICH = pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+
+
 @pytest.fixture
 def sanitized_mpich(mpi: MpiLibrary, monkeypatch: pytest.MonkeyPatch) -> MpiLibrary:
-    if mpi.name != "mpich":
-        pytest.skip("checked with the MPICH wheel only")
     if not (SANITIZED_BUILD / "librondo_mpich.so").exists():
         pytest.skip(
             "no build/threads; make test builds it, or: cmake --preset threads && cmake --build --preset threads"
@@ -79,6 +80,7 @@ def sanitized_mpich(mpi: MpiLibrary, monkeypatch: pytest.MonkeyPatch) -> MpiLibr
     return mpi
 
 
+@WITH_MPICH
 def test_the_thread_sanitizer_finds_no_race_in_rondo(sanitized_mpich: MpiLibrary) -> None:
     program = sanitized_mpich.compile("threads.cpp", "-fsanitize=thread")
     run = sanitized_mpich.run_under_rondo(
@@ -89,6 +91,7 @@ def test_the_thread_sanitizer_finds_no_race_in_rondo(sanitized_mpich: MpiLibrary
     assert run.report.calls("exscan")["doubling_123"] > 0
 
 
+@WITH_MPICH
 def test_the_thread_sanitizer_finds_no_race_in_begun_calls(sanitized_mpich: MpiLibrary) -> None:
     program = sanitized_mpich.compile("pending_threads.cpp", "-fsanitize=thread")
     run = sanitized_mpich.run_under_rondo([program, "20"], 2, environment=SANITIZER, timeout=150, **BEGUN).check()
@@ -97,6 +100,7 @@ def test_the_thread_sanitizer_finds_no_race_in_begun_calls(sanitized_mpich: MpiL
     assert run.report.calls("bcast")["binomial"] > 0
 
 
+@WITH_MPICH
 def test_the_thread_sanitizer_finds_a_planted_race(sanitized_mpich: MpiLibrary) -> None:
     program = sanitized_mpich.compile("racing_threads.cpp", "-fsanitize=thread")
     run = sanitized_mpich.run_under_rondo([program], 2, exscan="doubling_123", environment=SANITIZER)
