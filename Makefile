@@ -52,13 +52,11 @@ endef
 CTEST ?=
 PYTEST ?=
 
-test: debian install  ## C++ tests, the same under sanitizers, Python and MPI tests
-	$(call build,release)
-	ctest --preset release --parallel $$(nproc) $(CTEST)
+test: debian install  ## C++ tests, most of them sanitized, Python and MPI tests
+	$(call build,release,optimised)
+	ctest --preset optimised --parallel $$(nproc) $(CTEST)
 	$(call build,sanitize)
 	ctest --preset sanitize --parallel $$(nproc) $(CTEST)
-	$(call build,threads)
-	ctest --preset threads --parallel $$(nproc) $(CTEST)
 ifeq ($(PYTEST),)
 	python -m pytest tests -m 'parallel and not soak' -n $(JOBS) --dist worksteal
 	python -m pytest tests -m 'not parallel and not soak'
@@ -75,8 +73,10 @@ soak-algorithms: debian install  # every algorithm on every number of ranks up t
 	$(call build,sanitize,sanitize-soak)
 	ctest --preset sanitize-soak --parallel $$(nproc) $(CTEST)
 
-soak-mpi: debian install  # more random calls, libraries, shapes and endings; real programs
+soak-mpi: debian install  # more random calls, libraries, shapes and endings; threads under their sanitizer; real programs
 	@$(setup) debian $(applications)
+	$(call build,threads)
+	ctest --preset threads --parallel $$(nproc) $(CTEST)
 	python -m pytest $(or $(PYTEST),tests) -m 'soak and parallel' --ignore tests/packaging -n $(JOBS) --dist worksteal
 	python -m pytest $(or $(PYTEST),tests) -m 'soak and not parallel' --ignore tests/packaging
 

@@ -4,7 +4,10 @@
 
 # Not of `all`: installing needs no tests. Build presets name it, `cmake --build --preset release` builds both.
 add_custom_target(rondo_tests)
-add_custom_target(rondo_sanitized_tests)  # those of the preset `sanitize`: conformance takes the time of all others
+# `make test` runs each room once: optimised as shipped where that is what matters or where it takes long, else sanitized.
+set(optimised_rooms conformance kernels)
+add_custom_target(rondo_optimised_tests)
+add_custom_target(rondo_sanitized_tests)
 add_custom_target(rondo_thread_tests)  # those of the preset `threads`
 find_package(GTest QUIET)
 if(NOT TARGET GTest::gmock)  # Debian has GoogleTest and GoogleMock in packages of their own
@@ -22,8 +25,14 @@ endif()
 
 # Discovery at test time: a build does not start the programs, so it works under every sanitizer setting.
 function(rondo_discover_tests target room)
+    set(label sanitized)
+    if(room IN_LIST optimised_rooms)
+        set(label optimised)
+    endif()
+    add_dependencies(rondo_tests ${target})
+    add_dependencies(rondo_${label}_tests ${target})
     gtest_discover_tests(${target} TEST_PREFIX "${room}." NO_PRETTY_VALUES DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-                         WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
+                         PROPERTIES LABELS ${label} WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}")
 endfunction()
 
 # Tests take what is precompiled from here.
@@ -54,10 +63,6 @@ foreach(room IN LISTS rooms)
     string(REPLACE "/" "_" name "${room}")
     set(target ${name}_test)
     add_executable(${target} EXCLUDE_FROM_ALL ${sources_of_${room}})
-    add_dependencies(rondo_tests ${target})
-    if(NOT room STREQUAL "conformance")
-        add_dependencies(rondo_sanitized_tests ${target})
-    endif()
     if(room STREQUAL "backends/shared_memory")
         add_dependencies(rondo_thread_tests ${target})
     endif()

@@ -26,8 +26,6 @@ function(rondo_mpi_tests room)
     rondo_for_abi(${target} mpich "${RONDO_MPICH_INCLUDE}")
     rondo_test_options(${target})
     target_link_libraries(${target} PRIVATE rondo_made_up GTest::gtest_main)
-    add_dependencies(rondo_tests ${target})
-    add_dependencies(rondo_sanitized_tests ${target})
     rondo_discover_tests(${target} ${room})
 endfunction()
 

@@ -74,12 +74,13 @@ WITH_MPICH = pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 def sanitized_mpich(mpi: MpiLibrary, monkeypatch: pytest.MonkeyPatch) -> MpiLibrary:
     if not (SANITIZED_BUILD / "librondo_mpich.so").exists():
         pytest.skip(
-            "no build/threads; make test builds it, or: cmake --preset threads && cmake --build --preset threads"
+            "no build/threads; make soak-mpi builds it, or: cmake --preset threads && cmake --build --preset threads"
         )
     monkeypatch.setenv("RONDO_LIBRARY_DIR", str(SANITIZED_BUILD))
     return mpi
 
 
+@pytest.mark.soak
 @WITH_MPICH
 def test_the_thread_sanitizer_finds_no_race_in_rondo(sanitized_mpich: MpiLibrary) -> None:
     program = sanitized_mpich.compile("threads.cpp", "-fsanitize=thread")
@@ -91,6 +92,7 @@ def test_the_thread_sanitizer_finds_no_race_in_rondo(sanitized_mpich: MpiLibrary
     assert run.report.calls("exscan")["doubling_123"] > 0
 
 
+@pytest.mark.soak
 @WITH_MPICH
 def test_the_thread_sanitizer_finds_no_race_in_begun_calls(sanitized_mpich: MpiLibrary) -> None:
     program = sanitized_mpich.compile("pending_threads.cpp", "-fsanitize=thread")
@@ -100,6 +102,7 @@ def test_the_thread_sanitizer_finds_no_race_in_begun_calls(sanitized_mpich: MpiL
     assert run.report.calls("bcast")["binomial"] > 0
 
 
+@pytest.mark.soak
 @WITH_MPICH
 def test_the_thread_sanitizer_finds_a_planted_race(sanitized_mpich: MpiLibrary) -> None:
     program = sanitized_mpich.compile("racing_threads.cpp", "-fsanitize=thread")
