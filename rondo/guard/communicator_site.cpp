@@ -41,11 +41,8 @@ bool CommunicatorSite::keeps_begun() const { return history().keeps_begun(commun
 
 void CommunicatorSite::note(const Trial& trial) { history().note(trial, communicator_); }
 
-void CommunicatorSite::start_clock() { start_ = mpi::now(); }
+std::uint64_t CommunicatorSite::now() const { return mpi::now(); }
 
-std::optional<float> CommunicatorSite::stop_clock() {
-    if (communicator_.is_freed()) return std::nullopt;
-    return static_cast<float>(mpi::now() - start_);
-}
+bool CommunicatorSite::is_gone() const { return communicator_.is_freed(); }
 
 }  // namespace rondo::guard

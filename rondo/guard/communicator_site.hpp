@@ -22,13 +22,12 @@ class CommunicatorSite final : public Site {
     std::optional<Trial> take_up(const Trial& fresh) override;
     [[nodiscard]] bool keeps_begun() const override;
     void note(const Trial& trial) override;
-    void start_clock() override;
-    std::optional<float> stop_clock() override;
+    [[nodiscard]] std::uint64_t now() const override;
+    [[nodiscard]] bool is_gone() const override;
 
   private:
     mpi::Communicator& communicator_;
     MPI_Comm comm_;
-    std::uint64_t start_ = 0;
 };
 
 }  // namespace rondo::guard

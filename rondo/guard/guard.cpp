@@ -25,8 +25,8 @@ void record_timeout(Trial& trial, Site& site) {
 }  // namespace
 
 const char* reason_of(const Trial& lost) {
-    if (lost.is_uncompared()) return not_compared;
-    return lost.is_undecided() ? too_busy : faster_here;
+    if (lost.is_uncompared() && lost.alone() == 0) return not_compared;
+    return lost.is_uncompared() || lost.is_undecided() ? too_busy : faster_here;
 }
 
 Trial* begin_call(const Trial& fresh, Site& site) {
@@ -51,8 +51,7 @@ bool bring_together(Trial& trial, Site& site, bool is_ready) {
 void judge_if_due(Trial& trial, Site& site) {
     const bool keeps_begun = trial.is_worth_keeping() && site.keeps_begun();
     if (!trial.is_due() && !keeps_begun) return;
-    const bool may_be_apart = trial.is_in_row() && !trial.key().rounding;
-    if (may_be_apart && !bring_together(trial, site, true)) {
+    if (trial.leaves_ranks_apart() && !bring_together(trial, site, true)) {
         if (!trial.is_over()) trial.forget_row();
         return;
     }
@@ -61,12 +60,12 @@ void judge_if_due(Trial& trial, Site& site) {
         trial.abandon();
         return;
     }
-    const bool had_verdict = trial.revalidates();
+    const bool had_verdict = trial.revalidates(), has_compared = !trial.watches();
     const Contender before = trial.winner();
     trial.judge(times);
     // Each rank has cached calls of its own that went the old way, also on other communicators and for other roots.
     if (trial.is_over() && had_verdict && trial.winner() != before) mpi::end_epoch();
-    const bool is_verdict = trial.is_over() && !trial.is_undecided();
+    const bool is_verdict = has_compared && trial.is_over() && !trial.is_undecided();
     if (is_verdict || (keeps_begun && trial.timed_calls() > 0)) site.note(trial);
 }
 

@@ -5,7 +5,7 @@
 // compared (`compare`, or `compare_twice` where bits depend on who carries it out), or Rondo or the library has it.
 #pragma once
 
-#include <optional>
+#include <cstdint>
 #include <utility>
 
 #include "rondo/guard/site.hpp"
@@ -51,11 +51,13 @@ template <class CarryOut>
 bool time_call(Trial& trial, Site& site, int& error, CarryOut&& carry_out) {
     const Contender contender = trial.next();
     trial.begin_call();
-    site.start_clock();
+    const std::uint64_t began = site.now();
     error = carry_out(contender);
-    const std::optional<float> time = site.stop_clock();
-    if (time) trial.record(*time);
-    return time.has_value();
+    if (site.is_gone()) return false;
+    const std::uint64_t ended = site.now();
+    if (trial.watches()) trial.record_watched(began, ended);
+    else trial.record(static_cast<float>(ended - began));
+    return true;
 }
 
 /// Makes a call that is part of a trial: `carry_out(contender)` by the one whose turn it is. Returns what that returns.

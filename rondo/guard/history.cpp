@@ -143,9 +143,9 @@ std::optional<Trial> History::take_up(const Trial& fresh, const mpi::Communicato
     Trial trial = fresh;
     if (verdict->is_compared()) {
         trial.settle(verdict->is_lost() ? Contender::library : Contender::rondo, nanoseconds(verdict->rondo),
-                     nanoseconds(verdict->library));
+                     nanoseconds(verdict->library), nanoseconds(verdict->alone));
     } else {
-        trial.settle_uncompared();
+        trial.settle_uncompared(nanoseconds(verdict->alone));
     }
     return trial;
 }
@@ -162,7 +162,8 @@ void History::note(const Trial& trial, const mpi::Communicator& communicator) no
                     .choice = *static_cast<const Choice*>(trial.chosen()),
                     .rondo = trial.time_of(Contender::rondo) * nanosecond,
                     .library = trial.time_of(Contender::library) * nanosecond,
-                    .calls = trial.timed_calls() / 2,
+                    .calls = trial.is_uncompared() && trial.alone() > 0 ? 1 : trial.timed_calls() / 2,  // for a day
+                    .alone = trial.alone() * nanosecond,
                     .day = day_before(0)};
     if (is_begun) {
         const auto times = std::span(trial.times()).first(static_cast<std::size_t>(trial.timed_calls()));

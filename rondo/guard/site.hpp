@@ -37,9 +37,10 @@ class Site {
     /// Keeps a verdict, or the times that the ranks have agreed on so far, for the next run.
     virtual void note(const Trial& trial) = 0;
 
-    virtual void start_clock() = 0;
-    /// Nanoseconds since start_clock(); nothing if the user's error handler has freed the communicator meanwhile.
-    virtual std::optional<float> stop_clock() = 0;
+    /// Nanoseconds since some moment.
+    [[nodiscard]] virtual std::uint64_t now() const = 0;
+    /// True if the user's error handler has freed the communicator.
+    [[nodiscard]] virtual bool is_gone() const = 0;
 
   protected:
     Site(Trials trials, bool call_waits_for_all) : trials_(trials), call_waits_for_all_(call_waits_for_all) {}

@@ -10,17 +10,21 @@ namespace rondo::guard {
 
 Trial::Trial(TrialKey key, std::int64_t bytes, const void* chosen)
     : key_(key), bytes_(bytes), chosen_(chosen), takes_effect_(!key.rounding) {
-    begin_series(false);
+    begin_series(Series::alone);
 }
 
-void Trial::settle_uncompared() {
+void Trial::settle_uncompared(float alone) {
     abandon();
+    overlaps_ = alone > 0;
+    alone_ = alone;
     winner_ = Contender::library;
     takes_effect_ = true;
 }
 
-void Trial::settle(Contender winner, float rondo, float library) {
+void Trial::settle(Contender winner, float rondo, float library, float alone) {
     winner_ = winner;
+    overlaps_ = alone > 0;
+    alone_ = overlaps_ ? alone : std::min(rondo, library);
     set_times(rondo, library);
     finding_ = Comparison::Finding::clear;
     takes_effect_ = true;
@@ -41,13 +45,14 @@ void Trial::count_call() {
     }
     if (calls_left_ >= 0) --calls_left_;
     if (calls_left_ >= 0) return;
-    if (key_.rounding) {
+    if (key_.rounding && (keeps_bits() || !wants_to_watch())) {
         calls_left_ = most_calls_left;
         return;
     }
     over_ = false;
     revalidates_ = true;
-    begin_series(is_short());
+    const bool in_row = is_short() || overlaps_;
+    begin_series(wants_to_watch() ? Series::watched : in_row ? Series::in_row : Series::alone);
 }
 
 Contender Trial::stand_in() const {
@@ -60,17 +65,18 @@ void Trial::begin_call() {
     else --calls_to_wait_;
 }
 
-bool Trial::is_stuck() const { return is_due() || (!over_ && key_.rounding && timed_ % (2 * repetitions()) != 0); }
+bool Trial::is_stuck() const { return is_due() || (!over_ && compares_twice() && timed_ % (2 * repetitions()) != 0); }
 
 bool Trial::is_due() const {
     if (over_ || judged_ == timed_) return false;
-    if (in_row_) return timed_ == most_calls;
+    if (watches()) return timed_ == watched_calls;
+    if (is_in_row()) return timed_ == most_calls;
     if (rows_ == most_rows) return timed_ == 2 * last_rounds;
     return std::ranges::any_of(rounds, [this](int calls) { return calls >= first_round_ && timed_ == 2 * calls; });
 }
 
 bool Trial::is_worth_keeping() const {
-    return is_long() && !in_row_ && rows_ == 0 && !revalidates_ && (!key_.rounding || timed_ % 2 == 0);
+    return is_long() && series_ == Series::alone && rows_ == 0 && !revalidates_ && (!key_.rounding || timed_ % 2 == 0);
 }
 
 void Trial::judge(const Times& slowest) {
@@ -78,16 +84,23 @@ void Trial::judge(const Times& slowest) {
     const bool is_due = this->is_due();
     judged_ = timed_;
     if (!is_due) return;
+    if (watches()) {
+        judge_watched();
+        return;
+    }
     const Comparison found = compare_calls();
-    if (in_row_) {
+    if (is_in_row()) {
         judge_row(found);
         return;
     }
     const bool are_short = std::max(fastest(Contender::rondo), fastest(Contender::library)) < short_call;
     const bool is_last = timed_ == 2 * (rows_ == most_rows ? last_rounds : rounds.back());
     const bool goes_on_in_rows = are_short && rows_ < most_rows && (!is_long() || is_last);
-    if (goes_on_in_rows) begin_series(true);
-    else if (is_last || found.finding != Comparison::Finding::noise) decide(found);
+    const bool is_noise = found.finding == Comparison::Finding::noise;
+    alone_ = std::min(found.rondo, found.library);
+    if (goes_on_in_rows) begin_series(Series::in_row);
+    else if (is_noise && !revalidates_ && !has_watched_ && key_.runs_ahead) begin_series(Series::watched);
+    else if (is_last || !is_noise) decide(found);
 }
 
 Comparison Trial::compare_calls() const {
@@ -112,7 +125,20 @@ float Trial::fastest(Contender contender) const {
 void Trial::judge_row(const Comparison& found) {
     ++rows_;
     if (found.finding != Comparison::Finding::noise) decide(found);
-    else begin_series(rows_ < most_rows, rows_);
+    else if (rows_ < most_rows) begin_series(Series::in_row, rows_);
+    else if (is_short() && !overlaps_) begin_series(Series::alone, rows_);
+    else decide(found);
+}
+
+/// Calls come in a row if no rank does anything between them for as long as a call takes alone.
+void Trial::judge_watched() {
+    const auto since_the_one_before = std::span(times_).subspan(1, watched_calls - 1);
+    has_watched_ = true;
+    overlaps_ = std::ranges::max(since_the_one_before) < alone_;
+    const bool keeps_verdict = revalidates_ && (is_early_ || key_.rounding);
+    if (overlaps_) begin_series(Series::in_row);
+    else if (keeps_verdict) close();
+    else begin_series(Series::alone);
 }
 
 void Trial::skip() {
@@ -120,7 +146,7 @@ void Trial::skip() {
 }
 
 void Trial::forget_row() {
-    begin_series(true, rows_);
+    begin_series(series_, rows_);
     skip();
 }
 
@@ -137,8 +163,8 @@ void Trial::set_times(float rondo, float library) {
     library_ = library;
 }
 
-void Trial::begin_series(bool in_row, std::uint8_t rows) {
-    in_row_ = in_row;
+void Trial::begin_series(Series series, std::uint8_t rows) {
+    series_ = series;
     rows_ = rows;
     timed_ = judged_ = skipped_ = 0;
     times_.fill(std::numeric_limits<float>::max());  // the times of calls whose end is not seen
@@ -155,7 +181,8 @@ void Trial::decide(const Comparison& found) {
         // without Rondo.
         winner_ = is_noise ? stand_in() : is_alike ? Contender::rondo : found.faster;
         const float both = std::sqrt(found.rondo * found.library);
-        set_times(is_alike ? both : found.rondo, is_alike ? both : found.library);
+        if (is_noise && overlaps_) set_times(0, 0);
+        else set_times(is_alike ? both : found.rondo, is_alike ? both : found.library);
     }
     if (winner_ != before) doublings_ = 0;
     cost_ = cost_of_series(timed_ / 2);
@@ -167,16 +194,22 @@ void Trial::decide(const Comparison& found) {
 float Trial::cost_of_series(int calls) const {
     const float slower = std::max(rondo_, library_), faster = std::min(rondo_, library_);
     const float ratio = faster > 0 ? slower / faster : 1;
-    constexpr float together = 5;  // for a call of each
-    return static_cast<float>(calls) * ratio + together * static_cast<float>(in_row_ ? 2 : calls);
+    constexpr float together = 5;  // for a call of each that ranks wait for
+    const float longer = overlaps_ && faster > 0 ? std::max(alone_ / faster, 1.0F) : 1;
+    return static_cast<float>(calls) * ratio +
+           together * longer * static_cast<float>(series_ == Series::alone ? calls : 2);
 }
 
 /// Ends the trial. It revalidates after as many calls as make this cost little: twice as many each time.
 void Trial::close() {
     over_ = true;
     revalidates_ = false;
-    if (is_short() && early_ < early_revalidations.size()) {
-        calls_left_ = early_revalidations[early_++];
+    std::span<const std::int32_t> early;
+    if (wants_to_watch()) early = early_watches;
+    else if (is_short() && !overlaps_) early = early_revalidations;
+    is_early_ = early_ < early.size();
+    if (is_early_) {
+        calls_left_ = early[early_++];
         return;
     }
     const float cost = std::max(cost_, cost_of_series(rounds.front()));
@@ -189,7 +222,7 @@ void Trial::close() {
 
 /// The contender of a call. The second in a round is first in the next, unless Rondo's result has to be left.
 Contender Trial::contender_in(int call) const {
-    const int turn = in_row_ ? call / calls_in_row : call;
+    const int turn = is_in_row() ? call / calls_in_row : call;
     return (key_.rounding ? turn : turn + turn / 2) % 2 == 0 ? Contender::library : Contender::rondo;
 }
 

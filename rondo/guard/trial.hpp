@@ -21,6 +21,8 @@ struct TrialKey {
     /// True if the last bits of the result depend on who carries the call out. Both do, one after the other; Rondo's
     /// result counts, and goes on to count in this run, whatever the verdict is.
     bool rounding = false;
+    /// Ranks may leave a call before others have come to it, as of a broadcast or a scan: calls in a row may overlap.
+    bool runs_ahead = false;
 
     friend bool operator==(const TrialKey&, const TrialKey&) = default;
 };
@@ -32,6 +34,11 @@ struct TrialKey {
 /// First, ranks wait for each other before each call, so that a late one decides nothing. Calls that turn out to be
 /// short are compared in batches: several by one contender, several by the other, as they come. The first calls of
 /// either are cold, and a machine needs many calls of a microsecond to be sure.
+///
+/// Calls that may overlap take another time in a row than alone: a chain of ranks is the slowest way for one call, and
+/// the fastest for many. So, if Rondo has won calls for which ranks waited, or the first ones have told nothing, the
+/// trial watches a few as they come. If the program does nothing for long between them, it compares batches, and what
+/// these show holds.
 class Trial {
   public:
     static constexpr int most_calls = 32;   ///< timed calls before the ranks agree
@@ -40,6 +47,7 @@ class Trial {
     static constexpr int most_skipped = 3;  ///< calls that some rank cannot carry out twice
     /// How many calls of each are compared, in one step after the other, until that is enough.
     static constexpr std::array<int, 6> rounds = {2, 3, 4, Comparison::few, 8, most_calls / 2};
+    static constexpr int watched_calls = 4;
     static constexpr int last_rounds = 8;  ///< calls of each that ranks wait for again after batches
     /// Calls of both contenders are short if they take less, in nanoseconds.
     static constexpr float short_call = 1e5F;
@@ -47,6 +55,8 @@ class Trial {
     static constexpr float calls_to_one = 100;
     /// Short calls are also revalidated early, after so many calls each: that costs some ten microseconds.
     static constexpr std::array<std::int32_t, 3> early_revalidations = {50, 200, 1000};
+    /// Calls that may overlap are watched after so many calls each: that costs a few short collectives.
+    static constexpr std::array<std::int32_t, 4> early_watches = {8, 50, 200, 1000};
     /// A program may make few calls of so many bytes: the ranks agree after each, so that the next run can go on.
     static constexpr std::int64_t long_call = std::int64_t{1} << 16;
     using Times = std::array<float, most_calls>;
@@ -67,9 +77,11 @@ class Trial {
     void distrust_few_calls() { first_round_ = Comparison::few; }
     /// Ends the trial as one that could not be compared in an earlier run: the library has all further calls, even
     /// where bits depend on it, so that nothing is slower and bits stay.
-    void settle_uncompared();
+    /// `alone`: as for settle.
+    void settle_uncompared(float alone = 0);
     /// Ends the trial as one that was over in an earlier run. `rondo` and `library`: what a call of each took.
-    void settle(Contender winner, float rondo, float library);
+    /// `alone`: not 0 if they were timed in a row and may have overlapped; what one took alone.
+    void settle(Contender winner, float rondo, float library, float alone = 0);
     /// Goes on with a trial that an earlier run began, whose calls took so long. If these were enough, and the noise
     /// was too large to tell who is faster, it begins anew.
     void resume(std::span<const float> times);
@@ -86,7 +98,8 @@ class Trial {
     }
     /// True if the trial has a verdict, and compares once more.
     [[nodiscard]] bool revalidates() const { return revalidates_; }
-    /// True if the trial is over, and ranks have not come together to compare.
+    /// True if the trial is over, and the next run need not try to compare: ranks have not come together, or calls that
+    /// overlap have told nothing in rows either, which takes as long as hundreds of them.
     [[nodiscard]] bool is_uncompared() const { return over_ && rondo_ == 0 && library_ == 0; }
     /// True if the trial is over, and the machine was too busy to tell. The next run need not know.
     [[nodiscard]] bool is_undecided() const {
@@ -107,7 +120,8 @@ class Trial {
         return !over_ && std::abs(bytes - bytes_) <= bytes_ / 8;
     }
     /// Counts a call that comes after the verdict, if the fast path has not done so. When it is time to revalidate, the
-    /// trial is not over any more. That never happens where bits depend on it.
+    /// trial is not over any more. Where bits depend on it, that happens only in the run that has found the verdict,
+    /// which takes effect in the next one.
     void count_call();
     /// The counter for the fast path of calls after the verdict, which takes one from it, and goes on if the rest is
     /// not negative.
@@ -115,20 +129,36 @@ class Trial {
     [[nodiscard]] std::int32_t calls_left() const { return calls_left_; }
 
     /// The contender that carries out the next call that is compared.
-    [[nodiscard]] Contender next() const { return times_next() ? contender_in(timed_) : stand_in(); }
+    [[nodiscard]] Contender next() const { return times_next() && !watches() ? contender_in(timed_) : stand_in(); }
     [[nodiscard]] bool times_next() const { return calls_to_wait_ == 0; }
     /// The contender that carries out a call that is not timed.
     [[nodiscard]] Contender stand_in() const;
     /// True if ranks have to wait for each other before the next call. In a batch they do not before each, but once
     /// more before they judge.
-    [[nodiscard]] bool needs_all_ranks() const { return !in_row_ || key_.rounding || timed_ == 0; }
-    [[nodiscard]] bool is_in_row() const { return in_row_; }
+    [[nodiscard]] bool needs_all_ranks() const {
+        return series_ == Series::alone || (is_in_row() && (key_.rounding || timed_ == 0));
+    }
+    /// True if ranks need not be together when they have made the last call of a series.
+    [[nodiscard]] bool leaves_ranks_apart() const { return watches() || (is_in_row() && !key_.rounding); }
+    [[nodiscard]] bool is_in_row() const { return series_ == Series::in_row; }
+    /// True if the stand-in carries the next calls out, as they come.
+    [[nodiscard]] bool watches() const { return series_ == Series::watched; }
+    /// True if both contenders carry out each call that is compared, one after the other.
+    [[nodiscard]] bool compares_twice() const { return key_.rounding && !watches(); }
+    /// What a call took alone if the program makes them in a row, and they may overlap: the verdict is about such rows.
+    /// 0 if not, or if nobody knows.
+    [[nodiscard]] float alone() const { return overlaps_ ? alone_ : 0; }
     /// How often one contender carries out a call that both do, one after the other.
-    [[nodiscard]] int repetitions() const { return in_row_ ? calls_in_row : 1; }
+    [[nodiscard]] int repetitions() const { return is_in_row() ? calls_in_row : 1; }
     /// Counts the next call that is compared, before it is made: it may fail.
     void begin_call();
-    /// Records what a timed call took on this rank.
+    /// Records what a timed call took on this rank, or of a watched one, what this rank did since the one before.
     void record(float time) { times_[static_cast<std::size_t>(timed_ - 1)] = time; }
+    /// Records when a watched call began on this rank, in nanoseconds, and when it ended.
+    void record_watched(std::uint64_t began, std::uint64_t ended) {
+        record(timed_ == 1 ? 0 : static_cast<float>(began - ended_.time));
+        ended_.time = ended;
+    }
     /// How many calls were timed so far, of both contenders.
     [[nodiscard]] int timed_calls() const { return timed_; }
     /// The contender of a timed call.
@@ -159,6 +189,14 @@ class Trial {
   private:
     static constexpr std::int32_t most_calls_left = std::int32_t{1} << 30;
 
+    /// How calls of a series come: ranks wait for each other before each of them, or not.
+    enum class Series : std::uint8_t { alone, in_row, watched };
+    /// What this rank alone knows: it makes no trial another one.
+    struct OwnTime {
+        std::uint64_t time = 0;
+        friend bool operator==(const OwnTime&, const OwnTime&) { return true; }
+    };
+
     [[nodiscard]] Comparison compare_calls() const;
     [[nodiscard]] float fastest(Contender contender) const;
     [[nodiscard]] bool is_long() const { return bytes_ >= long_call; }
@@ -166,8 +204,15 @@ class Trial {
     [[nodiscard]] bool is_short() const { return std::max(rondo_, library_) < short_call; }
     [[nodiscard]] float cost_of_series(int calls) const;
     void set_times(float rondo, float library);
-    void begin_series(bool in_row, std::uint8_t rows = 0);
+    void begin_series(Series series, std::uint8_t rows = 0);
     void judge_row(const Comparison& found);
+    void judge_watched();
+    /// True if calls may overlap, and nobody knows yet whether they do.
+    [[nodiscard]] bool wants_to_watch() const {
+        return key_.runs_ahead && winner_ == Contender::rondo && !is_short() && !overlaps_;
+    }
+    /// True if another verdict would change bits in this run or against an earlier one.
+    [[nodiscard]] bool keeps_bits() const { return key_.rounding && takes_effect_; }
     void decide(const Comparison& found);
     void close();
 
@@ -180,9 +225,12 @@ class Trial {
     std::uint8_t skipped_ = 0;
     std::uint8_t first_round_ = rounds.front();
     std::uint8_t rows_ = 0;       // batches that have shown nothing
-    std::uint8_t early_ = 0;      // early revalidations so far
+    std::uint8_t early_ = 0;      // early revalidations or watches so far
     std::uint8_t doublings_ = 0;  // how often the calls before the next revalidation were doubled
-    bool in_row_ = false;
+    Series series_ = Series::alone;
+    bool is_early_ = false;     // the next revalidation
+    bool has_watched_ = false;  // before there was a verdict
+    bool overlaps_ = false;     // calls come in a row, and may overlap
     bool over_ = false;
     bool revalidates_ = false;
     bool takes_effect_ = true;
@@ -190,7 +238,9 @@ class Trial {
     std::int32_t calls_left_ = 0;
     Contender winner_ = Contender::rondo;
     float rondo_ = 0, library_ = 0;
-    float cost_ = 0;  // cost of the last series
+    float alone_ = 0;  // what a call of the faster one took when ranks waited for each other
+    float cost_ = 0;   // cost of the last series
+    OwnTime ended_;    // the last watched call
     Times times_{};
 };
 

@@ -24,7 +24,8 @@ inline std::optional<guard::TrialKey> trial_key_of(const SeenCall& seen, const m
     return guard::TrialKey{.collective = static_cast<std::uint8_t>(key.collective),
                            .length = length_class(key.count * key.element_bytes),
                            .commutative = key.commutative,
-                           .rounding = rounding};
+                           .rounding = rounding,
+                           .runs_ahead = !seen.function.has.waiting_for_all()};
 }
 
 /// Asks the guard about one call. There is nothing to ask about a call that is not compared.

@@ -67,11 +67,11 @@ void write_trials(std::FILE* file) {
         const Verdict& verdict = each.verdict;
         std::fprintf(file,
                      "%s\n{\"collective\":%s,\"bytes\":%lld,\"processes\":%d,\"nodes\":%d,\"choice\":%s,\"rondo\":%.4g,"
-                     "\"library\":%.4g,\"calls\":%d,\"rounding\":%s,\"effective\":%s,\"day\":%s}",
+                     "\"library\":%.4g,\"calls\":%d,\"in_row\":%s,\"rounding\":%s,\"effective\":%s,\"day\":%s}",
                      between, json_text(verdict.collective->name).c_str(), static_cast<long long>(verdict.bytes),
                      verdict.shape.processes, verdict.shape.nodes, json_text(to_string(verdict.choice)).c_str(),
-                     verdict.rondo, verdict.library, verdict.calls, verdict.rounding ? "true" : "false",
-                     !each.is_new || !verdict.rounding ? "true" : "false",
+                     verdict.rondo, verdict.library, verdict.calls, verdict.alone > 0 ? "true" : "false",
+                     verdict.rounding ? "true" : "false", !each.is_new || !verdict.rounding ? "true" : "false",
                      json_text(each.is_new ? "" : verdict.day).c_str());
         between = ",";
     }

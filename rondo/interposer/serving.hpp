@@ -138,7 +138,7 @@ class Serving {
 
     int compare() {
         guard::Site& site = *guarded_.site();
-        if (trial_->key().rounding) {
+        if (trial_->compares_twice()) {
             LibraryBefore before(seen_, key_, plan_error_ == MPI_SUCCESS && wrong_ == nullptr && !is_refused_);
             return guard::compare_twice(*trial_, site, before, [this](bool is_last) { return carry_out(is_last); });
         }

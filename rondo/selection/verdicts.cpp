@@ -15,7 +15,8 @@ constexpr std::string_view heading =
     "# Who was faster in the trials of earlier runs, Rondo's choice or the library; `rondo learned` shows it.\n"
     "# rondo, library: seconds of an undisturbed one of so many calls of each; 0 of both: they could not be compared, "
     "and\n"
-    "# the library has such calls. begun: no verdict yet, after calls of both that took so long.\n"
+    "# the library has such calls. alone: they came in a row and may have overlapped; one took so long alone.\n"
+    "# begun: no verdict yet, after calls of both that took so long.\n"
     "# proposed: what the model has worked out, in so many predicted seconds. Lines may be removed.\n";
 
 bool same(const Choice& a, const Choice& b) noexcept {
@@ -76,6 +77,8 @@ constexpr std::array fields = {
           [](const Verdict& verdict) { return seconds_text(verdict.library); }},
     Field{"calls", [](Verdict& verdict, std::string_view text) { verdict.calls = static_cast<int>(ranks_of(text)); },
           [](const Verdict& verdict) { return std::to_string(verdict.calls); }, true},
+    Field{"alone", [](Verdict& verdict, std::string_view text) { verdict.alone = seconds_of(text); },
+          [](const Verdict& verdict) { return verdict.alone > 0 ? seconds_text(verdict.alone) : std::string(); }, true},
     Field{"begun", [](Verdict& verdict, std::string_view text) { verdict.begun = times_of(text); },
           [](const Verdict& verdict) { return times_text(verdict.begun); }, true},
     Field{"day", [](Verdict& verdict, std::string_view text) { verdict.day = day_of(text); },

@@ -5,10 +5,13 @@ Ranks share memory. Each launch forces one choice on each collective; all take t
 of whole vectors in bytes. Ranks start together; up to 4 KiB, also a call of many in a row. For a machine on which
 nothing can be installed: it needs a built tree (`make install`), and of Python nothing but what comes with it. The
 programs can be compiled elsewhere beforehand (--compile). `--csv` writes the median over the rounds of each choice.
+With `--guarded CALLS`, so many equal calls of a kind follow one another (a tenth from 256 KiB on), natively and under
+the rules: not guarded, guarded in a first run, which learns, and in the next one, which knows.
 
     python3 tests/benchmarks/whole_node.py --compile
     python3 tests/benchmarks/whole_node.py --ranks 4,8,16 --csv whole-node.csv
     python3 tests/benchmarks/whole_node.py --ranks 16 --rules tuning/default.rules
+    python3 tests/benchmarks/whole_node.py --ranks 16 --rules tuning/default.rules --guarded 10000
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -79,6 +83,8 @@ CANDIDATES = {
     "scatterv": ("linear", "linear:ports=4", "linear:ports=64"),
     "barrier": ("dissemination", "dissemination:radix=4", "dissemination:radix={ranks}", "tree", "tree:radix={ranks}"),
 }
+UNGUARDED, FIRST, NEXT = GUARDED = ("not guarded", "first run", "next run")
+GUARDED_BYTES = (8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 1 << 20)
 Key = tuple[int, str, str, int, str, str]  # ranks, library, collective, bytes, start, choice
 
 
@@ -87,7 +93,8 @@ def launches(ranks: int, arguments: argparse.Namespace) -> Iterator[dict[str, st
     collectives = arguments.collectives
     yield dict.fromkeys(collectives, "native")
     if arguments.rules is not None:
-        yield dict.fromkeys(collectives, "rules")
+        for choice in GUARDED if arguments.guarded else ("rules",):
+            yield dict.fromkeys(collectives, choice)
         return
     for number in range(max(len(CANDIDATES[each]) for each in collectives)):
         yield {
@@ -113,9 +120,16 @@ def compile_programs(arguments: argparse.Namespace) -> None:
         subprocess.run([str(library / "bin/mpicc"), "-O2", str(source), "-o", str(program)], check=True)
 
 
+def rondo(arguments: argparse.Namespace, choices: dict[str, str]) -> dict[str, str]:
+    """What tells Rondo how to choose."""
+    if arguments.rules is not None:
+        return {"RONDO_SHARED_MEMORY": "auto", "RONDO_RULES": str(arguments.rules.resolve())}
+    return {"RONDO_SHARED_MEMORY": "on", **{f"RONDO_{name.upper()}": choice for name, choice in choices.items()}}
+
+
 def run(arguments: argparse.Namespace, library: Path, ranks: int, choices: dict[str, str]) -> Iterator[tuple[str, ...]]:
     """Words of each line that the program prints: collective, bytes, how ranks start, microseconds."""
-    how = set(choices.values())
+    (how, *more) = set(choices.values())
     environment = {
         **os.environ,
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -126,16 +140,17 @@ def run(arguments: argparse.Namespace, library: Path, ranks: int, choices: dict[
         "LD_LIBRARY_PATH": str(library / "lib"),  # the program may come from another machine
     }
     words = [str(library / "bin/mpiexec"), "-n", str(ranks)]
-    if how != {"native"}:
-        environment["RONDO_SHARED_MEMORY"] = "auto" if how == {"rules"} else "on"
-        if how == {"rules"}:
-            environment["RONDO_RULES"] = str(arguments.rules.resolve())
-        else:
-            environment |= {f"RONDO_{name.upper()}": choice for name, choice in choices.items()}
+    if more or how != "native":
+        environment |= rondo(arguments, choices) | ({"RONDO_GUARD": "exact"} if how in (FIRST, NEXT) else {})
         words += ["env", f"LD_PRELOAD={preload_library(library)}"]
-    words += [str(program_of(library, arguments.programs)), "4", str(arguments.longest), str(arguments.milliseconds)]
+    words.append(str(program_of(library, arguments.programs)))
+    if arguments.guarded:
+        words += ["calls", str(arguments.guarded)]
+        words += [f"{name}:{size}" for name in choices for size in (GUARDED_BYTES if name != "barrier" else (0,))]
+    else:
+        words += ["4", str(arguments.longest), str(arguments.milliseconds), *choices]
     found = subprocess.run(
-        [*words, *choices], env=environment, stdout=subprocess.PIPE, text=True, timeout=arguments.timeout, check=False
+        words, env=environment, stdout=subprocess.PIPE, text=True, timeout=arguments.timeout, check=False
     )
     if found.returncode != 0:
         print(f"{library.name}, {ranks} ranks, {choices}: ended with {found.returncode}", file=sys.stderr)
@@ -164,6 +179,7 @@ def main() -> int:
         help="a library with its bin and lib; several times (default: those that make install has fetched)",
     )
     parser.add_argument("--rules", type=Path, metavar="FILE", help="measure what these rules choose, and nothing else")
+    parser.add_argument("--guarded", type=int, metavar="CALLS", help="what the guard makes of --rules")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=1e9, help="begin no round after that")
     parser.add_argument("--milliseconds", type=int, default=8, help="for each length, in each round")
@@ -173,6 +189,8 @@ def main() -> int:
     parser.add_argument("--compile", action="store_true", help="compile the programs, and measure nothing")
     parser.add_argument("--csv", type=Path, default=Path("whole-node.csv"), metavar="FILE")
     arguments = parser.parse_args()
+    if arguments.guarded and arguments.rules is None:
+        parser.error("--guarded needs --rules")
     arguments.mpi = [
         each.resolve() for each in arguments.mpi or (ROOT / ".toolchain/mpich", ROOT / ".toolchain/openmpi")
     ]
@@ -188,10 +206,12 @@ def main() -> int:
                 print("no time left", file=sys.stderr)
                 return 0
             for library in arguments.mpi:
-                for choices in launches(ranks, arguments):
-                    for collective, size, how, microseconds in run(arguments, library, ranks, choices):
-                        key = (ranks, library.name, collective, int(size), how, choices[collective])
-                        times.setdefault(key, []).append(float(microseconds))
+                with tempfile.TemporaryDirectory() as learned:
+                    os.environ["RONDO_LEARNED"] = learned
+                    for choices in launches(ranks, arguments):
+                        for collective, size, how, microseconds in run(arguments, library, ranks, choices):
+                            key = (ranks, library.name, collective, int(size), how, choices[collective])
+                            times.setdefault(key, []).append(float(microseconds))
                 write(arguments.csv, times)
                 print(
                     f"round {number + 1}, {ranks} ranks, {library.name}: {time.monotonic() - start:.0f} s", flush=True

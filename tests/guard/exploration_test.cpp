@@ -199,6 +199,10 @@ constexpr Model models[] = {
     {3, {&broadcast, &sum}, 4, Earlier::uncompared},
     {3, {&long_broadcast}, 4, Earlier::begun},
     {3, {&sum}, 5, Earlier::lost},
+    {3, {&ahead}, 6},
+    {3, {&ahead}, 6, Earlier::won},
+    {3, {&reduction}, 6},
+    {2, {&ahead, &reduction}, 4},
 };
 INSTANTIATE_TEST_SUITE_P(Small, RanksNeverPart, testing::ValuesIn(models));
 
@@ -222,6 +226,20 @@ TEST(Exploration, comes_to_all_that_could_make_ranks_part) {
     for (const char* const events : {"L", "R", "bL", "bLe", "Lb", "Lbe", "Lbe!"}) {
         EXPECT_TRUE(exploration.has_seen(events)) << events;
     }
+}
+
+TEST(Exploration, comes_to_calls_that_may_overlap) {
+    Exploration exploration({3, {&ahead}, 6, Earlier::won});
+    ASSERT_EQ(exploration.find_fault(), "");
+    const auto some_trial = [&](auto&& is_so) {
+        return exploration.comes_to([&](const State& state) {
+            const Trial* const trial = state.tables.world.table.find(ahead.key, nullptr);
+            return trial != nullptr && is_so(*trial);
+        });
+    };
+    EXPECT_TRUE(some_trial([](const Trial& trial) { return trial.watches(); }));
+    EXPECT_TRUE(some_trial([](const Trial& trial) { return trial.is_in_row(); }));
+    EXPECT_TRUE(some_trial([](const Trial& trial) { return trial.alone() > 0 && trial.is_lost(); }));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
@@ -14,7 +15,7 @@
 namespace rondo::guard {
 namespace {
 
-constexpr float slow_call = 1e6F;  // nanoseconds
+constexpr std::uint64_t slow_call = 1'000'000;  // nanoseconds
 
 /// One rank, whose others do what is made up.
 class MadeUpSite final : public Site {
@@ -39,13 +40,13 @@ class MadeUpSite final : public Site {
     std::optional<Trial> take_up(const Trial& /*fresh*/) override { return earlier; }
     [[nodiscard]] bool keeps_begun() const override { return keeps; }
     void note(const Trial& trial) override { noted.push_back(trial); }
-    void start_clock() override {}
-    std::optional<float> stop_clock() override { return time; }
+    [[nodiscard]] std::uint64_t now() const override { return clock; }
+    [[nodiscard]] bool is_gone() const override { return gone; }
 
     std::deque<Attendance> answers;
     std::optional<Trial> earlier;
-    std::optional<float> time = slow_call;
-    bool agrees = true, keeps = false;
+    std::uint64_t clock = 0;
+    bool agrees = true, keeps = false, gone = false;
     int barriers = 0, meetings = 0, agreements = 0;
     std::vector<Trial> noted;
     std::function<void(std::span<float>)> slowest = [](std::span<float>) {};
@@ -55,14 +56,14 @@ class Guard : public testing::Test {
   protected:
     /// A call of the program. Who has carried it out.
     Contender call(bool rounding = false, std::int64_t bytes = 1000) {
-        Trial* const joined = begin_call({{.rounding = rounding}, bytes, nullptr}, site);
+        Trial* const joined = begin_call({{.rounding = rounding, .runs_ahead = runs_ahead}, bytes, nullptr}, site);
         trial = joined;
         if (joined->course_of(bytes) != Trial::Course::compared)
             return joined->course_of(bytes) == Trial::Course::rondo ? Contender::rondo : Contender::library;
         Contender by = Contender::rondo;
         compare(*joined, site, [&](Contender contender) {
             by = contender;
-            site.time = contender == Contender::rondo ? rondo_takes : library_takes;
+            site.clock += contender == Contender::rondo ? rondo_takes : library_takes;
             return 0;
         });
         return by;
@@ -75,7 +76,8 @@ class Guard : public testing::Test {
     StoredTrials<2> stored;
     MadeUpSite site{stored.table, false};
     Trial* trial = nullptr;
-    std::optional<float> rondo_takes = 3 * slow_call, library_takes = slow_call;
+    bool runs_ahead = false;
+    std::uint64_t rondo_takes = 3 * slow_call, library_takes = slow_call;
 };
 
 TEST_F(Guard, gives_the_calls_to_the_faster_one) {
@@ -149,8 +151,48 @@ TEST_F(Guard, keeps_a_verdict_that_a_timeout_interrupts) {
     EXPECT_EQ(site.noted.size(), 1U);
 }
 
+// Alone, a call of the library's takes three times as long; in a row, a tenth.
+TEST_F(Guard, compares_in_a_row_what_comes_in_a_row) {
+    runs_ahead = true;
+    rondo_takes = slow_call;
+    library_takes = 3 * slow_call;
+    call_until_over();
+    EXPECT_EQ(trial->winner(), Contender::rondo);
+    const int barriers = site.barriers, agreements = site.agreements;
+    library_takes = slow_call / 10;
+    const int before = Trial::early_watches.front() + Trial::watched_calls;
+    for (int each = 0; each < before; ++each) EXPECT_EQ(call(), Contender::rondo);
+    EXPECT_TRUE(trial->is_in_row());
+    EXPECT_EQ(site.barriers, barriers + 1);
+    EXPECT_EQ(site.agreements, agreements + 1);
+    EXPECT_EQ(site.noted.size(), 1U);  // nothing was compared meanwhile
+    call_until_over();
+    EXPECT_TRUE(trial->is_lost());
+    ASSERT_EQ(site.noted.size(), 2U);
+    EXPECT_FLOAT_EQ(site.noted[1].alone(), slow_call);
+    EXPECT_EQ(call(), Contender::library);
+}
+
+TEST_F(Guard, leaves_calls_that_come_alone_as_they_are) {
+    runs_ahead = true;
+    rondo_takes = slow_call / 3;
+    call_until_over();
+    const auto call_alone = [&] {
+        site.clock += slow_call;
+        return call();
+    };
+    for (const int calls : Trial::early_watches) {
+        const int barriers = site.barriers;
+        for (int each = 0; each < calls + Trial::watched_calls; ++each) EXPECT_EQ(call_alone(), Contender::rondo);
+        EXPECT_TRUE(trial->is_over());
+        EXPECT_EQ(site.barriers, barriers + 1);
+    }
+    EXPECT_EQ(site.noted.size(), 1U);
+    EXPECT_GT(trial->calls_left(), 1000);
+}
+
 TEST_F(Guard, records_nothing_where_the_communicator_is_gone) {
-    rondo_takes = library_takes = std::nullopt;
+    site.gone = true;
     EXPECT_EQ(call(), Contender::library);
     EXPECT_EQ(site.agreements, 0);
 }
@@ -158,17 +200,20 @@ TEST_F(Guard, records_nothing_where_the_communicator_is_gone) {
 /// Writes down what happens, in order.
 class Rehearsal {
   public:
-    Rehearsal(std::string& events, bool is_ready) : events_(&events), is_ready_(is_ready) {}
+    Rehearsal(std::string& events, std::uint64_t& clock, bool is_ready)
+        : events_(&events), clock_(&clock), is_ready_(is_ready) {}
     [[nodiscard]] bool prepare() const { return is_ready_; }
     void take_input() { *events_ += 't'; }
     int carry_out() {
         *events_ += 'l';
+        *clock_ += 100;
         return 0;
     }
     void give_back_input() { *events_ += 'g'; }
 
   private:
     std::string* events_;
+    std::uint64_t* clock_;
     bool is_ready_;
 };
 
@@ -178,8 +223,8 @@ TEST_F(Guard, has_the_library_compute_before_rondo_where_bits_depend_on_it) {
     const auto call_twice = [&] {
         events.clear();
         Trial& sum = *begin_call({{.rounding = true}, 8, nullptr}, site);
-        site.time = 100;
-        compare_twice(sum, site, Rehearsal(events, is_ready), [&](bool is_last) {
+        compare_twice(sum, site, Rehearsal(events, site.clock, is_ready), [&](bool is_last) {
+            site.clock += 100;
             events += is_last ? 'R' : 'r';
             return 0;
         });

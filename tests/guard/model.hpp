@@ -28,6 +28,8 @@ inline constexpr Kind long_broadcast{{.collective = 0}, false, 1e6F, {Trial::lon
 inline constexpr Kind maximum{{.collective = 1}, true, 1e6F};
 inline constexpr Kind sum{{.collective = 1, .rounding = true}, true, 1e6F};
 inline constexpr Kind short_sum{{.collective = 1, .rounding = true}, true, 1e3F};
+inline constexpr Kind ahead{{.collective = 0, .runs_ahead = true}, false, 1e6F};
+inline constexpr Kind reduction{{.collective = 1, .rounding = true, .runs_ahead = true}, false, 1e6F};
 
 /// What an earlier run has left for calls of the first kind.
 enum class Earlier : std::uint8_t { nothing, won, lost, uncompared, begun };
@@ -132,6 +134,10 @@ class ModelSite final : public Site {
         events_ += 'e';
         const auto answer = static_cast<Answer>(answers_.next(static_cast<int>(Answer::failure) + 1));
         const Trial& trial = *table_.find(kind().key, nullptr);
+        if (trial.watches()) {
+            std::ranges::fill(times, answer == Answer::alike ? 0 : 2 * kind().call);
+            return answer != Answer::failure;
+        }
         std::array<int, 2> calls{};
         for (int call = 0; call < trial.timed_calls(); ++call) {
             const Contender contender = trial.contender_in(call);
@@ -156,8 +162,8 @@ class ModelSite final : public Site {
     }
     [[nodiscard]] bool keeps_begun() const override { return model_.is_on_world(call_); }
     void note(const Trial& /*trial*/) override {}
-    void start_clock() override {}
-    std::optional<float> stop_clock() override { return kind().call; }
+    [[nodiscard]] std::uint64_t now() const override { return 0; }
+    [[nodiscard]] bool is_gone() const override { return false; }
 
   private:
     static Trials trials(const Model& model, Tables& tables, const Call& call) {
@@ -222,7 +228,7 @@ class Caller {
             int carry_out() const { return caller->carry_out(Contender::library); }
             void give_back_input() const {}
         };
-        if (trial.key().rounding) {
+        if (trial.compares_twice()) {
             compare_twice(trial, site_, Rehearsal{this}, [&](bool) { return carry_out(Contender::rondo); });
         } else {
             compare(trial, site_, [&](Contender contender) { return carry_out(contender); });

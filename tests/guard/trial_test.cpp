@@ -15,6 +15,8 @@
 namespace rondo::guard {
 namespace {
 
+constexpr float slow_call = 1e6F;  // as long as a disturbance lasts, in nanoseconds
+
 /// Ends a trial that revalidates, on one rank.
 template <class TimeOf>
 void finish(Trial& trial, TimeOf&& time_of) {
@@ -24,6 +26,13 @@ void finish(Trial& trial, TimeOf&& time_of) {
         trial.record(time_of(contender, 0));
         if (trial.is_due()) trial.judge(trial.times());
     }
+}
+
+/// Ends the trial by times that show nothing.
+void finish_in_noise(Trial& trial) {
+    std::mt19937 random(1);
+    std::uniform_real_distribution<float> share(0, 1);
+    finish(trial, [&](Contender, int) { return slow_call * std::pow(10.0F, 3 * share(random)); });
 }
 
 /// Calls until the trial is over, on ranks that measure `time_of(contender, rank)`. How many there were; the verdict is
@@ -52,7 +61,6 @@ int run(Trial& verdict, int ranks, TimeOf&& time_of, const Trial& begun = {}) {
     return calls;
 }
 
-constexpr float slow_call = 1e6F;  // as long as a disturbance lasts, in nanoseconds
 constexpr int first_round = 2 * Trial::rounds.front();
 
 TEST(Trial, gives_both_as_many_calls_and_as_many_first_ones) {
@@ -259,12 +267,10 @@ TEST(Trial, gives_up_what_today_s_calls_contradict) {
 }
 
 TEST(Trial, keeps_what_it_knows_where_a_revalidation_is_disturbed) {
-    std::mt19937 random(1);
-    std::uniform_real_distribution<float> share(0, 1);
     Trial trial;
     trial.settle(Contender::rondo, slow_call, 2 * slow_call);
     while (!begins_again(trial)) continue;
-    finish(trial, [&](Contender, int) { return slow_call * std::pow(10.0F, 3 * share(random)); });
+    finish_in_noise(trial);
     EXPECT_EQ(trial.winner(), Contender::rondo);
     EXPECT_FLOAT_EQ(trial.time_of(Contender::rondo), slow_call);
     EXPECT_FLOAT_EQ(trial.time_of(Contender::library), 2 * slow_call);
@@ -399,6 +405,128 @@ TEST(Trial, never_revalidates_where_bits_depend_on_it) {
     trial.settle(Contender::library, 1.01F, 1.0F);
     for (int call = 0; call < 100000; ++call) ASSERT_FALSE(begins_again(trial));
     EXPECT_TRUE(trial.is_lost());
+}
+
+/// Makes calls until the trial watches some, and these: so long apart.
+void watch(Trial& trial, float apart) {
+    while (!begins_again(trial)) continue;
+    ASSERT_TRUE(trial.watches());
+    for (int call = 0; call < Trial::watched_calls; ++call) {
+        EXPECT_EQ(trial.next(), Contender::rondo);
+        EXPECT_FALSE(trial.needs_all_ranks());
+        trial.begin_call();
+        trial.record(call == 0 ? 0 : apart);
+    }
+    ASSERT_TRUE(trial.is_due());
+    trial.judge(trial.times());
+}
+
+constexpr TrialKey of_scans{.rounding = true, .runs_ahead = true}, of_broadcasts{.runs_ahead = true};
+
+TEST(Trial, keeps_bits_where_calls_overlap) {
+    Trial trial(of_scans, 8, nullptr);
+    const auto rondo_takes = [](float ratio) {
+        return
+            [ratio](Contender contender, int) { return contender == Contender::rondo ? ratio * slow_call : slow_call; };
+    };
+    finish(trial, rondo_takes(1 / 3.0F));
+    EXPECT_EQ(trial.winner(), Contender::rondo);
+    watch(trial, 0);
+    EXPECT_TRUE(trial.compares_twice());
+    EXPECT_EQ(trial.repetitions(), Trial::calls_in_row);
+    finish(trial, rondo_takes(10));
+    EXPECT_EQ(trial.winner(), Contender::library);
+    EXPECT_FALSE(trial.is_lost());  // in this run
+    for (int call = 0; call < 100000; ++call) ASSERT_FALSE(begins_again(trial));
+
+    Trial next(of_scans, 8, nullptr);  // its results have been seen
+    next.settle(Contender::rondo, slow_call, 2 * slow_call);
+    for (int call = 0; call < 100000; ++call) ASSERT_FALSE(begins_again(next));
+}
+
+TEST(Trial, does_not_watch_calls_that_are_known_to_come_in_a_row) {
+    Trial trial(of_broadcasts, 8, nullptr);
+    trial.settle(Contender::rondo, slow_call, 2 * slow_call, 8 * slow_call);
+    EXPECT_GT(calls_until_revalidation(trial), 400);
+    EXPECT_TRUE(trial.is_in_row());
+}
+
+TEST(Trial, keeps_its_verdict_if_calls_in_a_row_tell_nothing) {
+    Trial trial(of_broadcasts, 8, nullptr);
+    trial.settle(Contender::rondo, slow_call, 2 * slow_call);
+    watch(trial, 0);
+    finish_in_noise(trial);
+    EXPECT_TRUE(trial.is_over());
+    EXPECT_EQ(trial.winner(), Contender::rondo);
+    EXPECT_FLOAT_EQ(trial.time_of(Contender::library), 2 * slow_call);
+}
+
+TEST(Trial, watches_at_once_if_the_first_calls_tell_nothing) {
+    for (const bool rounding : {false, true}) {
+        Trial trial({.rounding = rounding, .runs_ahead = true}, 8, nullptr);
+        for (int call = 0; call < first_round; ++call) {
+            trial.begin_call();
+            trial.record(slow_call * static_cast<float>(1 + call));
+        }
+        trial.judge(trial.times());
+        ASSERT_TRUE(trial.watches());
+        EXPECT_EQ(trial.next(), rounding ? Contender::rondo : Contender::library);
+        Trial alone = trial;
+        for (Trial* const each : {&trial, &alone}) {
+            for (int call = 0; call < Trial::watched_calls; ++call) {
+                each->begin_call();
+                each->record(each == &trial ? 0 : 2 * slow_call);
+            }
+            each->judge(each->times());
+        }
+        EXPECT_TRUE(trial.is_in_row());
+        EXPECT_FALSE(alone.is_in_row() || alone.watches() || alone.is_over());
+        EXPECT_EQ(alone.timed_calls(), 0);
+        for (int call = 0; call < first_round; ++call) {
+            alone.begin_call();
+            alone.record(slow_call * static_cast<float>(1 + call));
+        }
+        alone.judge(alone.times());
+        EXPECT_FALSE(alone.watches());  // not again
+    }
+}
+
+// The next run must not pay for the same again.
+TEST(Trial, keeps_that_rows_of_calls_that_overlap_tell_nothing) {
+    Trial trial(of_broadcasts, 8, nullptr);
+    for (int call = 0; call < first_round; ++call) {
+        trial.begin_call();
+        trial.record(slow_call * static_cast<float>(1 + call));
+    }
+    trial.judge(trial.times());
+    for (int call = 0; call < Trial::watched_calls; ++call) {
+        trial.begin_call();
+        trial.record(0);
+    }
+    trial.judge(trial.times());
+    finish_in_noise(trial);
+    EXPECT_TRUE(trial.is_uncompared());
+    EXPECT_TRUE(trial.is_lost());
+    EXPECT_FALSE(trial.is_undecided());
+    EXPECT_GT(trial.alone(), 0);
+    Trial next(of_broadcasts, 8, nullptr);
+    next.settle_uncompared(trial.alone());
+    EXPECT_TRUE(next.is_lost());
+    EXPECT_EQ(next.alone(), trial.alone());
+}
+
+// It is rare, and comes when the program has changed.
+TEST(Trial, watches_before_it_revalidates) {
+    Trial trial(of_broadcasts, 8, nullptr);
+    trial.settle(Contender::rondo, slow_call, 2 * slow_call);
+    for (std::size_t early = 0; early < Trial::early_watches.size(); ++early) {
+        watch(trial, 2 * slow_call);
+        EXPECT_TRUE(trial.is_over());
+    }
+    watch(trial, 2 * slow_call);
+    EXPECT_FALSE(trial.is_over() || trial.watches() || trial.is_in_row());
+    finish(trial, [](Contender, int) { return slow_call; });
+    EXPECT_EQ(trial.winner(), Contender::rondo);
 }
 
 TEST(Trial, the_shortest_way_counts_for_it) {

@@ -21,12 +21,25 @@ RULES = (
 )
 VERDICT = (
     "bcast bytes=1000 commutative=no rounding=no processes=2 nodes=1 fewest_on_node=2 most_on_node=2 in_rank_order=yes "
-    "shared_memory=no choice={choice} rondo={rondo} library=0.001 day=9999-01-01\n"
+    "shared_memory=no choice={choice} rondo={rondo} library={library} day=9999-01-01\n"
 )
 BOTH = pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
 
 
-def variables(mpi: MpiLibrary, tmp_path: Path, choice: str, rondo: float, ranks: int = 2) -> dict[str, str]:
+def kept(tmp_path: Path) -> list[learned.Verdict]:
+    return learned.read(learned.files(tmp_path / "learned")[0]).verdicts
+
+
+def variables(
+    mpi: MpiLibrary,
+    tmp_path: Path,
+    choice: str,
+    rondo: float,
+    ranks: int = 2,
+    *,
+    library: float = 0.001,
+    in_row: bool = False,
+) -> dict[str, str]:
     """Of a run whose verdict about `choice` was made up."""
     rules, directory = tmp_path / "mine.rules", tmp_path / "learned"
     rules.write_text(RULES.format(choice=choice))
@@ -35,22 +48,36 @@ def variables(mpi: MpiLibrary, tmp_path: Path, choice: str, rondo: float, ranks:
     known |= {"RONDO_SHARED_MEMORY": "off"}
     run = mpi.run_under_rondo([mpi.compile("many_calls.c"), "1", BYTES], ranks, environment=known).check()
     file = directory / learned.file_name(run.report.ranks[0]["library"], machine.standard().text())
-    verdict = VERDICT.format(choice=_core.check_choice("bcast", choice), rondo=rondo)
+    verdict = VERDICT.format(choice=_core.check_choice("bcast", choice), rondo=rondo, library=library)
+    if in_row:
+        verdict = verdict.replace(" day=", " alone=0.00099 day=")
     file.write_text(verdict.replace("processes=2", f"processes={ranks}").replace("on_node=2", f"on_node={ranks}"))
     return known
 
 
+# They took so long alone that no disturbance between them comes near it.
+@BOTH
+def test_calls_in_a_row_are_compared_as_they_come(mpi: MpiLibrary, tmp_path: Path) -> None:
+    known = variables(mpi, tmp_path, "linear_pipeline:segment=1", 0.09, library=0.1)
+    run = mpi.run_under_rondo([mpi.compile("many_calls.c"), CALLS, BYTES], 2, environment=known).check()
+    assert run.stdout == "failures 0\n"
+    found = calls(run, "bcast")
+    assert found["linear_pipeline"] < 400  # watched at the fourth time, at the latest
+    assert found[TAKEN_BACK] == CALLS - found["linear_pipeline"] - found[COMPARED]
+    (broadcasts,) = {(each.in_row, each.lost) for each in kept(tmp_path) if each.collective == "bcast"}
+    assert broadcasts == (True, True)
+
+
 @BOTH
 def test_what_won_by_mistake_is_taken_back(mpi: MpiLibrary, tmp_path: Path) -> None:
-    known = variables(mpi, tmp_path, "linear_pipeline:segment=1", 0.00099)
+    known = variables(mpi, tmp_path, "linear_pipeline:segment=1", 0.00099, in_row=True)
     run = mpi.run_under_rondo([mpi.compile("many_calls.c"), CALLS, BYTES], 2, environment=known).check()
     assert run.stdout == "failures 0\n"
     found = calls(run, "bcast")
     assert found[COMPARED] in FEW
     assert 1000 < found["linear_pipeline"] < 1500
     assert found[TAKEN_BACK] == CALLS - found["linear_pipeline"] - found[COMPARED]
-    verdicts = learned.read(learned.files(tmp_path / "learned")[0]).verdicts
-    assert {each.lost for each in verdicts if each.collective == "bcast"} == {True}
+    assert {each.lost for each in kept(tmp_path) if each.collective == "bcast"} == {True}
 
 
 @BOTH
@@ -69,7 +96,9 @@ def test_what_lost_is_tried_again(mpi: MpiLibrary, tmp_path: Path) -> None:
 def test_ranks_that_remember_different_calls_look_again_together(mpi: MpiLibrary, tmp_path: Path) -> None:
     known = variables(mpi, tmp_path, "binomial", 0.00101)
     (file,) = learned.files(tmp_path / "learned")
-    reduction = VERDICT.format(choice="binomial", rondo=0.00101).replace("bcast bytes=1000 commutative=no", "{}")
+    reduction = VERDICT.format(choice="binomial", rondo=0.00101, library=0.001).replace(
+        "bcast bytes=1000 commutative=no", "{}"
+    )
     file.write_text(reduction.format("reduce bytes=16 commutative=yes"))
     run = mpi.run_under_rondo([mpi.compile("many_calls.c"), CALLS, BYTES], 2, environment=known).check()
     assert run.stdout == "failures 0\n"
@@ -98,7 +127,9 @@ def test_what_lost_is_tried_again_where_each_rank_has_a_count(mpi: MpiLibrary, t
     known = variables(mpi, tmp_path, "binomial", 0.00101)
     known |= {"RONDO_REPORT": ""}
     (file,) = learned.files(tmp_path / "learned")
-    made_up = VERDICT.format(choice="pairwise", rondo=0.00101).replace("bcast bytes=1000 commutative=no", "{}")
+    made_up = VERDICT.format(choice="pairwise", rondo=0.00101, library=0.001).replace(
+        "bcast bytes=1000 commutative=no", "{}"
+    )
     file.write_text(made_up.format("reduce_scatter bytes=32 commutative=yes"))
     run = mpi.run_under_rondo([mpi.compile("many_calls.c"), 2 * CALLS, BYTES], 2, environment=known).check()
     assert run.stdout == "failures 0\n"

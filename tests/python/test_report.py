@@ -73,7 +73,7 @@ def test_the_column_says_which_trials_were_won(tmp_path):
     assert "doubling_123 (line 9) " in text  # no trial was about such long calls
     assert "tree  " in text  # whose calls are carried out so because bits depend on it, or during trials
     assert "tree took 2.00 of the library's time (n 4): taken back, from then on" in text
-    assert "tree could not be compared, for ranks did not come together: taken back, from then on" in text
+    assert "tree could not be compared: taken back, from then on" in text
 
 
 def test_calls_of_all_ranks_are_merged_by_collective_algorithm_and_reason(tmp_path):

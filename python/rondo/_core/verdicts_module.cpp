@@ -53,6 +53,7 @@ nb::dict described(const Verdict& verdict) {
     description["rondo"] = verdict.rondo;
     description["library"] = verdict.library;
     description["calls"] = verdict.calls;
+    description["alone"] = verdict.alone;
     description["begun"] = verdict.begun.size();
     description["day"] = verdict.day;
     description["line"] = to_string(verdict);

@@ -252,7 +252,7 @@ def _faster(verdict: Verdict) -> str:
         return f"open, {verdict.begun} timed"
     if not verdict.compared:
         return NOT_COMPARED
-    return "library" if verdict.lost else "Rondo"
+    return ("library" if verdict.lost else "Rondo") + (", in a row" if verdict.in_row else "")
 
 
 def _time(seconds: float) -> str:

@@ -84,6 +84,8 @@ class Trial(msgspec.Struct):
     """Of each that were compared; 0: nobody knows."""
     rounding: bool = False
     """The last bits of results depend on who carries the call out."""
+    in_row: bool = False
+    """The calls came in a row, and may have overlapped."""
 
 
 class RankReport(msgspec.Struct):

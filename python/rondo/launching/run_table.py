@@ -98,7 +98,7 @@ def trial_text(trial: Trial) -> str:
     ratio = _ratio(trial)
     rounds = " (rounding)" if trial.rounding else ""
     where = f"{trial.collective}{rounds} of about {bytes_text(trial.bytes)} on {counted(trial.processes, 'rank')}"
-    calls = f" (n {trial.calls})" if trial.calls and math.isfinite(ratio) else ""
+    calls = f" (n {trial.calls}{', in a row' if trial.in_row else ''})" if trial.calls and math.isfinite(ratio) else ""
     kept = "taken back" if ratio > 1 else "kept"
     if trial.day:
         source = f"as found out on {trial.day}"

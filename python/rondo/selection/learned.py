@@ -27,7 +27,7 @@ SUFFIX = ".verdicts"
 MACHINE_SUFFIX = ".machine"
 BEGINNINGS = {"mpich": "MPICH", "openmpi": "Open MPI", "impi": "Intel(R) MPI"}
 """Of what MPI libraries call themselves, as conditions of rules know them."""
-NOT_COMPARED = "could not be compared, for ranks did not come together"
+NOT_COMPARED = "could not be compared"
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,8 @@ class Verdict:
     """The same of the library's."""
     calls: int
     """Of each that were compared; 0: nobody knows."""
+    alone: float
+    """Not 0 if the calls came in a row and may have overlapped: seconds of one alone."""
     begun: int
     """Not 0: no verdict yet. So many calls of both were timed when the program ended."""
     day: str
@@ -70,6 +72,11 @@ class Verdict:
     def compared(self) -> bool:
         """Did the ranks come together for such calls?"""
         return self.rondo > 0 or self.library > 0
+
+    @property
+    def in_row(self) -> bool:
+        """Did the calls come in a row, so that they may have overlapped?"""
+        return self.alone > 0
 
     @property
     def lost(self) -> bool:

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Calls that may overlap, many equal ones in a row on an emulated cluster: natively, and what the guard makes of them.
+
+Ranks may leave a broadcast, a reduction, a scan, a gather or a scatter before others have come to it, so the time of
+one of many is not that of one alone. The same calls natively, under the default rules without the guard, and under it
+in a first run, which learns, and in the next, which knows: microseconds of a call on the slowest rank, medians over
+rounds in which all take turns. Wanted: in the next run at most 1.1 of native. docs/benchmarks/guard.md shows what it
+wrote with --csv docs/benchmarks/data/guard-row.csv.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from guard import FIRST, NATIVE, NEXT, UNGUARDED
+from one_node import Subject, compiled
+from rondo.cluster import cluster
+from rondo.launching.installation import DEFAULT_RULES, preload_library
+from rondo.launching.mpi_library import ABI_OF
+
+COLLECTIVES = ("bcast", "reduce", "scan", "exscan", "gather", "scatter")
+BYTES = (8, 1 << 10, 16 << 10, 64 << 10)
+WAYS = (NATIVE, UNGUARDED, FIRST, NEXT)
+
+
+def run(
+    subject: Subject, running: cluster.Cluster, calls: int, variables: dict[str, str]
+) -> Iterator[tuple[str, str, float]]:
+    """Collective, bytes and microseconds of a call."""
+    cells = [f"{collective}:{size}" for collective in COLLECTIVES for size in BYTES]
+    words = [str(subject.program), "calls", str(calls), *cells]
+    command = running.command(subject.library, running.shape.ranks, words, variables)
+    environment = {**subject.environment, **running.environment(subject.library)}
+    found = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, timeout=600, check=True)
+    for line in found.stdout.splitlines():
+        collective, size, _, microseconds = line.split()
+        yield collective, size, float(microseconds)
+
+
+def variables_of(way: str, subject: Subject, guard: str, learned: str) -> dict[str, str]:
+    """What puts Rondo before the library, and tells it what it may remember."""
+    if way == NATIVE:
+        return {}
+    rondo = {"LD_PRELOAD": str(preload_library(ABI_OF[subject.library.name])), "RONDO_RULES": str(DEFAULT_RULES)}
+    return rondo if way == UNGUARDED else {**rondo, "RONDO_GUARD": guard, "RONDO_LEARNED": learned}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mpi", action="append", help="a library; may be repeated (default: mpich, openmpi)")
+    parser.add_argument("--cluster", default="8x1:1ms:200Mbit")
+    parser.add_argument("--calls", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--guard", choices=["exact", "free"], default="exact")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write the medians to it")
+    arguments = parser.parse_args()
+    for variable in ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"):
+        os.environ.update({variable: "1", f"{variable}_CONFIRM": "1"})
+    rows: list[list[object]] = []
+    with tempfile.TemporaryDirectory() as directory, cluster.opened(arguments.cluster) as running:
+        for mpi in arguments.mpi or ("mpich", "openmpi"):
+            subject = compiled(mpi, Path(directory))
+            times: dict[tuple[str, str, str], list[float]] = {}
+            for number in range(arguments.rounds):
+                learned = Path(directory) / f"{subject.name}-{number}"
+                learned.mkdir()
+                for way in WAYS:
+                    variables = variables_of(way, subject, arguments.guard, str(learned))
+                    for collective, size, microseconds in run(subject, running, arguments.calls, variables):
+                        times.setdefault((collective, size, way), []).append(microseconds)
+            print(f"{mpi:26}" + "".join(f"{way:>13}" for way in WAYS) + "   of native")
+            for collective, size in dict.fromkeys(key[:2] for key in times):
+                medians = [statistics.median(times[collective, size, way]) for way in WAYS]
+                rows.append([arguments.cluster, mpi, collective, size, *(f"{each:.1f}" for each in medians)])
+                ratios = "".join(f"{each / medians[0]:6.2f}" for each in medians[1:])
+                print(f"{collective:15}{size:>8}   " + "".join(f"{each:13.0f}" for each in medians) + "  " + ratios)
+    if arguments.csv is not None:
+        with arguments.csv.open("w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerows([["cluster", "mpi", "collective", "bytes", *WAYS], *rows])
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
