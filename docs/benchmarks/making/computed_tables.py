@@ -14,6 +14,9 @@ from rondo.bench.results import NATIVE
 from rondo.launching.mpi_library import NAMES
 from rondo.reports.style import bytes_text
 
+GUARDED_WAYS = ("not guarded", "first run", "next run")
+"""As guard.py and calls_in_row.py name them."""
+
 
 def literature(page: Page, candidates: list[str], rows: list[list[float]]) -> str:
     """Figures of a paper: native in microseconds, the others as ratios to it."""
@@ -155,17 +158,29 @@ def guarded(page: Page, files: list[str], rules: str, names: dict[str, str] | No
         subject = tuple(each[name] for name in ("cluster", "mpi", "kind", "calls", "guard"))
         runs.setdefault(subject, {}).setdefault(each["way"], {})[each["turn"]] = float(each["seconds"])
     shown_as = NAMES | (names or {})
-    ways = ("not guarded", "first run", "next run")
-    shown = [["cluster", "library", "calls", "guard", "native, s", *ways, "n"]]
+    shown = [["cluster", "library", "calls", "guard", "native, s", *GUARDED_WAYS, "n"]]
     clusters = list(dict.fromkeys(cluster for cluster, *_ in runs))
     for (cluster, mpi, kind, calls, guard), times in sorted(runs.items(), key=lambda run: clusters.index(run[0][0])):
         native = times[NATIVE]
-        cells = [_of_native(times.get(f"{rules} rules, {way}", {}), native) for way in ways]
+        cells = [_of_native(times.get(f"{rules} rules, {way}", {}), native) for way in GUARDED_WAYS]
         if not any(cells):
             continue
         median = f"{statistics.median(native.values()):.3g}"
         shown.append([_where(cluster), shown_as[mpi], f"{calls} {kind}", guard, median, *cells, str(len(native))])
     return markdown(shown)
+
+
+def calls_in_row(page: Page, file: str, least: float) -> str:
+    """Calls that may overlap, of calls_in_row.py, where some way took at least so much of native's time."""
+    del page
+    rows = [["cluster", "library", "collective", "bytes", "native, us", *GUARDED_WAYS]]
+    for each in records(file):
+        ratios = [float(each[way]) / float(each[NATIVE]) for way in GUARDED_WAYS]
+        if max(ratios) < least:
+            continue
+        subject = each["cluster"], NAMES[each["mpi"]], each["collective"], bytes_text(int(each["bytes"]))
+        rows.append([*subject, f"{float(each[NATIVE]):.0f}", *(f"{ratio:.2f}" for ratio in ratios)])
+    return markdown(rows)
 
 
 def tuned(page: Page, file: str) -> str:
@@ -265,6 +280,7 @@ KINDS: dict[str, Callable[..., str]] = {
         whole_node,
         whole_node_means,
         guarded,
+        calls_in_row,
         tuned,
         badly_tuned,
         lanes_at_ratios,
