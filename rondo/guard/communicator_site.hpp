@@ -22,7 +22,7 @@ class CommunicatorSite final : public Site {
     std::optional<Trial> take_up(const Trial& fresh) override;
     [[nodiscard]] bool keeps_begun() const override;
     void note(const Trial& trial) override;
-    [[nodiscard]] std::uint64_t now() const override;
+    [[nodiscard]] Moment now() const override;
     [[nodiscard]] bool is_gone() const override;
 
   private:

@@ -46,17 +46,18 @@ bool begin_timed_call(Trial& trial, Site& site, IsReady&& is_ready) {
     return !trial.needs_all_ranks() || bring_together(trial, site, is_ready());
 }
 
-/// Times a call by the contender whose turn it is. False if the program has freed the communicator meanwhile.
+/// Times a call by the contender whose turn it is. False if there is nothing to judge: the program has freed the
+/// communicator meanwhile, or nothing more is watched.
 template <class CarryOut>
 bool time_call(Trial& trial, Site& site, int& error, CarryOut&& carry_out) {
     const Contender contender = trial.next();
     trial.begin_call();
-    const std::uint64_t began = site.now();
+    const Moment began = site.now();
     error = carry_out(contender);
     if (site.is_gone()) return false;
-    const std::uint64_t ended = site.now();
-    if (trial.watches()) trial.record_watched(began, ended);
-    else trial.record(static_cast<float>(ended - began));
+    const Moment ended = site.now();
+    if (trial.watches()) return trial.record_watched(began, ended);
+    trial.record(static_cast<float>(ended.time - began.time));
     return true;
 }
 

@@ -37,8 +37,7 @@ class Site {
     /// Keeps a verdict, or the times that the ranks have agreed on so far, for the next run.
     virtual void note(const Trial& trial) = 0;
 
-    /// Nanoseconds since some moment.
-    [[nodiscard]] virtual std::uint64_t now() const = 0;
+    [[nodiscard]] virtual Moment now() const = 0;
     /// True if the user's error handler has freed the communicator.
     [[nodiscard]] virtual bool is_gone() const = 0;
 

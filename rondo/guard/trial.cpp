@@ -85,7 +85,8 @@ void Trial::judge(const Times& slowest) {
     judged_ = timed_;
     if (!is_due) return;
     if (watches()) {
-        judge_watched();
+        const auto since_the_one_before = std::span(times_).subspan(1, watched_calls - 1);
+        end_watch(std::ranges::max(since_the_one_before) < alone_);
         return;
     }
     const Comparison found = compare_calls();
@@ -130,13 +131,20 @@ void Trial::judge_row(const Comparison& found) {
     else decide(found);
 }
 
-/// Calls come in a row if no rank does anything between them for as long as a call takes alone.
-void Trial::judge_watched() {
-    const auto since_the_one_before = std::span(times_).subspan(1, watched_calls - 1);
+bool Trial::record_watched(const Moment& began, const Moment& ended) {
+    const bool is_first = timed_ == 1, has_others = !is_first && began != ended_;
+    record(is_first ? 0 : static_cast<float>(began.time - ended_.time));
+    ended_ = ended;
+    if (has_others) end_watch(false);
+    return !has_others;
+}
+
+/// Calls come in a row, and may overlap, if no rank does anything between them for as long as one takes alone.
+void Trial::end_watch(bool overlaps) {
     has_watched_ = true;
-    overlaps_ = std::ranges::max(since_the_one_before) < alone_;
+    overlaps_ = overlaps;
     const bool keeps_verdict = revalidates_ && (is_early_ || key_.rounding);
-    if (overlaps_) begin_series(Series::in_row);
+    if (overlaps) begin_series(Series::in_row);
     else if (keeps_verdict) close();
     else begin_series(Series::alone);
 }

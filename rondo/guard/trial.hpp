@@ -27,6 +27,18 @@ struct TrialKey {
     friend bool operator==(const TrialKey&, const TrialKey&) = default;
 };
 
+/// When a call begins or ends on a rank.
+struct Moment {
+    const void* communicator = nullptr;  ///< stands for the call's, and is never looked into
+    std::uint32_t calls = 0;             ///< that Rondo has carried out there so far
+    std::uint64_t time = 0;              ///< in nanoseconds, since some moment
+
+    /// What all ranks know of it.
+    friend bool operator==(const Moment& a, const Moment& b) {
+        return a.communicator == b.communicator && a.calls == b.calls;
+    }
+};
+
 /// A trial compares a few calls, in turn by the two contenders, and again after more calls, for programs change, and a
 /// busy machine may mislead. Who carries out which call depends on the calls before it alone, and the verdict on times
 /// that the ranks have agreed on (each that of the slowest rank): all ranks do the same.
@@ -37,8 +49,8 @@ struct TrialKey {
 ///
 /// Calls that may overlap take another time in a row than alone: a chain of ranks is the slowest way for one call, and
 /// the fastest for many. So, if Rondo has won calls for which ranks waited, or the first ones have told nothing, the
-/// trial watches a few as they come. If the program does nothing for long between them, it compares batches, and what
-/// these show holds.
+/// trial watches a few as they come. If no call of another kind is among them, and the program does nothing for long
+/// between them, it compares batches, and what these show holds.
 class Trial {
   public:
     static constexpr int most_calls = 32;   ///< timed calls before the ranks agree
@@ -154,11 +166,9 @@ class Trial {
     void begin_call();
     /// Records what a timed call took on this rank, or of a watched one, what this rank did since the one before.
     void record(float time) { times_[static_cast<std::size_t>(timed_ - 1)] = time; }
-    /// Records when a watched call began on this rank, in nanoseconds, and when it ended.
-    void record_watched(std::uint64_t began, std::uint64_t ended) {
-        record(timed_ == 1 ? 0 : static_cast<float>(began - ended_.time));
-        ended_.time = ended;
-    }
+    /// Records when a watched call began and ended on this rank. False if Rondo has carried out other calls since the
+    /// one before, which all ranks know: then nothing more is watched.
+    bool record_watched(const Moment& began, const Moment& ended);
     /// How many calls were timed so far, of both contenders.
     [[nodiscard]] int timed_calls() const { return timed_; }
     /// The contender of a timed call.
@@ -191,11 +201,6 @@ class Trial {
 
     /// How calls of a series come: ranks wait for each other before each of them, or not.
     enum class Series : std::uint8_t { alone, in_row, watched };
-    /// What this rank alone knows: it makes no trial another one.
-    struct OwnTime {
-        std::uint64_t time = 0;
-        friend bool operator==(const OwnTime&, const OwnTime&) { return true; }
-    };
 
     [[nodiscard]] Comparison compare_calls() const;
     [[nodiscard]] float fastest(Contender contender) const;
@@ -206,7 +211,7 @@ class Trial {
     void set_times(float rondo, float library);
     void begin_series(Series series, std::uint8_t rows = 0);
     void judge_row(const Comparison& found);
-    void judge_watched();
+    void end_watch(bool overlaps);
     /// True if calls may overlap, and nobody knows yet whether they do.
     [[nodiscard]] bool wants_to_watch() const {
         return key_.runs_ahead && winner_ == Contender::rondo && !is_short() && !overlaps_;
@@ -240,7 +245,7 @@ class Trial {
     float rondo_ = 0, library_ = 0;
     float alone_ = 0;  // what a call of the faster one took when ranks waited for each other
     float cost_ = 0;   // cost of the last series
-    OwnTime ended_;    // the last watched call
+    Moment ended_;     // the last watched call
     Times times_{};
 };
 

@@ -40,12 +40,13 @@ class MadeUpSite final : public Site {
     std::optional<Trial> take_up(const Trial& /*fresh*/) override { return earlier; }
     [[nodiscard]] bool keeps_begun() const override { return keeps; }
     void note(const Trial& trial) override { noted.push_back(trial); }
-    [[nodiscard]] std::uint64_t now() const override { return clock; }
+    [[nodiscard]] Moment now() const override { return {nullptr, other_calls, clock}; }
     [[nodiscard]] bool is_gone() const override { return gone; }
 
     std::deque<Attendance> answers;
     std::optional<Trial> earlier;
     std::uint64_t clock = 0;
+    std::uint32_t other_calls = 0;
     bool agrees = true, keeps = false, gone = false;
     int barriers = 0, meetings = 0, agreements = 0;
     std::vector<Trial> noted;
@@ -171,6 +172,24 @@ TEST_F(Guard, compares_in_a_row_what_comes_in_a_row) {
     ASSERT_EQ(site.noted.size(), 2U);
     EXPECT_FLOAT_EQ(site.noted[1].alone(), slow_call);
     EXPECT_EQ(call(), Contender::library);
+}
+
+// All ranks know that, and need not speak of it.
+TEST_F(Guard, watches_no_calls_among_others) {
+    runs_ahead = true;
+    rondo_takes = slow_call / 3;
+    call_until_over();
+    const int barriers = site.barriers, agreements = site.agreements;
+    for (const int calls : Trial::early_watches) {
+        for (int each = 0; each < calls + 2; ++each) {
+            ++site.other_calls;
+            EXPECT_EQ(call(), Contender::rondo);
+        }
+        EXPECT_TRUE(trial->is_over());
+    }
+    EXPECT_GT(trial->calls_left(), 1000);
+    EXPECT_EQ(site.barriers, barriers);
+    EXPECT_EQ(site.agreements, agreements);
 }
 
 TEST_F(Guard, leaves_calls_that_come_alone_as_they_are) {

@@ -162,7 +162,7 @@ class ModelSite final : public Site {
     }
     [[nodiscard]] bool keeps_begun() const override { return model_.is_on_world(call_); }
     void note(const Trial& /*trial*/) override {}
-    [[nodiscard]] std::uint64_t now() const override { return 0; }
+    [[nodiscard]] Moment now() const override { return {}; }
     [[nodiscard]] bool is_gone() const override { return false; }
 
   private:

@@ -159,6 +159,8 @@ class Communicator {
         return route_to_begin(
             has_context, has_context ? context_.tag(call, starts) : Context::tag_of_start(call, starts, promised_tags));
     }
+    /// How many calls there were here so far that have run a plan, or might have. Equal on all ranks.
+    [[nodiscard]] std::uint32_t calls() const { return calls_; }
     /// Notes that a plan has failed: messages that the others have sent may still come.
     void leave_messages() { messages_may_be_left_ = true; }
     /// True if the library takes data of this type for a message. Needs a context.
@@ -168,7 +170,7 @@ class Communicator {
     [[nodiscard]] bool library_checks_arguments() const;
 
     /// Room for the guard's trials of this communicator.
-    [[nodiscard]] Slot<5120>& slot() { return slot_; }
+    [[nodiscard]] Slot<5376>& slot() { return slot_; }
 
     static constexpr std::size_t most_collectives = 16;  ///< the indices of collectives are below
 
@@ -221,7 +223,7 @@ class Communicator {
     Decisions decisions_[most_collectives];
     std::uint32_t decisions_so_far_ = 0;
     Operation operation_;
-    Slot<5120> slot_;
+    Slot<5376> slot_;
 };
 
 /// Makes the attribute key. Called once, after MPI_Init and `connect`. False if the library refuses.
