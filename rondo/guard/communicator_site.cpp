@@ -41,7 +41,7 @@ bool CommunicatorSite::keeps_begun() const { return history().keeps_begun(commun
 
 void CommunicatorSite::note(const Trial& trial) { history().note(trial, communicator_); }
 
-Moment CommunicatorSite::now() const { return {&communicator_, communicator_.calls(), mpi::now()}; }
+Moment CommunicatorSite::now() const { return {communicator_.number(), communicator_.calls(), mpi::now()}; }
 
 bool CommunicatorSite::is_gone() const { return communicator_.is_freed(); }
 

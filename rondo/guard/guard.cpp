@@ -55,17 +55,23 @@ void judge_if_due(Trial& trial, Site& site) {
         if (!trial.is_over()) trial.forget_row();
         return;
     }
+    if (trial.watches()) {
+        Trial::Pauses longest = trial.pauses();
+        if (site.agree_on(longest)) trial.judge_watched(longest);
+        else trial.abandon();
+        return;
+    }
     Trial::Times times = trial.times();
     if (!site.agree_on(std::span(times).first(static_cast<std::size_t>(trial.timed_calls())))) {
         trial.abandon();
         return;
     }
-    const bool had_verdict = trial.revalidates(), has_compared = !trial.watches();
+    const bool had_verdict = trial.revalidates();
     const Contender before = trial.winner();
     trial.judge(times);
     // Each rank has cached calls of its own that went the old way, also on other communicators and for other roots.
     if (trial.is_over() && had_verdict && trial.winner() != before) mpi::end_epoch();
-    const bool is_verdict = has_compared && trial.is_over() && !trial.is_undecided();
+    const bool is_verdict = trial.is_over() && !trial.is_undecided();
     if (is_verdict || (keeps_begun && trial.timed_calls() > 0)) site.note(trial);
 }
 

@@ -15,7 +15,7 @@ Trial::Trial(TrialKey key, std::int64_t bytes, const void* chosen)
 
 void Trial::settle_uncompared(float alone) {
     abandon();
-    overlaps_ = alone > 0;
+    overlaps_ = about_row_ = alone > 0;
     alone_ = alone;
     winner_ = Contender::library;
     takes_effect_ = true;
@@ -23,9 +23,10 @@ void Trial::settle_uncompared(float alone) {
 
 void Trial::settle(Contender winner, float rondo, float library, float alone) {
     winner_ = winner;
-    overlaps_ = alone > 0;
+    overlaps_ = about_row_ = alone > 0;
     alone_ = overlaps_ ? alone : std::min(rondo, library);
     set_times(rondo, library);
+    cost_ = overlaps_ ? cost_of_series(most_calls / 2, true) : 0;
     finding_ = Comparison::Finding::clear;
     takes_effect_ = true;
     close();
@@ -36,6 +37,7 @@ void Trial::resume(std::span<const float> times) {
     if (key_.rounding) known -= known % 2;
     std::copy_n(times.begin(), known, times_.begin());
     timed_ = judged_ = static_cast<std::uint8_t>(known);
+    has_watched_ = known >= std::size_t{2} * first_round_;  // or nothing would ever be added to what is known
 }
 
 void Trial::count_call() {
@@ -51,8 +53,8 @@ void Trial::count_call() {
     }
     over_ = false;
     revalidates_ = true;
-    const bool in_row = is_short() || overlaps_;
-    begin_series(wants_to_watch() ? Series::watched : in_row ? Series::in_row : Series::alone);
+    if (wants_to_watch()) begin_watch();
+    else begin_series(is_short() || overlaps_ ? Series::in_row : Series::alone);
 }
 
 Contender Trial::stand_in() const {
@@ -61,15 +63,16 @@ Contender Trial::stand_in() const {
 }
 
 void Trial::begin_call() {
-    if (times_next()) ++timed_;
-    else --calls_to_wait_;
+    if (!times_next()) --calls_to_wait_;
+    else if (watches()) ++watched_;
+    else ++timed_;
 }
 
 bool Trial::is_stuck() const { return is_due() || (!over_ && compares_twice() && timed_ % (2 * repetitions()) != 0); }
 
 bool Trial::is_due() const {
+    if (watches()) return !over_ && watched_ == watched_calls;
     if (over_ || judged_ == timed_) return false;
-    if (watches()) return timed_ == watched_calls;
     if (is_in_row()) return timed_ == most_calls;
     if (rows_ == most_rows) return timed_ == 2 * last_rounds;
     return std::ranges::any_of(rounds, [this](int calls) { return calls >= first_round_ && timed_ == 2 * calls; });
@@ -84,11 +87,6 @@ void Trial::judge(const Times& slowest) {
     const bool is_due = this->is_due();
     judged_ = timed_;
     if (!is_due) return;
-    if (watches()) {
-        const auto since_the_one_before = std::span(times_).subspan(1, watched_calls - 1);
-        end_watch(std::ranges::max(since_the_one_before) < alone_);
-        return;
-    }
     const Comparison found = compare_calls();
     if (is_in_row()) {
         judge_row(found);
@@ -100,7 +98,7 @@ void Trial::judge(const Times& slowest) {
     const bool is_noise = found.finding == Comparison::Finding::noise;
     alone_ = std::min(found.rondo, found.library);
     if (goes_on_in_rows) begin_series(Series::in_row);
-    else if (is_noise && !revalidates_ && !has_watched_ && key_.runs_ahead) begin_series(Series::watched);
+    else if (is_noise && key_.runs_ahead && !are_short && rows_ == 0 && !revalidates_ && !has_watched_) begin_watch();
     else if (is_last || !is_noise) decide(found);
 }
 
@@ -127,25 +125,34 @@ void Trial::judge_row(const Comparison& found) {
     ++rows_;
     if (found.finding != Comparison::Finding::noise) decide(found);
     else if (rows_ < most_rows) begin_series(Series::in_row, rows_);
-    else if (is_short() && !overlaps_) begin_series(Series::alone, rows_);
+    else if (!overlaps_) begin_series(Series::alone, rows_);
     else decide(found);
 }
 
 bool Trial::record_watched(const Moment& began, const Moment& ended) {
-    const bool is_first = timed_ == 1, has_others = !is_first && began != ended_;
-    record(is_first ? 0 : static_cast<float>(began.time - ended_.time));
+    const bool is_first = watched_ == 1, has_others = !is_first && !ended_.is_just_before(began);
+    if (!is_first) pauses_[static_cast<std::size_t>(watched_ - 2)] = static_cast<float>(began.time - ended_.time);
     ended_ = ended;
     if (has_others) end_watch(false);
     return !has_others;
 }
 
 /// Calls come in a row, and may overlap, if no rank does anything between them for as long as one takes alone.
+void Trial::judge_watched(const Pauses& longest) { end_watch(std::ranges::max(longest) < alone_); }
+
+/// The times of calls that ranks have waited for stay: a trial without a verdict goes on with them.
+void Trial::begin_watch() {
+    series_ = Series::watched;
+    watched_ = skipped_ = 0;
+    pauses_.fill(std::numeric_limits<float>::max());  // those of calls whose end is not seen
+}
+
 void Trial::end_watch(bool overlaps) {
     has_watched_ = true;
     overlaps_ = overlaps;
-    const bool keeps_verdict = revalidates_ && (is_early_ || key_.rounding);
     if (overlaps) begin_series(Series::in_row);
-    else if (keeps_verdict) close();
+    else if (!revalidates_) series_ = Series::alone;
+    else if (is_early_ || key_.rounding) close();
     else begin_series(Series::alone);
 }
 
@@ -154,13 +161,17 @@ void Trial::skip() {
 }
 
 void Trial::forget_row() {
-    begin_series(series_, rows_);
+    if (watches()) begin_watch();
+    else begin_series(Series::in_row, rows_);
     skip();
 }
 
 void Trial::abandon() {
     winner_ = stand_in();
-    if (!revalidates_) set_times(0, 0);
+    if (!revalidates_) {
+        set_times(0, 0);
+        overlaps_ = about_row_ = false;
+    }
     over_ = true;
     revalidates_ = false;
     calls_left_ = most_calls_left;
@@ -189,23 +200,23 @@ void Trial::decide(const Comparison& found) {
         // without Rondo.
         winner_ = is_noise ? stand_in() : is_alike ? Contender::rondo : found.faster;
         const float both = std::sqrt(found.rondo * found.library);
-        if (is_noise && overlaps_) set_times(0, 0);
+        about_row_ = is_in_row() && overlaps_;
+        if (is_noise && about_row_ && !key_.rounding) set_times(0, 0);
         else set_times(is_alike ? both : found.rondo, is_alike ? both : found.library);
     }
     if (winner_ != before) doublings_ = 0;
-    cost_ = cost_of_series(timed_ / 2);
+    cost_ = cost_of_series(timed_ / 2, is_in_row());
     close();
 }
 
 /// The cost of a series of so many calls of each, in calls of the faster contender: the slower one has half of them,
 /// and ranks wait for each other.
-float Trial::cost_of_series(int calls) const {
+float Trial::cost_of_series(int calls, bool in_row) const {
     const float slower = std::max(rondo_, library_), faster = std::min(rondo_, library_);
     const float ratio = faster > 0 ? slower / faster : 1;
     constexpr float together = 5;  // for a call of each that ranks wait for
     const float longer = overlaps_ && faster > 0 ? std::max(alone_ / faster, 1.0F) : 1;
-    return static_cast<float>(calls) * ratio +
-           together * longer * static_cast<float>(series_ == Series::alone ? calls : 2);
+    return static_cast<float>(calls) * ratio + together * longer * static_cast<float>(in_row ? 2 : calls);
 }
 
 /// Ends the trial. It revalidates after as many calls as make this cost little: twice as many each time.
@@ -220,7 +231,7 @@ void Trial::close() {
         calls_left_ = early[early_++];
         return;
     }
-    const float cost = std::max(cost_, cost_of_series(rounds.front()));
+    const float cost = std::max(cost_, cost_of_series(rounds.front(), false));
     const float calls = calls_to_one * cost * static_cast<float>(1U << doublings_);
     const bool is_bounded = calls < static_cast<float>(most_calls_left);
     calls_left_ = is_bounded ? static_cast<std::int32_t>(calls) : most_calls_left;

@@ -29,14 +29,16 @@ struct TrialKey {
 
 /// When a call begins or ends on a rank.
 struct Moment {
-    const void* communicator = nullptr;  ///< stands for the call's, and is never looked into
-    std::uint32_t calls = 0;             ///< that Rondo has carried out there so far
-    std::uint64_t time = 0;              ///< in nanoseconds, since some moment
+    std::uint64_t communicator = 0;  ///< the number of the call's, which this process has given to no other
+    std::uint32_t calls = 0;         ///< that Rondo has carried out there so far
+    std::uint64_t time = 0;          ///< in nanoseconds, since some moment
 
-    /// What all ranks know of it.
-    friend bool operator==(const Moment& a, const Moment& b) {
-        return a.communicator == b.communicator && a.calls == b.calls;
+    /// True if Rondo has carried out no other call there in between. All ranks know that.
+    [[nodiscard]] bool is_just_before(const Moment& later) const {
+        return communicator == later.communicator && calls == later.calls;
     }
+    /// Numbers of communicators and times are those of one rank.
+    friend bool operator==(const Moment&, const Moment&) { return true; }
 };
 
 /// A trial compares a few calls, in turn by the two contenders, and again after more calls, for programs change, and a
@@ -59,7 +61,6 @@ class Trial {
     static constexpr int most_skipped = 3;  ///< calls that some rank cannot carry out twice
     /// How many calls of each are compared, in one step after the other, until that is enough.
     static constexpr std::array<int, 6> rounds = {2, 3, 4, Comparison::few, 8, most_calls / 2};
-    static constexpr int watched_calls = 4;
     static constexpr int last_rounds = 8;  ///< calls of each that ranks wait for again after batches
     /// Calls of both contenders are short if they take less, in nanoseconds.
     static constexpr float short_call = 1e5F;
@@ -72,6 +73,8 @@ class Trial {
     /// A program may make few calls of so many bytes: the ranks agree after each, so that the next run can go on.
     static constexpr std::int64_t long_call = std::int64_t{1} << 16;
     using Times = std::array<float, most_calls>;
+    static constexpr int watched_calls = 4;
+    using Pauses = std::array<float, watched_calls - 1>;
 
     /// What becomes of a call.
     enum class Course : std::uint8_t { compared, library, rondo };
@@ -111,7 +114,7 @@ class Trial {
     /// True if the trial has a verdict, and compares once more.
     [[nodiscard]] bool revalidates() const { return revalidates_; }
     /// True if the trial is over, and the next run need not try to compare: ranks have not come together, or calls that
-    /// overlap have told nothing in rows either, which takes as long as hundreds of them.
+    /// overlap have shown nothing in rows either, which takes as long as hundreds of them.
     [[nodiscard]] bool is_uncompared() const { return over_ && rondo_ == 0 && library_ == 0; }
     /// True if the trial is over, and the machine was too busy to tell. The next run need not know.
     [[nodiscard]] bool is_undecided() const {
@@ -159,16 +162,20 @@ class Trial {
     [[nodiscard]] bool compares_twice() const { return key_.rounding && !watches(); }
     /// What a call took alone if the program makes them in a row, and they may overlap: the verdict is about such rows.
     /// 0 if not, or if nobody knows.
-    [[nodiscard]] float alone() const { return overlaps_ ? alone_ : 0; }
+    [[nodiscard]] float alone() const { return about_row_ ? alone_ : 0; }
     /// How often one contender carries out a call that both do, one after the other.
     [[nodiscard]] int repetitions() const { return is_in_row() ? calls_in_row : 1; }
     /// Counts the next call that is compared, before it is made: it may fail.
     void begin_call();
-    /// Records what a timed call took on this rank, or of a watched one, what this rank did since the one before.
+    /// Records what a timed call took on this rank.
     void record(float time) { times_[static_cast<std::size_t>(timed_ - 1)] = time; }
     /// Records when a watched call began and ended on this rank. False if Rondo has carried out other calls since the
     /// one before, which all ranks know: then nothing more is watched.
     bool record_watched(const Moment& began, const Moment& ended);
+    /// How long this rank has done other things before each watched call but the first one.
+    [[nodiscard]] const Pauses& pauses() const { return pauses_; }
+    /// Judges the watched calls by the longest pauses of all ranks.
+    void judge_watched(const Pauses& longest);
     /// How many calls were timed so far, of both contenders.
     [[nodiscard]] int timed_calls() const { return timed_; }
     /// The contender of a timed call.
@@ -188,7 +195,7 @@ class Trial {
     void judge(const Times& slowest);
     /// Leaves the next call untimed, because not all ranks can take part.
     void skip();
-    /// Forgets a batch after which ranks have not come together: what it took stays unknown, and there is another one.
+    /// Forgets a batch, or watched calls, after which ranks have not come together: there are as many again.
     void forget_row();
     /// Ends the trial without a verdict, or with an earlier one. The library has all further calls, but where bits
     /// depend on it.
@@ -207,10 +214,11 @@ class Trial {
     [[nodiscard]] bool is_long() const { return bytes_ >= long_call; }
     /// True if calls of both were short when they were compared.
     [[nodiscard]] bool is_short() const { return std::max(rondo_, library_) < short_call; }
-    [[nodiscard]] float cost_of_series(int calls) const;
+    [[nodiscard]] float cost_of_series(int calls, bool in_row) const;
     void set_times(float rondo, float library);
     void begin_series(Series series, std::uint8_t rows = 0);
     void judge_row(const Comparison& found);
+    void begin_watch();
     void end_watch(bool overlaps);
     /// True if calls may overlap, and nobody knows yet whether they do.
     [[nodiscard]] bool wants_to_watch() const {
@@ -225,7 +233,7 @@ class Trial {
     std::int64_t bytes_ = 0;
     const void* chosen_ = nullptr;
     std::uint8_t calls_to_wait_ = 0;
-    std::uint8_t timed_ = 0;   // timed calls so far
+    std::uint8_t timed_ = 0;   // timed calls of this series so far
     std::uint8_t judged_ = 0;  // judged ones of the timed calls
     std::uint8_t skipped_ = 0;
     std::uint8_t first_round_ = rounds.front();
@@ -234,8 +242,9 @@ class Trial {
     std::uint8_t doublings_ = 0;  // how often the calls before the next revalidation were doubled
     Series series_ = Series::alone;
     bool is_early_ = false;     // the next revalidation
-    bool has_watched_ = false;  // before there was a verdict
+    bool has_watched_ = false;  // some calls, whatever that has shown
     bool overlaps_ = false;     // calls come in a row, and may overlap
+    bool about_row_ = false;    // the verdict is about such rows
     bool over_ = false;
     bool revalidates_ = false;
     bool takes_effect_ = true;
@@ -245,7 +254,9 @@ class Trial {
     float rondo_ = 0, library_ = 0;
     float alone_ = 0;  // what a call of the faster one took when ranks waited for each other
     float cost_ = 0;   // cost of the last series
-    Moment ended_;     // the last watched call
+    std::uint8_t watched_ = 0;
+    Pauses pauses_{};
+    Moment ended_;  // the last watched call
     Times times_{};
 };
 

@@ -12,6 +12,11 @@ Trial* TrialTable::find(const TrialKey& key, const void* chosen) const {
     return nullptr;
 }
 
+bool TrialTable::is_about_others(const TrialKey& key, const void* chosen) const {
+    const auto is_of_key = [&](const Trial& trial) { return trial.key() == key; };
+    return find(key, chosen) == nullptr && std::ranges::any_of(places_.first(used_), is_of_key);
+}
+
 Trial* TrialTable::add(const Trial& trial) {
     if (used_ == places_.size()) return nullptr;
     places_[used_] = trial;
@@ -25,7 +30,7 @@ bool operator==(const TrialTable& a, const TrialTable& b) {
 Trial* Trials::begin(const Trial& trial) {
     Trial* const begun = own_.add(trial);
     if (begun == nullptr) return nullptr;
-    if (world_ != nullptr) begun->wait_for(calls_to_wait);
+    if (world_ != nullptr && !world_->is_about_others(trial.key(), trial.chosen())) begun->wait_for(calls_to_wait);
     if (on_one_node_) begun->distrust_few_calls();
     return begun;
 }

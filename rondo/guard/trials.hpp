@@ -21,6 +21,8 @@ class TrialTable {
 
     /// The trial of such calls and this choice; nullptr if there is none.
     [[nodiscard]] Trial* find(const TrialKey& key, const void* chosen) const;
+    /// True if there is a trial of such calls, and only about other choices.
+    [[nodiscard]] bool is_about_others(const TrialKey& key, const void* chosen) const;
     /// Adds a trial for calls that have none; nullptr if the table is full.
     Trial* add(const Trial& trial);
 
@@ -77,7 +79,8 @@ class Trials {
     void count_timeout() { own_.count_timeout(); }
 
   private:
-    /// How many calls a trial on a part waits for one on the whole: some more than most trials take.
+    /// How many calls a trial on a part waits for one on the whole: some more than most trials take. It does not if
+    /// something else is chosen for the whole.
     static constexpr std::uint8_t calls_to_wait = 24;
 
     Trial* begin(const Trial& trial);

@@ -51,6 +51,14 @@ class GuardedCall {
         return guard::begin_call({compared_->key, bytes_, chosen}, compared_->site);
     }
 
+    /// Why the library has such calls, by what an earlier run has found out about them and this choice; nullptr if it
+    /// does not.
+    const char* lost_before(const void* chosen) {
+        if (!compared_) return nullptr;
+        const std::optional<guard::Trial> trial = compared_->site.take_up({compared_->key, bytes_, chosen});
+        return trial && trial->is_lost() ? guard::reason_of(*trial) : nullptr;
+    }
+
   private:
     struct ComparedCall {
         // A rank whose part is empty need not wait for others, which may happen where lengths differ.

@@ -31,14 +31,17 @@ class Serving {
         key_.compared = guarded_.compared();
     }
 
-    /// Serves the call. Every rank counts it for its trial here, or on the fast path.
+    /// Serves the call. Every rank counts it for its trial here, or on the fast path, unless it only begins.
     int serve() {
         const mpi::Communicator::Use use(communicator());
         decision_ = &decided();
         if (decision_->chosen == nullptr) return forward();
-        trial_ = guarded_.begin(decision_->chosen);
-        const bool is_its_turn = course() == Course::library && !seen_.is_persistent();
-        if (is_its_turn || (begins() && is_lost())) return forward_lost();
+        if (begins()) {
+            if (const char* const reason = lost_before()) return forward_lost(reason);
+        } else {
+            trial_ = guarded_.begin(decision_->chosen);
+            if (course() == Course::library) return forward_lost(guard::reason_of(*trial_));
+        }
         if (const char* const reason = obtain_route()) return service_.leave_to_library(reason, bytes_);
         plan_error_ = take_plan();
         // An error may be this rank's alone while the others are under way: the rank leaves them only for a library
@@ -58,10 +61,13 @@ class Serving {
     [[nodiscard]] Course course() const {
         return trial_ != nullptr ? trial_->course_of(guarded_.bytes()) : Course::rondo;
     }
-    /// True if the call only begins here. The guard counts it, and times none: it is over when the program waits for
-    /// it.
+    /// True if the call only begins here. It has no part in trials: it is over when the program waits for it, and ranks
+    /// may begin calls on several communicators in different orders.
     [[nodiscard]] bool begins() const { return seen_.function.form != Form::blocking; }
-    [[nodiscard]] bool is_lost() const { return trial_ != nullptr && trial_->is_lost(); }
+    const char* lost_before() {
+        if (!decision_->lost_before) decision_->lost_before = guarded_.lost_before(decision_->chosen);
+        return *decision_->lost_before;
+    }
     /// The line of the rules that chose; 0 if none did.
     [[nodiscard]] int line() const { return decision_->line; }
 
@@ -128,9 +134,8 @@ class Serving {
                                   kind_.bytes_to_a_count());
         return service_.leave_to_library(*decision_, bytes_);
     }
-    /// Leaves the call to the library, which has won the trial.
-    int forward_lost() const {
-        const char* const reason = guard::reason_of(*trial_);
+    /// Leaves the call to the library, which has won the trial, if there is one in this run.
+    int forward_lost(const char* reason) const {
         service_.forward_from_now(cached_, seen_, reason, sum_of_counts(), service_.tally_for(reason, line()),
                                   kind_.bytes_to_a_count(), trial_);
         return service_.leave_to_library(reason, bytes_, line());

@@ -40,7 +40,7 @@ class MadeUpSite final : public Site {
     std::optional<Trial> take_up(const Trial& /*fresh*/) override { return earlier; }
     [[nodiscard]] bool keeps_begun() const override { return keeps; }
     void note(const Trial& trial) override { noted.push_back(trial); }
-    [[nodiscard]] Moment now() const override { return {nullptr, other_calls, clock}; }
+    [[nodiscard]] Moment now() const override { return {1, other_calls, clock}; }
     [[nodiscard]] bool is_gone() const override { return gone; }
 
     std::deque<Attendance> answers;
@@ -171,6 +171,7 @@ TEST_F(Guard, compares_in_a_row_what_comes_in_a_row) {
     EXPECT_TRUE(trial->is_lost());
     ASSERT_EQ(site.noted.size(), 2U);
     EXPECT_FLOAT_EQ(site.noted[1].alone(), slow_call);
+    EXPECT_EQ(site.noted[0].alone(), 0);
     EXPECT_EQ(call(), Contender::library);
 }
 

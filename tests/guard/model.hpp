@@ -162,7 +162,11 @@ class ModelSite final : public Site {
     }
     [[nodiscard]] bool keeps_begun() const override { return model_.is_on_world(call_); }
     void note(const Trial& /*trial*/) override {}
-    [[nodiscard]] Moment now() const override { return {}; }
+    /// There may have been other calls before a watched one.
+    [[nodiscard]] Moment now() const override {
+        if (!table_.find(kind().key, nullptr)->watches()) return {};
+        return {1, static_cast<std::uint32_t>(answers_.next(2)), 0};
+    }
     [[nodiscard]] bool is_gone() const override { return false; }
 
   private:

@@ -77,6 +77,14 @@ TEST(Trials, of_a_part_wait_for_those_of_the_world) {
     EXPECT_TRUE(trial->is_over() && trial->is_lost());
 }
 
+TEST(Trials, of_a_part_wait_for_no_verdict_about_another_choice) {
+    StoredTrials<2> world, part;
+    const int other_choice = 0;
+    world.table.add({key, 1000, &other_choice});
+    Trials trials(part.table, &world.table, false);
+    EXPECT_TRUE(trials.join(fresh(), nothing)->times_next());
+}
+
 TEST(Trials, of_a_part_take_over_at_once_what_is_known) {
     StoredTrials<2> world, part;
     world.table.add(settled(Contender::library));

@@ -24,7 +24,7 @@ SLOW_RULES = "bcast -> linear_pipeline:segment=8\nallreduce -> ring:segment=8\n"
 SLOW_MESSAGES = {"RONDO_SHARED_MEMORY": "off"}
 # Calls of each side before a trial is over: on a busy machine, 16 for which ranks come together, two rows, and 8 more.
 FEW = range(2, 16 + 2 * 16 + 8 + 1)
-WATCHED = 4  # calls by the library, if the first ones have shown nothing
+WATCHED = 4  # calls by the library at most, if the first ones have shown nothing
 # Microseconds that some rank comes late, at most: far more than the rivals differ by.
 LATE = "30000"
 
@@ -82,7 +82,7 @@ def test_slow_choices_are_taken_back_where_that_keeps_all_bits(mpi: MpiLibrary, 
     assert run.stdout == "failures 0\nchanges 0\n"
     broadcasts = calls(run, "bcast")
     assert broadcasts["linear_pipeline"] in FEW
-    assert broadcasts[COMPARED] - broadcasts["linear_pipeline"] in (0, WATCHED)
+    assert broadcasts[COMPARED] - broadcasts["linear_pipeline"] in range(WATCHED + 1)
     assert given_back(broadcasts) == CALLS - broadcasts[COMPARED] - broadcasts["linear_pipeline"]
     sums = calls(run, "allreduce")
     assert sums["ring"] - CALLS in FEW  # those of integers; all of fractions

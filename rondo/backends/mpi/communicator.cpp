@@ -2,6 +2,7 @@
 #include "rondo/backends/mpi/communicator.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 #include <span>
 #include <utility>
@@ -55,6 +56,12 @@ std::optional<Communicator*> Communicator::of(MPI_Comm comm) {
     last = {comm, now, static_cast<Communicator*>(state)};
     return last.state;
 }
+
+Communicator::Communicator()
+    : number_([] {
+          static std::atomic<std::uint64_t> last{0};
+          return ++last;
+      }()) {}
 
 Communicator* Communicator::make(MPI_Comm comm) {
     std::unique_ptr<Communicator> fresh(new Communicator);

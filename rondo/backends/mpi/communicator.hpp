@@ -159,6 +159,8 @@ class Communicator {
         return route_to_begin(
             has_context, has_context ? context_.tag(call, starts) : Context::tag_of_start(call, starts, promised_tags));
     }
+    /// The number of this state, which no other one of this process has or had.
+    [[nodiscard]] std::uint64_t number() const { return number_; }
     /// How many calls there were here so far that have run a plan, or might have. Equal on all ranks.
     [[nodiscard]] std::uint32_t calls() const { return calls_; }
     /// Notes that a plan has failed: messages that the others have sent may still come.
@@ -170,14 +172,14 @@ class Communicator {
     [[nodiscard]] bool library_checks_arguments() const;
 
     /// Room for the guard's trials of this communicator.
-    [[nodiscard]] Slot<5376>& slot() { return slot_; }
+    [[nodiscard]] Slot<5888>& slot() { return slot_; }
 
     static constexpr std::size_t most_collectives = 16;  ///< the indices of collectives are below
 
   private:
     static constexpr int promised_tags = 1 << 15;  // on every communicator
 
-    Communicator() = default;
+    Communicator();
     void set_up(MPI_Comm comm);
     bool translate_ranks(MPI_Comm comm);
     void leave() {
@@ -203,6 +205,7 @@ class Communicator {
         return operation_.run(plan, operands, route_);
     }
 
+    const std::uint64_t number_;
     Context context_;
     Route route_{};  // the route of all calls here, once there is a context
     bool asked_for_context_ = false;
@@ -223,7 +226,7 @@ class Communicator {
     Decisions decisions_[most_collectives];
     std::uint32_t decisions_so_far_ = 0;
     Operation operation_;
-    Slot<5376> slot_;
+    Slot<5888> slot_;
 };
 
 /// Makes the attribute key. Called once, after MPI_Init and `connect`. False if the library refuses.

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -45,9 +46,12 @@ struct Decision {
     /// The lengths in bytes for which every call of this collective with the same commutativity is left to the library,
     /// as the rules have it. Usually none.
     Count lowest = 0, highest = -1;
-    bool holds_on_any = false;                   ///< true if these lengths hold on all communicators of as many ranks
-    std::string_view algorithm = "native";       ///< never freed
-    int line = 0;                                ///< the line of the rules that chose; 0: none did
+    bool holds_on_any = false;              ///< true if these lengths hold on all communicators of as many ranks
+    std::string_view algorithm = "native";  ///< never freed
+    int line = 0;                           ///< the line of the rules that chose; 0: none did
+    /// Why the library has calls that only begin, by what an earlier run has found out; nothing until one has asked,
+    /// and nullptr if it does not have them.
+    std::optional<const char*> lost_before;
     std::array<Tally*, 3> tallies{};             ///< where such calls are counted, by form; nullptr: none was yet
     std::shared_ptr<const Plan> plan = nullptr;  ///< made when Rondo has to carry out such a call
     /// The starts (or places) of the parts that the plan was made for; nullptr if they are even, or make no difference.

@@ -90,7 +90,7 @@ class World {
     /// True if on every rank one thread at a time calls MPI.
     [[nodiscard]] bool is_serial() const { return is_serial_; }
     /// Room for the guard's trials that all communicators share.
-    [[nodiscard]] Slot<28160>& slot() { return slot_; }
+    [[nodiscard]] Slot<30976>& slot() { return slot_; }
     /// The communicator of Rondo's messages, with the ranks of MPI_COMM_WORLD; MPI_COMM_NULL if there is none.
     [[nodiscard]] MPI_Comm messages() const { return messages_; }
     [[nodiscard]] MPI_Group group() const { return group_; }
@@ -149,7 +149,7 @@ class World {
     Offer offer();
     Context settle(const Offer& common, bool is_mine, bool success);
 
-    Slot<28160> slot_;
+    Slot<30976> slot_;
     bool agreed_ = false;
     bool is_serial_ = false;
     bool ranks_disagree_ = false;
