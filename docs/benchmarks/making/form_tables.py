@@ -8,12 +8,10 @@ import statistics
 from collections.abc import Callable, Iterator
 
 from benchmark_tables import markdown, number, results_of, valid, vector_text
-from computed_tables import BY_HAND, records
 from rondo.bench.pages import Page, Run
 from rondo.bench.results import BY_THE_MODEL, NATIVE, Configuration, Overlap
 from rondo.forms import FORMS, functions_of
 from rondo.launching.mpi_library import NAMES
-from rondo.reports.style import bytes_text
 
 Candidates = dict[str, Configuration]
 """By their labels."""
@@ -51,25 +49,6 @@ def overlap(page: Page, experiments: list[str]) -> str:
     return markdown(rows)
 
 
-def forms_on_one_node(page: Page, file: str) -> str:
-    """Microseconds of each form between two ranks of a node that start together, natively and under Rondo."""
-    del page
-    cells: dict[tuple[str, int], dict[tuple[str, str], float]] = {}
-    for each in records(file):
-        if each["start"] == "together" and each["collective"] != BY_HAND:
-            cell = cells.setdefault((each["collective"], int(each["bytes"])), {})
-            cell[each["library"], each["way"]] = float(each["microseconds"])
-    libraries = list(dict.fromkeys(library for cell in cells.values() for library, _ in cell))
-    heads = [f"{NAMES[library]}, {what}" for library in libraries for what in ("native", "Rondo", "of native")]
-    rows = [["function", "bytes", *heads]]
-    for (function, bytes_), cell in cells.items():
-        rows.append([f"`MPI_{function.capitalize()}`", bytes_text(bytes_)])
-        for library in libraries:
-            native, rondo = cell[library, NATIVE], cell[library, "rondo"]
-            rows[-1] += [number(native, 2), number(rondo, 2), number(rondo / native, 2)]
-    return markdown(rows)
-
-
 def _cells(page: Page, experiments: list[str]) -> Iterator[tuple[Run, str, int]]:
     for name in experiments:
         for run in page.runs_of(name):
@@ -103,4 +82,4 @@ def _text(milliseconds: float) -> str:
     return number(milliseconds, 0 if milliseconds >= 100 else 1)
 
 
-KINDS: dict[str, Callable[..., str]] = {"forms": forms, "overlap": overlap, "forms_on_one_node": forms_on_one_node}
+KINDS: dict[str, Callable[..., str]] = {"forms": forms, "overlap": overlap}
