@@ -24,7 +24,7 @@ struct Verdict {
     Choice choice;  ///< as the rules have it
     /// Seconds of an undisturbed call of each; both 0: they could not be compared. Equal if there is no difference.
     double rondo = 0, library = 0;
-    int calls = 0;        ///< of each that were compared; 0: nobody knows
+    int calls = 0;     ///< of each that were compared; 0: nobody knows
     double alone = 0;  ///< not 0 if they came in a row and may have overlapped: seconds of one alone
     /// No verdict yet: so many seconds each call took that was timed before the program ended.
     std::vector<double> begun = {};
