@@ -20,10 +20,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from guard import FIRST, NATIVE, NEXT, UNGUARDED
+from guarded_lines import rondo
 from one_node import Subject, compiled
 from rondo.cluster import cluster
-from rondo.launching.installation import DEFAULT_RULES, preload_library
-from rondo.launching.mpi_library import ABI_OF
 
 COLLECTIVES = ("bcast", "reduce", "scan", "exscan", "gather", "scatter")
 BYTES = (8, 1 << 10, 16 << 10, 64 << 10)
@@ -48,8 +47,7 @@ def variables_of(way: str, subject: Subject, guard: str, learned: str) -> dict[s
     """What puts Rondo before the library, and tells it what it may remember."""
     if way == NATIVE:
         return {}
-    rondo = {"LD_PRELOAD": str(preload_library(ABI_OF[subject.library.name])), "RONDO_RULES": str(DEFAULT_RULES)}
-    return rondo if way == UNGUARDED else {**rondo, "RONDO_GUARD": guard, "RONDO_LEARNED": learned}
+    return rondo(subject, **({} if way == UNGUARDED else {"RONDO_GUARD": guard, "RONDO_LEARNED": learned}))
 
 
 def main() -> int:
