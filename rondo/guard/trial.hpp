@@ -160,7 +160,7 @@ class Trial {
     [[nodiscard]] bool watches() const { return series_ == Series::watched; }
     /// True if both contenders carry out each call that is compared, one after the other.
     [[nodiscard]] bool compares_twice() const { return key_.rounding && !watches(); }
-    /// If the verdict is about rows of calls that may overlap, nanoseconds of a call that ranks have waited for; else 0.
+    /// If the verdict is about rows of calls that may overlap, nanoseconds of a call that ranks waited for; else 0.
     [[nodiscard]] float alone() const { return about_row_ ? alone_ : 0; }
     /// How often one contender carries out a call that both do, one after the other.
     [[nodiscard]] int repetitions() const { return is_in_row() ? calls_in_row : 1; }
