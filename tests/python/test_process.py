@@ -76,6 +76,7 @@ def test_a_command_that_cannot_be_run_is_an_error(tmp_path, function):
     with pytest.raises(Error, match=r"cannot run .*missing") as failure:
         function([str(tmp_path / "missing")], os.environ)
     assert failure.value.exit_code == 127
+    assert all(signal.getsignal(number) is signal.SIG_IGN for number in process.IGNORED_BY_PYTHON)
 
 
 @pytest.mark.parametrize("name", ["TERM", "INT", "HUP", "USR1"])

@@ -27,12 +27,14 @@ def replace(words: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
     """Becomes the command."""
     sys.stdout.flush()
     sys.stderr.flush()
-    for number in IGNORED_BY_PYTHON:
-        signal.signal(number, signal.SIG_DFL)
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in IGNORED_BY_PYTHON}
     try:
         os.execvpe(words[0], list(words), dict(environment))
     except OSError as error:
         raise _cannot_run(words, error) from None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @dataclass(frozen=True)
