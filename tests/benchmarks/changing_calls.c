@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls that find nothing prepared: on communicators that live for a moment, or with another count and root each time.
+// Calls that find nothing prepared: on communicators that live for a moment, or with another count each time.
 // Prints microseconds of the slowest rank, a line each. Usage: changing_calls (split|dup|differing|repeated)
 // REPETITIONS
 #include <mpi.h>
@@ -36,10 +36,7 @@ static void duplicate(int call) {
 // From 8 KiB on, never the same one twice in a row; both kinds move as many bytes.
 static int length(int call) { return shortest + call % 4096 * 2; }
 static void differing(int call) { MPI_Bcast(vector, length(call), MPI_CHAR, call % size, MPI_COMM_WORLD); }
-static void repeated(int call) {
-    (void)call;
-    MPI_Bcast(vector, length(2048), MPI_CHAR, 0, MPI_COMM_WORLD);
-}
+static void repeated(int call) { MPI_Bcast(vector, length(2048), MPI_CHAR, call % size, MPI_COMM_WORLD); }
 
 static const struct {
     const char* name;

@@ -31,6 +31,7 @@ pytestmark = pytest.mark.parallel
 
 RANKS = 9
 FEW_RANKS = 5
+FEWEST_RANKS = 3
 # Segments of eight elements: many messages in flight, and a rest at the end. Vectors of less are refused.
 SMALL_SEGMENT = 64
 # By the text of the requirement, what a call is that does not meet it.
@@ -151,15 +152,16 @@ def test_algorithm_gives_the_native_results_through_shared_memory(
     check(mpi, collective, algorithm, "131072", "brief", ranks=4, environment={"RONDO_SHARED_MEMORY": "on"})
 
 
-# Every eighth one on five ranks; all on nine in `make soak`.
+# Every eighth one on three ranks; all on nine in `make soak`. Ranks without a processor poll while they wait here, so
+# two ranks more take three times as long.
 @pytest.mark.parametrize(
     ("collective", "algorithm", "mpi", "form", "ranks"),
     [
-        pytest.param(*each, mpi, form, ranks, marks=[] if ranks == FEW_RANKS else pytest.mark.soak)
+        pytest.param(*each, mpi, form, ranks, marks=[] if ranks == FEWEST_RANKS else pytest.mark.soak)
         for i, each in enumerate(every_algorithm())
         for j, mpi in enumerate(THOROUGH)
         for k, form in enumerate(FORMS)
-        for ranks in (FEW_RANKS, RANKS)
+        for ranks in (FEWEST_RANKS, RANKS)
         if ranks == RANKS or i % 8 == 4 * j + 2 * k
     ],
     indirect=["mpi"],
@@ -189,6 +191,10 @@ def test_other_forms_give_the_native_results(
     assert served + left >= sum(calls_by_kind(native).values())
 
 
+@pytest.mark.parametrize("extent", ["brief", pytest.param("full", marks=pytest.mark.soak)])
 @pytest.mark.parametrize("collective", COLLECTIVES)
-def test_every_library_gives_its_results(mpi: MpiLibrary, collective: str) -> None:
-    check(mpi, collective, COLLECTIVES[collective], "5003")
+def test_every_library_gives_its_results(mpi: MpiLibrary, collective: str, extent: str) -> None:
+    if extent == "brief":
+        check(mpi, collective, COLLECTIVES[collective], "5003", extent, ranks=FEW_RANKS)
+    else:
+        check(mpi, collective, COLLECTIVES[collective], "5003")
