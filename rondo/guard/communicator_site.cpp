@@ -37,7 +37,7 @@ bool CommunicatorSite::agree_on(std::span<float> times) { return exchange_times(
 
 std::optional<Trial> CommunicatorSite::take_up(const Trial& fresh) { return history().take_up(fresh, communicator_); }
 
-bool CommunicatorSite::keeps_begun() const { return history().keeps_begun(communicator_); }
+bool CommunicatorSite::keeps_begun() const { return history().keeps_begun(); }
 
 void CommunicatorSite::note(const Trial& trial) { history().note(trial, communicator_); }
 

@@ -33,7 +33,8 @@ struct Comparison {
         clear
     };
     Finding finding = Finding::noise;
-    Contender faster = Contender::rondo;
+    Contender faster = Contender::rondo;  ///< by typical calls, whether that is clear or not
+    bool leans_to_rondo = false;          ///< the order of all calls speaks for Rondo, if not clearly
     float rondo = 0, library = 0;  ///< estimated time of an undisturbed call of each
 
     /// A smaller ratio of times is not worth a verdict.
@@ -46,6 +47,8 @@ struct Comparison {
     static constexpr double error = 0.01;
     /// The order of all calls differs from that of alike ones by so many standard deviations in one of 200 comparisons.
     static constexpr float deviations = 2.81F;
+    /// And by so many in one of three: where nobody can tell, that is better than nothing.
+    static constexpr float leaning = 0.5F;
     /// The order alone of fewer calls than `few` is not so certain: with two, three or four calls of each, the gap
     /// between the contenders also has to be so many times as wide as that between the calls of one.
     static constexpr std::array<float, 3> gaps = {8, 3, 1};
@@ -94,6 +97,7 @@ inline Comparison compare(std::span<float> rondo, std::span<float> library) {
     found.library = library[typical];
     found.faster = found.rondo <= found.library ? Contender::rondo : Contender::library;
     const auto [fast, slow] = found.faster == Contender::rondo ? std::pair(rondo, library) : std::pair(library, rondo);
+    found.leans_to_rondo = deviations_of_order(rondo, library, 1) >= Comparison::leaning;
     const std::size_t last = fast.size() - 1;
     if (calls >= 2 && std::max(fast[last], slow[last]) <= std::min(fast[0], slow[0]) * Comparison::margin) {
         found.finding = Comparison::Finding::alike;

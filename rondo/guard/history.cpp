@@ -126,10 +126,10 @@ const Verdict* History::use_verdict(const TrialKey& key, const Choice& choice,
                                     const mpi::Communicator& communicator) noexcept {
     const mpi::World& world = mpi::world();
     if (before_.empty()) return nullptr;
-    const Verdict* verdict = find(key, choice, shape_of(communicator));
-    if (verdict != nullptr && verdict->is_begun() && keeps_begun(communicator)) return verdict;
-    if (verdict == nullptr || verdict->is_begun()) verdict = find(key, choice, shape_of(world));
-    if (verdict == nullptr || verdict->is_begun()) return nullptr;
+    const Verdict* const own = find(key, choice, shape_of(communicator));
+    const bool is_begun = own != nullptr && own->is_begun();
+    const Verdict* const verdict = own == nullptr || is_begun ? find(key, choice, shape_of(world)) : own;
+    if (verdict == nullptr || verdict->is_begun()) return is_begun && keeps_begun() ? own : nullptr;
     const std::lock_guard lock(mutex_);
     used_[static_cast<std::size_t>(verdict - before_.all().data())] = true;
     return verdict;
@@ -152,7 +152,7 @@ std::optional<Trial> History::take_up(const Trial& fresh, const mpi::Communicato
 
 void History::note(const Trial& trial, const mpi::Communicator& communicator) noexcept try {
     const bool is_begun = !trial.is_over() || trial.is_undecided();
-    if (mpi::world().rank() != 0 || (is_begun && !keeps_begun(communicator))) return;
+    if (mpi::world().rank() != 0 || (is_begun && !keeps_begun())) return;
     const TrialKey& key = trial.key();
     Verdict verdict{.collective = &collectives()[key.collective],
                     .bytes = trial.bytes(),
@@ -192,10 +192,7 @@ void History::note(KeptProposal proposal) noexcept try {
     return;  // the next run asks the model
 }
 
-bool History::keeps_begun(const mpi::Communicator& communicator) const {
-    const mpi::World& world = mpi::world();
-    return opened_ && world.is_serial() && communicator.size() == world.size();
-}
+bool History::keeps_begun() const { return opened_ && mpi::world().is_serial(); }
 
 std::vector<History::Known> History::known() {
     const std::lock_guard lock(mutex_);

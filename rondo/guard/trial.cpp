@@ -38,6 +38,7 @@ void Trial::resume(std::span<const float> times) {
     std::copy_n(times.begin(), known, times_.begin());
     timed_ = judged_ = static_cast<std::uint8_t>(known);
     has_watched_ = known >= std::size_t{2} * first_round_;  // or nothing would ever be added to what is known
+    leans_to_rondo_ = compare_calls().leans_to_rondo;
 }
 
 void Trial::count_call() {
@@ -59,13 +60,18 @@ void Trial::count_call() {
 
 Contender Trial::stand_in() const {
     if (revalidates_) return winner_;
-    return key_.rounding ? Contender::rondo : Contender::library;
+    return leans_to_rondo_ ? Contender::rondo : by_default();
 }
 
 void Trial::begin_call() {
-    if (!times_next()) --calls_to_wait_;
-    else if (watches()) ++watched_;
-    else ++timed_;
+    if (!times_next()) {
+        --calls_to_wait_;
+    } else if (watches()) {
+        ++watched_;
+    } else {
+        ++timed_;
+        if (rests()) calls_to_wait_ = calls_to_rest;
+    }
 }
 
 bool Trial::is_stuck() const { return is_due() || (!over_ && compares_twice() && timed_ % (2 * repetitions()) != 0); }
@@ -79,7 +85,9 @@ bool Trial::is_due() const {
 }
 
 bool Trial::is_worth_keeping() const {
-    return is_long() && series_ == Series::alone && rows_ == 0 && !revalidates_ && (!key_.rounding || timed_ % 2 == 0);
+    if (series_ != Series::alone || rows_ > 0 || revalidates_) return false;
+    const bool of_both = timed_ % 2 == 0;
+    return is_long() ? of_both || !key_.rounding : of_both && timed_ >= 2 * first_round_;
 }
 
 void Trial::judge(const Times& slowest) {
@@ -97,6 +105,8 @@ void Trial::judge(const Times& slowest) {
     const bool goes_on_in_rows = are_short && rows_ < most_rows && (!is_long() || is_last);
     const bool is_noise = found.finding == Comparison::Finding::noise;
     alone_ = std::min(found.rondo, found.library);
+    leans_to_rondo_ = is_noise && found.leans_to_rondo;
+    calls_to_wait_ = rests() ? calls_to_rest : 0;
     if (goes_on_in_rows) begin_series(Series::in_row);
     else if (is_noise && key_.runs_ahead && !are_short && rows_ == 0 && !revalidates_ && !has_watched_) begin_watch();
     else if (is_last || !is_noise) decide(found);
@@ -143,7 +153,7 @@ void Trial::judge_watched(const Pauses& longest) { end_watch(std::ranges::max(lo
 /// The times of calls that ranks have waited for stay: a trial without a verdict goes on with them.
 void Trial::begin_watch() {
     series_ = Series::watched;
-    watched_ = skipped_ = 0;
+    watched_ = skipped_ = calls_to_wait_ = 0;
     pauses_.fill(std::numeric_limits<float>::max());  // those of calls whose end is not seen
 }
 
@@ -167,8 +177,8 @@ void Trial::forget_row() {
 }
 
 void Trial::abandon() {
-    winner_ = stand_in();
     if (!revalidates_) {
+        winner_ = by_default();
         set_times(0, 0);
         overlaps_ = about_row_ = false;
     }
@@ -185,7 +195,7 @@ void Trial::set_times(float rondo, float library) {
 void Trial::begin_series(Series series, std::uint8_t rows) {
     series_ = series;
     rows_ = rows;
-    timed_ = judged_ = skipped_ = 0;
+    timed_ = judged_ = skipped_ = calls_to_wait_ = 0;
     times_.fill(std::numeric_limits<float>::max());  // the times of calls whose end is not seen
 }
 
@@ -196,8 +206,9 @@ void Trial::decide(const Comparison& found) {
     const bool is_noise = found.finding == Comparison::Finding::noise;
     if (!revalidates_ || !is_noise) {
         finding_ = found.finding;
-        // Without a difference, the rules' choice stays; if the noise is too large, the program goes on as it would
-        // without Rondo.
+        // Without a difference, the rules' choice stays. If the noise is too large, who seems to be faster has the calls
+        // in this run; in a row that means nothing.
+        if (is_in_row()) leans_to_rondo_ = false;
         winner_ = is_noise ? stand_in() : is_alike ? Contender::rondo : found.faster;
         const float both = std::sqrt(found.rondo * found.library);
         about_row_ = is_in_row() && overlaps_;
@@ -223,6 +234,7 @@ float Trial::cost_of_series(int calls, bool in_row) const {
 void Trial::close() {
     over_ = true;
     revalidates_ = false;
+    calls_to_wait_ = 0;
     std::span<const std::int32_t> early;
     if (wants_to_watch()) early = early_watches;
     else if (is_short() && !overlaps_) early = early_revalidations;

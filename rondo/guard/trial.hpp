@@ -45,9 +45,11 @@ struct Moment {
 /// busy machine may mislead. Who carries out which call depends on the calls before it alone, and the verdict on times
 /// that the ranks have agreed on (each that of the slowest rank): all ranks do the same.
 ///
-/// First, ranks wait for each other before each call, so that a late one decides nothing. Calls that turn out to be
-/// short are compared in batches: several by one contender, several by the other, as they come. The first calls of
-/// either are cold, and a machine needs many calls of a microsecond to be sure.
+/// First, ranks wait for each other before each call, so that a late one decides nothing. That costs more than a call.
+/// So, if a few calls do not tell, but speak for Rondo, the trial rests between further pairs of them, and Rondo has the
+/// calls meanwhile. Calls that turn out to be short are compared in batches: several by one
+/// contender, several by the other, as they come. The first calls of either are cold, and a machine needs many calls of
+/// a microsecond to be sure.
 ///
 /// Calls that may overlap take another time in a row than alone: a chain of ranks is the slowest way for one call, and
 /// the fastest for many. So, if Rondo has won calls for which ranks waited, or the first ones have told nothing, the
@@ -62,6 +64,8 @@ class Trial {
     /// How many calls of each are compared, in one step after the other, until that is enough.
     static constexpr std::array<int, 6> rounds = {2, 3, 4, Comparison::few, 8, most_calls / 2};
     static constexpr int last_rounds = 8;  ///< calls of each that ranks wait for again after batches
+    /// Calls that are not timed, between one of each and the next of each, once the first ones speak for Rondo.
+    static constexpr std::uint8_t calls_to_rest = 64;
     /// Calls of both contenders are short if they take less, in nanoseconds.
     static constexpr float short_call = 1e5F;
     /// Revalidation may cost one part in so many of the calls before it.
@@ -88,8 +92,12 @@ class Trial {
     /// the library's, unless bits depend on it.
     void wait_for(std::uint8_t calls) { calls_to_wait_ = calls; }
     /// Begins with more than a few calls. Where nothing but the scheduler makes a call take milliseconds, it strikes
-    /// several calls alike, since its turns are all of one length: a few calls prove nothing then.
-    void distrust_few_calls() { first_round_ = Comparison::few; }
+    /// several calls alike, since its turns are all of one length: a few calls prove nothing then. And does not rest: to
+    /// wait for each other costs next to nothing there.
+    void stay_on_one_node() {
+        first_round_ = Comparison::few;
+        may_rest_ = false;
+    }
     /// Ends the trial as one that could not be compared in an earlier run: the library has all further calls, even
     /// where bits depend on it, so that nothing is slower and bits stay.
     /// `alone`: as for settle.
@@ -146,7 +154,8 @@ class Trial {
     /// The contender that carries out the next call that is compared.
     [[nodiscard]] Contender next() const { return times_next() && !watches() ? contender_in(timed_) : stand_in(); }
     [[nodiscard]] bool times_next() const { return calls_to_wait_ == 0; }
-    /// The contender that carries out a call that is not timed.
+    /// The contender that carries out a call that is not timed: the winner, if there was one; else who seems to be
+    /// faster, the library for as long as nothing is known. Where bits depend on it, Rondo.
     [[nodiscard]] Contender stand_in() const;
     /// True if ranks have to wait for each other before the next call. In a batch they do not before each, but once
     /// more before they judge.
@@ -196,7 +205,7 @@ class Trial {
     void skip();
     /// Forgets a batch, or watched calls, after which ranks have not come together: there are as many again.
     void forget_row();
-    /// Ends the trial without a verdict, or with an earlier one. The library has all further calls, but where bits
+    /// Ends the trial without a verdict, or with an earlier one. Then the library has all further calls, but where bits
     /// depend on it.
     void abandon();
 
@@ -209,6 +218,14 @@ class Trial {
     enum class Series : std::uint8_t { alone, in_row, watched };
 
     [[nodiscard]] Comparison compare_calls() const;
+    /// Who has the calls if nothing is known of them.
+    [[nodiscard]] Contender by_default() const { return key_.rounding ? Contender::rondo : Contender::library; }
+    /// True if the trial rests after the call that it has just counted. Where the library seems to be faster it hurries:
+    /// the sooner it knows, the fewer calls that keep their bits are slow, in this run or in the next.
+    [[nodiscard]] bool rests() const {
+        const bool goes_on_alone = series_ == Series::alone && rows_ == 0 && !revalidates_;
+        return may_rest_ && leans_to_rondo_ && goes_on_alone && timed_ % 2 == 0;
+    }
     [[nodiscard]] float fastest(Contender contender) const;
     [[nodiscard]] bool is_long() const { return bytes_ >= long_call; }
     /// True if calls of both were short when they were compared.
@@ -241,7 +258,9 @@ class Trial {
     std::uint8_t doublings_ = 0;  // how often the calls before the next revalidation were doubled
     Series series_ = Series::alone;
     bool is_early_ = false;     // the next revalidation
-    bool has_watched_ = false;  // some calls, whatever that has shown
+    bool may_rest_ = true;
+    bool leans_to_rondo_ = false;  // in doubt
+    bool has_watched_ = false;     // some calls, whatever that has shown
     bool overlaps_ = false;     // calls come in a row, and may overlap
     bool about_row_ = false;    // the verdict is about such rows
     bool over_ = false;

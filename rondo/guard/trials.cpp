@@ -31,7 +31,7 @@ Trial* Trials::begin(const Trial& trial) {
     Trial* const begun = own_.add(trial);
     if (begun == nullptr) return nullptr;
     if (world_ != nullptr && !world_->is_about_others(trial.key(), trial.chosen())) begun->wait_for(calls_to_wait);
-    if (on_one_node_) begun->distrust_few_calls();
+    if (on_one_node_) begun->stay_on_one_node();
     return begun;
 }
 

@@ -104,7 +104,7 @@ class Exploration {
             *trial->counter() = 0;
             keep(last, state, name(call) + "until it is time");
         }
-        for (int made = 0; made < Trial::most_calls; ++made) {
+        for (int made = 0; made < Trial::most_calls + Trial::calls_to_rest; ++made) {
             Answers answers;
             const Made next = make(last, call, answers);
             const bool is_exchanging = next.events.find('e') != std::string::npos;

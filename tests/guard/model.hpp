@@ -155,12 +155,11 @@ class ModelSite final : public Site {
             case Earlier::lost: trial.settle(Contender::library, 2 * kind().call, kind().call); break;
             case Earlier::uncompared: trial.settle_uncompared(); break;
             case Earlier::begun:
-                if (!keeps_begun()) return std::nullopt;
                 trial.resume(std::array{kind().call, kind().call});
         }
         return trial;
     }
-    [[nodiscard]] bool keeps_begun() const override { return model_.is_on_world(call_); }
+    [[nodiscard]] bool keeps_begun() const override { return true; }
     void note(const Trial& /*trial*/) override {}
     /// There may have been other calls before a watched one.
     [[nodiscard]] Moment now() const override {
