@@ -46,7 +46,7 @@ struct Moment {
 /// that the ranks have agreed on (each that of the slowest rank): all ranks do the same.
 ///
 /// First, ranks wait for each other before each call, so that a late one decides nothing. That costs more than a call.
-/// So, if a few calls do not tell, but speak for Rondo, the trial rests between further pairs of them, and Rondo has the
+/// So, if a few calls do not tell, the trial rests between further pairs of them, and whoever seems to be faster has the
 /// calls meanwhile. Calls that turn out to be short are compared in batches: several by one
 /// contender, several by the other, as they come. The first calls of either are cold, and a machine needs many calls of
 /// a microsecond to be sure.
@@ -64,7 +64,7 @@ class Trial {
     /// How many calls of each are compared, in one step after the other, until that is enough.
     static constexpr std::array<int, 6> rounds = {2, 3, 4, Comparison::few, 8, most_calls / 2};
     static constexpr int last_rounds = 8;  ///< calls of each that ranks wait for again after batches
-    /// Calls that are not timed, between one of each and the next of each, once the first ones speak for Rondo.
+    /// Calls that are not timed, between one of each and the next of each, once the first ones have told nothing.
     static constexpr std::uint8_t calls_to_rest = 64;
     /// Calls of both contenders are short if they take less, in nanoseconds.
     static constexpr float short_call = 1e5F;
@@ -220,11 +220,12 @@ class Trial {
     [[nodiscard]] Comparison compare_calls() const;
     /// Who has the calls if nothing is known of them.
     [[nodiscard]] Contender by_default() const { return key_.rounding ? Contender::rondo : Contender::library; }
-    /// True if the trial rests after the call that it has just counted. Where the library seems to be faster it hurries:
-    /// the sooner it knows, the fewer calls that keep their bits are slow, in this run or in the next.
+    /// True if the trial rests after the call that it has just counted: not where Rondo has the calls for their bits,
+    /// though the library seems to be faster.
     [[nodiscard]] bool rests() const {
         const bool goes_on_alone = series_ == Series::alone && rows_ == 0 && !revalidates_;
-        return may_rest_ && leans_to_rondo_ && goes_on_alone && timed_ % 2 == 0;
+        const bool of_both = timed_ >= 2 * first_round_ && timed_ % 2 == 0;
+        return may_rest_ && goes_on_alone && of_both && (leans_to_rondo_ || !key_.rounding);
     }
     [[nodiscard]] float fastest(Contender contender) const;
     [[nodiscard]] bool is_long() const { return bytes_ >= long_call; }

@@ -18,8 +18,8 @@ COMPARED = "while Rondo's choice is in doubt"
 TAKEN_BACK = "faster here than Rondo's choice"
 TOO_BUSY = "the machine is too busy to compare"
 NOT_COMPARED = "ranks do not come together to compare"
-# Thousands of messages of 8 bytes, one after the other.
-SLOW_RULES = "bcast -> linear_pipeline:segment=8\nallreduce -> ring:segment=8\n"
+# Thousands of messages of 8 bytes, one after the other. Rules that ask for nodes let ranks know that there is one.
+SLOW_RULES = "bcast nodes >= 1 -> linear_pipeline:segment=8\nallreduce nodes >= 1 -> ring:segment=8\n"
 # By messages of the library: ten thousand take longer than any pause of a busy processor, so noise decides nothing.
 SLOW_MESSAGES = {"RONDO_SHARED_MEMORY": "off"}
 # Calls of each side before a trial is over: on a busy machine, 16 for which ranks come together, two rows, and 8 more.
@@ -87,6 +87,18 @@ def test_slow_choices_are_taken_back_where_that_keeps_all_bits(mpi: MpiLibrary, 
     sums = calls(run, "allreduce")
     assert sums["ring"] - CALLS in FEW  # those of integers; all of fractions
     assert given_back(sums) >= CALLS - 32
+
+
+# Between nodes, it costs more to come together than to call: two pairs of calls are timed, then one in 66 calls.
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+def test_between_nodes_a_trial_rests(mpi: MpiLibrary, rules: str) -> None:
+    environment = {"RONDO_RULES": rules, "RONDO_GUARD": "free", "RONDO_NODES": "2x1", **SLOW_MESSAGES}
+    run = mpi.run_under_rondo([mpi.compile("guarded.c"), str(CALLS)], RANKS, environment=environment).check()
+    assert run.stdout.startswith("failures 0\n")
+    for collective, algorithm, made in (("bcast", "linear_pipeline", CALLS), ("allreduce", "ring", 2 * CALLS)):
+        found = calls(run, collective)
+        assert found[algorithm] in range(2, 2 + 2 * made // 64 + 2), found
+        assert sum(found.values()) >= made
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
