@@ -35,7 +35,7 @@ struct Comparison {
     Finding finding = Finding::noise;
     Contender faster = Contender::rondo;  ///< by typical calls, whether that is clear or not
     bool leans_to_rondo = false;          ///< the order of all calls speaks for Rondo, if not clearly
-    float rondo = 0, library = 0;  ///< estimated time of an undisturbed call of each
+    float rondo = 0, library = 0;         ///< estimated time of an undisturbed call of each
 
     /// A smaller ratio of times is not worth a verdict.
     static constexpr float worth_it = 1.1F;

@@ -23,8 +23,8 @@ class History {
     void open(const std::string& directory, const std::string& library_version, std::uint64_t machine);
 
     /// A trial of such calls as an earlier run left it, with the facts of `fresh`; nothing if there was none. Equal on
-    /// all ranks. A part of the world also takes a verdict about the world. If there is no verdict, the trial may be one
-    /// that was only begun.
+    /// all ranks. A part of the world also takes a verdict about the world. If there is no verdict, the trial may be
+    /// one that was only begun.
     std::optional<Trial> take_up(const Trial& fresh, const mpi::Communicator& communicator) noexcept;
     /// Notes a trial that is over, or on whose times so far the ranks have agreed.
     void note(const Trial& trial, const mpi::Communicator& communicator) noexcept;

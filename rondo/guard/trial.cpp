@@ -206,8 +206,8 @@ void Trial::decide(const Comparison& found) {
     const bool is_noise = found.finding == Comparison::Finding::noise;
     if (!revalidates_ || !is_noise) {
         finding_ = found.finding;
-        // Without a difference, the rules' choice stays. If the noise is too large, who seems to be faster has the calls
-        // in this run; in a row that means nothing.
+        // Without a difference, the rules' choice stays. If the noise is too large, who seems to be faster has the
+        // calls in this run; in a row that means nothing.
         if (is_in_row()) leans_to_rondo_ = false;
         winner_ = is_noise ? stand_in() : is_alike ? Contender::rondo : found.faster;
         const float both = std::sqrt(found.rondo * found.library);

@@ -46,10 +46,10 @@ struct Moment {
 /// that the ranks have agreed on (each that of the slowest rank): all ranks do the same.
 ///
 /// First, ranks wait for each other before each call, so that a late one decides nothing. That costs more than a call.
-/// So, if a few calls do not tell, the trial rests between further pairs of them, and whoever seems to be faster has the
-/// calls meanwhile. Calls that turn out to be short are compared in batches: several by one
-/// contender, several by the other, as they come. The first calls of either are cold, and a machine needs many calls of
-/// a microsecond to be sure.
+/// So, if a few calls do not tell, the trial rests between further pairs of them, and whoever seems to be faster has
+/// the calls meanwhile. Calls that turn out to be short are compared in batches: several by one contender, several by
+/// the other, as they come. The first calls of either are cold, and a machine needs many calls of a microsecond to be
+/// sure.
 ///
 /// Calls that may overlap take another time in a row than alone: a chain of ranks is the slowest way for one call, and
 /// the fastest for many. So, if Rondo has won calls for which ranks waited, or the first ones have told nothing, the
@@ -92,8 +92,8 @@ class Trial {
     /// the library's, unless bits depend on it.
     void wait_for(std::uint8_t calls) { calls_to_wait_ = calls; }
     /// Begins with more than a few calls. Where nothing but the scheduler makes a call take milliseconds, it strikes
-    /// several calls alike, since its turns are all of one length: a few calls prove nothing then. And does not rest: to
-    /// wait for each other costs next to nothing there.
+    /// several calls alike, since its turns are all of one length: a few calls prove nothing then. And does not rest:
+    /// to wait for each other costs next to nothing there.
     void stay_on_one_node() {
         first_round_ = Comparison::few;
         may_rest_ = false;
@@ -258,12 +258,12 @@ class Trial {
     std::uint8_t early_ = 0;      // early revalidations or watches so far
     std::uint8_t doublings_ = 0;  // how often the calls before the next revalidation were doubled
     Series series_ = Series::alone;
-    bool is_early_ = false;     // the next revalidation
+    bool is_early_ = false;  // the next revalidation
     bool may_rest_ = true;
     bool leans_to_rondo_ = false;  // in doubt
     bool has_watched_ = false;     // some calls, whatever that has shown
-    bool overlaps_ = false;     // calls come in a row, and may overlap
-    bool about_row_ = false;    // the verdict is about such rows
+    bool overlaps_ = false;        // calls come in a row, and may overlap
+    bool about_row_ = false;       // the verdict is about such rows
     bool over_ = false;
     bool revalidates_ = false;
     bool takes_effect_ = true;

@@ -154,8 +154,7 @@ class ModelSite final : public Site {
             case Earlier::won: trial.settle(Contender::rondo, kind().call, 2 * kind().call); break;
             case Earlier::lost: trial.settle(Contender::library, 2 * kind().call, kind().call); break;
             case Earlier::uncompared: trial.settle_uncompared(); break;
-            case Earlier::begun:
-                trial.resume(std::array{kind().call, kind().call});
+            case Earlier::begun: trial.resume(std::array{kind().call, kind().call});
         }
         return trial;
     }
