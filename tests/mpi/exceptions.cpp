@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <exception>
 #include <mpi.h>
-#include <unistd.h>
 #include <stdexcept>
 #include <string>
+#include <unistd.h>
 
 namespace {
 
