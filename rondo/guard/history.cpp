@@ -174,9 +174,10 @@ void History::note(const Trial& trial, const mpi::Communicator& communicator) no
     const auto is_unseen = [](double time) { return time > longest; };  // the call has not ended in any timing
     if (is_unseen(verdict.rondo) || is_unseen(verdict.library) || std::ranges::any_of(verdict.begun, is_unseen)) return;
     const std::lock_guard lock(mutex_);
-    // One of several trials about the same calls may be over.
+    // One of several trials about the same calls, on several communicators, may be over, or further on.
     const auto says_more = [&](const Verdict& each) {
-        return each.is_about(verdict) && each.certainty() > verdict.certainty();
+        const bool is_further_on = verdict.is_begun() && each.begun.size() > verdict.begun.size();
+        return each.is_about(verdict) && (is_further_on || each.certainty() > verdict.certainty());
     };
     if (std::ranges::none_of(fresh_.all(), says_more)) fresh_.add(std::move(verdict));
 } catch (const std::bad_alloc&) {

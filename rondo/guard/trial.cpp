@@ -38,7 +38,9 @@ void Trial::resume(std::span<const float> times) {
     std::copy_n(times.begin(), known, times_.begin());
     timed_ = judged_ = static_cast<std::uint8_t>(known);
     has_watched_ = known >= std::size_t{2} * first_round_;  // or nothing would ever be added to what is known
+    timed_ -= timed_ % 2;                                   // as many of each
     leans_to_rondo_ = compare_calls().leans_to_rondo;
+    timed_ = judged_;
 }
 
 void Trial::count_call() {
@@ -86,8 +88,7 @@ bool Trial::is_due() const {
 
 bool Trial::is_worth_keeping() const {
     if (series_ != Series::alone || rows_ > 0 || revalidates_) return false;
-    const bool of_both = timed_ % 2 == 0;
-    return is_long() ? of_both || !key_.rounding : of_both && timed_ >= 2 * first_round_;
+    return is_long() ? !key_.rounding || timed_ % 2 == 0 : rests();
 }
 
 void Trial::judge(const Times& slowest) {

@@ -222,6 +222,7 @@ class Trial {
     [[nodiscard]] Contender by_default() const { return key_.rounding ? Contender::rondo : Contender::library; }
     /// True if the trial rests after the call that it has just counted: not where Rondo has the calls for their bits,
     /// though the library seems to be faster.
+    /// A trial that revalidates never does.
     [[nodiscard]] bool rests() const {
         const bool goes_on_alone = series_ == Series::alone && rows_ == 0 && !revalidates_;
         const bool of_both = timed_ >= 2 * first_round_ && timed_ % 2 == 0;

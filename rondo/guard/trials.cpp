@@ -30,7 +30,9 @@ bool operator==(const TrialTable& a, const TrialTable& b) {
 Trial* Trials::begin(const Trial& trial) {
     Trial* const begun = own_.add(trial);
     if (begun == nullptr) return nullptr;
-    if (world_ != nullptr && !world_->is_about_others(trial.key(), trial.chosen())) begun->wait_for(calls_to_wait);
+    const bool is_fresh = trial.timed_calls() == 0;
+    if (world_ != nullptr && is_fresh && !world_->is_about_others(trial.key(), trial.chosen()))
+        begun->wait_for(calls_to_wait);
     if (on_one_node_) begun->stay_on_one_node();
     return begun;
 }

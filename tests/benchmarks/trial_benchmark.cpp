@@ -40,8 +40,10 @@ enum class Outcome : std::uint8_t { rondo, library, none };
 Outcome trial_on(Machine& machine) {
     Trial trial;
     while (!trial.is_over()) {
+        const bool is_timed = trial.times_next();
         const Contender contender = trial.next();
         trial.begin_call();
+        if (!is_timed) continue;
         trial.record(machine.time_of(contender));
         if (trial.is_due()) trial.judge(trial.times());
     }

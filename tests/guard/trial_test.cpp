@@ -130,6 +130,31 @@ TEST(Trial, rests_between_further_calls_and_leaves_them_to_who_seems_to_be_faste
     }
 }
 
+// The next run goes on from there. Long calls are kept one by one.
+TEST(Trial, of_short_calls_agrees_before_each_rest) {
+    Trial trial(TrialKey{}, Trial::long_call - 1, nullptr);
+    for (int call = 0; call < 2 * first_round; ++call) {
+        make_untimed(trial);
+        const Contender contender = trial.next();
+        trial.begin_call();
+        trial.record(in_favour_of(Contender::rondo, contender, trial.timed_calls()));
+        EXPECT_EQ(trial.is_worth_keeping(), trial.timed_calls() >= first_round && trial.timed_calls() % 2 == 0);
+        if (trial.is_due()) trial.judge(trial.times());
+        if (trial.is_over()) break;
+    }
+}
+
+// What is known of long calls may be one more of one side. As many of each are compared.
+TEST(Trial, leans_to_neither_after_a_call_more_of_one) {
+    for (std::size_t known = 1; known < Trial::most_calls; ++known) {
+        Trial trial(of_broadcasts, Trial::long_call, nullptr);
+        const std::vector<float> alike(known, slow_call);
+        trial.resume(alike);
+        EXPECT_EQ(trial.timed_calls(), static_cast<int>(known));
+        EXPECT_EQ(trial.stand_in(), Contender::library) << known;
+    }
+}
+
 TEST(Trial, does_not_rest_on_one_node) {
     Trial trial;
     trial.stay_on_one_node();
