@@ -47,7 +47,8 @@ struct Comparison {
     static constexpr double error = 0.01;
     /// The order of all calls differs from that of alike ones by so many standard deviations in one of 200 comparisons.
     static constexpr float deviations = 2.81F;
-    /// And by so many in one of three: where nobody can tell, that is better than nothing.
+    /// The order of alike calls leans to Rondo by so many standard deviations in one of three comparisons. Where nobody
+    /// can tell, the order is better than nothing.
     static constexpr float leaning = 0.5F;
     /// The order alone of fewer calls than `few` is not so certain: with two, three or four calls of each, the gap
     /// between the contenders also has to be so many times as wide as that between the calls of one.

@@ -38,9 +38,7 @@ void Trial::resume(std::span<const float> times) {
     std::copy_n(times.begin(), known, times_.begin());
     timed_ = judged_ = static_cast<std::uint8_t>(known);
     has_watched_ = known >= std::size_t{2} * first_round_;  // or nothing would ever be added to what is known
-    timed_ -= timed_ % 2;                                   // as many of each
     leans_to_rondo_ = compare_calls().leans_to_rondo;
-    timed_ = judged_;
 }
 
 void Trial::count_call() {
@@ -116,7 +114,7 @@ void Trial::judge(const Times& slowest) {
 Comparison Trial::compare_calls() const {
     std::array<float, most_calls / 2> of_rondo{}, of_library{};
     std::size_t calls_of_rondo = 0, calls_of_library = 0;
-    for (int call = 0; call < timed_; ++call) {
+    for (int call = 0; call < timed_ - timed_ % 2; ++call) {
         const float time = times_[static_cast<std::size_t>(call)];
         if (contender_in(call) == Contender::rondo) of_rondo[calls_of_rondo++] = time;
         else of_library[calls_of_library++] = time;

@@ -217,8 +217,9 @@ class Trial {
     /// How calls of a series come: ranks wait for each other before each of them, or not.
     enum class Series : std::uint8_t { alone, in_row, watched };
 
+    /// Compares as many calls of one contender as of the other: a last one that has no counterpart is left out.
     [[nodiscard]] Comparison compare_calls() const;
-    /// Who has the calls if nothing is known of them.
+    /// The contender that has the calls for as long as nothing is known of them.
     [[nodiscard]] Contender by_default() const { return key_.rounding ? Contender::rondo : Contender::library; }
     /// True if the trial rests after the call that it has just counted: not where Rondo has the calls for their bits,
     /// though the library seems to be faster.

@@ -144,7 +144,8 @@ TEST(Trial, of_short_calls_agrees_before_each_rest) {
     }
 }
 
-// What is known of long calls may be one more of one side. As many of each are compared.
+// An earlier run may have timed one call more of one contender than of the other, if calls are long. That call is no
+// evidence.
 TEST(Trial, leans_to_neither_after_a_call_more_of_one) {
     for (std::size_t known = 1; known < Trial::most_calls; ++known) {
         Trial trial(of_broadcasts, Trial::long_call, nullptr);

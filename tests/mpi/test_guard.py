@@ -89,7 +89,7 @@ def test_slow_choices_are_taken_back_where_that_keeps_all_bits(mpi: MpiLibrary, 
     assert given_back(sums) >= CALLS - 32
 
 
-# Between nodes, it costs more to come together than to call: two pairs of calls are timed, then one in 66 calls.
+# Between nodes, it costs more to come together than to call: two pairs of calls are timed, then one pair in 66 calls.
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
 def test_between_nodes_a_trial_rests(mpi: MpiLibrary, rules: str) -> None:
     environment = {"RONDO_RULES": rules, "RONDO_GUARD": "free", "RONDO_NODES": "2x1", **SLOW_MESSAGES}
@@ -98,7 +98,6 @@ def test_between_nodes_a_trial_rests(mpi: MpiLibrary, rules: str) -> None:
     for collective, algorithm, made in (("bcast", "linear_pipeline", CALLS), ("allreduce", "ring", 2 * CALLS)):
         found = calls(run, collective)
         assert found[algorithm] in range(2, 2 + 2 * made // 64 + 2), found
-        assert sum(found.values()) >= made
 
 
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
