@@ -295,6 +295,7 @@ def test_a_trial_changes_no_bits_in_its_run(mpi: MpiLibrary, variables: dict[str
     assert first.stdout == unguarded.stdout != native.stdout
     rounding = [each for each in kept_in(variables).verdicts if each.rounding]
     assert rounding  # on a busy machine nobody can tell who is faster in the others
+    judged = {each.collective for each in rounding}
     lost = {each.collective for each in rounding if each.lost}
 
     second = mpi.run_under_rondo(command, 4, environment=variables).check()
@@ -308,7 +309,9 @@ def test_a_trial_changes_no_bits_in_its_run(mpi: MpiLibrary, variables: dict[str
 
     third = mpi.run_under_rondo(command, 4, environment=variables).check()
     for found, before in zip(third.stdout.splitlines(), second.stdout.splitlines(), strict=True):
-        if before.split()[1] == "0":  # else MPICH's own, as above
+        collective, changes = before.split()[:2]
+        # The second run may have judged what the first run could not. MPICH's own sums change, as above.
+        if collective.removesuffix("_block") in judged and changes == "0":
             assert found == before
 
 
