@@ -9,6 +9,7 @@ endif()
 rondo_glob(testbed_sources testbed/*.cpp)
 list(FILTER testbed_sources EXCLUDE REGEX "/main\\.cpp$")
 rondo_static_library(rondo_testbed_parts ${testbed_sources})
+target_link_libraries(rondo_testbed_parts PUBLIC rondo_virtual rondo_core)  # the shapes of networks
 
 add_executable(rondo_testbed "${PROJECT_SOURCE_DIR}/testbed/main.cpp")
 rondo_configure(rondo_testbed)

@@ -98,7 +98,7 @@ std::vector<NodeNamespaces> make_nodes(const std::string& directory, const Shape
     separate_mounts();
     init.inside = own_number_in_proc();
     const std::vector<NodeNamespaces> namespaces = make_nodes(directory, shape);
-    Switch network(make_cables(shape), control);
+    Switch network(make_cables(shape), control, shape.network);
     handle(SIGTERM, ask_for_the_end);
     handle(SIGALRM, end_at_once);
     handle(SIGCHLD, SIG_IGN);  // the kernel buries the orphans that come to an init

@@ -19,9 +19,11 @@ struct Frame {
     std::uint32_t bytes;
     unsigned to;
     bool completes_packet = true;
+    std::uint32_t way = 0;     ///< the caller's name for the ports that it passes
+    std::uint32_t passed = 0;  ///< how many of them it is through
 };
 
-/// One direction of a node's link: lanes that serve frames, each for as long as its bytes take.
+/// One direction of a link: lanes that serve frames, each for as long as its bytes take.
 ///
 /// Flows share it by start-time fair queueing [goyal1997sfq]: a flow that sends little does not wait behind the backlog
 /// of one that sends much. The lanes are pooled: a flow uses one at a time, k flows use k. Virtual time only: nothing

@@ -17,11 +17,11 @@ constexpr const char* help =
     R"(rondo-testbed: an emulated cluster for unmodified MPI programs, on one Linux machine, without privileges.
 
   rondo-testbed up --directory DIR --nodes N --latency-us X --rate-mbit Y [--lanes K]
-                   [--per-node R] [--detached]
+                   [--per-node R] [--network SHAPE] [--detached]
       Makes N nodes, each with a network, host name, shared memory and temporary directory of its own, and a switch
       between them: n bytes arrive X us + 8 n / Y us after they were sent. Runs until SIGTERM or SIGINT, or until its
       parent ends; --detached lets it outlive its parent. R ranks will run on each node (1): by them
-      memory is taken. DIR exists; DIR/ready appears when the cluster can be used.
+      memory is taken. The network may have a shape, as fat_tree:nodes=4,taper=2, whose links messages share. DIR exists; DIR/ready appears when the cluster can be used.
   rondo-testbed enter DIR NODE -- COMMAND...
       Runs a command on a node (node0 or 0, node1, ...) or on head, where launchers run and whose traffic is undelayed.
       Passes terminal, signals and exit code through.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "rondo/selection/network.hpp"
 #include "testbed/addresses.hpp"
 #include "testbed/failure.hpp"
 
@@ -41,6 +42,11 @@ std::uint64_t parse_rate(const std::string& text) {
     return static_cast<std::uint64_t>(std::llround(megabits * 1e6));
 }
 
+std::optional<virtual_machine::NetworkShape> parse_shape(const std::string& text) {
+    const auto network = parse_network(text);
+    return network ? std::optional(network->shape) : std::nullopt;
+}
+
 std::string decimal(double value) {
     std::string text = std::to_string(std::round(value * 10) / 10);
     return text.substr(0, text.find('.') + 2);
@@ -58,6 +64,11 @@ void check(const Shape& shape) {
     }
     if (shape.lanes == 0 || shape.lanes > most_lanes) {
         throw Failure(std::to_string(shape.lanes) + " lanes a node; expected 1 to " + std::to_string(most_lanes));
+    }
+    const Count places = shape.network ? shape.network->places() : most_nodes;
+    if (places < Count{shape.nodes}) {
+        throw Failure("a network of " + std::to_string(places) + " nodes; the cluster has " +
+                      std::to_string(shape.nodes));
     }
     const double total = static_cast<double>(shape.bits_per_second) * shape.nodes * shape.lanes;
     if (total > most_bits_per_second) {
@@ -81,6 +92,7 @@ UpOptions parse_up(const Words& words) {
         else if (option == "--nodes") options.shape.nodes = parse_number<unsigned>(value, "the number of nodes");
         else if (option == "--per-node") options.shape.per_node = parse_number<unsigned>(value, "the ranks of a node");
         else if (option == "--lanes") options.shape.lanes = parse_number<unsigned>(value, "the number of lanes");
+        else if (option == "--network") options.shape.network = parse_shape(value);
         else if (option == "--rate-mbit") options.shape.bits_per_second = parse_rate(value);
         else if (option == "--latency-us") {
             options.shape.latency_ns = parse_latency(value);

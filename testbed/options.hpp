@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "rondo/backends/virtual/network.hpp"
+
 namespace rondo::testbed {
 
 using Words = std::vector<std::string>;
@@ -25,6 +27,7 @@ struct Shape {
     unsigned lanes = 1;
     std::uint64_t latency_ns = 0;
     std::uint64_t bits_per_second = 0;
+    std::optional<virtual_machine::NetworkShape> network = {};  ///< nodes are at its first places
 };
 
 struct UpOptions {

@@ -46,8 +46,8 @@ void raise(Counter& counter, std::uint64_t value) {
 
 }  // namespace
 
-Switch::Switch(std::vector<Cable> cables, Control& control)
-    : cables_(std::move(cables)), control_(control), model_(control.nodes, control.lanes),
+Switch::Switch(std::vector<Cable> cables, Control& control, const std::optional<virtual_machine::NetworkShape>& shape)
+    : cables_(std::move(cables)), control_(control), model_(control.nodes, control.lanes, shape),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
     for (unsigned node = 0; node < cables_.size(); ++node) {
         epoll_event event{.events = EPOLLIN, .data = {.u32 = node}};

@@ -16,7 +16,7 @@ namespace rondo::testbed {
 class Switch {
   public:
     /// One cable a node, and the head's. Obeys and fills the control page.
-    Switch(std::vector<Cable> cables, Control& control);
+    Switch(std::vector<Cable> cables, Control& control, const std::optional<virtual_machine::NetworkShape>& shape);
 
     /// Runs until `ends` becomes true, which a handler of a signal sets that `unblocked` lets through while it sleeps.
     void run(const volatile std::sig_atomic_t& ends, const sigset_t& unblocked);

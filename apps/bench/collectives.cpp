@@ -99,11 +99,18 @@ void incast(const Callee&, const Arguments& a) {
     MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
 }
 
-/// All send to the next at once.
-void ring_shift(const Callee&, const Arguments& a) {
-    const int ranks = ranks_of(a.comm), rank = rank_of(a.comm);
-    MPI_Sendrecv(a.input, a.count, a.type, (rank + 1) % ranks, tag, a.output, a.count, a.type,
-                 (rank + ranks - 1) % ranks, tag, a.comm, MPI_STATUS_IGNORE);
+/// All send to the rank that is so many further at once.
+void shift(const Arguments& a, int ranks, int distance) {
+    const int rank = rank_of(a.comm);
+    MPI_Sendrecv(a.input, a.count, a.type, (rank + distance) % ranks, tag, a.output, a.count, a.type,
+                 (rank + ranks - distance) % ranks, tag, a.comm, MPI_STATUS_IGNORE);
+}
+
+void ring_shift(const Callee&, const Arguments& a) { shift(a, ranks_of(a.comm), 1); }
+
+void half_shift(const Callee&, const Arguments& a) {
+    const int ranks = ranks_of(a.comm);
+    shift(a, ranks, ranks / 2);
 }
 
 /// Rank 0 to the last, a message for each element: what the processors need for one.
@@ -177,6 +184,10 @@ RankRange root(int, int, int) { return {0, 1}; }
 RankRange each_by_itself(int vector, int, int) { return {vector, vector + 1}; }
 RankRange one_of_the_others(int vector, int, int) { return {vector + 1, vector + 2}; }
 RankRange previous(int, int rank, int ranks) { return {(rank + ranks - 1) % ranks, (rank + ranks - 1) % ranks + 1}; }
+RankRange opposite(int, int rank, int ranks) {
+    const int from = (rank + ranks - ranks / 2) % ranks;
+    return {from, from + 1};
+}
 RankRange partner(int, int rank, int ranks) {
     if (rank != 0 && rank != ranks - 1) return {0, 0};
     return {ranks - 1 - rank, ranks - rank};
@@ -213,6 +224,7 @@ const Collective table[] = {
     {"ping_pong", RONDO_PATTERN, false, false, 0.5, true, ping_pong, Counts::whole, false, one_vector, partner, one},
     {"incast", RONDO_PATTERN, false, false, 1, false, incast, Counts::whole, false, one_of_each_other_on_root, one_of_the_others, undefined},
     {"ring_shift", RONDO_PATTERN, false, false, 1, false, ring_shift, Counts::whole, false, one_vector, previous, undefined},
+    {"half_shift", RONDO_PATTERN, false, false, 1, false, half_shift, Counts::whole, false, one_vector, opposite, undefined},
     {"stream", RONDO_PATTERN, false, false, 1, false, stream, Counts::whole, false, one_vector, root_on_the_last, undefined},
     {"reduce_local", RONDO_PATTERN, false, false, 1, false, reduce_local, Counts::whole, false, one_vector, nobody, undefined},
     {"first_pass", RONDO_PATTERN, false, false, 1, false, first_pass, Counts::whole, false, one_vector, nobody, undefined},

@@ -166,6 +166,7 @@ def test_form_that_the_library_lacks_is_refused(tmp_path: Path) -> None:
         pytest.param("incast long", 0, marks=pytest.mark.soak),
         ("incast long_int", 0),
         ("ring_shift double", 0),
+        ("half_shift double", 0),
     ],
 )
 def test_everything_that_can_be_measured_is_right(mpi: MpiLibrary, tmp_path: Path, words: str, factor: float) -> None:

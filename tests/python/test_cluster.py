@@ -19,6 +19,11 @@ from rondo.errors import Error
         ("36x1:5ms:100Mbit", shapes.Shape(36, 1, 5e-3, 100e6)),
         ("8x4:200us:1Gbit/s", shapes.Shape(8, 4, 200e-6, 1e9)),
         ("4x2:0.5s:900kbit:2", shapes.Shape(4, 2, 0.5, 900e3, 2)),
+        ("8x1:2ms:1Mbit:torus:2x4", shapes.Shape(8, 1, 2e-3, 1e6, network="torus:2x4")),
+        (
+            "8x2:2ms:1Mbit:2:fat_tree:nodes=4,taper=2",
+            shapes.Shape(8, 2, 2e-3, 1e6, 2, "fat_tree:nodes=4,taper=2"),
+        ),
     ],
 )
 def test_a_shape_is_read_and_written_in_one_form(text: str, expected: shapes.Shape) -> None:
@@ -45,7 +50,10 @@ def test_the_machine_file_of_a_cluster_has_its_figures() -> None:
     [
         ("36:5ms:100Mbit", "expected NODESxRANKS_PER_NODE:LATENCY:RATE"),
         ("36x1:5ms", "expected NODESxRANKS_PER_NODE:LATENCY:RATE"),
-        ("36x1:5ms:100Mbit:two", "expected NODESxRANKS_PER_NODE:LATENCY:RATE"),
+        ("36x1:5ms:100Mbit:2:", "expected NODESxRANKS_PER_NODE:LATENCY:RATE"),
+        ("36x1:5ms:100Mbit:two", "'two'"),
+        ("8x1:5ms:100Mbit:fat_tree:nodes=4,taper=0", "taper=0"),
+        ("8x1:5ms:100Mbit:torus:2x3", "6 nodes"),
         ("0x1:5ms:100Mbit", "at least 1"),
         ("4x0:5ms:100Mbit", "at least 1"),
         ("4x1:5ms:100Mbit:0", "lanes"),

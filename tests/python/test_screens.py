@@ -120,7 +120,7 @@ def test_comparisons_profiles_and_runs(narrow: Console, tmp_path: Path) -> None:
 def test_a_check_of_a_cluster(narrow: Console) -> None:
     rows = [
         check.Row(pattern, length, 0.0123 * length, 0.012 * length, True, 30, 2, 0)
-        for pattern in ("ping_pong", "ring_shift", "incast")
+        for pattern in ("ping_pong", "ring_shift", "half_shift", "incast")
         for length in (1, 1024, 1 << 20)
     ]
     found = check.Check(shapes.parse("8x1:2ms:200Mbit"), "MPICH", None, rows, dropped=0, retransmissions=0)

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <optional>
 
 namespace rondo::testbed {
 namespace {
@@ -20,7 +22,10 @@ constexpr Nanoseconds end_of_time = 1'000'000'000'000;
 
 class Network : public testing::Test {
   protected:
-    explicit Network(unsigned lanes = 1) : model(nodes, lanes) { model.set(latency, rate); }
+    explicit Network(unsigned lanes = 1, const std::optional<virtual_machine::NetworkShape>& shape = {})
+        : model(nodes, lanes, shape) {
+        model.set(latency, rate);
+    }
 
     void send(unsigned from, unsigned to, std::uint64_t flow, std::uint32_t bytes, std::uint32_t name,
               Nanoseconds time = 0) {
@@ -63,6 +68,24 @@ class Network : public testing::Test {
 class TwoLanes : public Network {
   protected:
     TwoLanes() : Network(2) {}
+};
+
+/// Two leaf switches, whose links carry one node of four.
+class TaperedTree : public Network {
+  protected:
+    TaperedTree() : Network(1, virtual_machine::NetworkShape{.kind = virtual_machine::FatTree{4, 4}}) {}
+};
+
+/// Two leaf switches, whose links carry half a node.
+class NarrowTree : public Network {
+  protected:
+    NarrowTree() : Network(1, virtual_machine::NetworkShape{.kind = virtual_machine::FatTree{4, 8}}) {}
+};
+
+/// A ring, and each step on it takes a quarter of the latency in addition.
+class Ring : public Network {
+  protected:
+    Ring() : Network(1, virtual_machine::NetworkShape{.kind = virtual_machine::Torus{{8}, 1}, .hop = 0.5e-3}) {}
 };
 
 TEST_F(Network, carries_an_idle_packet_in_alpha_plus_n_beta) {
@@ -213,6 +236,68 @@ TEST_F(TwoLanes, keep_their_promises_under_random_traffic) {
         EXPECT_TRUE(is_first || position->second < name);
         position->second = name;
     }
+}
+
+TEST_F(TaperedTree, shares_a_link_between_nodes) {
+    for (unsigned node = 0; node < 4; ++node) send(node, node + 4, node, long_packet, node);
+    run();
+    Nanoseconds last = 0;
+    for (const auto& [packet, time] : arrived) last = std::max(last, time);
+    expect_near(last, latency + busy(4ULL * long_packet), 200);
+    for (const auto& [packet, time] : arrived) EXPECT_GT(time, latency + busy(3ULL * long_packet)) << packet;
+}
+
+TEST_F(TaperedTree, leaves_messages_inside_a_group_alone) {
+    for (unsigned node = 0; node < 3; ++node) send(node, 4 + node, node, long_packet, node);
+    send(3, 0, 9, long_packet, 3);
+    EXPECT_LE(run().at(3), latency + busy(long_packet) + 20);
+}
+
+TEST_F(TaperedTree, carries_an_idle_packet_as_if_there_were_no_link) {
+    send(0, 7, 1, long_packet, 0, 5 * us);
+    send(4, 3, 2, 8, 1, 5 * us);  // the other direction
+    run();
+    expect_near(arrived.at(0), 5 * us + latency + busy(long_packet), 40);
+    EXPECT_EQ(arrived.at(1), 5 * us + latency + busy(8));
+}
+
+TEST_F(TaperedTree, lets_a_small_message_pass_a_backlog_in_a_link) {
+    for (std::uint32_t i = 0; i < 20; ++i) {
+        for (unsigned node = 0; node < 3; ++node) send(node, node + 4, node, long_packet, 100 * node + i);
+    }
+    send(3, 7, 9, 100, 1000, 5000 * us);
+    run();
+    EXPECT_LE(arrived.at(1000), 5000 * us + latency + 4 * frame() + busy(100));
+}
+
+TEST_F(NarrowTree, takes_the_time_of_the_slowest_link_once) {
+    send(0, 7, 1, long_packet, 0);
+    run();
+    expect_near(arrived.at(0), latency + 2 * busy(long_packet), busy(long_packet) / 100);
+}
+
+TEST_F(NarrowTree, keeps_the_order_within_a_flow) {
+    for (std::uint32_t i = 0; i < 10; ++i) send(0, 7, 1, i % 2 == 0 ? long_packet : 0, i);
+    run();
+    EXPECT_TRUE(std::ranges::is_sorted(order));
+}
+
+TEST_F(Ring, adds_what_each_link_takes) {
+    send(0, 2, 1, 1000, 0);
+    send(3, 2, 2, 1000, 1, 10'000 * us);
+    model.send({.from = 5, .to = 6, .flow = 3, .bytes = 0, .is_acknowledgement = true, .name = 2}, 20'000 * us);
+    run();
+    EXPECT_EQ(arrived.at(0), latency + 2 * 500 * us + busy(1000));
+    EXPECT_EQ(arrived.at(1), 10'000 * us + latency + 500 * us + busy(1000));
+    EXPECT_EQ(arrived.at(2), 20'000 * us + latency + 500 * us);
+}
+
+TEST_F(Ring, carries_a_shift_of_three_in_three_times_the_time) {
+    for (unsigned node = 0; node < nodes; ++node) send(node, (node + 3) % nodes, node, long_packet, node);
+    run();
+    Nanoseconds last = 0;
+    for (const auto& [packet, time] : arrived) last = std::max(last, time);
+    expect_near(last, latency + 3 * 500 * us + busy(3ULL * long_packet), busy(long_packet) / 4);
 }
 
 }  // namespace

@@ -48,6 +48,16 @@ TEST(options, of_up_are_read) {
     EXPECT_FALSE(parse_up(words_of_up()).detached);
 }
 
+TEST(options, of_a_network_with_a_shape_are_read) {
+    Words words = words_of_up();
+    words.insert(words.end(), {"--network", "fat_tree:nodes=4,taper=2"});
+    EXPECT_TRUE(parse_up(words).shape.network);
+    words.back() = "torus:2x2";
+    EXPECT_THAT(fault_of([&] { parse_up(words); }), HasSubstr("a network of 4 nodes; the cluster has 8"));
+    words.back() = "flat";
+    EXPECT_FALSE(parse_up(words).shape.network);
+}
+
 TEST(options, that_no_cluster_can_have_are_refused) {
     EXPECT_THAT(fault_of_up("--nodes", "0"), HasSubstr("0 nodes; expected 1 to 250"));
     EXPECT_THAT(fault_of_up("--nodes", "251"), HasSubstr("251 nodes"));

@@ -13,13 +13,15 @@ import statistics as averages
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import msgspec
 from benchmark_tables import DATA, family, markdown
 from rondo.bench import statistics
 from rondo.bench.pages import Page
 from rondo.bench.plans import TYPES
-from rondo.bench.results import NATIVE, Configuration, Environment, read
+from rondo.bench.results import BY_THE_MODEL, NATIVE, Configuration, Environment, read
 from rondo.bench.statistics import SMALLEST_DIFFERENCE, Comparison, Verdict
 from rondo.cluster import cluster, shapes
+from rondo.forms import BLOCKING
 from rondo.launching.mpi_library import NAMES
 from rondo.reports import style
 
@@ -94,7 +96,8 @@ def shape_of(environment: Environment) -> shapes.Shape:
     emulation = environment.emulation
     assert emulation is not None
     return shapes.Shape(
-        emulation.nodes, emulation.ranks_per_node, emulation.latency, emulation.rate, emulation.lanes
+        emulation.nodes, emulation.ranks_per_node, emulation.latency, emulation.rate, emulation.lanes,
+        emulation.network,
     )  # fmt: skip
 
 
@@ -102,10 +105,12 @@ def predicted(configuration: Configuration, environment: Environment, *, fluid: 
     """Seconds of virtual time."""
     size = TYPES[configuration.type]
     shape = shape_of(environment)
-    (seconds,) = _core.times(
-        configuration.collective, configuration.label, environment.ranks, configuration.bytes // size,
-        [figures_of(environment)], element_bytes=size, nodes=f"{shape.nodes}x{shape.per_node}", fluid=fluid,
-    )  # fmt: skip
+    call = configuration.collective, configuration.label, environment.ranks, configuration.bytes // size
+    figures, nodes = figures_of(environment), f"{shape.nodes}x{shape.per_node}"
+    if fluid and shape.network:
+        found = _core.predict(*call, figures, element_bytes=size, nodes=nodes, network=shape.network)
+        return float(found["seconds"])
+    (seconds,) = _core.times(*call, [figures], element_bytes=size, nodes=nodes, fluid=fluid)
     return float(seconds)
 
 
@@ -116,7 +121,7 @@ def comparisons(file: str) -> tuple[Environment, list[tuple[Comparison, bool]]]:
     environment = results.environment
     found = []
     for group in statistics.groups(results.configurations) if environment.emulation is not None else []:
-        own = [each for each in group if each.algorithm != NATIVE]
+        own = [each for each in group if each.algorithm not in (NATIVE, BY_THE_MODEL) and each.form == BLOCKING]
         fit = [each for each in own if each.seconds() and not each.wrong()]
         if len(fit) > 1:
             found.append((statistics.compare(fit, environment.clock_error), len(fit) == len(own)))
@@ -268,6 +273,32 @@ def predicted_wrongly(page: Page, least: float) -> str:
     return markdown(rows)
 
 
+def predicted_times(page: Page, experiments: list[str]) -> str:
+    """Of each algorithm with each library, in milliseconds: measured, predicted, and predicted without a shape."""
+    rows = [["call", "bytes", "algorithm", "library", "measured", "predicted", "ratio", "without a shape"]]
+    for name in experiments:
+        for run in page.runs_of(name):
+            environment, found = comparisons(run.file)
+            network, flat = (_with_network(environment, text) for text in (run.shape.network, ""))
+            for comparison, _ in found:
+                for each in sorted(comparison.standings, key=lambda standing: standing.configuration.label):
+                    call, measured = each.configuration, each.summary.median
+                    shaped, shapeless = (predicted(call, where, fluid=True) for where in (network, flat))
+                    rows.append([
+                        call.collective, style.bytes_text(call.bytes), f"`{call.label}`", NAMES[run.library],
+                        f"{1e3 * measured:.0f}", f"{1e3 * shaped:.0f}", f"{shaped / measured:.2f}",
+                        f"{1e3 * shapeless:.0f}",
+                    ])  # fmt: skip
+    return markdown(rows)
+
+
+def _with_network(environment: Environment, network: str) -> Environment:
+    assert environment.emulation is not None
+    emulation = msgspec.structs.replace(environment.emulation, network=network)
+    return msgspec.structs.replace(environment, emulation=emulation)
+
+
 KINDS: dict[str, Callable[..., str]] = {
-    each.__name__: each for each in (predicted_order, predicted_by_models, predicted_ratios, predicted_wrongly)
+    each.__name__: each
+    for each in (predicted_order, predicted_by_models, predicted_ratios, predicted_wrongly, predicted_times)
 }

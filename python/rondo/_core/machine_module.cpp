@@ -3,14 +3,17 @@
 #include "python/rondo/_core/machine_module.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rondo/algorithms/registry.hpp"
@@ -134,6 +137,25 @@ void bind_machine(nb::module_& module) {
         "Where in a network such as 'fat_tree:nodes=32,taper=2' the nodes of a job are, under a placement such as "
         "'block', 'cyclic', 'random:7' or 'node[001-004,010]'.\n\nRaises ValueError for what is malformed, and for "
         "places that the network does not have.");
+    module.def(
+        "network_load",
+        [](std::string_view network, const std::vector<std::pair<Rank, Rank>>& messages) {
+            const auto described = parse_network(network);
+            std::map<std::uint64_t, double> loads;
+            std::vector<virtual_machine::NetworkLink> links;
+            for (const auto& [from, to] : messages) {
+                links.clear();
+                if (described) described->shape.route(from, to, links);
+                for (const auto& link : links) loads[link.number] += 1 / link.capacity;
+            }
+            double most = 0;
+            for (const auto& [link, load] : loads) most = std::max(most, load);
+            return most;
+        },
+        "network"_a, "messages"_a,
+        "How many times as long as one node sends one of these messages, all of one length and pairs (from, to) of "
+        "places in a network such as 'fat_tree:nodes=32,taper=2', its busiest link carries them; 0 if no link between "
+        "nodes carries any.\n\nRaises ValueError for a malformed network.");
     module.def("chosen_segment", &chosen_segment, "collective"_a, "algorithm"_a, "processes"_a, "bytes"_a, "machine"_a,
                "nodes"_a = "", "budget"_a = 0,
                "The segment that is best for a call on a machine, the text of a machine file, whose ranks are on nodes "

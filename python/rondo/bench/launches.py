@@ -133,7 +133,14 @@ def prepared(place: Place, words: Sequence[str], instructions: Mapping[str, str]
         variables = {**told, preload.PRELOAD: str(library)} if library is not None else told
         shape = running.shape
         ranks = place.processes or shape.ranks
-        emulation = Emulation(shape.of_ranks(ranks).nodes, shape.per_node, shape.latency, shape.rate, shape.lanes)
+        emulation = Emulation(
+            shape.of_ranks(ranks).nodes,
+            shape.per_node,
+            shape.latency,
+            shape.rate,
+            shape.lanes,
+            network=shape.network,
+        )
         line = running.command(place.library, ranks, words, variables)
         yield Launch(line, without_instructions(running.environment(place.library)), emulation)
 

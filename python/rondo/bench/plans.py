@@ -33,7 +33,7 @@ WITHOUT_DATA = ("barrier",)
 """Of no elements, whatever counts are asked for."""
 DIVIDED = ("reduce_scatter", "allgather", "alltoall", "gather", "scatter", *OF_LOCAL_LENGTHS)
 """Where a call's count is of the part of one rank; the whole vector has as many parts as there are ranks."""
-PATTERNS = ("ping_pong", "incast", "ring_shift", "stream", "reduce_local", "first_pass", "second_pass")
+PATTERNS = ("ping_pong", "incast", "ring_shift", "half_shift", "stream", "reduce_local", "first_pass", "second_pass")
 """Traffic, to see what a network does: no collectives, so there are no algorithms."""
 MEASURED = (*COLLECTIVES, *OF_LOCAL_LENGTHS, *PATTERNS)
 PAIR_TYPES = {"float_int": 8, "double_int": 12, "long_int": 12, "2int": 8}

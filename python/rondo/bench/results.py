@@ -154,6 +154,8 @@ class Emulation(msgspec.Struct):
     lanes: int
     dropped: int = 0
     """Packets that the switch lost during the measurement."""
+    network: str = ""
+    """Its shape, as in fat_tree:nodes=4,taper=2; empty: messages shared no links."""
 
 
 class Machine(msgspec.Struct):

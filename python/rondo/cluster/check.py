@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from rondo import _core
 from rondo.bench import bench, statistics
 from rondo.bench.results import Network, Results
 from rondo.cluster.cluster import Cluster
 from rondo.cluster.shapes import Shape
 from rondo.launching.mpi_library import MpiLibrary
+from rondo.machine import networks
 
 ELEMENT = 8
 REPETITIONS = 9
@@ -20,10 +23,11 @@ SECONDS = 20.0
 # make before long messages; with the longest, what the processor does for all ranks at once is small.
 SHORT, MIDDLE, LONG = 0.0, 0.25, 20.0
 LONGEST = 1e6  # bytes: as long as the messages of the ping-pong that figures are fitted to
-LENGTHS = {"ping_pong": (SHORT, MIDDLE, LONG), "ring_shift": (SHORT, LONG), "incast": (LONG,)}
+LENGTHS = {"ping_pong": (SHORT, MIDDLE, LONG), "ring_shift": (SHORT, LONG), "half_shift": (LONG,), "incast": (LONG,)}
 PATTERNS = {
     "ping_pong": "one message, from the first node to the last",
     "ring_shift": "all ranks send to the next at once",
+    "half_shift": "all ranks send to the one that is half of all further at once",
     "incast": "all ranks send to the first at once",
 }
 
@@ -129,11 +133,35 @@ def message_sizes(pattern: str, shape: Shape) -> list[int]:
 
 
 def model(pattern: str, bytes_per_message: int, shape: Shape, network: Network) -> float:
-    """Seconds that a pattern takes when only the network takes time: alpha, and beta for what shares a lane."""
-    in_a_row = math.ceil(shape.per_node * (shape.nodes - 1) / shape.lanes) if pattern == "incast" else 1
+    """Seconds that a pattern takes when only the network takes time: alpha, and beta for what shares a lane or link."""
+    in_a_row = _in_a_row(messages_between_nodes(pattern, shape), shape)
     is_long = bytes_per_message * shape.seconds_per_byte > MIDDLE * shape.latency
     handshake = network.rendezvous if is_long else 0.0
     return network.latency + handshake + in_a_row * bytes_per_message * network.seconds_per_byte
+
+
+def messages_between_nodes(pattern: str, shape: Shape) -> list[tuple[int, int]]:
+    """The messages that are under way at once, as pairs (from, to) of nodes."""
+    ranks = shape.ranks
+    if pattern == "ping_pong":
+        pairs = [(0, ranks - 1)]
+    elif pattern == "incast":
+        pairs = [(rank, 0) for rank in range(1, ranks)]
+    else:
+        distance = 1 if pattern == "ring_shift" else ranks // 2
+        pairs = [(rank, (rank + distance) % ranks) for rank in range(ranks)]
+    nodes = [(start // shape.per_node, end // shape.per_node) for start, end in pairs]
+    return [(start, end) for start, end in nodes if start != end]
+
+
+def _in_a_row(messages: list[tuple[int, int]], shape: Shape) -> float:
+    """How many messages the busiest lane carries, or as many as it could carry while the busiest link is busy."""
+    if not messages:
+        return 1
+    sent = Counter(start for start, _ in messages)
+    received = Counter(end for _, end in messages)
+    lanes = math.ceil(max(*sent.values(), *received.values()) / shape.lanes)
+    return max(lanes, _core.network_load(shape.network or networks.FLAT, messages) / shape.lanes)
 
 
 def _rows(results: Results, shape: Shape, network: Network | None) -> Iterator[Row]:

@@ -130,6 +130,7 @@ def start(shape: Shape, name: str | None = None, *, detached: bool = False) -> C
     words += ["--per-node", str(shape.per_node)]
     words += ["--latency-us", f"{shape.latency * 1e6:.12g}", "--rate-mbit", f"{shape.rate / 1e6:.12g}"]
     words += ["--lanes", str(shape.lanes), *(["--detached"] if detached else [])]
+    words += ["--network", shape.network] if shape.network else []
     (directory / "shape").write_text(str(shape))
     (directory / "machine").write_text(machine_of(shape, os.cpu_count() or 1).text(f"emulated cluster {shape}"))
     # A file takes the messages: a pipe would keep whoever reads ours waiting for a detached engine.
@@ -152,6 +153,7 @@ def machine_of(shape: Shape, processors: int) -> machine.Machine:
         beta=shape.seconds_per_byte,
         overhead=SECONDS_PER_MESSAGE * shape.ranks / processors,
         lanes=shape.lanes,
+        network=shape.network or None,
     )
 
 

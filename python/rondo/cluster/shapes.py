@@ -9,10 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from rondo.errors import Error
+from rondo.machine import networks
 
 TIMES = {"us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 RATES = {"kbit": 1e3, "Mbit": 1e6, "Gbit": 1e9}
-EXPECTED_SHAPE = "expected NODESxRANKS_PER_NODE:LATENCY:RATE[:LANES], as in 36x1:5ms:100Mbit"
+EXPECTED_SHAPE = (
+    "expected NODESxRANKS_PER_NODE:LATENCY:RATE[:LANES][:NETWORK], as in 36x1:5ms:100Mbit or "
+    "8x1:2ms:100Mbit:fat_tree:nodes=4,taper=2"
+)
 BETA_BITS = 8
 
 
@@ -28,11 +32,14 @@ class Shape:
     """Bit/s of a lane, in each direction."""
     lanes: int = 1
     """Of each node; a flow uses one at a time."""
+    network: str = ""
+    """Its shape, as in fat_tree:nodes=4,taper=2, whose first nodes these are; empty: messages share no links."""
 
     def __str__(self) -> str:
         """As `parse` reads it."""
         lanes = f":{self.lanes}" if self.lanes != 1 else ""
-        return f"{self.nodes}x{self.per_node}:{latency_text(self.latency)}:{rate_text(self.rate)}{lanes}"
+        network = f":{self.network}" if self.network else ""
+        return f"{self.nodes}x{self.per_node}:{latency_text(self.latency)}:{rate_text(self.rate)}{lanes}{network}"
 
     @property
     def ranks(self) -> int:
@@ -51,12 +58,11 @@ class Shape:
 
 def parse(text: str) -> Shape:
     """The shape that a text like 8x4:2ms:200Mbit:2 describes; Error if it describes none."""
-    parts = text.split(":")
-    size = re.fullmatch(r"(\d+)x(\d+)", parts[0])
-    if size is None or len(parts) not in (3, 4) or not (len(parts) == 3 or parts[3].isdecimal()):
+    parts = re.fullmatch(r"(\d+)x(\d+):([^:]+):([^:]+)(?::(\d+))?(?::([a-z].+))?", text)
+    if parts is None:
         raise Error(f"cluster {text!r}: {EXPECTED_SHAPE}")
-    lanes = int(parts[3]) if len(parts) == 4 else 1
-    return checked(Shape(int(size[1]), int(size[2]), latency(parts[1]), rate(parts[2]), lanes))
+    nodes, per_node, alpha, speed, lanes, network = parts.groups()
+    return checked(Shape(int(nodes), int(per_node), latency(alpha), rate(speed), int(lanes or 1), network or ""))
 
 
 def checked(shape: Shape) -> Shape:
@@ -65,7 +71,7 @@ def checked(shape: Shape) -> Shape:
         raise Error(f"a cluster of {shape.nodes} nodes with {shape.per_node} ranks each: expected at least 1 of each")
     if shape.lanes < 1:
         raise Error(f"{shape.lanes} lanes a node: expected at least 1")
-    return shape
+    return dataclasses.replace(shape, network=networks.checked(shape.network or None, None, shape.nodes))
 
 
 def latency(text: str) -> float:

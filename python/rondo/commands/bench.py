@@ -206,7 +206,8 @@ def command(
 
     COLLECTIVE is exscan, scan, allreduce, reduce_scatter, allgather, alltoall, gather, scatter, reduce, bcast, barrier,
     or alltoallv, gatherv, scatterv, with parts as --parts says; or, to see what a network does, one of the patterns
-    ping_pong (between the first and the last rank, one way), incast (all send to rank 0) and ring_shift. A count is the
+    ping_pong (between the first and the last rank, one way), incast (all send to rank 0), ring_shift
+    and half_shift (all send to the next, or to half of all ranks further). A count is the
     one of the call: of reduce_scatter, allgather, alltoall(v), gather(v) and scatter(v), of one rank's part, in the
     mean; a barrier has none. Bytes are those of the whole vector.
 

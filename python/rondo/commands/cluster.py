@@ -20,6 +20,7 @@ from rondo.cluster import cluster, shapes
 from rondo.commands import SuggestingGroup
 from rondo.errors import Error
 from rondo.launching import abi, mpi_library, options, process
+from rondo.machine import networks
 from rondo.shells import completion
 
 if TYPE_CHECKING:
@@ -68,6 +69,14 @@ def shaped(function: Callable[..., None]) -> Callable[..., None]:
             default=1,
             show_default=True,
             help="Of each node; its connections share them, each uses one at a time.",
+        ),
+        click.option(
+            "--network",
+            metavar="SHAPE",
+            default="",
+            shell_complete=completion.one_of(networks.EXAMPLES),
+            help="Whose links messages share, too, as of `rondo predict`: fat_tree:nodes=4,taper=2 has up-links that "
+            "carry half of what their 4 nodes can send. Default: none.",
         ),
     ]
     for option in reversed(options):
@@ -168,6 +177,7 @@ def check(wanted: str, name: str | None, limit: float, as_json: bool, **shape: A
     \b
     ping_pong   one message between two nodes takes latency + bytes / rate
     ring_shift  all send to the next at once: the same, for links are full-duplex
+    half_shift  all send to half of all ranks further: the same, or what the busiest link of the network's shape takes
     incast      all send to the first: its lanes take one message at a time
 
     Latency and rate are fitted to a ping-pong. The exit code is 1 if they are further from the nominal figures than

@@ -17,7 +17,7 @@ from rondo.selection import learned, rules_file
 from rondo.shells import completion
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-SHAPE = "NODESxRANKS:LATENCY:RATE[:LANES]|NAME"
+SHAPE = "NODESxRANKS:LATENCY:RATE[:LANES][:NETWORK]|NAME"
 MPI = "mpich|openmpi|impi|PATH"
 MPI_WORDS = completion.file_or("mpich", "openmpi", "impi")
 GUARD = "RONDO_GUARD"

@@ -101,7 +101,8 @@ def facts(environment: Environment) -> list[tuple[str, str]]:
                 "Emulated, nominal",
                 f"{style.counted(emulation.nodes, 'node')}, latency {style.time_text(emulation.latency)}, "
                 f"{_rate(emulation.rate)} on {'each of ' if emulation.lanes > 1 else ''}"
-                f"{style.counted(emulation.lanes, 'lane')}, {style.counted(emulation.dropped, 'packet')} lost",
+                f"{style.counted(emulation.lanes, 'lane')}, {emulation.network + ', ' if emulation.network else ''}"
+                f"{style.counted(emulation.dropped, 'packet')} lost",
             )
         )
     clock = f"{environment.clock}, error at most {style.time_text(environment.clock_error)}"
