@@ -91,6 +91,21 @@ def test_all_pages_with_data_are_among_these() -> None:
     assert {each for each in there - wanted if not each.startswith(of_other_tables)} == set()
 
 
+def test_machines_of_papers_follow_from_cells_and_predictions_from_machines(tmp_path: Path) -> None:
+    """docs/benchmarks/papers.md: the machine files, and predictions that are quick to compute."""
+    papers = script("virtual_papers")
+    papers.write_machines(tmp_path)
+    for path in tmp_path.iterdir():
+        assert (papers.DATA / path.name).read_text() == path.read_text()
+    mpich = papers.figures("MPICH 3.3", "all")
+    assert mpich.beta * 31 * 31250 * 4 == pytest.approx(424.15e-6)  # table 6
+    assert mpich.alpha + 2 * 31 * mpich.overhead == pytest.approx(20.50e-6)
+    kept = {tuple(each.values()) for each in papers.records("virtual-papers-cluster.csv")}
+    for call in papers.calls():
+        if call.count == 1 and call.collective != "alltoall":
+            assert (*map(str, call), "all", f"{papers.seconds(call, 'all'):.6g}") in kept, call
+
+
 def test_what_lanes_gave_is_told_of_the_longest_vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     tables = script("benchmark_tables")
     monkeypatch.setattr(tables, "DATA", tmp_path)
