@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The kinds of tables of docs/benchmarks that no `rondo bench` measured: a paper's figures, and virtual time."""
+"""The kinds of tables of docs/benchmarks that no `rondo bench` measured."""
 
 from __future__ import annotations
 
@@ -18,28 +18,10 @@ GUARDED_WAYS = ("not guarded", "first run", "next run")
 """As guard.py and calls_in_row.py name them."""
 
 
-def literature(page: Page, candidates: list[str], rows: list[list[float]]) -> str:
-    """Figures of a paper: native in microseconds, the others as ratios to it."""
-    del page
-    shown = [["m", "native, µs", *quoted(candidates)]]
-    for count, native, *others in rows:
-        shown.append([str(count), f"{native:.2f}", *(f"{each / native:.2f}" for each in others)])
-    return markdown(shown)
-
-
 def records(file: str) -> list[dict[str, str]]:
     """The lines of a table in the folder of data that no `rondo bench` made."""
     with (DATA / file).open(newline="") as lines:
         return list(csv.DictReader(lines))
-
-
-def published(file: str, collective: str) -> dict[tuple[str, str, str], float]:
-    """Least times of a paper on all its nodes, microseconds: by library, count and candidate."""
-    return {
-        (each["library"], each["count"], each["candidate"]): float(each["minimum_us"])
-        for each in records(file)
-        if each["collective"] == collective and each["nodes"] != "1" and each["ranks_per_node"] != "1"
-    }
 
 
 def speed_ups(file: str) -> dict[tuple[str, str, int], dict[float, float]]:
@@ -238,44 +220,9 @@ def lanes_at_ratios(page: Page, file: str, lanes: int, ratios: list[float]) -> s
     return markdown(rows)
 
 
-def beside_literature(
-    page: Page, *, file: str, literature: str, library: str, collective: str, base: str, candidates: list[str]
-) -> str:
-    """Least times of a paper / times of virtual_lanes.py: `base` in microseconds, others as ratios to it."""
-    del page
-    of_libraries = published(literature, collective)
-    paper = {(each, count): time for (of, count, each), time in of_libraries.items() if of == library}
-    computed = {
-        (each["candidate"], each["count"]): 1e6 * float(each["seconds"])
-        for each in records(file)
-        if each["collective"] == collective
-    }
-    rows = [["c", f"`{base}`, µs", *quoted(candidates)]]
-    for count in dict.fromkeys(count for _, count in computed):
-        pairs = [(found[base, count], found) for found in (paper, computed)]
-        first = " / ".join(f"{time:.0f}" for time, _ in pairs)
-        rows.append([count, first])
-        for each in candidates:
-            rows[-1].append(" / ".join(f"{found[each, count] / time:.2f}" for time, found in pairs))
-    return markdown(rows)
-
-
-def published_ratios(page: Page, literature: str, collective: str, candidates: list[str], counts: list[int]) -> str:
-    """Least times of a paper on all its nodes, per library: native in microseconds, the others as ratios to it."""
-    del page
-    rows = [["c", "library", "native, µs", *quoted(candidates)]]
-    found = published(literature, collective)
-    for count, library in itertools.product(map(str, counts), dict.fromkeys(library for library, _, _ in found)):
-        native = found[library, count, NATIVE]
-        ratios = [f"{found[library, count, each] / native:.2f}" for each in candidates]
-        rows.append([count, library, f"{native:.1f}", *ratios])
-    return markdown(rows)
-
-
 KINDS: dict[str, Callable[..., str]] = {
     each.__name__: each
     for each in (
-        literature,
         one_node,
         whole_node,
         whole_node_means,
@@ -284,7 +231,5 @@ KINDS: dict[str, Callable[..., str]] = {
         tuned,
         badly_tuned,
         lanes_at_ratios,
-        beside_literature,
-        published_ratios,
     )
 }

@@ -28,6 +28,7 @@ import computed_tables
 import distribution_tables
 import form_tables
 import native_tables
+import paper_tables
 import predicted_tables
 from benchmark_tables import DATA, ROOT
 from rondo.bench import pages
@@ -44,6 +45,7 @@ KINDS = {
     **native_tables.KINDS,
     **distribution_tables.KINDS,
     **form_tables.KINDS,
+    **paper_tables.KINDS,
 }
 """Of tables: functions that take the page and the options."""
 

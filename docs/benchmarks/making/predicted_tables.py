@@ -182,11 +182,11 @@ def predicted_order(page: Page, by: list[str]) -> str:
     """How often the best is among the model's first, in cells with a decided winner and more than three candidates."""
     del page
     found = [each for each in all_cells() if each.decided and len(each.candidates) > FIRST]
-    rows = [["", *HEAD], ["all", *_row(found)]]
+    rows = [["", *HEAD], ["all", *order_of(found)]]
     for name in by:
         keys = {KEYS[name](each) for each in found}
         rows += [
-            [key, *_row([each for each in found if KEYS[name](each) == key])] for key in sorted(keys, key=in_order)
+            [key, *order_of([each for each in found if KEYS[name](each) == key])] for key in sorted(keys, key=in_order)
         ]
     return markdown(rows)
 
@@ -210,11 +210,12 @@ def predicted_by_models(page: Page) -> str:
     rows = [["", "messages", *HEAD]]
     for name, belongs in chosen.items():
         for messages, fluid in (("one at a time", False), ("as fluids", True)):
-            rows.append([name, messages, *_row([each for each in all_cells(fluid=fluid) if belongs(each)])])
+            rows.append([name, messages, *order_of([each for each in all_cells(fluid=fluid) if belongs(each)])])
     return markdown(rows)
 
 
-def _row(found: list[Cell]) -> list[str]:
+def order_of(found: list[Cell]) -> list[str]:
+    """What HEAD names, of these cells."""
     number = len(found)
     if number == 0:
         return ["0", *["-"] * (len(HEAD) - 1)]
