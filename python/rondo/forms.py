@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The three forms of MPI's collectives, and what their functions are called."""
+"""The forms of MPI's collectives, and what their functions are called."""
 
 from __future__ import annotations
 
 BLOCKING, NONBLOCKING, PERSISTENT = "blocking", "nonblocking", "persistent"
-FORMS = (BLOCKING, NONBLOCKING, PERSISTENT)
+LABELS = {BLOCKING: "{}", NONBLOCKING: "i{}", PERSISTENT: "{}_init"}
+"""What people call a collective in each form, as in iallreduce."""
+FORMS = tuple(LABELS)
 SEVERAL = {
     "allgather": ("Allgather", "Allgatherv"),
     "reduce_scatter": ("Reduce_scatter_block", "Reduce_scatter"),
@@ -14,10 +16,8 @@ SEVERAL = {
 
 def functions_of(collective: str, form: str) -> list[str]:
     """The functions of a collective in one of its forms, as MPI calls them."""
-    names = SEVERAL.get(collective, (collective.capitalize(),))
-    if form == NONBLOCKING:
-        return [f"MPI_I{name.lower()}" for name in names]
-    return [f"MPI_{name}_init" if form == PERSISTENT else f"MPI_{name}" for name in names]
+    names = SEVERAL.get(collective, (collective,))
+    return [f"MPI_{LABELS[form].format(name.lower()).capitalize()}" for name in names]
 
 
 def name_of(collective: str, form: str) -> str:

@@ -45,6 +45,10 @@ void Instructions::read(const Settings& settings) {
         jobs_directory_ = directory->text;
         fingerprint_.add("RONDO_JOBS");  // all ranks add up
     }
+    if (const Given* const directory = settings.find("RONDO_TRACE")) {
+        trace_directory_ = directory->text;
+        fingerprint_.add("RONDO_TRACE");  // ranks keep score of messages that others send without
+    }
 }
 
 void Instructions::read_rules(const Given* path) {

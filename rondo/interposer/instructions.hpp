@@ -87,6 +87,8 @@ class Instructions {
     }
     /// Where reports go; empty: there is no report.
     [[nodiscard]] const std::string& report_directory() const { return report_directory_; }
+    /// Where traces go; empty: there are none.
+    [[nodiscard]] const std::string& trace_directory() const { return trace_directory_; }
     /// Where the file of this job goes; empty: it leaves none.
     [[nodiscard]] const std::string& jobs_directory() const { return jobs_directory_; }
     /// The rules that were read; empty: there are none.
@@ -115,7 +117,7 @@ class Instructions {
     std::string nodes_;
     std::vector<Rank> node_of_;
     Count plan_memory_ = Count{64} << 20;
-    std::string report_directory_, jobs_directory_, rules_path_;
+    std::string report_directory_, trace_directory_, jobs_directory_, rules_path_;
     std::string learned_directory_;
     std::vector<std::string> complaints_;
     Fingerprint fingerprint_;

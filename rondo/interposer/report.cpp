@@ -4,16 +4,20 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <new>
 #include <optional>
 
 #include "rondo/backends/mpi/library.hpp"
+#include "rondo/backends/mpi/trace.hpp"
 #include "rondo/backends/mpi/world.hpp"
 #include "rondo/core/json_text.hpp"
 #include "rondo/guard/history.hpp"
@@ -38,8 +42,9 @@ struct Report {
     std::deque<Line> lines;
     std::deque<mpi::Tally> tallies;  // those for which the file has no room; their addresses stay
     KeptTallies kept;
-    std::string path;   // without suffix
-    std::string owner;  // the members of a JSON object
+    std::string path;        // without suffix; empty: there is no report
+    std::string trace_path;  // likewise
+    std::string owner;       // the members of a JSON object
     int rank = 0;
     pid_t process = 0;
 };
@@ -113,12 +118,47 @@ void write(std::FILE* file, bool ended) {
     std::fputs("]}\n", file);
 }
 
+/// What tells this machine's clock from others; empty if nobody says.
+std::string boot_id() {
+    std::array<char, 64> text{};
+    std::FILE* const file = std::fopen("/proc/sys/kernel/random/boot_id", "r");
+    if (file == nullptr) return "";
+    const std::size_t length = std::fread(text.data(), 1, text.size(), file);
+    std::fclose(file);
+    return {text.data(), std::min(length, std::strlen("00000000-0000-0000-0000-000000000000"))};
+}
+
+/// Writes the trace: a line that is a JSON object, and one for each event, whose calls are numbers of treatments.
+void write_trace(std::FILE* file) {
+    const Report& r = report();
+    std::map<const mpi::Tally*, std::size_t> numbers;
+    timespec wall;
+    clock_gettime(CLOCK_REALTIME, &wall);
+    const std::uint64_t since_epoch =
+        static_cast<std::uint64_t>(wall.tv_sec) * 1000000000U + static_cast<std::uint64_t>(wall.tv_nsec);
+    std::fprintf(file, "{%s,\"boot\":%s,\"epoch\":%" PRIu64 ",\"lost\":%zu,\"treatments\":[", r.owner.c_str(),
+                 json_text(boot_id()).c_str(), since_epoch - now(), mpi::trace->lost());
+    for (const Line& line : r.lines) {
+        std::fprintf(file, "%s{\"collective\":%s,\"algorithm\":%s,\"reason\":%s,\"form\":%s}",
+                     numbers.empty() ? "" : ",", json_text(line.collective).c_str(), json_text(line.algorithm).c_str(),
+                     json_text(line.reason).c_str(), json_text(line.form).c_str());
+        numbers.emplace(line.tally, numbers.size());
+    }
+    std::fputs("]}\n", file);
+    for (const mpi::Event& each : mpi::trace->events()) {
+        const std::size_t call = each.call != nullptr ? numbers[each.call] : 0;
+        std::fprintf(file, "%d %zu %d %d %u %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", static_cast<int>(each.kind), call,
+                     each.peer, each.tag, each.step, each.bytes, each.start, each.end);
+    }
+}
+
 /// Writes under another name first, so that a file of this name is complete. Returns 0, or the error.
-int write_file(const std::string& path, bool ended) {
+template <class Write>
+int write_file(const std::string& path, Write&& write) {
     const std::string unfinished = path + ".part";
     std::FILE* file = std::fopen(unfinished.c_str(), "w");
     if (file == nullptr) return errno;
-    write(file, ended);
+    write(file);
     int error = std::ferror(file) != 0 ? EIO : 0;
     if (std::fclose(file) != 0) error = errno;
     if (error == 0 && std::rename(unfinished.c_str(), path.c_str()) != 0) error = errno;
@@ -132,12 +172,16 @@ bool came_to_its_end() {
     return mpi::library().Finalized(&finalized) != MPI_SUCCESS || finalized != 0;
 }
 
-__attribute__((destructor)) void write_report() {
+void say_not_written(const char* what, const std::string& path, int error) {
+    std::fprintf(stderr, "rondo: rank %d cannot write its %s to %s: %s\n", report().rank, what, path.c_str(),
+                 std::strerror(error));
+}
+
+void end_report() {
     Report& r = report();
-    if (r.process == 0 || r.process != getpid()) return;
     const bool ended = came_to_its_end();
     const std::string path = r.path + ".json";
-    const int error = write_file(path, ended);
+    const int error = write_file(path, [&](std::FILE* file) { write(file, ended); });
     if (error == 0) {
         r.kept.remove_file();
         return;
@@ -145,8 +189,23 @@ __attribute__((destructor)) void write_report() {
     if (ended) r.kept.mark_ended();
     // The other file has the same counts.
     if (r.kept.is_open() && r.tallies.empty()) return;
-    std::fprintf(stderr, "rondo: rank %d cannot write its report to %s: %s\n", r.rank, path.c_str(),
-                 std::strerror(error));
+    say_not_written("report", path, error);
+}
+
+__attribute__((destructor)) void write_files() {
+    const Report& r = report();
+    if (r.process == 0 || r.process != getpid()) return;
+    if (!r.path.empty()) end_report();
+    if (r.trace_path.empty()) return;
+    const std::string path = r.trace_path + ".trace";
+    if (const int error = write_file(path, write_trace); error != 0) say_not_written("trace", path, error);
+}
+
+/// The name of this process's files in a directory, without a suffix.
+std::string own_path(const std::string& directory) {
+    Report& r = report();
+    r.process = getpid();
+    return directory + "/" + std::to_string(r.rank) + "-" + host_name() + "-" + std::to_string(r.process);
 }
 
 }  // namespace
@@ -198,14 +257,21 @@ void write_rank(std::FILE* file, bool ended) {
 
 void open_report(const std::string& directory) {
     Report& r = report();
-    r.process = getpid();
-    r.path = directory + "/" + std::to_string(r.rank) + "-" + host_name() + "-" + std::to_string(r.process);
+    r.path = own_path(directory);
     const std::string problem = r.kept.open(r.path + ".counts", "{" + r.owner + "}");
     // The problem is mostly the same on all ranks, and does no harm unless one is killed.
     if (r.rank == 0 && !problem.empty()) {
         warn(("no file for counts in " + directory + ": " + problem + "; a rank that is killed will leave no report")
                  .c_str());
     }
+}
+
+void open_trace(const std::string& directory) try {
+    report().trace_path = own_path(directory);
+    mpi::trace = new mpi::Trace;
+} catch (const std::bad_alloc&) {
+    report().trace_path.clear();
+    warn("no trace: no memory");
 }
 
 }  // namespace rondo::interposer

@@ -34,6 +34,9 @@ void write_rank(std::FILE* file, bool ended);
 /// Keeps the report in `directory` from now on. It is written there when this process, and not a child of it, ends.
 void open_report(const std::string& directory);
 
+/// Keeps what happens from now on, and writes it into `directory` when this process, and not a child of it, ends.
+void open_trace(const std::string& directory);
+
 using mpi::now;
 
 }  // namespace rondo::interposer

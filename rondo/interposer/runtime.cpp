@@ -46,10 +46,12 @@ std::string library_version() {
 /// Counts calls from now on where somebody wants to hear of them.
 void start_counting(Runtime& here, int rank, int size) {
     const std::string &reports = here.instructions.report_directory(), &jobs = here.instructions.jobs_directory();
-    here.reporting = !reports.empty() || !jobs.empty();
+    const std::string& traces = here.instructions.trace_directory();
+    here.reporting = !reports.empty() || !jobs.empty() || !traces.empty();
     if (!here.reporting) return;
     name_rank(rank, size, here.library_version);
     if (!reports.empty()) open_report(reports);
+    if (!traces.empty()) open_trace(traces);
     if (!jobs.empty()) begin_job({jobs, here.instructions.rules_path(), rank, size});
 }
 

@@ -3,21 +3,14 @@
 
 #include <string_view>
 
+#include "rondo/backends/mpi/form.hpp"
 #include "rondo/interposer/call_cache.hpp"
 #include "rondo/interposer/runtime.hpp"
 #include "rondo/interposer/user_call.hpp"
 
 namespace rondo::interposer {
 
-/// When a function returns.
-enum class Form : std::uint8_t {
-    blocking,
-    nonblocking,  ///< at once, with a request (MPI_I...)
-    persistent,   ///< at once, with a request by which the program starts the call again and again (MPI_..._init)
-};
-
-/// The names that reports give to the forms.
-inline constexpr std::string_view names_of_forms[] = {"", "nonblocking", "persistent"};
+using mpi::Form;
 
 /// A function that is wrapped.
 struct Wrapped {

@@ -75,7 +75,7 @@ class Service {
 
   private:
     [[nodiscard]] mpi::Treatment treatment(std::string_view algorithm, std::string_view reason, int line) const {
-        const std::string_view form = names_of_forms[static_cast<std::size_t>(function_.form)];
+        const std::string_view form = mpi::names_of_forms[static_cast<std::size_t>(function_.form)];
         return {collectives()[function_.collective].name, algorithm, reason, line, form};
     }
 

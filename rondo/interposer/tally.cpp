@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "rondo/backends/mpi/clock.hpp"
+#include "rondo/backends/mpi/trace.hpp"
+
 namespace rondo::mpi {
 
 Tally::Tally(const Treatment& treatment) {
@@ -36,6 +39,9 @@ void Tally::Class::count(std::uint64_t call_bytes, std::uint64_t call_nanosecond
 void Tally::count(std::uint64_t call_bytes, std::uint64_t call_nanoseconds) {
     const auto limit = std::ranges::lower_bound(limits, call_bytes);
     classes_[static_cast<std::size_t>(limit - limits.begin())].count(call_bytes, call_nanoseconds);
+    if (trace == nullptr) return;
+    const std::uint64_t end = now();
+    trace->add({.bytes = call_bytes, .start = end - call_nanoseconds, .end = end, .call = this});
 }
 
 }  // namespace rondo::mpi

@@ -48,6 +48,7 @@ std::vector<SettingInfo> make_settings() {
         {"RONDO_REPORT", "", "directory", "", "where ranks leave reports; `rondo run --report` sets it"},
         {"RONDO_RULES", "rules", "path, none", "", "rules that choose an algorithm for each call"},
         {"RONDO_SHARED_MEMORY", "shared_memory", "auto, on, off", "auto", "pass messages inside a node through memory"},
+        {"RONDO_TRACE", "", "directory", "", "where ranks leave traces; `rondo run --trace` sets it"},
     };
     for (const Collective& each : collectives()) {
         const std::string name(each.name);

@@ -5,7 +5,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
+#include "rondo/backends/mpi/trace.hpp"
 #include "rondo/interposer/kept_tallies.hpp"
 #include "rondo/interposer/tally.hpp"
 #include "tests/interposer/program.hpp"
@@ -123,6 +125,51 @@ TEST(Reports, of_calls_that_go_the_shortest_way_are_complete) {
     expect_part(folder.text(0, ".json"),
                 "{\"collective\":\"scan\",\"algorithm\":\"native\",\"reason\":\"no rule\",\"line\":0,"
                 "\"classes\":[{\"up_to\":64,\"calls\":10,\"bytes\":40");
+}
+
+TEST(Traces, have_each_call_with_its_messages) {
+    const Folder folder;
+    const RulesFile rules("allreduce -> recursive_doubling\n");
+    made_up::play(
+        2,
+        [&] {
+            start({{"RONDO_TRACE", folder.path()}, {"RONDO_RULES", rules.path()}});
+            for (int call = 0; call < 3; ++call) allreduce(MPI_COMM_WORLD, 4);
+            int number = 0;
+            MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD);
+        },
+        true);
+    EXPECT_EQ(folder.text(0, ".json"), "") << "nobody asked for a report";
+    for (int rank = 0; rank < 2; ++rank) {
+        std::istringstream lines(folder.text(rank, ".trace"));
+        std::string head;
+        std::getline(lines, head);
+        expect_part(head, "{\"rank\":" + std::to_string(rank) + ",\"size\":2,");
+        expect_part(head,
+                    "\"lost\":0,\"treatments\":[{\"collective\":\"allreduce\",\"algorithm\":\"recursive_doubling\"");
+        int kinds[5]{}, of_bcast = 0;
+        std::uint64_t kind = 0, call = 0, step = 0, bytes = 0, began = 0, ended = 0;
+        std::int64_t peer = 0, tag = 0;
+        while (lines >> kind >> call >> peer >> tag >> step >> bytes >> began >> ended) {
+            ++kinds[kind];
+            EXPECT_LE(began, ended);
+            of_bcast += kind == 0 && call == 1;
+            EXPECT_EQ(bytes, kind == 0 && call == 1 ? 4 : 16);
+            EXPECT_EQ(peer, kind == 1 || kind == 2 ? 1 - rank : -1);
+        }
+        EXPECT_EQ(kinds[0], 4);
+        EXPECT_EQ(kinds[1], 3);
+        EXPECT_EQ(kinds[2], 3);
+        EXPECT_EQ(of_bcast, 1);
+    }
+}
+
+TEST(Traces, keep_the_first_events_and_count_the_others) {
+    mpi::Trace trace;
+    for (std::size_t event = 0; event < mpi::Trace::most + 7; ++event) trace.add({.bytes = event});
+    ASSERT_EQ(trace.events().size(), mpi::Trace::most);
+    EXPECT_EQ(trace.events().back().bytes, mpi::Trace::most - 1);
+    EXPECT_EQ(trace.lost(), 7);
 }
 
 TEST(Tallies, count_calls_in_classes_of_size) {

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 from collections import defaultdict
@@ -14,6 +13,7 @@ import pytest
 from rondo.schedules import msccl
 
 from rondo import _core
+from tests import trace_rules
 
 EVERYTHING = [
     (one["name"], each["name"], one["has_data"])
@@ -126,25 +126,7 @@ def test_chunks_are_as_long_as_no_block_cuts(rondo):
 def test_a_trace_keeps_the_rules_of_trace_events(rondo, algorithm, words):
     collective, name = algorithm.split("/")
     trace = json.loads(exported(rondo, collective, name, "perfetto", *words, count=4096))
-    spans, flows, names = defaultdict(list), defaultdict(dict), set()
-    for event in trace["traceEvents"]:
-        where = event["pid"], event["tid"]
-        if event["ph"] == "M":
-            names.add((event["name"], *where))
-        elif event["ph"] == "X":
-            assert event["dur"] >= 0 and event["ts"] >= 0
-            assert ("thread_name", *where) in names and ("process_name", event["pid"], 0) in names
-            spans[where].append((event["ts"], event["ts"] + event["dur"]))
-        else:
-            assert event["ph"] not in flows[event["id"]]
-            flows[event["id"]][event["ph"]] = event
-    for each in spans.values():
-        assert all(one[1] <= other[0] * (1 + 1e-12) for one, other in itertools.pairwise(each))
-    for ends in flows.values():
-        assert set(ends) == {"s", "f"} and ends["f"]["bp"] == "e"
-        assert ends["s"]["ts"] <= ends["f"]["ts"]
-        for end in ends.values():  # it binds to the slice in which it is
-            assert any(first <= end["ts"] <= last for first, last in spans[end["pid"], end["tid"]])
+    spans, _ = trace_rules.checked(trace)
     ends = [end for each in spans.values() for _, end in each]
     assert max(ends, default=0) == pytest.approx(trace["otherData"]["seconds"] * 1e6)
 

@@ -82,12 +82,13 @@ def cell_of(configuration: Configuration, environment: Environment, figures: str
 
 @functools.cache
 def all_cells() -> tuple[Cell, ...]:
-    """Of all measurements on emulated clusters with a library whose rules are known."""
+    """Of all measurements with a library whose rules are known, on emulated clusters whose messages share no links."""
     found = []
     for path in sorted(DATA.glob("*.json")):
         results = read(path)
         environment = results.environment
-        if environment.emulation is None or native.rules_of(environment.library) is None:
+        emulation = environment.emulation
+        if emulation is None or emulation.network or native.rules_of(environment.library) is None:
             continue
         figures = figures_of(environment)
         found += [

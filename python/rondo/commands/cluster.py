@@ -177,7 +177,8 @@ def check(wanted: str, name: str | None, limit: float, as_json: bool, **shape: A
     \b
     ping_pong   one message between two nodes takes latency + bytes / rate
     ring_shift  all send to the next at once: the same, for links are full-duplex
-    half_shift  all send to half of all ranks further: the same, or what the busiest link of the network's shape takes
+    half_shift  all send half of all ranks further: the same, or what the
+                busiest link of the network takes
     incast      all send to the first: its lanes take one message at a time
 
     Latency and rate are fitted to a ping-pong. The exit code is 1 if they are further from the nominal figures than

@@ -96,10 +96,10 @@ def command(
 
 
 def _written(problem: Problem, wanted: str, figures: machine.Machine) -> str:
-    from rondo.schedules import goal, msccl, plans, trace_events  # noqa: PLC0415 (one of them is needed)
+    from rondo.schedules import goal, msccl, plans, virtual_trace  # noqa: PLC0415 (one of them is needed)
 
     if wanted == "perfetto":
-        return trace_events.written(problem, figures)
+        return virtual_trace.written(problem, figures)
     found = plans.of(problem, figures)
     if wanted == "json":
         return plans.as_json(problem, found)

@@ -68,8 +68,8 @@ def show(collective: str, algorithms: list[dict[str, Any]], details: bool) -> No
 
 def forms_of(collective: str) -> str:
     """Which functions all algorithms of a collective serve, in words."""
-    blocking, nonblocking, persistent = (", ".join(forms.functions_of(collective, each)) for each in forms.FORMS)
-    return f"Each serves {blocking}, and with MPICH and Open MPI {nonblocking}, {persistent}."
+    blocking, *others = (", ".join(forms.functions_of(collective, each)) for each in forms.FORMS)
+    return f"Each serves {blocking}, and with MPICH and Open MPI {', '.join(others)}."
 
 
 def details_of(algorithm: dict[str, Any]) -> list[str]:

@@ -17,7 +17,7 @@ import click
 from rondo import whole_file
 from rondo.cluster import cluster
 from rondo.errors import Error
-from rondo.launching import options, process, settings, shared_directory
+from rondo.launching import options, process, run_trace, settings, shared_directory
 from rondo.launching.instructed import REPORT, Instructed, instructed, mpi_on_cluster
 from rondo.selection import learned
 from rondo.shells import completion
@@ -47,6 +47,14 @@ REPORT_DIRECTORY = ".rondo-report-"
     help="Afterwards, print what ran instead of what, how often and how long; also into FILE.json if given.",
     shell_complete=completion.files,
 )
+@click.option(
+    "--trace",
+    "trace_file",
+    metavar="FILE.json",
+    help="Afterwards, write what each rank did when: its collective calls, and the messages and local work of those "
+    "that Rondo carried out, the first 32768 in each rank. ui.perfetto.dev opens it.",
+    shell_complete=completion.files,
+)
 @options.for_programs
 @click.option(
     "--learn",
@@ -74,6 +82,7 @@ def command(
     learned_directory: str | None,
     learn: bool,
     report_file: str | None,
+    trace_file: str | None,
     wanted: str,
     cluster_text: str | None,
     wanted_mpi: str | None,
@@ -93,9 +102,11 @@ def command(
         rondo run -- mpiexec -n 4 numactl --localalloc ./app
         rondo run --abi openmpi -- mpirun -n 4 ./complicated.sh
         rondo run --cluster 8x1:2ms:200Mbit --report -- ./app
+        rondo run --trace run.json -- mpiexec -n 8 ./app
         rondo run --learn -- mpiexec -n 64 ./app
     """
     merged_file = check_json_file("--report", report_file, "; put -- before the launcher")
+    merged_trace = check_json_file("--trace", trace_file)
     refuse_unknown_option(words, command)
     if wanted_mpi is not None and cluster_text is None:
         raise Error("--mpi chooses the launcher on an emulated cluster; expected --cluster beside it")
@@ -126,9 +137,13 @@ def command(
         raise Error("--learn lets the guard compare, and keeps what it finds: leave out --guard off and --learned none")
     if learn and dry_run:
         raise Error("--learn says what is tried when the program runs: leave out --dry-run")
-    directory = make_report_directory(dry_run, merged_file) if report_file is not None or learn else None
-    if directory is not None:
+    reports = report_file is not None or learn
+    needs_directory = reports or merged_trace is not None
+    directory = make_report_directory(dry_run, merged_file or merged_trace) if needs_directory else None
+    if directory is not None and reports:
         told.variables[REPORT] = str(directory)
+    if directory is not None and merged_trace is not None:
+        told.variables[run_trace.VARIABLE] = str(directory)
     with contextlib.ExitStack() as stack:
         if directory is not None and not dry_run:
             stack.callback(shutil.rmtree, directory, ignore_errors=True)
@@ -154,16 +169,10 @@ def command(
         else:
             with process.requests_to_end():  # whoever asks more than once shall get the report all the same
                 code = process.run(launch.words, environment)
-                merged = read_report(directory)
-                if lesson is not None:
-                    merged = lesson.credited(merged)
-                if report_file is not None:
-                    show_report(merged, merged_file)
-                    click.echo(f"rules: {lesson.rules if lesson is not None else told.rules}", err=True)
-                    if told.uses:
-                        click.echo(f"above them: {', '.join(told.uses)}", err=True)
-                if lesson is not None:
-                    show_lesson(lesson, merged)
+                if reports:
+                    show_outcome(directory, told, lesson, merged_file, shows=report_file is not None)
+                if merged_trace is not None:
+                    write_trace(directory, merged_trace)
     sys.exit(code)
 
 
@@ -207,6 +216,36 @@ def read_report(directory: Path) -> Report:
     from rondo.launching import run_report  # noqa: PLC0415 (most runs do without)
 
     return run_report.read(directory)
+
+
+def show_outcome(
+    directory: Path, told: Instructed, lesson: Lesson | None, merged_file: Path | None, *, shows: bool
+) -> None:
+    """Prints what the ranks report, if it shall be shown, and what the run has taught."""
+    merged = read_report(directory)
+    if lesson is not None:
+        merged = lesson.credited(merged)
+    if shows:
+        show_report(merged, merged_file)
+        click.echo(f"rules: {lesson.rules if lesson is not None else told.rules}", err=True)
+        if told.uses:
+            click.echo(f"above them: {', '.join(told.uses)}", err=True)
+    if lesson is not None:
+        show_lesson(lesson, merged)
+
+
+def write_trace(directory: Path, file: Path) -> None:
+    """Writes the trace of all ranks, and says what is in it on stderr."""
+    trace = run_trace.read(directory)
+    try:
+        run_trace.write(trace, file)
+    except Error as error:  # the exit code is the program's
+        click.echo(f"rondo: {error}", err=True)
+        return
+    first, *others = trace.summary()
+    click.echo(f"rondo: trace: {first}, in {file}; ui.perfetto.dev opens it", err=True)
+    for line in others:
+        click.echo(f"rondo: trace: {line}", err=True)
 
 
 def show_lesson(lesson: Lesson, merged: Report) -> None:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-from rondo.launching.rank_report import BLOCKING, RankClass, RankEntry, RankReport
+from rondo.forms import BLOCKING
+from rondo.launching.rank_report import RankClass, RankEntry, RankReport
 
 SUFFIX = ".counts"
 MAGIC = b"rondo counts 3\0\0"

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import msgspec
 
+from rondo.forms import BLOCKING
+
 BY_GUARD = (
     "while Rondo's choice is in doubt",
     "faster here than Rondo's choice",
@@ -12,9 +14,6 @@ BY_GUARD = (
     "ranks do not come together to compare",
 )
 """Reasons why the guard has left calls to the library, as rondo/guard/guard.hpp has them."""
-BLOCKING = "blocking"
-FORMS = {BLOCKING: "{}", "nonblocking": "i{}", "persistent": "{}_init"}
-"""The forms of a collective's functions, with what people call them."""
 BY_RULES = ("no rule", "chosen")
 """Reasons why the rules, or the user, have: nothing else kept Rondo from serving these calls."""
 

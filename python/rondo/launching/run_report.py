@@ -11,8 +11,9 @@ import msgspec
 
 from rondo import whole_file
 from rondo.errors import Error
+from rondo.forms import BLOCKING, LABELS
 from rondo.launching import kept_counts
-from rondo.launching.rank_report import BLOCKING, FORMS, RankClass, RankEntry, RankReport, Traffic, Trial
+from rondo.launching.rank_report import RankClass, RankEntry, RankReport, Traffic, Trial
 
 _Key = tuple[str, str, str, int, str, str]  # the first attributes of an entry, and its form
 
@@ -61,7 +62,7 @@ class Entry(Figures):
     @property
     def function(self) -> str:
         """The collective in its form: "iallreduce"."""
-        return FORMS[self.form].format(self.collective)
+        return LABELS[self.form].format(self.collective)
 
 
 class Report(msgspec.Struct):

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "rondo/backends/mpi/form.hpp"
 #include "rondo/core/plan.hpp"
 
 namespace rondo::mpi {
@@ -52,8 +53,8 @@ struct Decision {
     /// Why the library has calls that only begin, by what an earlier run has found out; nothing until one has asked,
     /// and nullptr if it does not have them.
     std::optional<const char*> lost_before;
-    std::array<Tally*, 3> tallies{};             ///< where such calls are counted, by form; nullptr: none was yet
-    std::shared_ptr<const Plan> plan = nullptr;  ///< made when Rondo has to carry out such a call
+    std::array<Tally*, number_of_forms> tallies{};  ///< where such calls are counted, by form; nullptr: none was yet
+    std::shared_ptr<const Plan> plan = nullptr;     ///< made when Rondo has to carry out such a call
     /// The starts (or places) of the parts that the plan was made for; nullptr if they are even, or make no difference.
     std::shared_ptr<const std::vector<Count>> starts = nullptr;
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "rondo/backends/mpi/clock.hpp"
 #include "rondo/backends/mpi/slot_bytes.hpp"
 
 namespace rondo::mpi {
@@ -30,7 +31,7 @@ int Operation::run(const Plan& plan, const Operands& operands, const Route& rout
     if (plan.actions().empty()) return MPI_SUCCESS;
     bind(plan, operands, route);
     if (route.node != nullptr) return run_in_node();
-    if (is_one_message(plan)) {  // most plans on two ranks: nothing to keep a score of
+    if (trace == nullptr && is_one_message(plan)) {  // most plans on two ranks: nothing to keep a score of
         error_ = run_alone(plan.actions().front());
         if (error_ == MPI_SUCCESS && plan.actions().size() > 1) error_ = run_local(plan.actions().back());
         finish(error_);
@@ -50,7 +51,7 @@ void Operation::run_by_score() {
 /// saves.
 int Operation::run_in_node() {
     const Count bytes = plan_->longest_message() * type_->size;
-    if (route_->is_inside_node && in_node_->as_packed() && plan_->slots().stride == 0 &&
+    if (trace == nullptr && route_->is_inside_node && in_node_->as_packed() && plan_->slots().stride == 0 &&
         bytes <= Count{shared_memory::most_inline}) {
         finish(run_in_order());
     } else {
@@ -145,6 +146,7 @@ int Operation::start_transfers(bool may_wait) {
     std::uint32_t index;
     while ((index = scoreboard_.next_transfer()) != Action::none) {
         const Action& action = plan_->actions()[index];
+        note_start(index);
         if (may_wait && messages_.idle() && scoreboard_.incomplete() == 1 && fits_alone(action)) {
             const int error = run_alone(action);
             complete(index);
@@ -181,7 +183,30 @@ void Operation::complete(std::uint32_t index) {
     if (action.kind == ActionKind::receive && slots.hold(action.block)) {
         spread(bytes_at(action.block), action.block.count, slots);
     }
+    note_end(index);
     scoreboard_.complete(index);
+}
+
+void Operation::begin_event(std::uint32_t index) {
+    started_.resize(std::max(started_.size(), plan_->actions().size()));
+    started_[index] = now();
+}
+
+void Operation::end_event(std::uint32_t index) const {
+    const Action& action = plan_->actions()[index];
+    const Count elements = action.is_transfer() ? Count{action.block.count} : length_of(action);
+    using enum Event::Kind;
+    Event event{.kind = action.kind == ActionKind::receive   ? receive
+                        : action.kind == ActionKind::send    ? send
+                        : action.kind == ActionKind::combine ? combine
+                                                             : copy,
+                .tag = route_->tag,
+                .step = action.step,
+                .bytes = static_cast<std::uint64_t>(elements * type_->size),
+                .start = started_[index],
+                .end = now()};
+    if (action.is_transfer()) event.peer = route_->number(action.peer);
+    trace->add(event);
 }
 
 /// Carries out the last action of a plan, a transfer, with nothing else under way.
@@ -236,6 +261,7 @@ int Operation::advance_local() {
     if (local_ == Action::none) {
         local_ = scoreboard_.next_local();
         local_done_ = 0;
+        note_start(local_);
     }
     const Action& action = plan_->actions()[local_];
     const Count piece = std::max<Count>(1, piece_bytes / std::max<Count>(1, type_->size));

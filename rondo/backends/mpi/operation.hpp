@@ -5,11 +5,13 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "rondo/backends/mpi/library_messages.hpp"
 #include "rondo/backends/mpi/node_messages.hpp"
 #include "rondo/backends/mpi/reduction.hpp"
 #include "rondo/backends/mpi/scratch.hpp"
+#include "rondo/backends/mpi/trace.hpp"
 #include "rondo/core/scoreboard.hpp"
 
 namespace rondo::mpi {
@@ -66,6 +68,17 @@ class Operation : private shared_memory::Consumer {
     int run_alone(const Action& action);
     Count close_up_to_send(const Block& block);
     void complete(std::uint32_t index);
+    /// Notes when an action starts, and adds it to the trace when it is over.
+    void note_start(std::uint32_t index) {
+        if (trace != nullptr) [[unlikely]]
+            begin_event(index);
+    }
+    void note_end(std::uint32_t index) {
+        if (trace != nullptr) [[unlikely]]
+            end_event(index);
+    }
+    [[gnu::noinline]] void begin_event(std::uint32_t index);
+    [[gnu::noinline]] void end_event(std::uint32_t index) const;
     int run_local(const Action& action) { return run_piece(action, 0, length_of(action)); }
     int run_piece(const Action& action, Count first, Count count);
     int copy_part(const Block& part, const Block& into, Count first, Count count) const;
@@ -111,6 +124,8 @@ class Operation : private shared_memory::Consumer {
     int error_ = MPI_SUCCESS;
     std::uint32_t local_ = Action::none;  // local action under way
     Count local_done_ = 0;                // elements of it that are done
+
+    std::vector<std::uint64_t> started_;  // when each action started, if there is a trace
 
     Scoreboard scoreboard_;
     LibraryMessages messages_;
