@@ -27,8 +27,16 @@ from rondo.selection import rules_file
 RONDO = "rondo"
 NAME = re.compile(r"\w[\w.+-]*")  # also part of the names of files that are kept
 EXPECTED = "expected NAME=OPTIONS, as in --rival unguarded='--guard off', or --rival native"
-OF_ALL = {"report_file": "--report", "cluster_text": "--cluster", "wanted_mpi": "--mpi", "dry_run": "--dry-run"}
-"""Options of `rondo run` that a rival cannot have for itself."""
+FOR_ALL = "which rondo compare itself has for all"
+NOT_FOR_RIVALS = {
+    "report_file": f"--report, {FOR_ALL}",
+    "cluster_text": f"--cluster, {FOR_ALL}",
+    "wanted_mpi": f"--mpi, {FOR_ALL}",
+    "dry_run": f"--dry-run, {FOR_ALL}",
+    "trace_file": "--trace, which takes time; `rondo run` writes one",
+    "learn": "--learn, which would try something else in each run",
+}
+"""Options of `rondo run` that a rival cannot have, with the reason."""
 
 
 @dataclass(frozen=True)
@@ -213,11 +221,9 @@ def _told(rival: Rival, wanted: str, cluster_text: str | None, wanted_mpi: str |
         run.refuse_unknown_option(asked.pop("words"), run.command)
     except click.UsageError as error:
         raise Error(f"rival {rival.name}: {error.format_message()}") from None
-    if asked["learn"]:
-        raise Error(f"rival {rival.name}: leave out --learn, which would try something else in each run")
-    for name, option in OF_ALL.items():
+    for name, option_and_reason in NOT_FOR_RIVALS.items():
         if asked.pop(name) not in (None, False):
-            raise Error(f"rival {rival.name}: leave out {option}, which rondo compare itself has for all")
+            raise Error(f"rival {rival.name}: leave out {option_and_reason}")
     if abi.named(wanted) is not None:
         asked["wanted"] = wanted
     return instructed.instructed(rival.words, os.environ, **asked, cluster_text=cluster_text, wanted_mpi=wanted_mpi)
