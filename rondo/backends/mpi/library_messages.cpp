@@ -51,14 +51,20 @@ int LibraryMessages::receive(Rank from, void* elements, Count count, std::uint32
 }
 
 /// Tests for completed messages. `completed`: how many there are; `indices_` has their positions.
-int LibraryMessages::test_some(int& completed) {
+int LibraryMessages::test_some(int& completed, [[maybe_unused]] bool may_wait) {
     if (indices_.size() < requests_.size()) {
         indices_.resize(requests_.size());
         statuses_.resize(requests_.size());
     }
     if (inside_progress && request_is_complete != nullptr) return test_each(completed);
     const auto under_way = static_cast<int>(requests_.size());
-    const int error = library().Testsome(under_way, requests_.data(), &completed, indices_.data(), statuses_.data());
+#ifdef RONDO_ABI_SIMGRID
+    // Its clock stands still between calls, so that each test has to take simulated time, and a turn of the simulator.
+    const auto complete_some = may_wait ? PMPI_Waitsome : library().Testsome;
+#else
+    const auto complete_some = library().Testsome;
+#endif
+    const int error = complete_some(under_way, requests_.data(), &completed, indices_.data(), statuses_.data());
     if (error == MPI_SUCCESS) return MPI_SUCCESS;
     int error_class = error;
     library().Error_class(error, &error_class);

@@ -43,11 +43,12 @@ class LibraryMessages {
     }
     static constexpr Count most_now = std::numeric_limits<int>::max();
 
-    /// Calls `complete` with the index of each message that is complete. Returns an MPI error code.
+    /// Calls `complete` with the index of each message that is complete. Returns an MPI error code. `may_wait`: until
+    /// there is one, where time is simulated.
     template <class Complete>
-    int poll(Complete&& complete) {
+    int poll(Complete&& complete, bool may_wait = false) {
         int completed = 0;
-        if (const int error = test_some(completed); error != MPI_SUCCESS) return error;
+        if (const int error = test_some(completed, may_wait); error != MPI_SUCCESS) return error;
         for (int i = 0; i < completed; ++i) complete(messages_[position(i)].index);
         if (completed > 0) forget_completed();
         return MPI_SUCCESS;
@@ -79,7 +80,7 @@ class LibraryMessages {
         requests_.push_back(request);
         messages_.push_back(message);
     }
-    int test_some(int& completed);
+    int test_some(int& completed, bool may_wait);
     int test_each(int& completed);
     [[nodiscard]] std::size_t position(int completed) const {
         return static_cast<std::size_t>(indices_[static_cast<std::size_t>(completed)]);

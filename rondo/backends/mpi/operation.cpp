@@ -283,10 +283,11 @@ int Operation::complete_some(bool wait) {
     if (waits_in_node()) return complete_some_in_node(wait);
     bool completed = false;
     for (std::int64_t polls = 1;; ++polls) {
-        const int error = messages_.poll([&](std::uint32_t index) {
+        const auto note = [&](std::uint32_t index) {
             complete(index);
             completed = true;
-        });
+        };
+        const int error = messages_.poll(note, wait);
         if (error != MPI_SUCCESS || completed || !wait) return error;
         LibraryMessages::give_way(polls);
     }
