@@ -30,6 +30,7 @@ import form_tables
 import native_tables
 import paper_tables
 import predicted_tables
+import simulated_tables
 from benchmark_tables import DATA, ROOT
 from rondo.bench import pages
 from rondo.bench.pages import Page, Table
@@ -42,6 +43,7 @@ KINDS = {
     **benchmark_tables.KINDS,
     **computed_tables.KINDS,
     **predicted_tables.KINDS,
+    **simulated_tables.KINDS,
     **native_tables.KINDS,
     **distribution_tables.KINDS,
     **form_tables.KINDS,
