@@ -184,7 +184,14 @@ def test_run_and_compare_have_the_same_options_for_rondo():
     from rondo.commands import compare, run  # noqa: PLC0415
 
     of_run, of_compare = ({each.name: each for each in module.command.params} for module in (run, compare))
-    of_one_run = {"rules", "report_file", "trace_file", "learn", "dry_run", "words"}  # compare's own rules may be several
+    of_one_run = {
+        "rules",
+        "report_file",
+        "trace_file",
+        "learn",
+        "dry_run",
+        "words",
+    }  # compare's own rules may be several
     for name in set(of_run) - of_one_run:
         assert of_compare[name].to_info_dict() == of_run[name].to_info_dict()
 

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`rondo predict`: what a call would take on more ranks than are here."""
+"""`rondo predict`: what a call, or a whole program, would take on more ranks than are here."""
 
 from __future__ import annotations
 
 import dataclasses
 import json
 import os
+import shlex
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from rondo import _core, screens
 from rondo.bench import plans
@@ -23,11 +25,15 @@ from rondo.selection import call_words, choices, explanation, learned, native, p
 from rondo.shells import completion
 
 LIBRARY = "mpich"
+SUFFIX = ".json"
+"""Of profiles."""
+OF_ONE_CALL = ("count", "type_name", "root", "over", "least", "library", "measured_files", "output")
+"""Options that say nothing of a whole program."""
 NO_MACHINE = "a 100 Gbit/s network (`rondo calibrate` measures one, --machine names a file)"
 
 
 @click.command()
-@click.argument("wanted", metavar="COLLECTIVE[/ALGORITHM]", shell_complete=completion.collectives)
+@click.argument("wanted", metavar="COLLECTIVE[/ALGORITHM]|PROFILE.json", shell_complete=completion.collectives)
 @options.call
 @click.option("--root", type=int, default=0, show_default=True, help="Of collectives that have one.")
 @click.option(
@@ -79,9 +85,8 @@ NO_MACHINE = "a 100 Gbit/s network (`rondo calibrate` measures one, --machine na
 @click.option(
     "--messages",
     type=click.IntRange(1),
-    default=explanation.MOST_MESSAGES,
-    show_default=True,
-    help="Of each candidate, that are run to predict it. A million takes a second or two and 100 MB.",
+    help="Of each candidate, that are run to predict it. A million takes a second or two and 100 MB. Default: "
+    f"{explanation.MOST_MESSAGES}, and for each kind of calls of a profile {1 << 20}.",
 )
 @click.option(
     "--output",
@@ -107,16 +112,20 @@ def command(
     machine_file: str | None,
     network: str | None,
     placement: str | None,
-    messages: int,
+    messages: int | None,
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Predict what a COLLECTIVE would take by each algorithm, on up to a million ranks and more.
+    """Predict what a COLLECTIVE would take by each algorithm, or all of a program, on up to a million ranks and more.
 
     Nothing is run but the algorithms' schedules, in virtual time, on the figures of a machine file. With --native, what
     the MPI library's own collective takes is that of the algorithm that is nearest to what it does. Where calls are
     large, one node stands for all, or some segments of a pipeline for all of them; the table says so. The answer does
     not depend on how fast it is found.
+
+    PROFILE.json is what `rondo profile` has written: then all collectives of that program are predicted, by its library
+    and by the best of Rondo's algorithms, for the ranks and the machine that are named, else for its own. A call keeps
+    its length, or where ranks have parts, the length of a part.
 
     \b
         rondo predict allreduce --count 128Ki --nodes 1024x64
@@ -127,7 +136,17 @@ def command(
         rondo predict alltoall --count 10 -n 512 --over bytes --output all.svg
         rondo predict allreduce --count 1Mi -n 128 --machine hdr
         rondo predict alltoall --count 64 -n 256 --network torus:8x8x4
+        rondo predict profile.json --nodes 128x32 --machine ndr
     """
+    if wanted.endswith(SUFFIX):
+        _predict_program(
+            Path(wanted),
+            ranks_on=call_words.ranks_on_nodes(processes, ppn, nodes) if processes or ppn or nodes else None,
+            native_of=native_of, machine_file=machine_file, network=network, placement=placement, messages=messages,
+            as_json=as_json,
+        )  # fmt: skip
+        return
+    messages = messages or explanation.MOST_MESSAGES
     collective, _, algorithm = wanted.partition("/")
     traits = call_words.traits_of(collective)
     ranks_on = call_words.ranks_on_nodes(processes, ppn, nodes)
@@ -173,6 +192,68 @@ def command(
         assert over is not None
         prediction_figures.draw(points, over, title, output)
         click.echo(f"wrote {output}", err=as_json)
+
+
+def _predict_program(
+    path: Path,
+    *,
+    ranks_on: tuple[int, ...] | None,
+    native_of: str | None,
+    machine_file: str | None,
+    network: str | None,
+    placement: str | None,
+    messages: int | None,
+    as_json: bool,
+) -> None:
+    """Predicts all collectives of a profile. Error for options that are about one call."""
+    from rondo.profiling import calls, elsewhere, elsewhere_table, profile  # noqa: PLC0415
+
+    context = click.get_current_context()
+    for option in context.command.params:
+        given = context.get_parameter_source(option.name or "") == ParameterSource.COMMANDLINE
+        if option.name in OF_ONE_CALL and given:
+            raise Error(f"{option.opts[0]}: the profile says what the program calls; leave it out")
+    program = profile.read(path)
+    if not program.ranks:
+        raise Error(f"{path}: no rank has left anything in this profile")
+    figures = learned.figures(machine_file, os.environ, None, program.library) if machine_file else None
+    text = figures.read_text(encoding="utf-8") if figures is not None else program.machine or machine.standard().text()
+    shape = _core.read_machine(text, str(path))["network"]
+    where = ranks_on or calls.all_ranks_on(program)
+    library = (
+        call_words.library_of(native_of)["version"] if native_of is not None else _core.plain_version(program.library)
+    )
+    shape = networks.checked(network if network is not None else shape, placement, len(where))
+    job = elsewhere.Job(where, library, text, shape, placement or networks.BLOCK)
+    rules = native.required_rules_of(library) if native_of is not None else native.rules_of(library)
+    most = messages or elsewhere.MOST_MESSAGES
+    found = elsewhere.predicted(program, job, rules, most_messages=most, look=_progress_of_kinds())
+    machine_name = str(figures) if figures is not None else "that of the profile" if program.machine else None
+    assumed = [] if machine_name is not None else [NO_MACHINE]
+    title = f"{shlex.join(program.command)}, {sum(where)} ranks on {len(where)} nodes, {library}"
+    if as_json:
+        more = {"profile": str(path), "processes": sum(where), "machine": machine_name, "assumed": assumed}
+        click.echo(json.dumps(more | elsewhere_table.document(found), indent=2))
+        return
+    console = screens.console()
+    console.print(title, soft_wrap=True)
+    for each in assumed:
+        console.print(f"  assumed: {each}", soft_wrap=True)
+    elsewhere_table.show(found, console)
+
+
+def _progress_of_kinds() -> Callable[[int, int], None]:
+    """Says on standard error how far it is, now and then."""
+    told = time.monotonic()
+
+    def look(number: int, of_all: int) -> None:
+        nonlocal told
+        if time.monotonic() - told < EVERY:
+            return
+        told = time.monotonic()
+        click.echo(f"rondo: predicting kind {number} of {of_all}", err=True)
+
+    return look
 
 
 def _own(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 
 from rondo import _core
 from rondo.profiling import waiting
@@ -42,10 +43,7 @@ def call_of(profile: Profile, line: Line) -> explanation.Call:
 def ranks_on(profile: Profile, communicator: Communicator) -> tuple[int, ...]:
     """Of each node. Of communicators other than that of all ranks only the fullest node is known: others are even."""
     if communicator.size == len(profile.ranks):
-        nodes: dict[int, int] = {}
-        for rank in profile.ranks:
-            nodes[rank.node] = nodes.get(rank.node, 0) + 1
-        return tuple(nodes.values())
+        return all_ranks_on(profile)
     first = min(communicator.ranks_per_node, communicator.size)
     others = max(communicator.nodes - 1, 0)
     if others == 0:
@@ -54,6 +52,11 @@ def ranks_on(profile: Profile, communicator: Communicator) -> tuple[int, ...]:
         return (first,) * communicator.nodes
     each, more = divmod(communicator.size - first, others)
     return (first, *(each + (number < more) for number in range(others)))
+
+
+def all_ranks_on(profile: Profile) -> tuple[int, ...]:
+    """Of each node, of the whole program."""
+    return tuple(Counter(rank.node for rank in profile.ranks).values())
 
 
 def kind_of(line: Line) -> tuple[object, ...]:
