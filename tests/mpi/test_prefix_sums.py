@@ -78,7 +78,7 @@ def test_sums_are_those_of_a_loop(mpi: MpiLibrary) -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize("ranks", [1, 2, 4, 5, 6, 7, 8, 9])
 def test_sums_are_those_of_a_loop_everywhere(mpi: MpiLibrary, ranks: int) -> None:
-    check(mpi, ranks, "200003")
+    check(mpi, ranks, "200003" if ranks <= 4 else "20011")  # more ranks than that crowd two processors
 
 
 @pytest.mark.soak
