@@ -3,9 +3,16 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from typing import ParamSpec
+
 import click
 
+EVERY = 5.0
+"""Seconds between two lines about long work."""
 _SAID = "rondo.said"
+Facts = ParamSpec("Facts")
 
 
 def once(text: str) -> None:
@@ -15,3 +22,17 @@ def once(text: str) -> None:
     if text not in said:
         said.add(text)
         click.echo(f"rondo: {text}", err=True)
+
+
+def now_and_then(words: Callable[Facts, str]) -> Callable[Facts, None]:
+    """Says how far long work is, each time that it is told, but not more often than every few seconds."""
+    told = time.monotonic()
+
+    def look(*arguments: Facts.args, **named: Facts.kwargs) -> None:
+        nonlocal told
+        if time.monotonic() - told < EVERY:
+            return
+        told = time.monotonic()
+        click.echo(f"rondo: {words(*arguments, **named)}", err=True)
+
+    return look

@@ -13,9 +13,8 @@ from rondo.bench.records import Collector
 from rondo.cluster import shapes
 from rondo.forms import BLOCKING
 from rondo.reports import style
+from rondo.saying import EVERY
 
-EVERY = 5.0
-"""Seconds between two lines where there is no terminal."""
 EXCESS = 1.25
 """More than so many times --seconds are worth a line."""
 

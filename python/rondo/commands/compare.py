@@ -18,7 +18,6 @@ import rondo
 from rondo import optional, screens
 from rondo.bench import statistics
 from rondo.bench.console_output import stderr_console
-from rondo.bench.progress import EVERY
 from rondo.bench.statistics import Change
 from rondo.cluster import cluster
 from rondo.commands import run
@@ -28,6 +27,7 @@ from rondo.comparing.trials import Plan, Trials
 from rondo.errors import Error
 from rondo.launching import instructed, options, preload, shared_directory
 from rondo.reports import style
+from rondo.saying import EVERY
 from rondo.shells import completion
 
 if TYPE_CHECKING:

@@ -6,16 +6,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from rondo import _core, screens
+from rondo import _core, saying, screens
 from rondo.bench import plans
-from rondo.bench.progress import EVERY
 from rondo.launching import instructed, options
 from rondo.machine import machine
 from rondo.selection import call_words, explanation, learned, native, rules_file, sharing
@@ -181,17 +179,8 @@ def _rules(named: str | None, library: str) -> tuple[Path | None, list[str]]:
 
 
 def _progress(call: explanation.Call) -> Callable[[str, int, int], None]:
-    """Says on standard error how far it is, now and then."""
-    told = time.monotonic()
-
-    def look(choice: str, number: int, candidates: int) -> None:
-        nonlocal told
-        if time.monotonic() - told < EVERY:
-            return
-        told = time.monotonic()
-        click.echo(f"rondo: predicting {choice} on {call.processes} ranks ({number} of {candidates})", err=True)
-
-    return look
+    where = f"on {call.processes} ranks"
+    return saying.now_and_then(lambda choice, number, all_: f"predicting {choice} {where} ({number} of {all_})")
 
 
 def _assumed_of_machine(figures: Path | None, eager: int, mpi: Mapping[str, Any]) -> list[str]:

@@ -7,7 +7,6 @@ import dataclasses
 import json
 import os
 import shlex
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,8 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from rondo import _core, screens
+from rondo import _core, saying, screens
 from rondo.bench import plans
-from rondo.bench.progress import EVERY
 from rondo.errors import Error
 from rondo.launching import options
 from rondo.machine import machine, networks
@@ -227,7 +225,9 @@ def _predict_program(
     job = elsewhere.Job(where, library, text, shape, placement or networks.BLOCK)
     rules = native.required_rules_of(library) if native_of is not None else native.rules_of(library)
     most = messages or elsewhere.MOST_MESSAGES
-    found = elsewhere.predicted(program, job, rules, most_messages=most, look=_progress_of_kinds())
+    found = elsewhere.predicted(
+        program, job, rules, most_messages=most, look=saying.now_and_then("predicting kind {} of {}".format)
+    )
     machine_name = str(figures) if figures is not None else "that of the profile" if program.machine else None
     assumed = [] if machine_name is not None else [NO_MACHINE]
     title = f"{shlex.join(program.command)}, {sum(where)} ranks on {len(where)} nodes, {library}"
@@ -240,20 +240,6 @@ def _predict_program(
     for each in assumed:
         console.print(f"  assumed: {each}", soft_wrap=True)
     elsewhere_table.show(found, console)
-
-
-def _progress_of_kinds() -> Callable[[int, int], None]:
-    """Says on standard error how far it is, now and then."""
-    told = time.monotonic()
-
-    def look(number: int, of_all: int) -> None:
-        nonlocal told
-        if time.monotonic() - told < EVERY:
-            return
-        told = time.monotonic()
-        click.echo(f"rondo: predicting kind {number} of {of_all}", err=True)
-
-    return look
 
 
 def _own(
@@ -303,18 +289,8 @@ def _least(least: str | None) -> int | None:
 
 
 def _progress(over: str | None) -> Callable[[int, str], None]:
-    """Says on standard error how far it is, now and then."""
-    told = time.monotonic()
-
-    def look(value: int, choice: str) -> None:
-        nonlocal told
-        if time.monotonic() - told < EVERY:
-            return
-        told = time.monotonic()
-        where = f" at {value} {over}" if over is not None else ""
-        click.echo(f"rondo: predicting {choice}{where}", err=True)
-
-    return look
+    where = f" at {{}} {over}" if over is not None else ""
+    return saying.now_and_then(lambda value, choice: f"predicting {choice}{where.format(value)}")
 
 
 def _title(traits: dict[str, Any], call: explanation.Call, type_name: str) -> str:
