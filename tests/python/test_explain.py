@@ -301,7 +301,7 @@ def test_what_stands_for_the_whole_is_named(explain, rondo):
 
 
 def test_what_takes_long_says_how_far_it_is(rondo, monkeypatch):
-    monkeypatch.setattr("rondo.commands.explain.EVERY", 0.0)
+    monkeypatch.setattr("rondo.saying.EVERY", 0.0)
     result = rondo("explain", "scan", "--count", 10, "-n", 4)
     assert "rondo: predicting doubling on 4 ranks (1 of " in result.stderr
     assert "predicting" not in result.stdout
