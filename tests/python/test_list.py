@@ -148,7 +148,7 @@ def test_help_teaches_by_example(rondo):
     for words in ([], ["run"], ["list"]):
         for option in ("-h", "--help"):
             result = rondo(*words, option)
-            assert result.exit_code == 0
+            assert result.exit_code == 0, result.output
             assert "      rondo " in result.stdout
     assert rondo("--version").stdout == f"rondo {importlib.metadata.version('rondo-mpi')}\n"
 

@@ -216,7 +216,8 @@ def _told(rival: Rival, wanted: str, cluster_text: str | None, wanted_mpi: str |
     """What a rival has Rondo told by its options. Error for those that `rondo run` does not have."""
     assert rival.options is not None
     try:
-        with run.command.make_context("rondo run", [*rival.options, "--", *rival.words]) as context:
+        parent = click.get_current_context(silent=True)  # whose names of the help option click keeps for the command
+        with run.command.make_context("rondo run", [*rival.options, "--", *rival.words], parent) as context:
             asked: dict[str, Any] = dict(context.params)
         run.refuse_unknown_option(asked.pop("words"), run.command)
     except click.UsageError as error:
