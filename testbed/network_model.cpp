@@ -151,10 +151,11 @@ std::uint32_t NetworkModel::way(unsigned from, unsigned to) {
     if (!is_new) return found->second;
     Way fresh;
     if (network_) {
+        const virtual_machine::Network& network = *network_;
         std::vector<virtual_machine::NetworkLink> links;
-        network_->route(static_cast<Rank>(from), static_cast<Rank>(to), links);
+        network.route(static_cast<Rank>(from), static_cast<Rank>(to), links);
         for (const auto& link : links) fresh.ports.push_back(port_of(link));
-        fresh.hops = std::llround(1e9 * network_->shape().hop * static_cast<double>(links.size()));
+        fresh.hops = std::llround(1e9 * network.shape().hop * static_cast<double>(links.size()));
     }
     fresh.ports.push_back(to);
     ways_.push_back(std::move(fresh));

@@ -89,7 +89,7 @@ class NetworkModel {
     void run_until(Nanoseconds time);
     bool step(Nanoseconds until);
     void start_egress(std::size_t node);
-    void start_far(std::size_t port);
+    void start_far(std::size_t number);
     void fly(const Frame& frame, Nanoseconds arrival) { flights_.push({arrival, order_++, frame}); }
     void arrive();
     void end_far();
