@@ -287,7 +287,7 @@ TEST_F(Ring, adds_what_each_link_takes) {
     send(3, 2, 2, 1000, 1, 10'000 * us);
     model.send({.from = 5, .to = 6, .flow = 3, .bytes = 0, .is_acknowledgement = true, .name = 2}, 20'000 * us);
     run();
-    EXPECT_EQ(arrived.at(0), latency + 2 * 500 * us + busy(1000));
+    EXPECT_EQ(arrived.at(0), latency + 1000 * us + busy(1000));
     EXPECT_EQ(arrived.at(1), 10'000 * us + latency + 500 * us + busy(1000));
     EXPECT_EQ(arrived.at(2), 20'000 * us + latency + 500 * us);
 }
@@ -297,7 +297,7 @@ TEST_F(Ring, carries_a_shift_of_three_in_three_times_the_time) {
     run();
     Nanoseconds last = 0;
     for (const auto& [packet, time] : arrived) last = std::max(last, time);
-    expect_near(last, latency + 3 * 500 * us + busy(3ULL * long_packet), busy(long_packet) / 4);
+    expect_near(last, latency + 1500 * us + busy(3ULL * long_packet), busy(long_packet) / 4);
 }
 
 }  // namespace
