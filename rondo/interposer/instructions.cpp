@@ -47,7 +47,7 @@ void Instructions::read(const Settings& settings) {
     }
     if (const Given* const directory = settings.find("RONDO_TRACE")) {
         trace_directory_ = directory->text;
-        fingerprint_.add("RONDO_TRACE");  // ranks keep score of messages that others send without
+        fingerprint_.add("RONDO_TRACE");  // ranks with a trace carry short messages in another way
     }
 }
 

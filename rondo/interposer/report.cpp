@@ -118,7 +118,7 @@ void write(std::FILE* file, bool ended) {
     std::fputs("]}\n", file);
 }
 
-/// What tells this machine's clock from others; empty if nobody says.
+/// Returns a text that is equal in all processes that read the same clock. It is empty if the system does not say.
 std::string boot_id() {
     std::array<char, 64> text{};
     std::FILE* const file = std::fopen("/proc/sys/kernel/random/boot_id", "r");

@@ -46,7 +46,6 @@ def test_calls_and_messages_of_all_ranks_are_there(mpi: MpiLibrary, tmp_path: Pa
     slices = slices_of(trace)
     names = Counter(each["name"] for each in slices if each["cat"] == "calls")
     assert {"allreduce/recursive_doubling", "bcast/binomial", "exscan/native"} <= names.keys()
-    assert "allreduce/native" not in names or names["allreduce/native"] % RANKS == 0  # of no elements
     sends, receives = ([each for each in slices if each["cat"] == kind] for kind in ("sends", "receives"))
     assert len(arrows) == len(sends) == len(receives) > 0
     assert any(each["name"] == "combine" for each in slices)

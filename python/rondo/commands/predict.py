@@ -84,7 +84,7 @@ NO_MACHINE = "a 100 Gbit/s network (`rondo calibrate` measures one, --machine na
     "--messages",
     type=click.IntRange(1),
     help="Of each candidate, that are run to predict it. A million takes a second or two and 100 MB. Default: "
-    f"{explanation.MOST_MESSAGES}, and for each kind of calls of a profile {1 << 20}.",
+    f"{explanation.MOST_MESSAGES}, and for each kind of calls of a profile {explanation.MOST_OF_EACH_KIND}.",
 )
 @click.option(
     "--output",
@@ -224,7 +224,7 @@ def _predict_program(
     shape = networks.checked(network if network is not None else shape, placement, len(where))
     job = elsewhere.Job(where, library, text, shape, placement or networks.BLOCK)
     rules = native.required_rules_of(library) if native_of is not None else native.rules_of(library)
-    most = messages or elsewhere.MOST_MESSAGES
+    most = messages or explanation.MOST_OF_EACH_KIND
     found = elsewhere.predicted(
         program, job, rules, most_messages=most, look=saying.now_and_then("predicting kind {} of {}".format)
     )

@@ -20,8 +20,6 @@ from rondo.selection.explanation import Call, Candidate
 
 MOST_KINDS = 60
 """That are predicted: those with the most bytes."""
-MOST_MESSAGES = 1 << 20
-"""Of a candidate, that are run: there are many to predict, and somebody is waiting."""
 
 
 @dataclass(frozen=True)
@@ -134,8 +132,11 @@ def _why_not(profile: Profile, line: Line, job: Job) -> str:
         return "that do not block: how much of them is hidden is not known"
     if communicator.size <= 1:
         return "on communicators of one rank, or of none that is known"
-    if not _is_of_all(profile, line) and communicator.size > sum(job.ranks_on):
-        return f"on communicators of {communicator.size} ranks, which the job does not have"
+    is_larger = communicator.size > sum(job.ranks_on) or communicator.nodes > len(job.ranks_on)
+    if is_larger and not _is_of_all(profile, line):
+        return (
+            f"on communicators of {communicator.size} ranks on {communicator.nodes} nodes, which the job does not have"
+        )
     traits = call_words.traits_of(line.collective)
     if traits["local_lengths"]:
         return f"of {line.function}, whose lengths no rank knows"
@@ -162,8 +163,7 @@ def moved(profile: Profile, line: Line, job: Job) -> Call:
         call = dataclasses.replace(
             call, ranks_on=job.ranks_on, elements=elements, root=min(call.root, sum(job.ranks_on) - 1)
         )
-    is_inside = len(call.ranks_on) == 1 or len(call.ranks_on) > len(job.ranks_on)
-    network = "" if is_inside else job.network
+    network = job.network if len(call.ranks_on) > 1 else ""
     return dataclasses.replace(call, library=job.library, network=network, placement=job.placement)
 
 

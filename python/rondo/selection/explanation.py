@@ -20,6 +20,8 @@ from rondo.selection.learned import Verdict
 
 MOST_MESSAGES = 1 << 24
 """Of a candidate, that are run: at most a gigabyte and some ten seconds."""
+MOST_OF_EACH_KIND = 1 << 20
+"""The same where all calls of a program are predicted: there are many, and somebody is waiting."""
 MOST_AT_ONCE = 4
 """Candidates that are timed, each by a processor of its own."""
 MOST_OF_AN_INT = (1 << 31) - 1

@@ -18,6 +18,16 @@ bool fits_alone(const Action& action) {
     return action.is_transfer() && action.block.count <= LibraryMessages::most_now;
 }
 
+Event::Kind event_kind(ActionKind kind) {
+    switch (kind) {
+        case ActionKind::receive: return Event::Kind::receive;
+        case ActionKind::send: return Event::Kind::send;
+        case ActionKind::combine: return Event::Kind::combine;
+        case ActionKind::copy: break;
+    }
+    return Event::Kind::copy;
+}
+
 /// True if the plan is a message, and perhaps local work that waits for it.
 bool is_one_message(const Plan& plan) {
     const auto actions = plan.actions();
@@ -195,11 +205,7 @@ void Operation::begin_event(std::uint32_t index) {
 void Operation::end_event(std::uint32_t index) const {
     const Action& action = plan_->actions()[index];
     const Count elements = action.is_transfer() ? Count{action.block.count} : length_of(action);
-    using enum Event::Kind;
-    Event event{.kind = action.kind == ActionKind::receive   ? receive
-                        : action.kind == ActionKind::send    ? send
-                        : action.kind == ActionKind::combine ? combine
-                                                             : copy,
+    Event event{.kind = event_kind(action.kind),
                 .tag = route_->tag,
                 .step = action.step,
                 .bytes = static_cast<std::uint64_t>(elements * type_->size),

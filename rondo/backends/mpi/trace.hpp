@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What happens in this process, and when: kept while it runs, for a picture of the run. Without <mpi.h>.
+// Keeps what happens in this process, and when, for a picture of the run. Does not include <mpi.h>.
 #pragma once
 
 #include <atomic>
