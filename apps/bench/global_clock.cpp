@@ -9,7 +9,7 @@
 namespace rondo::bench {
 namespace {
 
-constexpr int tag = 3;
+constexpr int clock_tag = 3;
 constexpr int exchanges = 12;            // of one measurement, of which the quickest counts
 constexpr int first_points = 12;         // before anything is measured with the clock
 constexpr double between_points = 0.01;  // seconds: a drift shows after a while only
@@ -81,7 +81,7 @@ void GlobalClock::learn_point() {
             if (rank < distance || rank >= 2 * distance) continue;
             const Point point = ask(rank - distance);
             double parent_error = 0;
-            MPI_Recv(&parent_error, 1, MPI_DOUBLE, rank - distance, tag, leaders_, MPI_STATUS_IGNORE);
+            MPI_Recv(&parent_error, 1, MPI_DOUBLE, rank - distance, clock_tag, leaders_, MPI_STATUS_IGNORE);
             take(point, parent_error);
         }
     }
@@ -91,11 +91,11 @@ void GlobalClock::learn_point() {
 
 void GlobalClock::answer(int child) {
     for (int exchange = 0; exchange < exchanges; ++exchange) {
-        MPI_Recv(nullptr, 0, MPI_BYTE, child, tag, leaders_, MPI_STATUS_IGNORE);
+        MPI_Recv(nullptr, 0, MPI_BYTE, child, clock_tag, leaders_, MPI_STATUS_IGNORE);
         const double time = now();
-        MPI_Send(&time, 1, MPI_DOUBLE, child, tag, leaders_);
+        MPI_Send(&time, 1, MPI_DOUBLE, child, clock_tag, leaders_);
     }
-    MPI_Send(&model_.error, 1, MPI_DOUBLE, child, tag, leaders_);
+    MPI_Send(&model_.error, 1, MPI_DOUBLE, child, clock_tag, leaders_);
 }
 
 GlobalClock::Point GlobalClock::ask(int parent) const {
@@ -103,8 +103,8 @@ GlobalClock::Point GlobalClock::ask(int parent) const {
     for (int exchange = 0; exchange < exchanges; ++exchange) {
         double time = 0;
         const double sent = local();
-        MPI_Send(nullptr, 0, MPI_BYTE, parent, tag, leaders_);
-        MPI_Recv(&time, 1, MPI_DOUBLE, parent, tag, leaders_, MPI_STATUS_IGNORE);
+        MPI_Send(nullptr, 0, MPI_BYTE, parent, clock_tag, leaders_);
+        MPI_Recv(&time, 1, MPI_DOUBLE, parent, clock_tag, leaders_, MPI_STATUS_IGNORE);
         const double received = local(), middle = sent + (received - sent) / 2;
         if (received - sent < 2 * best.half_round_trip) best = {middle, time - middle, (received - sent) / 2};
     }

@@ -8,7 +8,7 @@
 namespace rondo::bench {
 namespace {
 
-constexpr int tag = 1;
+constexpr int message_tag = 1;
 constexpr double shortest_sleep = 20e-6, longest_sleep = 1e-3;
 
 }  // namespace
@@ -19,12 +19,12 @@ Messages::Messages(MPI_Comm comm, bool crowded) : comm_(comm), crowded_(crowded)
 }
 
 void Messages::send(const void* data, std::size_t bytes, int to) const {
-    MPI_Send(data, static_cast<int>(bytes), MPI_BYTE, to, tag, comm_);
+    MPI_Send(data, static_cast<int>(bytes), MPI_BYTE, to, message_tag, comm_);
 }
 
 void Messages::receive(void* data, std::size_t bytes, int from) const {
     MPI_Request request;
-    MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, tag, comm_, &request);
+    MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, from, message_tag, comm_, &request);
     if (!crowded_) {
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         return;

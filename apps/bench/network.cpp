@@ -17,7 +17,7 @@
 namespace rondo::bench {
 namespace {
 
-constexpr int tag = 4;
+constexpr int network_tag = 4;
 constexpr int round_trips = 10, least_round_trips = 3;  // of each size, of which the quickest counts,
 constexpr double time_of_size = 1;                      // as many as that and these seconds allow
 // Seconds, and times the shortest message: larger messages would take too long. A length at least must lie beyond the
@@ -37,8 +37,8 @@ double one_way(MPI_Comm comm, int partner, std::vector<char>& buffer, int bytes)
     const double began = monotonic_seconds();
     for (int i = 0; i < round_trips && (i < least_round_trips || monotonic_seconds() - began < time_of_size); ++i) {
         const double start = monotonic_seconds();
-        MPI_Send(buffer.data(), bytes, MPI_BYTE, partner, tag, comm);
-        MPI_Recv(buffer.data(), bytes, MPI_BYTE, partner, tag, comm, MPI_STATUS_IGNORE);
+        MPI_Send(buffer.data(), bytes, MPI_BYTE, partner, network_tag, comm);
+        MPI_Recv(buffer.data(), bytes, MPI_BYTE, partner, network_tag, comm, MPI_STATUS_IGNORE);
         quickest = std::min(quickest, (monotonic_seconds() - start) / 2);
     }
     return quickest;
@@ -48,11 +48,11 @@ double one_way(MPI_Comm comm, int partner, std::vector<char>& buffer, int bytes)
 void echo(MPI_Comm comm, std::vector<char>& buffer) {
     for (;;) {
         MPI_Status status;
-        MPI_Recv(buffer.data(), largest_message, MPI_BYTE, 0, tag, comm, &status);
+        MPI_Recv(buffer.data(), largest_message, MPI_BYTE, 0, network_tag, comm, &status);
         int bytes = 0;
         MPI_Get_count(&status, MPI_BYTE, &bytes);
         if (bytes == 0) return;
-        MPI_Send(buffer.data(), bytes, MPI_BYTE, 0, tag, comm);
+        MPI_Send(buffer.data(), bytes, MPI_BYTE, 0, network_tag, comm);
     }
 }
 
@@ -80,7 +80,7 @@ Line fitted_line(MPI_Comm comm, int partner) {
         const Line line = best_fit(sizes, seconds);
         if (line.residual < best.residual) best = line;
     }
-    MPI_Send(nullptr, 0, MPI_BYTE, partner, tag, comm);
+    MPI_Send(nullptr, 0, MPI_BYTE, partner, network_tag, comm);
     return best;
 }
 

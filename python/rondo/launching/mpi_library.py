@@ -152,9 +152,11 @@ def compile_program(
 ) -> Path:
     """An executable of C++ sources for an MPI library, compiled once and kept in the user's cache directory.
 
-    `before` is called if it has to be compiled, which takes a while.
+    All sources are one translation unit: most of the time goes into the headers that they have in common. `before` is
+    called if it has to be compiled, which takes a while.
     """
-    words = [str(library.compiler), *COMPILER_FLAGS, *flags, *map(str, sources)]
+    words = [str(library.compiler), *COMPILER_FLAGS, "-x", "c++", "-", *flags]
+    unit = "".join(f'#include "{path}"\n' for path in sources)
     content = b"\0".join(path.read_bytes() for path in [*sources, *headers])
     stamp = f"{words} {library.compiler.resolve().stat().st_mtime_ns}".encode()
     target = cache_directory() / f"{name}-{library.name}-{hashlib.sha256(content + stamp).hexdigest()[:16]}"
@@ -166,6 +168,7 @@ def compile_program(
         target.parent.mkdir(parents=True, exist_ok=True)
         result = subprocess.run(
             [*words, "-o", str(partial)],
+            input=unit,
             env={**os.environ, **library.environment},
             capture_output=True,
             text=True,
