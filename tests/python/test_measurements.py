@@ -107,7 +107,7 @@ def test_all_pages_with_data_are_among_these() -> None:
 
 
 def test_machines_of_papers_follow_from_cells_and_predictions_from_machines(tmp_path: Path) -> None:
-    """docs/benchmarks/papers.md: the machine files, and predictions that are quick to compute."""
+    """docs/benchmarks/tables/papers.md: the machine files, and predictions that are quick to compute."""
     papers = script("virtual_papers")
     papers.write_machines(tmp_path)
     for path in tmp_path.iterdir():

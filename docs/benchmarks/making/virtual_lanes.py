@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What k lanes give in virtual time: docs/benchmarks/data/virtual-lanes-ratios.csv, for docs/benchmarks/tables/lanes.md.
+"""What k lanes give in virtual time: docs/benchmarks/data/virtual-lanes-ratios.csv, for docs/benchmarks/lanes.md.
 
     python docs/benchmarks/making/virtual_lanes.py                              16x16: two minutes
     python docs/benchmarks/making/virtual_lanes.py --shape 4x4 --output /tmp    16 ranks: a second
