@@ -37,7 +37,7 @@ FEWEST_SAMPLES = 3
 CALLS_OF_A_DUEL = 4
 """That the library may carry out in a first run, until the guard has seen who is faster: of a kind, here of a line."""
 START_LATENCIES = 60
-"""What Rondo's own start takes: ranks agree on what they were told (docs/benchmarks/profiles.md)."""
+"""What Rondo's own start takes: ranks agree on what they were told (docs/benchmarks/tables/profiles.md)."""
 MOST_LINES = 60
 """That are predicted: those that move the longest."""
 MOST_MESSAGES = 1 << 16
