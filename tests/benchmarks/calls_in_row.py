@@ -4,8 +4,8 @@
 Ranks may leave a broadcast, a reduction, a scan, a gather or a scatter before others have come to it, so the time of
 one of many is not that of one alone. The same calls natively, under the default rules without the guard, and under it
 in a first run, which learns, and in the next, which knows: microseconds of a call on the slowest rank, medians over
-rounds in which all take turns. Wanted: in the next run at most 1.1 of native. docs/benchmarks/guard.md shows what it
-wrote with --csv docs/benchmarks/data/guard-row.csv.
+rounds in which all take turns. Wanted: in the next run at most 1.1 of native. docs/benchmarks/tables/guard.md shows
+what it wrote with --csv docs/benchmarks/data/guard-row.csv.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
 
 The same calls natively, under Rondo without the guard, and under it in a first run, which learns: microseconds of a
 call, medians over rounds in which all take turns (calls of 256 KiB and more: a tenth as many). Wanted: guarded at most
-1.1 of unguarded in the geometric mean over all cells that a line serves, and 1.25 at worst. docs/benchmarks/guard.md
-shows what it wrote with --csv docs/benchmarks/data/guard-lines.csv.
+1.1 of unguarded in the geometric mean over all cells that a line serves, and 1.25 at worst. The page
+docs/benchmarks/tables/guard.md shows what it wrote with --csv docs/benchmarks/data/guard-lines.csv.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ Medians over rounds in which all take turns. Ranks start together; up to 4 KiB, 
 native`: Rondo's time as a part of the faster library's, on the MPI where Rondo is faster. `by_hand` is an allreduce of
 one int with a line of memory for each rank and no library at all: the least that can be measured. The last lines say
 for each library and collective what served the calls, and whether Rondo took at most 1.05 times as long as the library
-alone: in the median over all sizes, and at worst. docs/benchmarks/nodes.md shows what it wrote with
---csv docs/benchmarks/data/one-node-2.csv (a minute).
+alone: in the median over all sizes, and at worst. docs/benchmarks/tables/nodes.md shows what it wrote
+with --csv docs/benchmarks/data/one-node-2.csv (a minute).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What trials find out on a machine that disturbs calls: in simulated time, many trials of each kind, as
-// docs/benchmarks/guard.md shows it. Some share of the calls takes 1 to 10 ms longer, all vary by a tenth.
+// docs/benchmarks/tables/guard.md shows it. Some share of the calls takes 1 to 10 ms longer, all vary by a tenth.
 //
 // `fastest` is the rule that the fastest of four calls of each contender wins, or the faster two of two if both are:
 // what the guard went by before it counted how many of the fastest calls of all are one contender's.

@@ -245,7 +245,7 @@ def records(name: str) -> list[dict[str, str]]:
 
 
 def test_the_page_shows_what_virtual_time_says():
-    """docs/benchmarks/prefix-sums.md: those of its data that are quick to compute."""
+    """docs/benchmarks/tables/prefix-sums.md: those of its data that are quick to compute."""
     virtual_prefix = script("virtual_prefix")
     found = {(each["case"], each["scan"], each["distribution"]): each for each in records(virtual_prefix.FILE)}
     assert {case for case, _, _ in found} == set(virtual_prefix.CASES)
@@ -261,7 +261,7 @@ def test_the_page_shows_what_virtual_time_says():
 
 
 def test_measured_prefix_sums_take_what_formula_and_virtual_time_say():
-    """docs/benchmarks/prefix-sums.md: 8 emulated nodes."""
+    """docs/benchmarks/tables/prefix-sums.md: 8 emulated nodes."""
     times: dict[tuple[str, str, str, str], list[float]] = {}
     predicted = {}
     for each in records("modelled-prefix-8.csv"):

@@ -15,6 +15,7 @@ from script_loader import script
 pytest.importorskip("rondo._core", reason="the package rondo is not installed: make install")
 from rondo.bench import pages
 from rondo.bench.results import Configuration, read, write
+from rondo.errors import Error
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted((ROOT / "docs" / "benchmarks").glob("*.toml"))
@@ -53,7 +54,21 @@ def of_all_data(path: Path) -> object:
 
 @pytest.mark.parametrize("path", [of_all_data(each) for each in PAGES], ids=lambda each: each.stem)
 def test_a_page_shows_its_data(path: Path) -> None:
-    assert script("page").page_text(path.stem) == path.with_suffix(".md").read_text()
+    texts = script("page").page_texts(path.stem)
+    assert path.with_suffix(".md") in texts
+    assert texts == {each: each.read_text() for each in texts}
+
+
+def test_a_table_stands_in_the_page_or_behind_it(tmp_path: Path) -> None:
+    filled = script("page").filled
+    marks = "<!-- begin x -->\n{}<!-- end x -->\n"
+    page, tables = tmp_path / "page.md", tmp_path / "tables" / "page.md"
+    made = {"x": lambda: "| 1 |"}
+    texts = {page: "A page.\n", tables: marks.format("old\n")}
+    assert filled(texts, made) == {page: "A page.\n", tables: marks.format("| 1 |\n")}
+    for texts in ({page: "", tables: ""}, {page: marks.format(""), tables: marks.format("")}):
+        with pytest.raises(Error, match="expected one block x"):
+            filled(texts, made)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda each: each.stem)
@@ -92,7 +107,7 @@ def test_all_pages_with_data_are_among_these() -> None:
 
 
 def test_machines_of_papers_follow_from_cells_and_predictions_from_machines(tmp_path: Path) -> None:
-    """docs/benchmarks/papers.md: the machine files, and predictions that are quick to compute."""
+    """docs/benchmarks/tables/papers.md: the machine files, and predictions that are quick to compute."""
     papers = script("virtual_papers")
     papers.write_machines(tmp_path)
     for path in tmp_path.iterdir():

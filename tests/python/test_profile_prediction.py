@@ -370,7 +370,7 @@ def test_a_machine_that_nobody_has_measured_promises_nothing_for_certain(predict
 
 
 def test_the_errors_of_virtual_time_are_those_of_the_page():
-    text = (ROOT / "docs" / "benchmarks" / "predictions.md").read_text()
+    text = (ROOT / "docs" / "benchmarks" / "tables" / "predictions.md").read_text()
     rows = re.findall(
         r"^\| bytes: (?:up to \S+ \wiB|more) \| \d+ \| ([\d.]+) \| [\d.]+ \| ([\d.]+) \|", text, re.MULTILINE
     )

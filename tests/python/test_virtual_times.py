@@ -97,7 +97,7 @@ def test_what_cannot_be_timed_is_refused() -> None:
 
 
 def test_lanes_give_what_the_page_says(tmp_path: Path) -> None:
-    """docs/benchmarks/lanes.md: the times of long vectors from what the busiest wires carry."""
+    """docs/benchmarks/tables/lanes.md: the times of long vectors from what the busiest wires carry."""
     script = [sys.executable, str(ROOT / "docs/benchmarks/making/virtual_lanes.py"), "--shape", "4x4"]
     subprocess.run([*script, "--output", str(tmp_path)], check=True, timeout=60)
     with (tmp_path / "virtual-lanes-ratios.csv").open(newline="") as file:

@@ -5,7 +5,8 @@
     python docs/benchmarks/making/page.py allreduce --experiment map-sum measure one experiment anew, or several
     python docs/benchmarks/making/page.py --show                         tables and figures of all, from results
 
-docs/benchmarks/PAGE.toml says what a page measures and shows; the results are in docs/benchmarks/data. It needs what
+docs/benchmarks/PAGE.toml says what a page measures and shows; the results are in docs/benchmarks/data. A page is
+PAGE.md, and tables/PAGE.md with what is long; each table stands between its marks in one of the two. It needs what
 `make install` sets up, and to measure, a machine that does nothing else (`rondo cluster check` says if it is fit).
 Interrupted, it goes on where it was.
 """
@@ -86,21 +87,28 @@ def _filled(options: Mapping[str, Any], fields: Mapping[str, str]) -> dict[str, 
     return {**filled, **({"collective": fields["collective"]} if "collective" in fields else {})}
 
 
-def filled(text: str, made: Mapping[str, Callable[[], str]], path: Path) -> str:
-    """The page with every block between its marks made anew."""
+def filled(texts: Mapping[Path, str], made: Mapping[str, Callable[[], str]]) -> dict[Path, str]:
+    """The texts with every block between its marks made anew; the marks stand in one of them."""
     for name, block in made.items():
         pattern = re.compile(rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", re.DOTALL)
         table = block()
-        text, replaced = pattern.subn(lambda match, table=table: f"{match[1]}{table}\n{match[2]}", text)
-        if replaced != 1:
-            raise Error(f"{path}: expected one block {name} between its marks, found {replaced}")
-    return text
+        replaced = {
+            path: pattern.subn(lambda match, table=table: f"{match[1]}{table}\n{match[2]}", text)
+            for path, text in texts.items()
+        }
+        found = sum(count for _, count in replaced.values())
+        if found != 1:
+            where = " and ".join(map(str, texts))
+            raise Error(f"{where}: expected one block {name} between its marks, found {found}")
+        texts = {path: text for path, (text, _) in replaced.items()}
+    return dict(texts)
 
 
-def page_text(name: str) -> str:
-    """What the page has to be, as its data are."""
-    path = PAGES / f"{name}.md"
-    return filled(path.read_text(), blocks(pages.read(PAGES / f"{name}.toml")), path)
+def page_texts(name: str) -> dict[Path, str]:
+    """What the files of the page have to be, as its data are: PAGE.md, and tables/PAGE.md if there is one."""
+    paths = [PAGES / f"{name}.md", PAGES / "tables" / f"{name}.md"]
+    texts = {path: path.read_text() for path in paths if path.exists()}
+    return filled(texts, blocks(pages.read(PAGES / f"{name}.toml")))
 
 
 def measure(name: str, experiments: Sequence[str]) -> None:
@@ -133,7 +141,8 @@ def main() -> int:
         for name in arguments.pages or names():
             if not arguments.show:
                 measure(name, arguments.experiment)
-            (PAGES / f"{name}.md").write_text(page_text(name))
+            for path, text in page_texts(name).items():
+                path.write_text(text)
             benchmark_figures.draw(pages.read(PAGES / f"{name}.toml"), name)
     except Error as error:
         print(f"page: {error}", file=sys.stderr)

@@ -73,7 +73,7 @@ def cell(table: str, nodes: int, candidate: str, count: int, file: str = LANES) 
 
 @functools.cache
 def figures(library: str, way: str) -> Machine:
-    """Those that follow from single cells of the papers; docs/benchmarks/papers.md says how."""
+    """Those that follow from single cells of the papers; docs/benchmarks/tables/papers.md says how."""
     all_to_all, broadcast = TABLES[library]
     standard = machine.standard()
     assert standard.alpha_inside is not None
@@ -197,7 +197,7 @@ def write_machines(directory: Path) -> None:
     """Files for `rondo predict --machine`."""
     for library, way in itertools.product(TABLES, ("all", "few")):
         remarks = (
-            f"36 nodes of 32 ranks with {library}, from cells of a paper's tables: docs/benchmarks/papers.md.\n"
+            f"36 nodes of 32 ranks with {library}, from cells of a paper's tables: docs/benchmarks/tables/papers.md.\n"
             "Written by docs/benchmarks/making/virtual_papers.py."
         )
         (directory / machine_file(library, way)).write_text(figures(library, way).text(remarks))

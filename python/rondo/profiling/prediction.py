@@ -5,8 +5,8 @@ Two questions have two answers. The rules that `rondo run` has for this machine 
 each line: that is what `rondo run` gains as it is. The best of all algorithms is what `rondo tune` could find.
 
 Where `rondo tune` has measured such calls, its ratio to the library's own counts. Elsewhere it is virtual time, with
-the errors that docs/benchmarks/predictions.md found. Nobody predicts what native takes: it is what the profile has
-measured, from the moment when the last rank had come (`moving`).
+the errors that docs/benchmarks/tables/predictions.md found. Nobody predicts what native takes: it is what the profile
+has measured, from the moment when the last rank had come (`moving`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FEWEST_SAMPLES = 3
 CALLS_OF_A_DUEL = 4
 """That the library may carry out in a first run, until the guard has seen who is faster: of a kind, here of a line."""
 START_LATENCIES = 60
-"""What Rondo's own start takes: ranks agree on what they were told (docs/benchmarks/profiles.md)."""
+"""What Rondo's own start takes: ranks agree on what they were told (docs/benchmarks/tables/profiles.md)."""
 MOST_LINES = 60
 """That are predicted: those that move the longest."""
 MOST_MESSAGES = 1 << 16
@@ -45,7 +45,7 @@ MOST_MESSAGES = 1 << 16
 SECONDS = 30.0
 """After so many, no further line is predicted. Thousands of ranks take that long, hundreds do not."""
 ERRORS = ((4 << 10, 0.69, 1.42), (64 << 10, 0.81, 1.34), (1 << 20, 0.60, 1.26), (math.inf, 0.55, 1.10))
-"""Of virtual time: up to so many bytes, predicted over measured times, 5% and 95% (docs/benchmarks/predictions.md)."""
+"""Of virtual time: up to so many bytes, predicted over measured, 5% and 95% (docs/benchmarks/tables/predictions.md)."""
 ERROR_OF_TUNED = 0.1
 """Of a ratio that `rondo tune` measured, relative: other days, and calls that do not follow each other at once."""
 MISFIT = 0.8
