@@ -6,6 +6,7 @@ JOBS ?= $(shell nproc)
 
 venv := $(CURDIR)/.venv
 setup := $(PYTHON) scripts/setup.py
+RESULTS := tests/mpi/test_results.py
 applications := hpcc lammps chromium mmdebstrap maven lmod
 export PATH := $(venv)/bin:$(PATH)
 export CMAKE_BUILD_PARALLEL_LEVEL := $(JOBS)
@@ -25,7 +26,7 @@ sources := $(shell find CMakeLists.txt pyproject.toml cmake include rondo apps t
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:  # each step has its own processes
-.PHONY: help demo install test soak soak-algorithms soak-mpi soak-machines lint bench docs wheel tarball clean distclean environment debian
+.PHONY: help demo install test soak soak-algorithms soak-results soak-mpi soak-machines lint bench docs wheel tarball clean distclean environment debian
 
 help:  ## print this list
 	@grep -hE '^[a-z ]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z ]+):.*## (.*)/  make \1\t\2/' | expand -t 22
@@ -64,8 +65,8 @@ else
 	python -m pytest $(PYTEST)
 endif
 
-# Each part fits into an hour on two cores that do nothing else; what `make test` runs is not run again.
-soak: soak-algorithms soak-mpi soak-machines  ## what is slow and rarely fails, before a release: three parts, each of them a target
+# Each part takes one or two hours on two cores that do nothing else; what `make test` runs is not run again.
+soak: soak-algorithms soak-results soak-mpi soak-machines  ## what is slow and rarely fails, before a release: four parts, each of them a target
 
 soak-algorithms: debian install  # every algorithm on every number of ranks up to 256, some sanitized; more interleavings
 	$(call build,release)
@@ -73,12 +74,15 @@ soak-algorithms: debian install  # every algorithm on every number of ranks up t
 	$(call build,sanitize,sanitize-soak)
 	ctest --preset sanitize-soak --parallel $$(nproc) $(CTEST)
 
+soak-results: debian install  # every algorithm in every form with every MPI library
+	python -m pytest $(RESULTS) -m soak -n $(JOBS) --dist worksteal
+
 soak-mpi: debian install  # more random calls, libraries, shapes and endings; threads under their sanitizer; real programs
 	@$(setup) debian $(applications)
 	@$(setup) docs
 	$(call build,threads)
 	ctest --preset threads --parallel $$(nproc) $(CTEST)
-	python -m pytest $(or $(PYTEST),tests) -m 'soak and parallel' --ignore tests/packaging -n $(JOBS) --dist worksteal
+	python -m pytest $(or $(PYTEST),tests) -m 'soak and parallel' --ignore tests/packaging --ignore $(RESULTS) -n $(JOBS) --dist worksteal
 	python -m pytest $(or $(PYTEST),tests) -m 'soak and not parallel' --ignore tests/packaging
 
 soak-machines: debian install  # as root, make demo and make test on fresh Debians; the packages elsewhere

@@ -16,6 +16,8 @@ from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, FORCED_PARTS_OF_THE_ROOT, M
 
 pytestmark = pytest.mark.parallel
 
+BEGUN = ["-i", "test_cco_nb_", "-i", "test_cco_pr_"]
+BLOCKING = ["-i", "test_cco_", "-i", "test_op", "-e", "test_cco_nb_", "-e", "test_cco_pr_"]
 MODULES = ["-i", "test_cco_", "-i", "test_op"]
 LIBRARIES = ["mpich", "openmpi"]
 TIMEOUT = 600  # seconds; MPICH alone takes a minute for all-to-alls on four ranks that share two processors
@@ -29,7 +31,6 @@ LEFT = {
 }
 # And where nobody knows how the library goes on with the calls of others.
 LEFT_WITHOUT_AN_ENGINE = LEFT | {"this MPI library goes on with its own nonblocking calls alone"}
-BEGUN = ["-i", "test_cco_nb_", "-i", "test_cco_pr_"]
 
 
 def failures(run: Run) -> set[str]:
@@ -74,6 +75,12 @@ def check(
     return run
 
 
+@pytest.mark.parametrize("mpi", LIBRARIES, indirect=True)
+def test_blocking_collectives_of_mpi4py_pass(mpi: MpiLibrary, mpi4py: Path) -> None:
+    check(mpi, mpi4py, 2, modules=BLOCKING)
+
+
+@pytest.mark.soak
 @pytest.mark.parametrize("mpi", LIBRARIES, indirect=True)
 def test_collectives_of_mpi4py_pass(mpi: MpiLibrary, mpi4py: Path) -> None:
     check(mpi, mpi4py, 2)

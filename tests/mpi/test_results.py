@@ -111,11 +111,19 @@ def check(
     assert run.report.calls(collective)[algorithm] + refused >= sum(calls_by_kind(native).values()), reasons
 
 
-# `make test` tries each algorithm on communicators of up to five ranks. `make soak` tries nine ranks, and besides what
-# depends on the MPI library alone.
-@pytest.mark.parametrize("extent", ["brief", pytest.param("full", marks=pytest.mark.soak)])
-@pytest.mark.parametrize(("collective", "algorithm"), every_algorithm())
-@pytest.mark.parametrize("mpi", THOROUGH, indirect=True)
+# `make test` tries each algorithm on communicators of up to five ranks, with one library after the other in turn. `make
+# soak` tries nine ranks, and besides what depends on the MPI library alone.
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "mpi", "extent"),
+    [
+        pytest.param(*each, mpi, extent, marks=[] if extent == "brief" else pytest.mark.soak)
+        for i, each in enumerate(every_algorithm())
+        for j, mpi in enumerate(THOROUGH)
+        for extent in ("brief", "full")
+        if extent == "full" or i % len(THOROUGH) == j
+    ],
+    indirect=["mpi"],
+)
 def test_algorithm_gives_the_native_results(mpi: MpiLibrary, collective: str, algorithm: str, extent: str) -> None:
     if extent == "brief":
         check(mpi, collective, algorithm, "20011", extent, ranks=FEW_RANKS)
