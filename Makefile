@@ -71,7 +71,7 @@ soak: soak-algorithms soak-results soak-mpi soak-machines  ## what is slow and r
 soak-algorithms: debian install  # every algorithm on every number of ranks up to 256, some sanitized; more interleavings
 	$(call build,release)
 	ctest --preset soak --parallel $$(nproc) $(CTEST)
-	$(call build,sanitize,sanitize-soak)
+	$(call build,sanitize-soak)
 	ctest --preset sanitize-soak --parallel $$(nproc) $(CTEST)
 
 soak-results: debian install  # every algorithm in every form with every MPI library

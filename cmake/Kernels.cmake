@@ -12,6 +12,11 @@ set_target_properties(rondo_kernels PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)  #
 # commute.
 # Clang warns of every loop that it cannot vectorise as the text asks, such as those on long double.
 target_compile_options(rondo_kernels PRIVATE -O3 -ffp-contract=off $<$<CXX_COMPILER_ID:Clang>:-Wno-pass-failed>)
+# Sanitizers make these sources compile for three times as long, and only tests of the kernels have a use for them.
+option(RONDO_PLAIN_KERNELS "Compile the kernels without sanitizers" OFF)
+if(RONDO_PLAIN_KERNELS)
+    target_compile_options(rondo_kernels PRIVATE -fno-sanitize=all)
+endif()
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
     target_compile_definitions(rondo_kernels PRIVATE RONDO_KERNELS_X86_LEVELS=1)
