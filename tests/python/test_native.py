@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from rondo.bench import results
 from rondo.machine import machine
+from rondo.selection.call import Call
 
 from rondo import _core
-from rondo.selection import explanation, native
+from rondo.selection import native
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = sorted((ROOT / "tuning" / "native").glob("*.rules"))
@@ -174,7 +175,7 @@ def test_a_correction_counts_for_less_the_farther_away():
 
 
 def test_a_file_without_such_calls_corrects_nothing(tmp_path):
-    call = explanation.Call("scan", (1,) * 8, 1024, 8, True, 0, "MPICH Version 5.0.2", False)
+    call = Call("scan", (1,) * 8, 1024, 8, True, 0, "MPICH Version 5.0.2", False)
     rules = native.required_rules_of(call.library)
     with pytest.raises(native.Error, match="no native scan"):
         native.measured_in(RECORDED, call, rules, MACHINE.text(), most_messages=1 << 20)

@@ -15,9 +15,10 @@ from click.testing import CliRunner
 from rondo.commands import main
 from rondo.commands import predict as predict_command
 from rondo.machine import machine
+from rondo.selection.call import Call
 
 from rondo import _core
-from rondo.selection import explanation, predicting
+from rondo.selection import predicting
 
 MACHINE = machine.Machine(alpha=2e-6, beta=8e-11, overhead=5e-7, gamma=4e-11, eager=16384)
 
@@ -86,7 +87,7 @@ def test_the_part_of_each_rank_stays_as_long(predict):
 
 
 def test_series_begin_where_they_are_told() -> None:
-    call = explanation.Call("bcast", (4,) * 8, 1 << 20, 8, False, 31, "MPICH Version 5.0", False)
+    call = Call("bcast", (4,) * 8, 1 << 20, 8, False, 31, "MPICH Version 5.0", False)
     values = [value for value, _ in predicting.series(call, "bytes", 1000)]
     assert values[0] >= 1000
     assert values[-1] == 1 << 23

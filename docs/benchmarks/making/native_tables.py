@@ -21,9 +21,11 @@ from rondo.cluster import shapes
 from rondo.forms import BLOCKING
 from rondo.launching.mpi_library import NAMES
 from rondo.reports import style
+from rondo.selection.call import Call
+from rondo.selection.candidates import MOST_MESSAGES
 
 from rondo import _core
-from rondo.selection import explanation, native
+from rondo.selection import native
 
 NEAR = 0.25
 """A prediction that is off by no more counts as near."""
@@ -67,11 +69,11 @@ def cell_of(configuration: Configuration, environment: Environment, figures: str
     assert rules is not None
     size = TYPES[configuration.type]
     traits = next(each for each in _core.collectives() if each["name"] == configuration.collective)
-    call = explanation.Call(
+    call = Call(
         configuration.collective, tuple(environment.ranks_per_node), configuration.bytes // size, size,
         traits["has_operation"], 0, environment.library, environment.shared_memory,
     )  # fmt: skip
-    found = native.candidate(call, rules, figures, most_messages=explanation.MOST_MESSAGES)
+    found = native.candidate(call, rules, figures, most_messages=MOST_MESSAGES)
     what = [configuration.operator if configuration.operator == "maxloc" else "", parts_text(configuration.parts)]
     return Cell(
         configuration.collective, library, shape_of(environment), configuration.bytes,

@@ -26,9 +26,11 @@ from rondo.bench.results import NATIVE
 from rondo.errors import Error
 from rondo.machine import machine
 from rondo.machine.machine import Machine
+from rondo.selection.candidates import MOST_MESSAGES
 
 from rondo import _core
-from rondo.selection import explanation, native
+from rondo.selection import call as described
+from rondo.selection import native
 
 LANES = "literature-lanes.csv"
 EXSCANS = "literature-exscan.csv"
@@ -128,11 +130,11 @@ def seconds(call: Call, way: str) -> float:
         )  # fmt: skip
         return float(found["seconds"])
     own = native.candidate(
-        explanation.Call(
+        described.Call(
             call.collective, (call.per_node,) * call.nodes, elements, size, commutative=True, root=0,
             library=version_of(call.library), shared_memory=True,
         ),
-        native.required_rules_of(version_of(call.library)), text, most_messages=explanation.MOST_MESSAGES,
+        native.required_rules_of(version_of(call.library)), text, most_messages=MOST_MESSAGES,
     )  # fmt: skip
     assert own.seconds is not None
     return own.seconds

@@ -17,6 +17,8 @@ from rondo.bench import plans
 from rondo.launching import instructed, options
 from rondo.machine import machine
 from rondo.selection import call_words, explanation, learned, native, rules_file, sharing
+from rondo.selection.call import Call
+from rondo.selection.candidates import MOST_MESSAGES
 from rondo.shells import completion
 from rondo.tune import rules_text, tuned_files
 
@@ -51,7 +53,7 @@ LIBRARY = "mpich"
 @click.option(
     "--messages",
     type=click.IntRange(1),
-    default=explanation.MOST_MESSAGES,
+    default=MOST_MESSAGES,
     show_default=True,
     help="Of each candidate, that are run to predict it. Those that cannot be predicted from so many are left out. A "
     "million takes a second or two and 100 MB.",
@@ -97,7 +99,7 @@ def command(
     mpi = call_words.library_of(library or LIBRARY)
     said = {None: sharing.setting(os.environ), True: "on", False: "off"}[shared_memory]
     shares_memory, assumed_of_sharing = sharing.expected(said, ranks_on, len(os.sched_getaffinity(0)))
-    call = explanation.Call(
+    call = Call(
         collective=collective,
         ranks_on=ranks_on,
         elements=call_count * sum(ranks_on) if call_words.has_parts(traits) else call_count,
@@ -178,7 +180,7 @@ def _rules(named: str | None, library: str) -> tuple[Path | None, list[str]]:
     return rules_file.find(named), []
 
 
-def _progress(call: explanation.Call) -> Callable[[str, int, int], None]:
+def _progress(call: Call) -> Callable[[str, int, int], None]:
     where = f"on {call.processes} ranks"
     return saying.now_and_then(lambda choice, number, all_: f"predicting {choice} {where} ({number} of {all_})")
 
@@ -197,7 +199,7 @@ def _assumed_of_machine(figures: Path | None, eager: int, mpi: Mapping[str, Any]
 
 def _title(
     traits: Mapping[str, Any],
-    call: explanation.Call,
+    call: Call,
     *,
     count: int,
     type_name: str,

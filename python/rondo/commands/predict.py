@@ -19,7 +19,9 @@ from rondo.bench import plans
 from rondo.errors import Error
 from rondo.launching import options
 from rondo.machine import machine, networks
-from rondo.selection import call_words, choices, explanation, learned, native, predicting
+from rondo.selection import call_words, choices, learned, native, predicting
+from rondo.selection.call import Call
+from rondo.selection.candidates import MOST_MESSAGES, MOST_OF_EACH_KIND, Candidate
 from rondo.shells import completion
 
 LIBRARY = "mpich"
@@ -84,7 +86,7 @@ NO_MACHINE = "a 100 Gbit/s network (`rondo calibrate` measures one, --machine na
     "--messages",
     type=click.IntRange(1),
     help="Of each candidate, that are run to predict it. A million takes a second or two and 100 MB. Default: "
-    f"{explanation.MOST_MESSAGES}, and for each kind of calls of a profile {explanation.MOST_OF_EACH_KIND}.",
+    f"{MOST_MESSAGES}, and for each kind of calls of a profile {MOST_OF_EACH_KIND}.",
 )
 @click.option(
     "--output",
@@ -144,7 +146,7 @@ def command(
             as_json=as_json,
         )  # fmt: skip
         return
-    messages = messages or explanation.MOST_MESSAGES
+    messages = messages or MOST_MESSAGES
     collective, _, algorithm = wanted.partition("/")
     traits = call_words.traits_of(collective)
     ranks_on = call_words.ranks_on_nodes(processes, ppn, nodes)
@@ -155,7 +157,7 @@ def command(
     mpi = call_words.library_of(native_of or library)
     figures = learned.figures(machine_file, os.environ, known_in, mpi["version"])
     known = machine.read(figures) if figures is not None else machine.standard()
-    call = explanation.Call(
+    call = Call(
         collective=collective,
         ranks_on=ranks_on,
         elements=elements * sum(ranks_on) if call_words.has_parts(traits) else elements,
@@ -224,7 +226,7 @@ def _predict_program(
     shape = networks.checked(network if network is not None else shape, placement, len(where))
     job = elsewhere.Job(where, library, text, shape, placement or networks.BLOCK)
     rules = native.required_rules_of(library) if native_of is not None else native.rules_of(library)
-    most = messages or explanation.MOST_OF_EACH_KIND
+    most = messages or MOST_OF_EACH_KIND
     found = elsewhere.predicted(
         program, job, rules, most_messages=most, look=saying.now_and_then("predicting kind {} of {}".format)
     )
@@ -243,8 +245,8 @@ def _predict_program(
 
 
 def _own(
-    rules: Path | None, measured_files: Sequence[Path], call: explanation.Call, machine_text: str, messages: int
-) -> Callable[[explanation.Call], explanation.Candidate] | None:
+    rules: Path | None, measured_files: Sequence[Path], call: Call, machine_text: str, messages: int
+) -> Callable[[Call], Candidate] | None:
     """What predicts the library's own collective; None if it was not asked for."""
     if rules is None:
         return None
@@ -293,7 +295,7 @@ def _progress(over: str | None) -> Callable[[int, str], None]:
     return saying.now_and_then(lambda value, choice: f"predicting {choice}{where.format(value)}")
 
 
-def _title(traits: dict[str, Any], call: explanation.Call, type_name: str) -> str:
+def _title(traits: dict[str, Any], call: Call, type_name: str) -> str:
     from rondo.reports.style import bytes_text, counted  # noqa: PLC0415
 
     words = [f"MPI_{call.collective.capitalize()}"]
@@ -307,7 +309,7 @@ def _title(traits: dict[str, Any], call: explanation.Call, type_name: str) -> st
     return ", ".join(words)
 
 
-def _document(call: explanation.Call, over: str | None, points: list[predicting.Point]) -> dict[str, Any]:
+def _document(call: Call, over: str | None, points: list[predicting.Point]) -> dict[str, Any]:
     return {
         "collective": call.collective,
         "processes": call.processes,

@@ -6,16 +6,16 @@ from __future__ import annotations
 from rondo import _core
 from rondo.errors import Error
 from rondo.machine import machine
-from rondo.selection import explanation
+from rondo.selection.call import Call
 
 
-def most_seconds(call: explanation.Call, figures: machine.Machine) -> float:
+def most_seconds(call: Call, figures: machine.Machine) -> float:
     """What no library takes longer than: one rank gets the vector from each other and sends it to each, in turn."""
     message = figures.alpha + 2 * figures.overhead + call.elements * call.element_bytes * figures.beta
     return 2 * (call.processes - 1) * message
 
 
-def least_seconds(call: explanation.Call, figures: machine.Machine) -> float:
+def least_seconds(call: Call, figures: machine.Machine) -> float:
     """What no algorithm can beat on these figures: a latency, and what has to leave or enter a node."""
     nodes, size = len(call.ranks_on), call.elements * call.element_bytes
     if call.processes == 1:

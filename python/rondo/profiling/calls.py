@@ -10,7 +10,7 @@ from collections import Counter
 from rondo import _core
 from rondo.profiling import waiting
 from rondo.profiling.profile import Communicator, Line, Profile
-from rondo.selection import explanation
+from rondo.selection.call import Call
 
 FEW_BYTES = 63
 """Vectors of up to so many bytes take the same time."""
@@ -18,7 +18,7 @@ TO_ROOT = ("gather", "gatherv", "reduce")
 """Who is done when the root is. Other ranks may wait for late ones in between."""
 
 
-def call_of(profile: Profile, line: Line) -> explanation.Call:
+def call_of(profile: Profile, line: Line) -> Call:
     """A call of the mean length of a line."""
     communicator = profile.communicators[line.communicator]
     element = max(line.element, 1)
@@ -28,7 +28,7 @@ def call_of(profile: Profile, line: Line) -> explanation.Call:
         elements = 1  # none would be a call that Rondo leaves alone
     if traits["all_to_all"] and elements:
         elements = max(round(elements / communicator.size), 1) * communicator.size
-    return explanation.Call(
+    return Call(
         collective=line.collective,
         ranks_on=ranks_on(profile, communicator),
         elements=elements,

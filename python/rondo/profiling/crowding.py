@@ -8,14 +8,15 @@ import dataclasses
 from rondo import _core
 from rondo.cluster import cluster
 from rondo.machine import machine
-from rondo.selection import explanation
-from rondo.selection.explanation import Candidate, Explanation
+from rondo.selection.call import Call
+from rondo.selection.candidates import Candidate
+from rondo.selection.explanation import Explanation
 
 SHORT = 4 << 10
 """Up to so many bytes, it is the number of messages that counts."""
 
 
-def retimed(found: Explanation, call: explanation.Call, figures: machine.Machine, most_messages: int) -> Explanation:
+def retimed(found: Explanation, call: Call, figures: machine.Machine, most_messages: int) -> Explanation:
     """The same with other times of short calls; what takes more than so many messages is not timed.
 
     The figures of a cluster say what a message takes if all ranks send at once. Where few of a node's ranks send to
@@ -40,7 +41,7 @@ def retimed(found: Explanation, call: explanation.Call, figures: machine.Machine
     return dataclasses.replace(found, candidates=tuple(map(timed, found.candidates)))
 
 
-def _share_of_senders(choice: str, call: explanation.Call, most_messages: int) -> float:
+def _share_of_senders(choice: str, call: Call, most_messages: int) -> float:
     """Of all ranks, those that send messages to other nodes: as many as if each of them sent as many as the busiest."""
     node = [number for number, ranks in enumerate(call.ranks_on) for _ in range(ranks)]
     sent = [0] * call.processes

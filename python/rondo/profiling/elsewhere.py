@@ -16,7 +16,8 @@ from rondo.errors import Error
 from rondo.profiling import calls
 from rondo.profiling.profile import Line, Profile
 from rondo.selection import call_words, explanation, native
-from rondo.selection.explanation import Call, Candidate
+from rondo.selection.call import Call
+from rondo.selection.candidates import Candidate
 
 MOST_KINDS = 60
 """That are predicted: those with the most bytes."""

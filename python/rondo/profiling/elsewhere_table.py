@@ -13,7 +13,7 @@ from rich.text import Text
 from rondo import screens
 from rondo.profiling.elsewhere import Elsewhere, Kind
 from rondo.reports.style import NOTHING, bytes_text, counted, time_text
-from rondo.selection.explanation import Candidate
+from rondo.selection.candidates import Candidate
 
 
 def show(found: Elsewhere, console: Console) -> None:

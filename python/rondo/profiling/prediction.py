@@ -27,7 +27,9 @@ from rondo.machine import machine
 from rondo.profiling import bounds, calls, crowding, summary
 from rondo.profiling.profile import Communicator, Line, Profile
 from rondo.selection import explanation, rules_file
-from rondo.selection.explanation import Candidate, Explanation
+from rondo.selection.call import Call
+from rondo.selection.candidates import Candidate
+from rondo.selection.explanation import Explanation
 from rondo.tune import rules_text, tuned_files
 
 VISIBLE = 0.0005
@@ -256,7 +258,7 @@ def _rules_for(profile: Profile, environment: Mapping[str, str]) -> Path:
 
 def outlook(profile: Profile, where: Circumstances) -> Outlook:
     """What there is to gain."""
-    explained: dict[explanation.Call, Explanation | str] = {}
+    explained: dict[Call, Explanation | str] = {}
     found: dict[int, Prediction] = {}
     deadline = time.monotonic() + SECONDS
     order = sorted(range(len(profile.lines)), key=lambda each: -calls.mean_moving(profile.lines[each]))
@@ -306,7 +308,7 @@ def _like_others(profile: Profile, found: dict[int, Prediction]) -> None:
 
 
 def predicted(
-    profile: Profile, line: Line, where: Circumstances, explained: dict[explanation.Call, Explanation | str]
+    profile: Profile, line: Line, where: Circumstances, explained: dict[Call, Explanation | str]
 ) -> Prediction:
     """Of one line. What is explained once is kept in `explained`."""
     communicator = profile.communicators[line.communicator]
@@ -377,7 +379,7 @@ def _why_not(line: Line, communicator: Communicator, native: float, fewest: int 
     return ""
 
 
-def _runs_if_ranks_share_memory(call: explanation.Call, where: Circumstances) -> str:
+def _runs_if_ranks_share_memory(call: Call, where: Circumstances) -> str:
     """What the rules choose then. Ranks of a single node share memory if each has a processor, which nobody knows."""
     shared = dataclasses.replace(call, shared_memory=True)
     return explanation.by_texts(shared, where.text, where.rules, where.machine, {}, most_messages=0).runs
@@ -389,7 +391,7 @@ def _not_judged(line: Line, reason: str, native: float, *, rules_judged: bool = 
     return Prediction(line, native, None, None, reason, judged=stay, rules_judged=stay or rules_judged)
 
 
-def _tuned(found: Explanation, call: explanation.Call, where: Circumstances) -> rules_text.Measured | None:
+def _tuned(found: Explanation, call: Call, where: Circumstances) -> rules_text.Measured | None:
     """What `rondo tune` measured of calls like this one, beside the rule that decides; None if nothing."""
     if not where.is_tuned or found.decided_by is None:
         return None

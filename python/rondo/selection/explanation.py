@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,52 +14,13 @@ from rondo.bench.results import BY_THE_MODEL, NATIVE
 from rondo.errors import Error
 from rondo.machine import machine
 from rondo.selection import choices, rules_file
+from rondo.selection.call import Call
+from rondo.selection.candidates import MOST_MESSAGES, Candidate, timed, with_eager
 from rondo.selection.learned import Verdict
 
-MOST_MESSAGES = 1 << 24
-"""Of a candidate, that are run: at most a gigabyte and some ten seconds."""
-MOST_OF_EACH_KIND = 1 << 20
-"""The same where all calls of a program are predicted: there are many, and somebody is waiting."""
-MOST_AT_ONCE = 4
-"""Candidates that are timed, each by a processor of its own."""
 MOST_OF_AN_INT = (1 << 31) - 1
 WITHOUT_LARGE_COUNTS = re.compile(r"Open MPI v[1-5]\.|MPICH Version [1-3]\.")
 """Libraries that have no functions with large counts, as MPI 4 defines them."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """A collective call, as users describe it."""
-
-    collective: str
-    ranks_on: tuple[int, ...]
-    """Of each node."""
-    elements: int
-    """Of the whole vector."""
-    element_bytes: int
-    commutative: bool
-    root: int
-    library: str
-    """What MPI_Get_library_version says."""
-    shared_memory: bool
-    rounds: bool | None = None
-    """Whether the last bits of the result depend on who carries the call out; None: nobody knows."""
-    network: str = ""
-    """Whose links messages share in predictions, as rondo._core reads it; empty: none."""
-    placement: str = "block"
-    """Of the nodes in it."""
-
-    @property
-    def processes(self) -> int:
-        """Of the communicator."""
-        return sum(self.ranks_on)
-
-    @property
-    def nodes(self) -> str:
-        """As rondo._core reads them."""
-        if len(set(self.ranks_on)) == 1:
-            return f"{len(self.ranks_on)}x{self.ranks_on[0]}"
-        return ",".join(map(str, self.ranks_on))
 
 
 @dataclass(frozen=True)
@@ -91,34 +50,11 @@ class PassedOver:
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """An algorithm that could serve the call."""
-
-    algorithm: str
-    asked: str
-    """As a rule says it, with settings that may be open."""
-    choice: str
-    """With all its settings, as the call would have them."""
-    chosen: bool
-    seconds: float | None
-    """Predicted; None: it refuses the call, or cannot be timed."""
-    refusal: str | None
-    untimed: str | None
-    """Why there is no time."""
-    means: str | None = None
-    """How the time was found, as rondo._core.predict says."""
-    change: float = 0.0
-    """Of a pipeline of which some segments were run: as there."""
-    like: str | None = None
-    """Of the library's own: by which algorithm it is predicted, and which rule says so."""
-
-
-@dataclass(frozen=True)
 class Trial:
     """What an earlier run has found out about such calls and this choice."""
 
     ratio: float | None
-    """Of the choice's time to the library's; None: they could not be compared."""
+    """The choice's time as a part of the library's; None: they could not be compared."""
     lost: bool
     day: str
 
@@ -128,7 +64,7 @@ class Explanation:
     """What becomes of a call."""
 
     bytes: int
-    """Of the vector, as rules see it."""
+    """Bytes of the vector, as rules see it."""
     eager: int
     """The limit that was taken."""
     knows_nodes: bool
@@ -136,16 +72,16 @@ class Explanation:
     passed_over: tuple[PassedOver, ...]
     decided_by: Decider | None
     choice: str | None
-    """Of the rule, or the variable; None: nothing speaks of the call."""
+    """What the rule or the variable says; None: nothing speaks of the call."""
     proposal: str | None
-    """Of the model, where that is asked and has one."""
+    """What the model proposes, where it is asked and proposes something."""
     runs: str
     """The algorithm with all its settings, or "native"."""
     reason: str
     candidates: tuple[Candidate, ...]
     """Fastest first, then those without a time."""
     trial: Trial | None = None
-    """Of what was chosen."""
+    """What earlier runs know of what was chosen."""
 
 
 def explain(
@@ -162,7 +98,7 @@ def explain(
 
     `verdicts`: of earlier runs on this machine with this library. Candidates of which more messages would have to be
     run have no time. `look` is called before the time of each candidate is
-    waited for, with its choice, its number from 1 on and how many there are. Error for what is malformed, and for a
+    waited for, with its choice, its number (from 1) and how many there are. Error for what is malformed, and for a
     call that makes no sense.
     """
     text = rules_file.read(rules) if rules is not None else ""
@@ -184,7 +120,7 @@ def by_texts(
     algorithm: str | None = None,
     look: Callable[[str, int, int], None] = lambda _choice, _number, _all: None,
 ) -> Explanation:
-    """The same of rules and of a machine file that are known as texts; the path only names the rules.
+    """As `explain`, with rules and a machine file that are known as texts; the path only names the rules.
 
     What sends more messages, and cannot be predicted from fewer, has no time. `algorithm`: the only candidate.
     """
@@ -227,7 +163,7 @@ def by_texts(
         proposal=found["proposal"],
         runs=runs,
         reason=reason,
-        candidates=_timed(
+        candidates=timed(
             call,
             [each for each in found["candidates"] if not is_left and algorithm in (None, each["algorithm"])],
             with_eager(machine_text, found["eager"]),
@@ -294,66 +230,3 @@ def _trial(call: Call, found: Mapping[str, Any], verdicts: Sequence[Verdict]) ->
         ):
             return Trial(each.ratio if each.compared else None, each.lost, each.day)
     return None
-
-
-def with_eager(text: str, eager: int) -> str:
-    """The text of a machine file with the limit of the library, where it says nothing of its own."""
-    says = _core.read_machine(text, "machine")["eager"] is not None
-    return text if says else f"{text.rstrip()}\neager = {eager}\n"
-
-
-def _timed(
-    call: Call,
-    candidates: list[dict[str, Any]],
-    machine_text: str,
-    *,
-    most_messages: int,
-    look: Callable[[str, int, int], None],
-) -> tuple[Candidate, ...]:
-    def time_of(each: Mapping[str, Any]) -> tuple[Mapping[str, Any], str | None]:
-        """The prediction, or why there is none."""
-        if each["refusal"] is not None:
-            return {}, None
-        try:
-            found = _core.predict(
-                call.collective, each["closed"], call.processes, call.elements, machine_text,
-                element_bytes=call.element_bytes, root=call.root, nodes=call.nodes, most_messages=most_messages,
-                network=call.network, placement=call.placement,
-            )  # fmt: skip
-        except ValueError as error:
-            return {}, str(error)
-        return found, None
-
-    timed = []
-    # The core holds nobody up while it computes.
-    pool = ThreadPoolExecutor(max_workers=min(MOST_AT_ONCE, len(os.sched_getaffinity(0))))
-    try:
-        candidates = sorted(candidates, key=lambda each: not each["chosen"])
-        times = [pool.submit(time_of, each) for each in candidates]
-        for number, (each, found) in enumerate(zip(candidates, times, strict=True), 1):
-            look(each["choice"], number, len(candidates))
-            closed = each["closed"] or each["choice"]
-            prediction, untimed = found.result()
-            timed.append(
-                Candidate(
-                    each["algorithm"],
-                    each["choice"],
-                    closed,
-                    each["chosen"],
-                    prediction.get("seconds"),
-                    each["refusal"],
-                    untimed,
-                    prediction.get("means"),
-                    prediction.get("change", 0.0),
-                )
-            )
-    finally:
-        pool.shutdown(cancel_futures=True)
-    return in_order(timed)
-
-
-def in_order(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
-    """Fastest first, then those without a time, then those that refuse."""
-    return tuple(
-        sorted(candidates, key=lambda each: (each.seconds is None, each.seconds or 0, each.refusal is not None))
-    )

@@ -16,7 +16,8 @@ from rondo import screens
 from rondo.bench.results import NATIVE
 from rondo.reports.style import bytes_text, time_text
 from rondo.selection import learned, rules_file
-from rondo.selection.explanation import Candidate, Explanation
+from rondo.selection.candidates import Candidate
+from rondo.selection.explanation import Explanation
 
 if TYPE_CHECKING:
     from rondo.tune.rules_text import Measured

@@ -17,8 +17,10 @@ from rondo.bench.results import NATIVE
 from rondo.errors import Error
 from rondo.forms import BLOCKING
 from rondo.launching import installation
-from rondo.selection import explanation, rules_file
-from rondo.selection.explanation import Call, Candidate, Explanation
+from rondo.selection import rules_file
+from rondo.selection.call import Call
+from rondo.selection.candidates import Candidate, in_order, with_eager
+from rondo.selection.explanation import Explanation
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def candidate(
     try:
         predicted = _core.predict(
             call.collective, like["closed"], call.processes, call.elements,
-            explanation.with_eager(machine_text, found["eager"]), element_bytes=call.element_bytes, root=call.root,
+            with_eager(machine_text, found["eager"]), element_bytes=call.element_bytes, root=call.root,
             nodes=call.nodes, most_messages=most_messages, step_by_step=True, network=call.network,
             placement=call.placement,
         )  # fmt: skip
@@ -86,7 +88,7 @@ def added(found: Explanation, call: Call, machine_text: str, *, most_messages: i
     if rules is None or not found.candidates:
         return found
     own = candidate(call, rules, machine_text, most_messages=most_messages)
-    return dataclasses.replace(found, candidates=explanation.in_order([*found.candidates, own]))
+    return dataclasses.replace(found, candidates=in_order([*found.candidates, own]))
 
 
 def _found(call: Call, rules: Path, machine_text: str) -> tuple[dict[str, Any], dict[str, Any] | None]:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rondo.selection import choices, explanation
-from rondo.selection.explanation import Call, Candidate
+from rondo.selection.call import Call
+from rondo.selection.candidates import Candidate, in_order
 
 OVER = ("ranks", "nodes", "bytes")
 POINTS = 8
@@ -90,6 +91,6 @@ def predicted(
         )  # fmt: skip
         candidates = found.candidates
         if own is not None and candidates:
-            candidates = explanation.in_order([*candidates, own(of_ranks)])
+            candidates = in_order([*candidates, own(of_ranks)])
         points.append(Point(value, of_ranks, candidates))
     return points

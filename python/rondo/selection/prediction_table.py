@@ -13,7 +13,7 @@ from rich.text import Text
 from rondo import _core, screens
 from rondo.reports.style import NOTHING, time_text
 from rondo.selection import explanation_table
-from rondo.selection.explanation import Candidate
+from rondo.selection.candidates import Candidate
 from rondo.selection.predicting import Point
 
 STANDS_FOR = {"one node": "¹", "equal parts": "²", "few segments": "³"}

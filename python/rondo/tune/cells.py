@@ -14,6 +14,7 @@ from rondo.bench.maps import call_count
 from rondo.bench.results import NATIVE
 from rondo.errors import Error
 from rondo.selection import explanation
+from rondo.selection.call import Call
 from rondo.selection.explanation import Explanation
 
 TYPE = "double"
@@ -183,7 +184,7 @@ def has_operation(collective: str) -> bool:
 def explained(shape: Shape, collective: str, count: int, rules: Path | None, where: Circumstances) -> Explanation:
     """What becomes of a call under rules, and what all algorithms would take."""
     elements = count * shape.processes if collective in plans.DIVIDED else max(count, 1)
-    call = explanation.Call(
+    call = Call(
         collective=collective,
         ranks_on=shape.ranks_on,
         elements=elements,
