@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import getpass
 import os
 import shutil
 import signal
@@ -138,7 +137,7 @@ class Slurm:
 
     def cancel_all(self) -> None:
         """Ends all jobs, and waits for it."""
-        self.ask("scancel", "--quiet", f"--user={getpass.getuser()}")
+        self.ask("scancel", "--quiet", f"--user={os.geteuid()}")
         wait_for(lambda: not self.ask("squeue", "--noheader").strip(), END_SECONDS)
 
 
@@ -188,7 +187,7 @@ def one_node(folder: Path) -> Iterator[Slurm]:
     key.chmod(0o600)
     controller_port, node_port = free_ports(2)
     text = CONFIGURATION.format(
-        host=socket.gethostname().partition(".")[0], folder=folder, user=getpass.getuser(), cpus=CPUS,
+        host=socket.gethostname().partition(".")[0], folder=folder, user=os.geteuid(), cpus=CPUS,
         controller_port=controller_port, node_port=node_port,
     )  # fmt: skip
     conf.write_text(text + (f"PluginDir={found.plugins}\n" if found.plugins is not None else ""))

@@ -232,10 +232,14 @@ def test_a_task_prolog_gives_all_ranks_the_preload(job: Job, tmp_path: Path, exp
     check_merged(merged, job.ranks)
 
 
-@MPICH
-def test_a_task_prolog_reaches_the_batch_script(job: Job) -> None:
-    job.slurm.task_prolog.write_text("#!/bin/sh\necho export RONDO_SAID=prolog\n")
-    assert job.slurm.batch('echo "$RONDO_SAID"\n').check().stdout == "prolog\n"
+@THREE_LIBRARIES
+def test_a_task_prolog_reaches_a_batch_script_and_what_it_starts(job: Job, tmp_path: Path) -> None:
+    said = "".join(f"echo export {name}={value}\n" for name, value in site_variables(tmp_path / "reports").items())
+    job.slurm.task_prolog.write_text(f"#!/bin/sh\n{said}")
+    ranks = " ".join(map(str, job.mpi.command(job.ranks, {}, [job.mpi.compile("profiled.c")])))
+    run = job.slurm.batch(f'{ranks}\necho "$RONDO_EXSCAN"\n', f"-n{job.ranks}", environment=job.environment).check()
+    assert run.stdout == "doubling_123\n"
+    assert reported(tmp_path / "reports").calls("exscan") == {"doubling_123": EXSCANS * job.ranks}
 
 
 def programs_of_tasks(job: Job, folder: Path, *programs: object) -> Path:
