@@ -20,7 +20,7 @@ from launching import Run, ended_with_us, launch
 
 PACKAGES = ("slurmctld", "slurmd", "slurm-client", "slurm-wlm-basic-plugins", "munge", "libpmi2-0")
 CPUS = 4  # of the node, whatever the machine has
-START_SECONDS = 30
+START_SECONDS = 60
 END_SECONDS = 20
 KEY_BYTES = 128
 OWN = ("PATH", "LD_LIBRARY_PATH", "SLURM_CONF")
@@ -109,7 +109,8 @@ class Slurm:
         return self.folder / "task-prolog"
 
     def run(self, command: Sequence[object], environment: Mapping[str, str] | None = None, timeout: float = 90) -> Run:
-        """Runs a command of a user, in an empty folder."""
+        """Runs a command of a user, in an empty folder, when the jobs of earlier ones have left the node."""
+        wait_for(self.is_idle, END_SECONDS)
         variables = {**self.environment, **(environment or {})}
         paths = (variables.get("LD_LIBRARY_PATH"), self.programs.libraries)
         variables["LD_LIBRARY_PATH"] = ":".join(filter(None, paths))
@@ -126,6 +127,9 @@ class Slurm:
         run = self.run(["sbatch", "--wait", "--quiet", f"--output={output}", *options, file], environment, 120)
         run.stdout = output.read_text() if output.exists() else ""
         return run
+
+    def is_idle(self) -> bool:
+        return self.ask("sinfo", "--noheader", "--format=%t").strip() == "idle"
 
     def ask(self, *words: str) -> str:
         try:
@@ -218,7 +222,7 @@ def one_node(folder: Path) -> Iterator[Slurm]:
                 )  # fmt: skip
             if "munge" in command[0]:
                 wait_for((folder / "munge.socket").exists, START_SECONDS)
-        if not wait_for(lambda: slurm.ask("sinfo", "--noheader", "--format=%t").strip() == "idle", START_SECONDS):
+        if not wait_for(slurm.is_idle, START_SECONDS):
             pytest.skip(f"Slurm does not start here: {last_words(folder)}")
         yield slurm
         slurm.cancel_all()

