@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Processes that a launcher has started together, but each of which is a world of one rank, say so: one of them, once.
 
-Slurm is not here: its variables are set by hand, as `srun` sets them for each of its tasks.
+Slurm is not here: its variables are set by hand, as `srun` sets them for each of its tasks. It is in
+tests/packaging/test_slurm.py.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from test_profiler import check as check_tool
 pytestmark = pytest.mark.parallel
 
 TWO_LIBRARIES = pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+OWNER, USER = 65534, 1  # nobody, daemon
 
 
 def run_without_mpi(command: list[object], variables: Mapping[str, str] | None = None) -> subprocess.CompletedProcess:
@@ -168,6 +170,69 @@ def test_programs_without_mpi_have_nothing_else_loaded_or_opened() -> None:
     result = run_without_mpi(["/bin/cat", "/proc/self/maps"])
     assert {Path(name).name for name in re.findall(r"\S*rondo\S*\.so", result.stdout)} == {"librondo.so"}
     assert result.stderr == ""
+
+
+@pytest.fixture
+def public_folder() -> Iterator[Path]:
+    """Where other users may go, too."""
+    with tempfile.TemporaryDirectory(prefix="rondo-site-", dir="/tmp") as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives programs away")
+def test_setuid_programs_run_as_natively(public_folder: Path) -> None:
+    library, program = shutil.copy(site_library(), public_folder), shutil.copy("/bin/cat", public_folder)
+
+    def as_user(file: str, **variables: str) -> str:
+        command = [program, file]
+        result = subprocess.run(
+            command, env={**os.environ, **variables}, user=USER, group=USER, extra_groups=[],
+            capture_output=True, text=True, timeout=60, check=True,
+        )  # fmt: skip
+        assert result.stderr == ""
+        return result.stdout
+
+    def libraries(**variables: str) -> set[str]:
+        return set(re.findall(r"/\S+\.so\S*", as_user("/proc/self/maps", **variables)))
+
+    natively = libraries()
+    assert libraries(LD_PRELOAD=library) == natively | {library}
+    os.chown(program, OWNER, OWNER)
+    Path(program).chmod(0o4755)
+    if not re.search(rf"^Uid:\t{USER}\t{OWNER}\t", status := as_user("/proc/self/status"), re.MULTILINE):
+        pytest.skip(f"setuid programs have no effect in {public_folder}: {status}")
+    assert libraries(LD_PRELOAD=library) == libraries() == natively
+
+
+BOUND = 'mkdir -p "$2$1" && mount --bind "$1" "$2$1" && exec chroot "$2" "${@:3}"'
+"""A program in another root, in which a folder is bound to its own path."""
+
+
+def test_in_a_container_without_the_library_programs_run_and_the_loader_says_so(public_folder: Path) -> None:
+    program, empty, root = shutil.which("cat"), public_folder / "empty", public_folder / "root"
+    empty.mkdir()
+    for file in (program, *re.findall(r"(/\S+) \(0x", subprocess.check_output(["ldd", program], text=True))):
+        inside = root / Path(file).relative_to("/")
+        inside.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, inside)
+
+    def inside_with(folder: Path, *before: str) -> subprocess.CompletedProcess:
+        start = ["unshare", "--map-root-user", "--mount", "bash", "-c", BOUND, "bash", folder, root]
+        return run_without_mpi([*before, *start, program, "--version"])
+
+    natively = inside_with(empty, "env", "--unset=LD_PRELOAD")
+    if natively.returncode != 0:
+        pytest.skip(f"no other root here: {natively.stderr}")
+    assert natively.stderr == ""
+    without = inside_with(empty)
+    assert (without.returncode, without.stdout) == (0, natively.stdout)
+    library = re.escape(str(site_library()))
+    assert re.fullmatch(
+        rf"ERROR: ld.so: object '{library}' from LD_PRELOAD cannot be preloaded \(.*\): ignored.\n", without.stderr
+    )
+    bound = inside_with(site_library().parent)
+    assert (bound.returncode, bound.stdout, bound.stderr) == (0, natively.stdout, "")
 
 
 SCRIPT = """

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from debian_packages import unpacked
 from installed_prefix import Prefix
 from mpi_libraries import MpiLibrary
 
@@ -49,20 +50,10 @@ class Tool:
         return {name: value for name, _, value in pairs if value}
 
 
-def unpacked(package: str, folder: Path) -> Path:
-    """A package of Debian, which is not installed by that."""
-    for words in (["apt-get", "-q", "download", package], ["sh", "-c", "dpkg -x *.deb ."]):
-        try:
-            subprocess.run(words, cwd=folder, check=True, capture_output=True, text=True, timeout=120)
-        except (OSError, subprocess.SubprocessError) as error:
-            pytest.skip(f"Debian's package {package} cannot be had here: {getattr(error, 'stderr', None) or error}")
-    return folder
-
-
 @pytest.fixture(scope="module", params=list(TOOLS))
 def tool(request: pytest.FixtureRequest, prefix: Prefix, tmp_path_factory: pytest.TempPathFactory) -> Tool:
     program, needed = TOOLS[request.param]
-    folder = unpacked(request.param, tmp_path_factory.mktemp(request.param))
+    folder = unpacked(tmp_path_factory.mktemp(request.param), request.param)
     tool = Tool(next(folder.glob(program)), prefix.path / "share" / "modulefiles")
     result = tool.outcome("module -t avail")
     if not result.stderr.strip() or "not found" in result.stderr:

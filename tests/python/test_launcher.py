@@ -54,6 +54,7 @@ def injected(path: Path, words: str, **environment: str) -> str:
         ("openmpi4", "--use-hwthread-cpus --tag-output -N 1 -H ls ./app"),
         ("srun", "-n4 -N 2 --mpi=pmix --cpu-bind none --exclusive ./app"),
         ("srun", "-ln 4 -vu --mem 3G ./app"),
+        ("srun", "--prefer ls --propagate --bcast-exclude ls --quit-on-interrupt ./app"),
         ("flux", "run -N2 -n 4 -o cpu-affinity=off --env-remove ls ./app : ls"),
         ("flux", "mini run -ln4 --cwd . -- ./app -n 2"),
         ("jsrun", "-n4 -a1 -c 7 -g1 -brs -dpacked -E ls --smpiargs=-gpu -i ./app"),

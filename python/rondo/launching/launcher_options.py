@@ -99,21 +99,22 @@ OPENMPI = _options(
 
 SRUN = _options(
     one="""
-    A account acctg-freq b begin bb bbf c cpus-per-task cpu-bind cpu_bind cpu-freq cluster-constraint M clusters
-    cluster comment C constraint container container-id S core-spec cores-per-socket cpus-per-gpu deadline
-    delay-boot d dependency D chdir e error epilog x exclude export B extra-node-info extra gid G gpus gpu-bind
-    gpu-freq gpus-per-node gpus-per-socket gpus-per-task gres gres-flags het-group hint i input J job-name jobid
-    L licenses mail-type mail-user mcs-label mem mem-bind mem_bind mem-per-cpu mem-per-gpu m distribution mincpus
-    mpi msg-timeout network N nodes w nodelist F nodefile n ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node
-    ntasks-per-socket ntasks-per-tres open-mode o output power priority profile prolog q qos p partition r relative
-    reservation signal slurmd-debug sockets-per-node switches task-epilog task-prolog thread-spec threads-per-core
-    T threads t time time-min tmp treewidth tres-bind tres-per-task uid W wait wckey
+    A account accel-bind acctg-freq b begin bb bbf bcast-exclude c cpus-per-task cpu-bind cpu_bind cpu-freq
+    cluster-constraint M clusters cluster comment C constraint container container-id S core-spec cores-per-socket
+    cpus-per-gpu deadline delay-boot d dependency D chdir e error epilog x exclude export B extra-node-info extra gid
+    G gpus gpu-bind gpu-freq gpus-per-node gpus-per-socket gpus-per-task gres gres-flags het-group hint i input
+    J job-name jobid L licenses mail-type mail-user mcs-label mem mem-bind mem_bind mem-per-cpu mem-per-gpu
+    m distribution mincpus mpi msg-timeout network N nodes w nodelist F nodefile n ntasks ntasks-per-core
+    ntasks-per-gpu ntasks-per-node ntasks-per-socket ntasks-per-tres open-mode o output power priority profile prolog
+    q qos p partition prefer r relative reservation signal slurmd-debug sockets-per-node switches task-epilog
+    task-prolog thread-spec threads-per-core T threads t time time-min tmp treewidth tres-bind tres-per-task uid
+    W wait wckey
     """,
     none="""
     h help usage V version E preserve-env exclusive bcast compress immediate I K kill-on-bad-exit k no-kill nice l
-    label multi-prog contiguous exact overlap interactive H hold O overcommit s oversubscribe Q quiet v verbose pty
-    reboot resv-ports send-libs spread-job stepmgr test-only u unbuffered use-min-nodes
-    X disable-status Z no-allocate x11
+    label multi-prog contiguous exact overlap interactive H hold O overcommit s oversubscribe propagate
+    quit-on-interrupt Q quiet v verbose pty reboot resv-ports send-libs spread-job stepmgr test-only u unbuffered
+    use-min-nodes X disable-status Z no-allocate x11
     """,
     elsewhere="multi-prog",
     directory="D chdir",
