@@ -34,14 +34,13 @@ def compared(page: Path, rules: Path) -> Iterator[tuple[str, bool]]:
     counts, and the rank-sum test to say that this is no chance.
     """
     tables = script("benchmark_tables")
-    tables.RULES = rules
     for run in pages.read(page).runs:
         if not (tables.DATA / run.file).exists():
             continue  # asked for, and not measured yet
         results = tables.results_of(run)
         for count in run.counts:
             found = tables.by_label(results, count)
-            chosen = tables.chosen_by_rules(run, bytes_of(run, count))
+            chosen = tables.chosen_by_rules(run, bytes_of(run, count), rules)
             if chosen == NATIVE or chosen not in found or NATIVE not in found:
                 continue
             native, ours = found[NATIVE].seconds(), found[chosen].seconds()
@@ -113,3 +112,11 @@ def test_a_bad_rule_is_found_out(tmp_path: Path, rule: str) -> None:
     collective = rule.partition(" ")[0]
     assert said
     assert all(each.startswith(f"{collective} ") and ": full_lane takes" in each for each in said)
+
+
+@pytest.mark.soak
+def test_default_choices_are_near_the_best_that_was_measured() -> None:
+    cells = script("choice_tables").cells()
+    assert len(cells) > 300
+    assert statistics.fmean(each.loss for each in cells) <= 0.05
+    assert statistics.geometric_mean(each.of_native for each in cells) < 0.75

@@ -94,13 +94,13 @@ def family(candidate: str) -> str:
     return candidate.partition(":")[0]
 
 
-def chosen_by_rules(run: Run, bytes_: int) -> str:
-    """What the default rules give such a call, or what the model proposes to which they leave it.
+def chosen_by_rules(run: Run, bytes_: int, rules: Path = RULES) -> str:
+    """What the default rules, or others, give such a call, or what the model proposes to which they leave it.
 
     As the run labels it: what a label does not name is standard.
     """
     choice = _core.choice_by_rules(
-        RULES.read_text(), str(RULES), run.collective, bytes_, run.shape.ranks, run.shape.per_node, True, run.library,
+        rules.read_text(), str(rules), run.collective, bytes_, run.shape.ranks, run.shape.per_node, True, run.library,
         nodes=run.shape.nodes,
     )  # fmt: skip
     if choice == BY_THE_MODEL:

@@ -25,6 +25,7 @@ from typing import Any
 
 import benchmark_figures
 import benchmark_tables
+import choice_tables
 import computed_tables
 import distribution_tables
 import form_tables
@@ -49,6 +50,7 @@ KINDS = {
     **distribution_tables.KINDS,
     **form_tables.KINDS,
     **paper_tables.KINDS,
+    **choice_tables.KINDS,
 }
 """Of tables: functions that take the page and the options."""
 
