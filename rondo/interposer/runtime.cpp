@@ -122,6 +122,12 @@ void agree(const void* caller) {
         mpi::World& world = mpi::world();
         world.agree(here->instructions.fingerprint(), here->instructions.ask_nodes(),
                     here->instructions.memory_sharing());
+        // One of these ranks has Rondo, mostly: programs of one job have consecutive ranks.
+        if (world.misses_ranks() && (world.rank() == 0 || world.rank() == world.size() - 1)) {
+            warn(
+                "not all ranks of this job have Rondo, or some came to MPI_Init more than ten seconds after the "
+                "others; the native collectives are used");
+        }
         world.impose_nodes(here->instructions.imposed_nodes());
         if (world.agreed() && !world.is_serial() && mpi::has_progress_engine()) mpi::prepare_persistent_calls();
         const std::string& directory = here->instructions.learned_directory();

@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "docs/how-to/add-an-algorithm.md"
 WITH_FIGURES = [ROOT / "docs/explanation" / name for name in ("cyclic-doubling.md", "bine-trees.md")]
-COPIED = ("CMakeLists.txt", "cmake", "rondo", "scripts", "tests/conformance", "tests/sanitized.hpp")
+COPIED = ("CMakeLists.txt", "cmake", "packaging", "rondo", "scripts", "tests/conformance", "tests/sanitized.hpp")
 # Not needed here. The kernels stay, for CMake wants them; no target that is built here needs them.
 LEFT_OUT = ("interposer", "mpi")
 OPTIONS = (

@@ -83,6 +83,8 @@ void Communicator::set_up(MPI_Comm comm) {
     library().Comm_size(comm, &size_);
     if (size_ == 1) {
         native_reason_ = "one process";
+    } else if (world().misses_ranks()) {
+        native_reason_ = "not all ranks have Rondo";
     } else if (!world().agreed()) {
         native_reason_ = "MPI was initialised without Rondo";
     } else if (world().ranks_disagree()) {

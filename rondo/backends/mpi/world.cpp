@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "rondo/backends/mpi/reduction.hpp"
+#include "rondo/backends/mpi/roll_call.hpp"
 #include "rondo/backends/shared_memory/region.hpp"
 #include "rondo/core/fingerprint.hpp"
 
@@ -134,7 +135,8 @@ std::optional<World::Votes> World::vote(std::uint64_t instructions, MemorySharin
     long long votes[9] = {
         hash,       -hash,      tags, threads < MPI_THREAD_MULTIPLE ? 1 : 0, host, -host, may_share ? 1 : 0,
         reductions, -reductions};
-    if (!all_minimum(library().comm_world, votes)) return std::nullopt;
+    misses_ranks_ = !call_roll(votes);
+    if (misses_ranks_) return std::nullopt;
     if (votes[7] != -votes[8]) distrust_reductions();
     tags_ = static_cast<int>(votes[2]);
     is_serial_ = votes[3] != 0;

@@ -83,9 +83,11 @@ class World {
     /// True if it is true on all ranks. Called in MPI_Init, on all ranks that have agreed.
     [[nodiscard]] bool all_say(bool true_here);
 
-    /// True if the ranks have agreed. False if MPI was initialised in a way that Rondo does not see; then nothing else
-    /// is known.
+    /// True if the ranks have agreed. False if MPI was initialised in a way that Rondo does not see, or not all ranks
+    /// have taken part; then nothing else is known.
     [[nodiscard]] bool agreed() const { return agreed_; }
+    /// True if that is because some rank has no Rondo, or came to MPI_Init long after the others.
+    [[nodiscard]] bool misses_ranks() const { return misses_ranks_; }
     [[nodiscard]] bool ranks_disagree() const { return ranks_disagree_; }
     /// True if on every rank one thread at a time calls MPI.
     [[nodiscard]] bool is_serial() const { return is_serial_; }
@@ -151,6 +153,7 @@ class World {
 
     Slot<30976> slot_;
     bool agreed_ = false;
+    bool misses_ranks_ = false;
     bool is_serial_ = false;
     bool ranks_disagree_ = false;
     MPI_Comm messages_{};

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether all ranks of MPI_COMM_WORLD have Rondo. A rank may have none: another program of the same job, a node whose
+// ranks were not given the preload, a rank for which it is switched off. The others must not wait for it for ever.
+#pragma once
+
+#include <span>
+
+namespace rondo::mpi {
+
+/// What ranks may ask each other at once.
+inline constexpr int most_asked = 16;
+
+/// Replaces each value by the least over all ranks of MPI_COMM_WORLD, if all of them call this within ten seconds.
+/// False if they do not, or the library could not tell: then no rank gets true. Called once, in MPI_Init, before
+/// anything else is sent.
+[[nodiscard]] bool call_roll(std::span<long long> values);
+
+}  // namespace rondo::mpi

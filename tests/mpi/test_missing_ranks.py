@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Not all ranks of a job have Rondo: nobody waits for those who have none, and the library has all calls."""
+
+from __future__ import annotations
+
+import pytest
+from mpi_libraries import FORCED, MpiLibrary, Run
+from test_profiler import CALLS
+
+pytestmark = pytest.mark.parallel
+
+RANKS = 3
+WITHOUT = '[ "${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}" = {rank} ] && {what}; exec "$@"'
+SAYS = "rondo: not all ranks of this job have Rondo, or some came to MPI_Init more than ten seconds after the others"
+REASON = "not all ranks have Rondo"
+
+
+def check(run: Run, native: Run, ranks_with_rondo: int) -> None:
+    assert sorted(run.stdout.splitlines()) == sorted(native.stdout.splitlines())
+    assert 1 <= run.stderr.count(SAYS) <= 2
+    assert len(run.report.ranks) == ranks_with_rondo
+    for collective, calls in CALLS.items():
+        assert run.report.native_reasons(collective) == {REASON: calls * ranks_with_rondo}
+
+
+@pytest.mark.parametrize("rank", [0, RANKS - 1])
+@pytest.mark.parametrize("what", ["unset LD_PRELOAD", "export RONDO=off"])
+def test_a_rank_without_rondo_keeps_nobody_waiting(mpi: MpiLibrary, rank: int, what: str) -> None:
+    program = mpi.compile("profiled.c")
+    words = ["bash", "-c", WITHOUT.format(rank=rank, what=what), "bash", program]
+    check(mpi.run_under_rondo(words, RANKS, **FORCED).check(), mpi.run([program], RANKS).check(), RANKS - 1)
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+def test_a_rank_that_is_late_in_mpi_init_agrees_with_the_others(mpi: MpiLibrary) -> None:
+    program = mpi.compile("profiled.c")
+    late = mpi.compile("late_start.c", "-shared", "-fPIC", "-ldl")
+    run = mpi.run_under_rondo([program], RANKS, **FORCED, environment={"LD_PRELOAD": f"{{rondo}}:{late}"})
+    check(run.check(), mpi.run([program], RANKS).check(), RANKS)
