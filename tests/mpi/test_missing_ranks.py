@@ -16,7 +16,9 @@ REASON = "not all ranks have Rondo"
 
 
 def check(run: Run, native: Run, ranks_with_rondo: int) -> None:
-    assert sorted(run.stdout.splitlines()) == sorted(native.stdout.splitlines())
+    # Debian's MPICH says that there are requests which were not returned.
+    lines = [each for each in run.stdout.splitlines() if "UCX  WARN" not in each]
+    assert sorted(lines) == sorted(native.stdout.splitlines())
     assert 1 <= run.stderr.count(SAYS) <= 2
     assert len(run.report.ranks) == ranks_with_rondo
     for collective, calls in CALLS.items():
