@@ -165,7 +165,7 @@ def test_simulated_time_of_long_vectors_is_that_of_the_rounds(tmp_path: Path) ->
         "--output",
         str(tmp_path),
     ]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False)
     assert result.returncode == 0, result.stderr
     results = read(tmp_path / "simulated-9.json")
     one_round = 1e-3 + 800000 * 80e-9
