@@ -69,9 +69,11 @@ TEST(Worlds, error_handlers_of_the_program_are_as_they_were) {
 
 TEST(Worlds, ranks_that_cannot_be_asked_have_not_agreed) {
     play(2, [] {
-        made_up::fail("Allreduce", MPI_ERR_OTHER);
+        made_up::fail("Iallreduce", MPI_ERR_OTHER);
         world().agree(42, false, MemorySharing::off);
         EXPECT_FALSE(world().agreed());
+        EXPECT_TRUE(world().misses_ranks());
+        EXPECT_EQ(world().messages(), MPI_COMM_NULL);
     });
 }
 
