@@ -25,7 +25,7 @@ END_SECONDS = 20
 KEY_BYTES = 128
 OWN = ("PATH", "LD_LIBRARY_PATH", "SLURM_CONF")
 
-# What communicates stays on the loopback interface. slurmd believes the number of processors.
+# Every socket is on the loopback interface. The node has as many processors as this says (config_overrides).
 CONFIGURATION = """\
 ClusterName=rondo
 SlurmctldHost={host}(127.0.0.1)

@@ -19,7 +19,7 @@ pytest.importorskip("rondo._core", reason="the package rondo is not installed: m
 
 @pytest.fixture(scope="module")
 def docs() -> ModuleType:
-    return script("docs")
+    return script("document_checks")
 
 
 def test_documents_agree_with_the_code() -> None:

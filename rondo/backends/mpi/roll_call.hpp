@@ -7,7 +7,7 @@
 
 namespace rondo::mpi {
 
-/// What ranks may ask each other at once.
+/// Ranks may ask for so many values at once.
 inline constexpr int most_asked = 16;
 
 /// Replaces each value by the least over all ranks of MPI_COMM_WORLD, if all of them call this within ten seconds.
