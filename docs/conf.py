@@ -52,7 +52,7 @@ class Rules(RegexLexer):
 
 
 def tree(pages: list[str], caption: str = "") -> str:
-    """Makes pages those below one, for the sidebar."""
+    """What puts pages below the page at whose end it stands, in the sidebar alone."""
     heading = f":caption: {caption}\n" if caption else ""
     return "\n\n```{toctree}\n:hidden:\n" + heading + "\n" + "\n".join(pages) + "\n```\n"
 
@@ -65,12 +65,13 @@ def sections(overview: str) -> list[tuple[str, list[str]]]:
     return found
 
 
-def add_sidebar(_app: Sphinx, page: str, source: list[str]) -> None:
+def add_sidebar(app: Sphinx, page: str, source: list[str]) -> None:
     """Says which pages stand below this one."""
     listed = dict(sections((ROOT / f"{OVERVIEW}.md").read_text(encoding="utf-8")))
     decisions = listed.pop("Decisions")
     tables = ROOT / "docs" / "benchmarks" / "tables" / f"{Path(page).name}.md"
     if page == root_doc:
+        app.env.note_dependency(str(ROOT / f"{OVERVIEW}.md"))
         source[0] += tree([OVERVIEW])
         for caption, pages in listed.items():
             source[0] += tree([f"docs/{each}" for each in pages], caption)
@@ -90,7 +91,7 @@ def leave_out_folders(app: Sphinx, document: nodes.document) -> None:
 
 
 def write_entry(app: Sphinx, problem: Exception | None) -> None:
-    """The page that people look for."""
+    """Writes index.html, which browsers open by themselves: it leads to the first page."""
     if problem is None and app.builder.format == "html":
         refresh = '<!doctype html><meta http-equiv="refresh" content="0; url=README.html"><title>Rondo</title>\n'
         (Path(app.outdir) / "index.html").write_text(refresh)

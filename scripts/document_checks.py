@@ -118,7 +118,7 @@ def commands(text: str) -> Iterator[list[str]]:
     """The words of each `rondo` command on a line of code, without what stands behind it to explain it."""
     for line in re.sub(r"\\\n\s*", " ", text).splitlines():
         found = re.match(r"(?: {4,}(?:\$ )?|\$ )(?:\w+=\S+ )*(rondo [a-z-]\S*(?: {1,2}\S+)*)", line)
-        if found and "[" not in found[1]:  # the usage of a command
+        if found and "[" not in found[1]:  # else it is the usage of a command
             words = shlex.split(found[1], comments=True)
             end = next((place for place, word in enumerate(words) if re.fullmatch(r"[|&;]+|\d?>+", word)), len(words))
             yield words[:end]
@@ -126,14 +126,17 @@ def commands(text: str) -> Iterator[list[str]]:
 
 def refusal(words: Sequence[str]) -> str | None:
     """Why the command line would not take these words, apart from files that are not there."""
-    command, context, left = rondo, None, list(words[1:])
-    name = words[0]
+    command: click.Command = rondo
+    left = list(words[1:])
+    while isinstance(command, click.Group) and left and not left[0].startswith("-"):
+        name = left.pop(0)
+        found = command.get_command(click.Context(command), name)
+        if found is None:
+            return f"there is no command {name}"
+        command = found
     try:
-        while True:
-            context = command.make_context(name, left, parent=context)
-            if not isinstance(command, click.Group):
-                return None
-            name, command, left = command.resolve_command(context, [*context._protected_args, *context.args])
+        command.make_context(words[0], left)
+        return None
     except click.exceptions.Exit:  # --help
         return None
     except click.BadParameter as problem:
@@ -146,10 +149,13 @@ def refusal(words: Sequence[str]) -> str | None:
 def refused_commands(root: Path) -> Iterator[str]:
     """Commands in the documents that Rondo would not take."""
     for document in markdown_files(root):
-        for words in commands(document.read_text(encoding="utf-8")):
-            problem = refusal(words)
-            if problem is not None:
-                yield f"{document.relative_to(root)}: {shlex.join(words)}: {problem}"
+        name = document.relative_to(root)
+        try:
+            for words in commands(document.read_text(encoding="utf-8")):
+                if (problem := refusal(words)) is not None:
+                    yield f"{name}: {shlex.join(words)}: {problem}"
+        except ValueError as error:  # an open quotation mark
+            yield f"{name}: a command cannot be read: {error}"
 
 
 def unlisted_pages(root: Path) -> Iterator[str]:

@@ -122,11 +122,13 @@ void agree(const void* caller) {
         mpi::World& world = mpi::world();
         world.agree(here->instructions.fingerprint(), here->instructions.ask_nodes(),
                     here->instructions.memory_sharing());
-        // One of these ranks has Rondo, mostly: programs of one job have consecutive ranks.
+        // Nobody knows which ranks have Rondo. Mostly it is one of these, for programs of one job have consecutive
+        // ranks.
         if (world.misses_ranks() && (world.rank() == 0 || world.rank() == world.size() - 1)) {
             warn(
                 "not all ranks of this job have Rondo, or some came to MPI_Init more than ten seconds after the "
-                "others; the native collectives are used");
+                "others; the native collectives are used. Give it to all ranks or to none: nonblocking collectives on "
+                "MPI_COMM_WORLD may fail now, and with Open MPI new communicators");
         }
         world.impose_nodes(here->instructions.imposed_nodes());
         if (world.agreed() && !world.is_serial() && mpi::has_progress_engine()) mpi::prepare_persistent_calls();

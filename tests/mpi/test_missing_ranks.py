@@ -16,7 +16,7 @@ REASON = "not all ranks have Rondo"
 
 
 def check(run: Run, native: Run, ranks_with_rondo: int) -> None:
-    # Debian's MPICH says that there are requests which were not returned.
+    # Debian's MPICH names requests that were not returned; these lines are left out.
     lines = [each for each in run.stdout.splitlines() if "UCX  WARN" not in each]
     assert sorted(lines) == sorted(native.stdout.splitlines())
     assert 1 <= run.stderr.count(SAYS) <= 2

@@ -29,7 +29,7 @@ from rondo.selection import native
 REPETITIONS = 3
 """Candidates with fewer valid repetitions are left out."""
 FEWEST = 3
-"""Candidates of a cell, with the native one: of two one is nearly always the best."""
+"""A cell has so many candidates, the native one included."""
 SLOWER = 1.05
 NOTICED = 0.1
 """A loss that counts."""
@@ -40,14 +40,14 @@ class Cell:
     """A call, and what came of the default choice."""
 
     library: str
-    """A name."""
+    """The library's name in mpi_library.NAMES."""
     choice: str
     """Native, or an algorithm as the measurement labels it."""
     seconds: float
     """The median time of the choice, in seconds, as are those below."""
     native: float
     best: float
-    """Of all candidates, with the native one."""
+    """The least median of all candidates, the native one included."""
     promised: float | None
     """The choice's predicted time as a part of the native one's; None where nobody knows what the library does."""
 
@@ -100,11 +100,6 @@ def cells() -> tuple[Cell, ...]:
     return tuple(cell for run in runs.values() for cell in _cells_of(run))
 
 
-def mean(ratios: Sequence[float]) -> float:
-    """The geometric one."""
-    return math.exp(averages.fmean(map(math.log, ratios)))
-
-
 # ------------------------------------------------------------------------------------------------ kinds of tables
 
 
@@ -123,7 +118,7 @@ def _summary(found: Sequence[Cell]) -> list[str]:
     ratios = [each.of_native for each in found]
     return [
         str(len(found)), f"{averages.fmean(losses):.1%}", f"{max(losses):.0%}",
-        str(sum(each > NOTICED for each in losses)), f"{mean(ratios):.2f}", f"{max(ratios):.2f}",
+        str(sum(each > NOTICED for each in losses)), f"{averages.geometric_mean(ratios):.2f}", f"{max(ratios):.2f}",
         str(sum(each > SLOWER for each in ratios)),
     ]  # fmt: skip
 
@@ -140,7 +135,8 @@ def kept_promises(page: Page, bounds: list[float]) -> str:
         name = f"less than {most}" if least == 0 else f"{least} or more" if most == math.inf else f"{least} to {most}"
         rows.append(
             [
-                name, str(len(ratios)), f"{mean(ratios):.2f}", f"{min(ratios):.2f}", f"{max(ratios):.2f}",
+                name, str(len(ratios)), f"{averages.geometric_mean(ratios):.2f}", f"{min(ratios):.2f}",
+                f"{max(ratios):.2f}",
                 str(sum(each < 0.9 for each in ratios)), str(sum(each > SLOWER for each in ratios)),
             ]
         )  # fmt: skip

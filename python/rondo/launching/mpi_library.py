@@ -155,7 +155,7 @@ def compile_program(
     All sources are one translation unit: most of the time goes into the headers that they have in common. `before` is
     called if it has to be compiled, which takes a while.
     """
-    words = [str(library.compiler), *COMPILER_FLAGS, "-x", "c++", "-", *flags]
+    words = [str(library.compiler), *COMPILER_FLAGS, "-x", "c++", "-", "-x", "none", *flags]
     unit = "".join(f'#include "{path}"\n' for path in sources)
     content = b"\0".join(path.read_bytes() for path in [*sources, *headers])
     stamp = f"{words} {library.compiler.resolve().stat().st_mtime_ns}".encode()

@@ -15,8 +15,8 @@ namespace {
 constexpr std::uint64_t patience = 10'000'000'000;  // nanoseconds
 constexpr int polls_at_once = 64;
 
-/// A reduction of the least values, which goes on until the process ends where not all ranks take part: its memory
-/// must stay.
+/// A reduction of the least values. Where not all ranks take part it goes on until the process ends, so it is never
+/// destroyed.
 class Question {
   public:
     [[nodiscard]] bool ask(std::span<const long long> values) {
@@ -46,13 +46,16 @@ class Question {
 
 }  // namespace
 
-/// The reductions are nonblocking: they can be left alone, and no blocking collective of a rank without Rondo matches
-/// them. The second says who has heard the answer to the first in time. Who has knows that all ranks have Rondo, and
-/// waits for their answers to the second. These come soon, for who has heard nothing in time asks it, too, and goes on.
+/// The reductions are nonblocking: a rank can go on without their end, and no blocking collective of a rank without
+/// Rondo matches them, though its nonblocking ones do, and with Open MPI the making of communicators does. The second
+/// reduction says which ranks have heard the answer to the first in time. Such a rank knows that all ranks have Rondo,
+/// and waits for the second without a limit: a rank that has heard nothing in time asks it, too, before it goes on, and
+/// takes part in it whenever it calls MPI.
 bool call_roll(std::span<long long> values) {
     static Question& first = *new Question;
     static Question& second = *new Question;
-    const bool has_heard = first.ask(values) && first.is_answered_within(patience);
+    if (!first.ask(values)) return false;
+    const bool has_heard = first.is_answered_within(patience);
     const long long heard[1] = {has_heard ? 1 : 0};
     if (!second.ask(heard) || !has_heard || !second.is_answered() || second.values()[0] == 0) return false;
     std::copy_n(first.values(), values.size(), values.begin());

@@ -11,7 +11,7 @@ namespace rondo::mpi {
 inline constexpr int most_asked = 16;
 
 /// Replaces each value by the least over all ranks of MPI_COMM_WORLD, if all of them call this within ten seconds.
-/// False if they do not, or the library could not tell: then no rank gets true. Called once, in MPI_Init, before
+/// False on all ranks if they do not, and on this one if the library could not tell. Called once, in MPI_Init, before
 /// anything else is sent.
 [[nodiscard]] bool call_roll(std::span<long long> values);
 
