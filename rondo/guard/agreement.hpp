@@ -18,8 +18,4 @@ Attendance timed_barrier(const mpi::Communicator& communicator, MPI_Comm comm, b
 /// Replaces the times by those of the slowest rank of `comm`. False if the library has failed.
 bool exchange_times(MPI_Comm comm, std::span<float> times);
 
-/// Ends timed barriers in MPI_Finalize: receives what others have sent, or send within a second. Later messages are
-/// left to the library.
-void end_timed_barriers();
-
 }  // namespace rondo::guard

@@ -9,7 +9,8 @@
 #include "rondo/backends/mpi/persistent_call.hpp"
 #include "rondo/backends/mpi/plan_store.hpp"
 #include "rondo/backends/mpi/progress.hpp"
-#include "rondo/guard/agreement.hpp"
+#include "rondo/backends/mpi/roll_call.hpp"
+#include "rondo/backends/mpi/roll_call_of_world.hpp"
 #include "rondo/guard/history.hpp"
 #include "rondo/interposer/job.hpp"
 #include "rondo/interposer/measured_machine.hpp"
@@ -26,7 +27,7 @@ std::atomic<const mpi::Library*> connected{nullptr};
 /// Ends Rondo, in MPI_Finalize. Calls made later, in callbacks of the program, are left to the library.
 void end() {
     end_job();
-    guard::end_timed_barriers();
+    mpi::end_roll_calls();
     mpi::end_persistent_calls();
     mpi::free_own_communicators();
     mpi::leave_progress_engine();
@@ -122,13 +123,12 @@ void agree(const void* caller) {
         mpi::World& world = mpi::world();
         world.agree(here->instructions.fingerprint(), here->instructions.ask_nodes(),
                     here->instructions.memory_sharing());
-        // Nobody knows which ranks have Rondo. Mostly it is one of these, for programs of one job have consecutive
-        // ranks.
-        if (world.misses_ranks() && (world.rank() == 0 || world.rank() == world.size() - 1)) {
-            warn(
-                "not all ranks of this job have Rondo, or some came to MPI_Init more than ten seconds after the "
-                "others; the native collectives are used. Give it to all ranks or to none: nonblocking collectives on "
-                "MPI_COMM_WORLD may fail now, and with Open MPI new communicators");
+        // The first of the ranks that have Rondo, and perhaps some more: nobody knows of all others.
+        if (world.misses_ranks() && !world.hears_lower_ranks()) {
+            warn(("not all ranks of this job have Rondo, or some came to MPI_Init more than ten seconds after the "
+                  "others; the native collectives are used. Give it to all ranks or to none: " +
+                  std::string(mpi::harm_of_missing_ranks))
+                     .c_str());
         }
         world.impose_nodes(here->instructions.imposed_nodes());
         if (world.agreed() && !world.is_serial() && mpi::has_progress_engine()) mpi::prepare_persistent_calls();

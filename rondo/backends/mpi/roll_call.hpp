@@ -1,18 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Whether all ranks of MPI_COMM_WORLD have Rondo. A rank may have none: another program of the same job, a node whose
-// ranks were not given the preload, a rank for which it is switched off. The others must not wait for it for ever.
+// Ranks wait for each other, but not for ever: a rank may come late, or not at all.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
+
+#include "rondo/backends/mpi/operation.hpp"
+#include "rondo/backends/mpi/world.hpp"
 
 namespace rondo::mpi {
 
 /// Ranks may ask for so many values at once.
-inline constexpr int most_asked = 16;
+inline constexpr std::size_t most_asked = 16;
 
-/// Replaces each value by the least over all ranks of MPI_COMM_WORLD, if all of them call this within ten seconds.
-/// False on all ranks if they do not, and on this one if the library could not tell. Called once, in MPI_Init, before
-/// anything else is sent.
-[[nodiscard]] bool call_roll(std::span<long long> values);
+struct Roll {
+    bool is_complete;        ///< all ranks have come in time; equal on all ranks that have come
+    bool hears_lower_ranks;  ///< a rank before this one has come, in time or not; if not complete, perhaps not known
+};
+
+/// Waits for the ranks of a route, but no more than `patience` nanoseconds for those that have not come. If all have
+/// come, replaces each value by the least over all ranks; else leaves the values undefined. Nothing else is sent with
+/// the tag of the route. `context`: what the tag belongs to, kept while messages are under way; none if to nobody.
+/// Values are above the least `long long`.
+Roll call_roll(const Route& route, const Context& context, std::span<long long> values, std::uint64_t patience);
+
+/// Ends roll calls in MPI_Finalize: receives what others have sent, or send within a second. Later messages are left
+/// to the library.
+void end_roll_calls();
 
 }  // namespace rondo::mpi

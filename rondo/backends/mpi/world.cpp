@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "rondo/backends/mpi/reduction.hpp"
-#include "rondo/backends/mpi/roll_call.hpp"
+#include "rondo/backends/mpi/roll_call_of_world.hpp"
 #include "rondo/backends/shared_memory/region.hpp"
 #include "rondo/core/fingerprint.hpp"
 
@@ -135,7 +135,9 @@ std::optional<World::Votes> World::vote(std::uint64_t instructions, MemorySharin
     long long votes[9] = {
         hash,       -hash,      tags, threads < MPI_THREAD_MULTIPLE ? 1 : 0, host, -host, may_share ? 1 : 0,
         reductions, -reductions};
-    misses_ranks_ = !call_roll(votes);
+    const Roll roll = call_roll_of_world(ranks_, rank_, votes);
+    misses_ranks_ = !roll.is_complete;
+    hears_lower_ranks_ = roll.hears_lower_ranks;
     if (misses_ranks_) return std::nullopt;
     if (votes[7] != -votes[8]) distrust_reductions();
     tags_ = static_cast<int>(votes[2]);

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The roll call in MPI_Init, where a rank may have no Rondo: another program of the same job, a node whose ranks were
+// not given the preload, a rank for which it is switched off.
+#pragma once
+
+#include <span>
+
+#include "rondo/backends/mpi/roll_call.hpp"
+
+namespace rondo::mpi {
+
+/// Replaces each value by the least over all ranks of MPI_COMM_WORLD, if all of them call this within ten seconds. The
+/// roll is not complete on any rank if they do not, and on this one if the library could not tell. `ranks`: all of
+/// them; `rank`: this one. Called once, in MPI_Init, before anything else is sent. See docs/decisions/0051.
+[[nodiscard]] Roll call_roll_of_world(std::span<const Rank> ranks, Rank rank, std::span<long long> values);
+
+/// What may fail in a job of which some ranks have no Rondo, after it: a clause.
+extern const char* const harm_of_missing_ranks;
+
+}  // namespace rondo::mpi
