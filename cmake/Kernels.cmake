@@ -12,9 +12,7 @@ set_target_properties(rondo_kernels PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)  #
 # commute.
 # Clang warns of every loop that it cannot vectorise as the text asks, such as those on long double.
 target_compile_options(rondo_kernels PRIVATE -O3 -ffp-contract=off $<$<CXX_COMPILER_ID:Clang>:-Wno-pass-failed>)
-# Sanitizers make these sources compile for three times as long, and only tests of the kernels have a use for them.
-option(RONDO_PLAIN_KERNELS "Compile the kernels without sanitizers" OFF)
-if(RONDO_PLAIN_KERNELS)
+if(NOT RONDO_SANITIZE_ALL)  # only tests of the kernels have a use for it
     target_compile_options(rondo_kernels PRIVATE -fno-sanitize=all)
 endif()
 

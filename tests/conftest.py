@@ -21,7 +21,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def leave_most_libraries_to_the_soak(items: list[pytest.Item]) -> None:
-    """`make test` tries each case with some of the MPI libraries that it names, in turn: one of two, two of more.
+    """`make test` tries each case with one of the MPI libraries that it names, in turn.
 
     A case names those libraries alone that can run it: one that skips itself would take the turn of another.
     """
@@ -33,10 +33,8 @@ def leave_most_libraries_to_the_soak(items: list[pytest.Item]) -> None:
                 key = (item.path, item.originalname, *map(repr, parameters.items()))
                 cases.setdefault(key, []).append(item)
     for number, of_libraries in enumerate(cases.values()):
-        libraries = len(of_libraries)
-        turns = [number] if libraries <= 2 else [number, number + (libraries + 1) // 2]
         for place, item in enumerate(of_libraries):
-            if place not in [turn % libraries for turn in turns]:
+            if place != number % len(of_libraries):
                 item.add_marker(pytest.mark.soak)
 
 

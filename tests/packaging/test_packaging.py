@@ -56,7 +56,9 @@ def test_fortran_arrays_have_prefix_sums(mpi: MpiLibrary, tmp_path: Path) -> Non
     assert mpi.run([tmp_path / "arrays"], 3).check().stdout == "arrays right\n"
 
 
-@pytest.mark.parametrize("preset", ["release", "sanitize", "threads"])
+@pytest.mark.parametrize(
+    "preset", ["sanitize", *(pytest.param(each, marks=pytest.mark.soak) for each in ("release", "threads"))]
+)
 def test_the_targets_of_a_preset_are_there_without_googletest(preset: str, tmp_path: Path) -> None:
     presets = json.loads((ROOT / "CMakePresets.json").read_text())["buildPresets"]
     targets = next(each["targets"] for each in presets if each["name"] == preset)

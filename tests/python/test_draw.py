@@ -202,7 +202,7 @@ def test_every_algorithm_can_be_drawn(rondo, algorithm):
         assert counted(names_in("a.svg"), r"(combine|copy)-\d+") == len(told["locals"])
 
 
-@pytest.mark.parametrize("processes", [1, 2])
+@pytest.mark.parametrize("processes", [1, pytest.param(2, marks=pytest.mark.soak)])
 def test_few_processes_are_no_special_case(rondo, processes):
     for algorithm in EVERYTHING:
         result = rondo("draw", algorithm, "-p", processes, "--count", 2, "--commutative", "--output", "a.svg")

@@ -49,7 +49,11 @@ repetitions = 1
 
 def of_all_data(path: Path) -> object:
     """Pages that every measurement changes, and so does every algorithm, take their time."""
-    return pytest.param(path, marks=pytest.mark.soak) if path.stem in ("native", "nodes", "predictions") else path
+    return (
+        pytest.param(path, marks=pytest.mark.soak)
+        if path.stem in ("native", "nodes", "predictions", "tuning")
+        else path
+    )
 
 
 @pytest.mark.parametrize("path", [of_all_data(each) for each in PAGES], ids=lambda each: each.stem)
