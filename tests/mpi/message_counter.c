@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // To be preloaded behind Rondo: counts the messages of its collectives that it gives to the library, and the regions of
-// shared memory that are mapped at the end. The messages on MPI_COMM_WORLD are those of MPI_Init. One line a rank: "carried RANK MESSAGES REGIONS".
+// shared memory that are mapped at the end. The messages on MPI_COMM_WORLD are those of MPI_Init. One line a rank:
+// "carried RANK MESSAGES REGIONS".
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
