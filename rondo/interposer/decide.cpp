@@ -103,6 +103,7 @@ std::optional<const Choice*> choose(const Runtime& runtime, const CallKey& key, 
                               .processes = communicator.size(),
                               .commutative = key.commutative,
                               .shared_memory = mpi::world().shares_memory(),
+                              .oversubscribed = mpi::world().is_oversubscribed(),
                               .library = runtime.library,
                               .eager = eager_limit(runtime.instructions.machine())};
     return runtime.instructions.choose(key.collective, situation, communicator.spread(), lengths);

@@ -31,7 +31,8 @@ std::string library_text(Count number) {
 std::string single_text(Rules::Fact fact, Count value) {
     switch (fact) {
         case Rules::commutative:
-        case Rules::shared_memory: return value == 0 ? "no" : "yes";
+        case Rules::shared_memory:
+        case Rules::oversubscribed: return value == 0 ? "no" : "yes";
         case Rules::library: return library_text(value);
         case Rules::eager: return value == any_count.highest ? "no limit" : quantity_text(value);
         case Rules::nodes:

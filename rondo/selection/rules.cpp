@@ -64,7 +64,7 @@ class RuleReader {
     static constexpr Rules::Fact ranks_per_node = fewest_on_node;
 
     static constexpr Bounds whole = {0, unbounded};
-    static constexpr AllBounds anything = {whole, whole, whole, whole, whole, whole, whole, whole, whole};
+    static constexpr AllBounds anything = {whole, whole, whole, whole, whole, whole, whole, whole, whole, whole};
 
     /// Takes characters that are (not) of the kind off the front, and the blanks behind them.
     static std::string_view take_run(std::string_view& text, std::string_view kind, bool of_kind = true) {
@@ -84,7 +84,7 @@ class RuleReader {
                         suggestion(name, fact_names));
         }
         const auto fact = static_cast<std::size_t>(found - std::begin(fact_names));
-        const bool is_question = fact == commutative || fact == shared_memory;
+        const bool is_question = fact == commutative || fact == shared_memory || fact == oversubscribed;
         const Bounds asked = is_question       ? answer(condition, name, rest)
                              : fact == library ? named_library(condition, rest)
                                                : interval(condition, rest);
@@ -229,6 +229,7 @@ Rules::Values Rules::values_of(const Situation& situation, const Spread& spread)
     values[eager] = certain(situation.eager);
     values[nodes] = range(spread.nodes);
     values[shared_memory] = certain(situation.shared_memory ? 1 : 0);
+    values[oversubscribed] = certain(situation.oversubscribed ? 1 : 0);
     values[fewest_on_node] = range(spread.fewest_on_node);
     values[most_on_node] = range(spread.most_on_node);
     return values;
@@ -237,7 +238,7 @@ Rules::Values Rules::values_of(const Situation& situation, const Spread& spread)
 Rules::Fit Rules::fit_of(const Rule& rule, const Values& possible) noexcept {
     // Bytes come last: where they are unmet, a call of another length might be matched.
     constexpr Fact order[] = {processes,   nodes,         fewest_on_node, most_on_node, library,
-                              commutative, shared_memory, eager,          bytes};
+                              commutative, shared_memory, oversubscribed, eager,        bytes};
     static_assert(std::size(order) == facts);
     Fit fit;
     for (const Fact fact : order) {
@@ -327,7 +328,9 @@ std::vector<const Choice*> Rules::choices(std::string_view collective) const {
 
 bool Rules::ask_nodes() const noexcept {
     return std::any_of(rules_.begin(), rules_.end(), [](const Rule& rule) {
-        return rule.bounds[fewest_on_node].lowest > 0 || rule.bounds[nodes].lowest > 0 || rule.choice.uses_nodes();
+        const Bounds& processors = rule.bounds[oversubscribed];
+        return rule.bounds[fewest_on_node].lowest > 0 || rule.bounds[nodes].lowest > 0 ||
+               processors.lowest == processors.highest || rule.choice.uses_nodes();
     });
 }
 

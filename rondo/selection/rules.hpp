@@ -37,7 +37,8 @@ struct Situation {
     Rank ranks_per_node = 0;  ///< on every node; 0: nobody knows
     Rank nodes = 0;
     bool commutative = false;
-    bool shared_memory = false;  ///< messages inside nodes go through it, of all pairs of ranks
+    bool shared_memory = false;   ///< messages inside nodes go through it, of all pairs of ranks
+    bool oversubscribed = false;  ///< some node has fewer processors for ranks than ranks
     MpiLibrary library = MpiLibrary::other;
     Count eager = std::numeric_limits<Count>::max();  ///< bytes of the longest message that waits for no receiver
 };
@@ -60,6 +61,7 @@ class Rules {
         eager,
         nodes,
         shared_memory,
+        oversubscribed,
         fewest_on_node,
         most_on_node,
         facts  ///< how many

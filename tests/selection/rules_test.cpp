@@ -127,6 +127,10 @@ TEST(Rules, all_conditions_of_a_rule_must_hold) {
     other.shared_memory = true;
     EXPECT_TRUE(matches("shared_memory = yes", other));
     EXPECT_FALSE(matches("shared_memory = no", other));
+    EXPECT_TRUE(matches("oversubscribed = no", other));
+    other.oversubscribed = true;
+    EXPECT_TRUE(matches("oversubscribed = yes", other));
+    EXPECT_FALSE(matches("oversubscribed = no", other));
 }
 
 TEST(Rules, know_the_library_by_its_version) {
@@ -187,6 +191,7 @@ TEST(Rules, ask_for_a_range_of_nodes) {
 TEST(Rules, ask_for_nodes_only_where_some_rule_does) {
     EXPECT_TRUE(Rules::parse("exscan -> native\nscan ranks_per_node >= 1 -> doubling", "test").ask_nodes());
     EXPECT_TRUE(Rules::parse("scan nodes <= 4 -> doubling", "test").ask_nodes());
+    EXPECT_TRUE(Rules::parse("scan oversubscribed = no -> doubling", "test").ask_nodes());
     EXPECT_TRUE(Rules::parse("allreduce -> full_lane", "test").ask_nodes());
     EXPECT_FALSE(Rules::parse("exscan bytes < 8 -> native", "test").ask_nodes());
 }
@@ -548,6 +553,8 @@ TEST(DefaultRules, leave_to_the_library_what_it_was_measured_to_do_well) {
     situation.bytes = 1 << 20;
     EXPECT_EQ(choice(rules, situation), "predicted");
     situation.collective = "alltoall";
+    EXPECT_EQ(choice(rules, situation), "predicted");
+    situation.oversubscribed = true;  // as where it was measured
     EXPECT_EQ(choice(rules, situation), "native");
 }
 

@@ -53,7 +53,7 @@ nb::list unreachable_rules(std::string_view text, std::string_view name) {
 std::optional<std::string> choice_by_rules(const std::string& text, std::string_view name, std::string_view collective,
                                            Count bytes, Rank processes, Rank ranks_per_node, bool commutative,
                                            std::string_view library, std::optional<Count> eager, Rank nodes,
-                                           bool shared_memory) {
+                                           bool shared_memory, bool oversubscribed) {
     Situation situation{.collective = require_collective(collective).name,
                         .bytes = bytes,
                         .processes = processes,
@@ -61,6 +61,7 @@ std::optional<std::string> choice_by_rules(const std::string& text, std::string_
                         .nodes = nodes,
                         .commutative = commutative,
                         .shared_memory = shared_memory,
+                        .oversubscribed = oversubscribed,
                         .library = library.empty() ? MpiLibrary::other : require_library(library)};
     if (eager) situation.eager = *eager;
     const Rules rules = Rules::parse(text, name);
@@ -129,7 +130,7 @@ nb::dict outcome_of(const Choice& choice, const Asked& asked, bool knows_nodes, 
 nb::dict explained(std::string_view rules_text, std::string_view rules_name, std::string_view collective_name,
                    Count processes, Count count, std::string_view machine_text, Count element_bytes, Count root,
                    bool commutative, std::string_view nodes, std::string_view version, bool shared_memory,
-                   std::string_view choice_text) {
+                   std::string_view choice_text, bool oversubscribed) {
     const Collective& collective = require_collective(collective_name);
     const Rules rules = Rules::parse(rules_text, rules_name);
     Machine machine = Machine::parse(machine_text, "machine");
@@ -144,6 +145,7 @@ nb::dict explained(std::string_view rules_text, std::string_view rules_name, std
                               .processes = facts.size,
                               .commutative = commutative,
                               .shared_memory = shared_memory,
+                              .oversubscribed = oversubscribed,
                               .library = library_of(version),
                               .eager = *machine.eager};
     const bool knows_nodes = rules.ask_nodes() || (forced && forced->uses_nodes());
@@ -263,7 +265,7 @@ void bind_rules(nb::module_& module) {
     module.def(
         "choice_by_rules", &choice_by_rules, "text"_a, "name"_a, "collective"_a, "bytes"_a, "processes"_a,
         "ranks_per_node"_a = 0, "commutative"_a = true, "library"_a = "", "eager"_a = nb::none(), "nodes"_a = 0,
-        "shared_memory"_a = false,
+        "shared_memory"_a = false, "oversubscribed"_a = false,
         "What the text of a rules file called `name` says of a call, as `check_choice` writes it; None if it says "
         "nothing. eager: bytes of the longest message that waits for no receiver; None: of any length.\n\nRaises "
         "ValueError if the rules are malformed, or the collective or the library ('mpich', "
@@ -300,7 +302,7 @@ void bind_rules(nb::module_& module) {
     module.def(
         "explain", &explained, "text"_a, "name"_a, "collective"_a, "processes"_a, "count"_a, "machine"_a, nb::kw_only(),
         "element_bytes"_a = 8, "root"_a = 0, "commutative"_a = true, "nodes"_a = "", "version"_a = "",
-        "shared_memory"_a = false, "choice"_a = "",
+        "shared_memory"_a = false, "choice"_a = "", "oversubscribed"_a = false,
         "What becomes of one call, of `count` elements of the whole vector, under the text of a rules file called "
         "`name`, on a machine (the text of a machine file), with an MPI library (what MPI_Get_library_version says), "
         "or "

@@ -44,6 +44,11 @@ LIBRARY = "mpich"
     help="Ranks of a node pass messages through memory that they share, or do not, as with RONDO_SHARED_MEMORY on or "
     "off. Default: as they would do by themselves, with as many processors as this machine has.",
 )
+@click.option(
+    "--oversubscribed",
+    is_flag=True,
+    help="Some node has fewer processors for the ranks than ranks. Default: there is one for each.",
+)
 @options.rules(
     "As of `rondo run`. Default: those that `rondo tune` has measured on this machine with this library, else the "
     "rules that come with Rondo."
@@ -71,6 +76,7 @@ def command(
     root: int,
     library: str | None,
     shared_memory: bool | None,
+    oversubscribed: bool,
     rules: str | None,
     machine_file: str | None,
     learned_directory: str | None,
@@ -108,6 +114,7 @@ def command(
         root=root,
         library=mpi["version"],
         shared_memory=shares_memory,
+        oversubscribed=oversubscribed,
         rounds=_rounds(traits, type_name, operator),
     )
     if (switch := instructed.switched_off(os.environ)) is not None:
@@ -145,6 +152,7 @@ def command(
             "root": root,
             "library": mpi["version"],
             "shared_memory": shares_memory,
+            "oversubscribed": oversubscribed,
             "rules": str(rules_path) if rules_path is not None else None,
             "machine": str(figures) if figures is not None else None,
             "assumed": assumed,

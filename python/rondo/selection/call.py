@@ -21,6 +21,8 @@ class Call:
     library: str
     """What MPI_Get_library_version says."""
     shared_memory: bool
+    oversubscribed: bool = False
+    """Some node has fewer processors for the ranks than ranks."""
     rounds: bool | None = None
     """Whether the last bits of the result depend on who carries the call out; None: nobody knows."""
     network: str = ""

@@ -133,6 +133,7 @@ def by_texts(
             text, str(rules), call.collective, call.processes, call.elements, machine_text,
             element_bytes=call.element_bytes, root=call.root, commutative=call.commutative, nodes=call.nodes,
             version=call.library, shared_memory=call.shared_memory, choice=forced,
+            oversubscribed=call.oversubscribed,
         )  # fmt: skip
     except ValueError as error:
         raise Error(str(error)) from None

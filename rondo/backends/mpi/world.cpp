@@ -12,6 +12,7 @@
 
 #include "rondo/backends/mpi/reduction.hpp"
 #include "rondo/backends/mpi/roll_call_of_world.hpp"
+#include "rondo/backends/shared_memory/processors.hpp"
 #include "rondo/backends/shared_memory/region.hpp"
 #include "rondo/core/fingerprint.hpp"
 
@@ -71,6 +72,17 @@ long long hash_of_host() {
     Fingerprint name;
     name.add(std::string_view(host));
     return static_cast<long long>(name.value() >> 1);
+}
+
+/// True if a node has as many processors for its ranks as these. Where a rank cannot tell, it counts none of its own.
+bool has_processor_for_each(MPI_Comm node, int ranks) {
+    static_assert(sizeof(cpu_set_t) % sizeof(std::uint64_t) == 0);
+    cpu_set_t processors = shared_memory::own_processors();
+    int allowed = shared_memory::processors_allowed();
+    constexpr int words = sizeof processors / sizeof(std::uint64_t);
+    return library().Allreduce(MPI_IN_PLACE, &processors, words, MPI_UINT64_T, MPI_BOR, node) == MPI_SUCCESS &&
+           library().Allreduce(MPI_IN_PLACE, &allowed, 1, MPI_INT, MPI_MIN, node) == MPI_SUCCESS &&
+           ranks <= std::min(allowed, CPU_COUNT(&processors));
 }
 
 }  // namespace
@@ -193,7 +205,8 @@ bool World::share_text(std::string& text) {
 void World::find_nodes(MemorySharing sharing) {
     MPI_Comm node;
     Rank first = rank_;
-    long long known[3] = {0, size_, 0};  // who complains, and whether this rank reaches all others of its node
+    // Who complains, whether this rank reaches all others of its node, and whether that has a processor for each.
+    long long known[4] = {0, size_, 0, 1};
     if (library().Comm_split_type(messages_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node) == MPI_SUCCESS) {
         library().Comm_set_errhandler(node, library().errors_return);
         known[0] = library().Bcast(&first, 1, MPI_INT, 0, node) == MPI_SUCCESS ? 1 : 0;
@@ -206,6 +219,7 @@ void World::find_nodes(MemorySharing sharing) {
             const std::size_t reached = node_ != nullptr ? node_->reached().size() : 0;
             known[2] = reached + 1 == static_cast<std::size_t>(ranks) ? 1 : 0;
         }
+        known[3] = has_processor_for_each(node, ranks) ? 1 : 0;
         if (!complaint_.empty()) known[1] = rank_;
         library().Comm_free(&node);
     }
@@ -215,6 +229,7 @@ void World::find_nodes(MemorySharing sharing) {
     if (all_minimum(messages_, known) && known[0] != 0) {
         take_nodes(std::move(nodes));
         shares_memory_ = known[2] != 0;
+        is_oversubscribed_ = known[3] == 0;
     }
     if (known[1] != rank_) complaint_.clear();
 }

@@ -120,6 +120,8 @@ class World {
     [[nodiscard]] Node* node() const { return node_.get(); }
     /// True if every rank reaches all others of its node through shared memory. Equal on all ranks.
     [[nodiscard]] bool shares_memory() const { return shares_memory_; }
+    /// True if some node has fewer processors for ranks than ranks. Equal on all ranks; false if nodes are unknown.
+    [[nodiscard]] bool is_oversubscribed() const { return is_oversubscribed_; }
     /// Why memory is not shared though somebody asked for it, on one of the ranks concerned; empty elsewhere.
     [[nodiscard]] const std::string& complaint() const { return complaint_; }
 
@@ -170,6 +172,7 @@ class World {
     mutable std::vector<Rank> ranks_on_;  // ranks on each node, of those that are being counted; else 0
     std::unique_ptr<Node> node_;
     bool shares_memory_ = false;
+    bool is_oversubscribed_ = false;
     std::string complaint_;
     bool needs_padding_ = false;  // offers are made at their full length
     int tags_ = 0;                // tags of a context

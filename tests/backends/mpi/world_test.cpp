@@ -2,6 +2,8 @@
 // What ranks agree on in MPI_Init, and the contexts of their messages.
 #include "rondo/backends/mpi/world.hpp"
 
+#include <sched.h>
+
 #include <array>
 #include <gtest/gtest.h>
 #include <new>
@@ -123,6 +125,26 @@ TEST(Worlds, nodes_are_those_of_the_library) {
         EXPECT_EQ(world().possible_spread(2).nodes.least, 1);
         EXPECT_EQ(world().possible_spread(2).nodes.most, 2);
         EXPECT_EQ(world().possible_spread(4).nodes.least, 2) << "no node has so many";
+    });
+}
+
+TEST(Worlds, nodes_with_fewer_processors_than_ranks_are_known_to_all) {
+    play(3, [] {
+        cpu_set_t before, one;
+        ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+        int processor = 0;
+        while (!CPU_ISSET(processor, &before)) ++processor;
+        CPU_ZERO(&one);
+        CPU_SET(processor, &one);
+        ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+        made_up::behaviour().node_of = {0, 1, 1};
+        world().agree(42, true, MemorySharing::off);
+        EXPECT_TRUE(world().is_oversubscribed()) << "two ranks share a processor";
+    });
+    play(3, [] {
+        made_up::behaviour().node_of = {0, 1, 2};
+        world().agree(42, true, MemorySharing::off);
+        EXPECT_FALSE(world().is_oversubscribed());
     });
 }
 
