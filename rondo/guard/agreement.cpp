@@ -33,11 +33,9 @@ Attendance timed_barrier(const mpi::Communicator& communicator, MPI_Comm comm, b
     route.tag = communicator.context().meeting_tag();
     long long least[1] = {static_cast<long long>(own)};
     const std::uint64_t patience = timeouts < most_timeouts ? timeout : 0;
-    if (!mpi::call_roll(route, communicator.context(), least, patience).is_complete) {
-        ++timeouts;
-        return Attendance::not_all_here;
-    }
-    return static_cast<Attendance>(least[0]);
+    const mpi::Roll roll = mpi::call_roll(route, communicator.context(), least, patience);
+    if (roll.waits_in_vain) ++timeouts;
+    return roll.is_complete ? static_cast<Attendance>(least[0]) : Attendance::not_all_here;
 }
 
 bool exchange_times(MPI_Comm comm, std::span<float> times) {

@@ -168,6 +168,7 @@ void Instructions::override_choice(std::size_t collective, std::optional<Choice>
 }
 
 bool Instructions::ask_nodes() const {
+    if (rules_ && rules_->ask_processors()) return true;
     if (!node_of_.empty()) return false;
     return !learned_directory_.empty() ||  // verdicts hold where ranks are as they were
            (rules_ && rules_->ask_nodes()) ||

@@ -123,7 +123,7 @@ void agree(const void* caller) {
         mpi::World& world = mpi::world();
         world.agree(here->instructions.fingerprint(), here->instructions.ask_nodes(),
                     here->instructions.memory_sharing());
-        // The first of the ranks that have Rondo, and perhaps some more: nobody knows of all others.
+        // The first of the ranks that have Rondo, as far as they know: nobody knows of all others.
         if (world.misses_ranks() && !world.hears_lower_ranks()) {
             warn(("not all ranks of this job have Rondo, or some came to MPI_Init more than ten seconds after the "
                   "others; the native collectives are used. Give it to all ranks or to none: " +

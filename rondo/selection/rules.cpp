@@ -328,9 +328,13 @@ std::vector<const Choice*> Rules::choices(std::string_view collective) const {
 
 bool Rules::ask_nodes() const noexcept {
     return std::any_of(rules_.begin(), rules_.end(), [](const Rule& rule) {
-        const Bounds& processors = rule.bounds[oversubscribed];
-        return rule.bounds[fewest_on_node].lowest > 0 || rule.bounds[nodes].lowest > 0 ||
-               processors.lowest == processors.highest || rule.choice.uses_nodes();
+        return rule.bounds[fewest_on_node].lowest > 0 || rule.bounds[nodes].lowest > 0 || rule.choice.uses_nodes();
+    });
+}
+
+bool Rules::ask_processors() const noexcept {
+    return std::ranges::any_of(rules_, [](const Rule& rule) {
+        return rule.bounds[oversubscribed].lowest == rule.bounds[oversubscribed].highest;
     });
 }
 

@@ -110,6 +110,8 @@ class Rules {
 
     /// True if a match may depend on the nodes, or name an algorithm that uses them: to find out costs communication.
     [[nodiscard]] bool ask_nodes() const noexcept;
+    /// True if a match may depend on the processors of nodes: the same costs.
+    [[nodiscard]] bool ask_processors() const noexcept;
 
     /// A rule that never decides, because rules above it match every call that it would match.
     struct Unreachable {

@@ -5,7 +5,8 @@ Ranks may leave a broadcast, a reduction, a scan, a gather or a scatter before o
 one of many is not that of one alone. The same calls natively, under the default rules without the guard, and under it
 in a first run, which learns, and in the next, which knows: microseconds of a call on the slowest rank, medians over
 rounds in which all take turns. Wanted: in the next run at most 1.1 of native. docs/benchmarks/tables/guard.md shows
-what it wrote with --csv docs/benchmarks/data/guard-row.csv.
+what it wrote with --csv docs/benchmarks/data/guard-row.csv. With --collective, --bytes and --cluster it tries other
+calls elsewhere: docs/benchmarks/tables/tuning.md shows shapes that no rule knows.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import os
 import statistics
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from guard import FIRST, NATIVE, NEXT, UNGUARDED
@@ -26,18 +27,19 @@ from rondo.cluster import cluster
 
 COLLECTIVES = ("bcast", "reduce", "scan", "exscan", "gather", "scatter")
 BYTES = (8, 1 << 10, 16 << 10, 64 << 10)
+SECONDS = 3600
+"""After which a run is given up."""
 WAYS = (NATIVE, UNGUARDED, FIRST, NEXT)
 
 
 def run(
-    subject: Subject, running: cluster.Cluster, calls: int, variables: dict[str, str]
+    subject: Subject, running: cluster.Cluster, calls: int, cells: Sequence[str], variables: dict[str, str]
 ) -> Iterator[tuple[str, str, float]]:
     """Collective, bytes and microseconds of a call."""
-    cells = [f"{collective}:{size}" for collective in COLLECTIVES for size in BYTES]
     words = [str(subject.program), "calls", str(calls), *cells]
     command = running.command(subject.library, running.shape.ranks, words, variables)
     environment = {**subject.environment, **running.environment(subject.library)}
-    found = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, timeout=600, check=True)
+    found = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, timeout=SECONDS, check=True)
     for line in found.stdout.splitlines():
         collective, size, _, microseconds = line.split()
         yield collective, size, float(microseconds)
@@ -54,13 +56,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mpi", action="append", help="a library; may be repeated (default: mpich, openmpi)")
     parser.add_argument("--cluster", default="8x1:1ms:200Mbit")
-    parser.add_argument("--calls", type=int, default=200)
+    parser.add_argument("--calls", type=int, default=200, help="of each kind; a tenth from 256 KiB on")
+    parser.add_argument("--collective", action="append", help=f"may be repeated (default: {', '.join(COLLECTIVES)})")
+    parser.add_argument("--bytes", action="append", type=int, help=f"may be repeated (default: {BYTES})")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--guard", choices=["exact", "free"], default="exact")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write the medians to it")
     arguments = parser.parse_args()
     for variable in ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"):
         os.environ.update({variable: "1", f"{variable}_CONFIRM": "1"})
+    collectives, sizes = arguments.collective or COLLECTIVES, arguments.bytes or BYTES
+    cells = [f"{collective}:{size}" for collective in collectives for size in sizes]
     rows: list[list[object]] = []
     with tempfile.TemporaryDirectory() as directory, cluster.opened(arguments.cluster) as running:
         for mpi in arguments.mpi or ("mpich", "openmpi"):
@@ -71,7 +77,7 @@ def main() -> int:
                 learned.mkdir()
                 for way in WAYS:
                     variables = variables_of(way, subject, arguments.guard, str(learned))
-                    for collective, size, microseconds in run(subject, running, arguments.calls, variables):
+                    for collective, size, microseconds in run(subject, running, arguments.calls, cells, variables):
                         times.setdefault((collective, size, way), []).append(microseconds)
             print(f"{mpi:26}" + "".join(f"{way:>13}" for way in WAYS) + "   of native")
             for collective, size in dict.fromkeys(key[:2] for key in times):

@@ -26,9 +26,9 @@ typedef struct {
     Sent sent[2]; /* of two calls that follow one another: nobody is further ahead */
 } Line;
 
-enum { most_repetitions = 5000, calls_in_a_row = 500, longest_in_a_row = 4096 };
+enum { most_ranks = 256, most_repetitions = 5000, calls_in_a_row = 500, longest_in_a_row = 4096 };
 
-static Line* lines[64];
+static Line* lines[most_ranks];
 static int rank, size;
 static long turn;
 
@@ -47,7 +47,7 @@ static void meet(void) {
     }
 }
 
-static int *input, *output, counts[64], parts[64], offsets[64]; /* equal parts */
+static int *input, *output, counts[most_ranks], parts[most_ranks], offsets[most_ranks]; /* equal parts */
 
 static void by_hand(void) {
     static long call;
@@ -179,7 +179,7 @@ int main(int argc, char** argv) { /* <shortest> <longest> <milliseconds for each
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (argc < 4 || size > 64) MPI_Abort(MPI_COMM_WORLD, 2);
+    if (argc < 4 || size > most_ranks) MPI_Abort(MPI_COMM_WORLD, 2);
     if (!strcmp(argv[1], "calls")) return run_of_calls(argc, argv);
     void* own;
     MPI_Win window;

@@ -117,6 +117,10 @@ TEST(Instructions, nodes_are_asked_for_where_a_choice_may_use_them) {
     EXPECT_FALSE(imposed.ask_nodes());
     EXPECT_EQ(imposed.imposed_nodes().size(), 4);
     EXPECT_EQ(imposed.memory_sharing(), mpi::MemorySharing::off) << "they are to be taken for other machines";
+    const RulesFile rules("scan oversubscribed = yes -> native\n");
+    imposed = read({{"RONDO_RULES", rules.path()}, {"RONDO_NODES", "2x2"}});
+    imposed.know_ranks(4);
+    EXPECT_TRUE(imposed.ask_nodes()) << "for their processors";
     Instructions others = read({{"RONDO_NODES", "2x2"}});
     others.know_ranks(5);
     EXPECT_FALSE(others.complaints().empty());

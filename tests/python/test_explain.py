@@ -71,6 +71,16 @@ def test_what_decides_is_what_the_rules_say_of_such_a_call(explain):
             assert document["choice"] == said
 
 
+def test_rules_may_ask_whether_ranks_share_processors(explain):
+    text = "alltoall oversubscribed = yes -> native\nalltoall -> linear\n"
+    call = ("alltoall", "--count", 1, "-n", 8)
+    alone, sharing = explain(*call, text=text), explain(*call, "--oversubscribed", text=text)
+    assert (alone["choice"], alone["oversubscribed"]) == ("linear", False)
+    assert (sharing["choice"], sharing["oversubscribed"]) == ("native", True)
+    passed = alone["passed_over"][0]
+    assert (passed["condition"], passed["value"]) == ("oversubscribed = yes", "no")
+
+
 def test_an_algorithm_that_refuses_leaves_the_call_to_the_library(explain):
     document = explain("reduce", "--count", 100, "-n", 8, "--op", "user", text="reduce -> ring\nreduce -> binomial\n")
     assert document["runs"] == "native"

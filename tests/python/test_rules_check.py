@@ -102,6 +102,16 @@ scan ranks_per_node = 2, nodes <= 3 -> doubling
     assert any(each.endswith("scatterv: native, whatever the call") for each in of_two)
 
 
+def test_tables_may_be_about_ranks_that_share_processors(check):
+    text = "scan oversubscribed = yes -> linear\nscan -> doubling\n"
+    for words, chosen in (((), "doubling"), (("--oversubscribed",), "linear")):
+        code, output = check(text, *words, "--json")
+        assert code == 0
+        document = json.loads(output)
+        assert document["oversubscribed"] == bool(words)
+        assert {region["choice"] for row in document["collectives"]["scan"] for region in row["regions"]} == {chosen}
+
+
 @pytest.mark.parametrize("ranks_per_node", [1, 4])
 def test_json_says_what_rules_choose_everywhere(rondo, ranks_per_node):
     words = ("--ppn", ranks_per_node, "--library", "Open MPI v4.1.4")

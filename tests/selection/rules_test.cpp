@@ -191,7 +191,8 @@ TEST(Rules, ask_for_a_range_of_nodes) {
 TEST(Rules, ask_for_nodes_only_where_some_rule_does) {
     EXPECT_TRUE(Rules::parse("exscan -> native\nscan ranks_per_node >= 1 -> doubling", "test").ask_nodes());
     EXPECT_TRUE(Rules::parse("scan nodes <= 4 -> doubling", "test").ask_nodes());
-    EXPECT_TRUE(Rules::parse("scan oversubscribed = no -> doubling", "test").ask_nodes());
+    EXPECT_TRUE(Rules::parse("scan oversubscribed = no -> doubling", "test").ask_processors());
+    EXPECT_FALSE(Rules::parse("scan nodes <= 4 -> doubling", "test").ask_processors());
     EXPECT_TRUE(Rules::parse("allreduce -> full_lane", "test").ask_nodes());
     EXPECT_FALSE(Rules::parse("exscan bytes < 8 -> native", "test").ask_nodes());
 }

@@ -222,7 +222,7 @@ nb::dict inspected(std::string_view text) {
 }
 
 nb::list described_regions(std::string_view text, std::string_view collective_name, Rank ranks_per_node,
-                           std::string_view version, bool commutative, bool shared_memory) {
+                           std::string_view version, bool commutative, bool shared_memory, bool oversubscribed) {
     if (ranks_per_node < 1) throw Error("expected at least one rank on each node");
     const Collective& collective = require_collective(collective_name);
     std::vector<Rules::Complaint> complaints;
@@ -230,6 +230,7 @@ nb::list described_regions(std::string_view text, std::string_view collective_na
     const Situation situation{.collective = collective.name,
                               .commutative = collective.has.operation && commutative,
                               .shared_memory = shared_memory,
+                              .oversubscribed = oversubscribed,
                               .library = library_of(version),
                               .eager = eager_limit_of(version)};
     nb::list rows;
@@ -279,7 +280,7 @@ void bind_rules(nb::module_& module) {
                "needs (of the algorithm, what these calls have not), always (it refused all that were tried).");
     module.def(
         "rule_regions", &described_regions, "text"_a, "collective"_a, nb::kw_only(), "ranks_per_node"_a = 1,
-        "version"_a = "", "commutative"_a = true, "shared_memory"_a = false,
+        "version"_a = "", "commutative"_a = true, "shared_memory"_a = false, "oversubscribed"_a = false,
         "What the text of a rules file chooses for calls of a collective on full nodes, with an MPI library (what "
         "MPI_Get_library_version says): a list of rows, dictionaries with fewest and most (ranks; None: without "
         "end) and regions, dictionaries with lowest, highest (bytes; None: without end), text (of the upper end), "

@@ -50,6 +50,7 @@ def command() -> None:
     shell_complete=completion.one_of(("mpich", "openmpi", "impi")),
 )
 @click.option("--shared-memory", is_flag=True, help="Of the tables: where ranks of a node share memory.")
+@click.option("--oversubscribed", is_flag=True, help="Of the tables: where a node has fewer processors than ranks.")
 @click.option("--overlaps", is_flag=True, help="Also say which rules match some calls of others below them.")
 @click.option(
     "--output",
@@ -64,6 +65,7 @@ def check(
     ppn: int,
     library: str,
     shared_memory: bool,
+    oversubscribed: bool,
     overlaps: bool,
     output: Path | None,
     as_json: bool,
@@ -95,7 +97,9 @@ def check(
     where = f"{ppn} {'rank' if ppn == 1 else 'ranks'} on each node, {version}"
     remarks = inspection.remarks(text, name)
     tables = {
-        each["name"]: inspection.regions(text, each["name"], ppn, version, shared_memory)
+        each["name"]: inspection.regions(
+            text, each["name"], ppn, version, shared_memory=shared_memory, oversubscribed=oversubscribed
+        )
         for each in _core.collectives()
     }
     if as_json:
@@ -106,6 +110,7 @@ def check(
             "library": version,
             "ranks_per_node": ppn,
             "shared_memory": shared_memory,
+            "oversubscribed": oversubscribed,
             "collectives": {each: [dataclasses.asdict(row) for row in rows] for each, rows in tables.items()},
         }
         click.echo(json.dumps(document, indent=2))

@@ -95,10 +95,17 @@ def never_decides(name: str, above: Sequence[int]) -> str:
     return f"this rule never decides: {covering} {verb}"
 
 
-def regions(text: str, collective: str, ranks_per_node: int, version: str, shared_memory: bool) -> tuple[Row, ...]:
+def regions(
+    text: str, collective: str, ranks_per_node: int, version: str, *, shared_memory: bool, oversubscribed: bool
+) -> tuple[Row, ...]:
     """What the text of a rules file chooses for calls of a collective, whose operator commutes."""
     rows = _core.rule_regions(
-        text, collective, ranks_per_node=ranks_per_node, version=version, shared_memory=shared_memory
+        text,
+        collective,
+        ranks_per_node=ranks_per_node,
+        version=version,
+        shared_memory=shared_memory,
+        oversubscribed=oversubscribed,
     )
     return tuple(
         Row(

@@ -84,6 +84,7 @@ class Messages {
         said_.assign(numbers, given_up);
         words_ = words;
         values_ = values;
+        has_failed_ = waits_in_vain_ = false;
         hearing_.fill(library().request_null);
         saying_.fill(library().request_null);
     }
@@ -102,10 +103,14 @@ class Messages {
             for (int poll = 0; poll < polls_at_once; ++poll) {
                 if (is_done(hearing(word))) return take(word, values);
             }
-            if (is_given_up()) break;
+            if (is_given_up()) {
+                std::ranges::fill(values, given_up);
+                return;
+            }
             sched_yield();  // ranks may be more than processors
         } while (now() < until);
         std::ranges::fill(values, given_up);
+        waits_in_vain_ = true;
     }
     /// Takes into account what a word says that comes soon: the library knows best how to wait for it.
     void await(int word, Values values) {
@@ -113,8 +118,9 @@ class Messages {
         take(word, values);
     }
     [[nodiscard]] bool has_failed() const { return has_failed_; }
+    [[nodiscard]] bool waits_in_vain() const { return waits_in_vain_; }
     [[nodiscard]] bool hears_lower_ranks(const Words& words) {
-        for (int word = 0; word < words_; ++word) {
+        for (int word = 0; word < words_ && !has_failed_; ++word) {
             if (words.is_from_lower_rank(word) && is_done(hearing(word))) return true;
         }
         return false;
@@ -127,7 +133,6 @@ class Messages {
     }
     void leave(const Context& context) {
         state = is_over() ? State::unused : State::left;
-        has_failed_ = false;
         context_ = {};
         if (state == State::unused || !context.exists()) return;
         context_ = context;  // nobody gets it, whoever has it now, before all have arrived
@@ -163,7 +168,8 @@ class Messages {
         return Values(numbers).subspan(static_cast<std::size_t>(word) * values_, values_);
     }
     void take(int word, Values values) {
-        std::ranges::transform(values, heard(word), values.begin(), [](auto own, auto other) { return std::min(own, other); });
+        std::ranges::transform(values, heard(word), values.begin(),
+                               [](auto own, auto other) { return std::min(own, other); });
     }
     /// True if a rank goes on, or has gone on, without the others.
     [[nodiscard]] bool is_given_up() {
@@ -175,7 +181,7 @@ class Messages {
 
     int words_ = 0;
     std::size_t values_ = 0;
-    bool has_failed_ = false;
+    bool has_failed_ = false, waits_in_vain_ = false;
     std::vector<long long> heard_, said_;
     std::array<MPI_Request, most_words> hearing_{}, saying_{};
     Context context_;
@@ -250,10 +256,12 @@ Roll call_roll(const Route& route, const Context& context, Values values, std::u
     Messages* const messages = take_messages(words, values.size());
     if (messages == nullptr) {
         go_on(words, context);
-        return {.is_complete = false, .hears_lower_ranks = false};
+        return {.is_complete = false, .waits_in_vain = false, .hears_lower_ranks = false};
     }
     exchange(*messages, words, values, until);
-    const Roll roll{.is_complete = values[0] != given_up, .hears_lower_ranks = messages->hears_lower_ranks(words)};
+    const Roll roll{.is_complete = values[0] != given_up,
+                    .waits_in_vain = messages->waits_in_vain(),
+                    .hears_lower_ranks = messages->hears_lower_ranks(words)};
     const std::lock_guard lock(mutex);
     messages->leave(context);
     return roll;

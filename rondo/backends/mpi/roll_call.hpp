@@ -16,13 +16,15 @@ inline constexpr std::size_t most_asked = 16;
 
 struct Roll {
     bool is_complete;        ///< all ranks have come in time; equal on all ranks that have come
-    bool hears_lower_ranks;  ///< a rank before this one has come, in time or not; if not complete, perhaps not known
+    bool waits_in_vain;      ///< this rank has lost patience, which is why it is not complete
+    bool hears_lower_ranks;  ///< a rank before this one has come, in time or not
 };
 
 /// Waits for the ranks of a route, but no more than `patience` nanoseconds for those that have not come. If all have
-/// come, replaces each value by the least over all ranks; else leaves the values undefined. Nothing else is sent with
-/// the tag of the route. `context`: what the tag belongs to, kept while messages are under way; none if to nobody.
-/// Values are above the least `long long`.
+/// come, replaces each value by the least over all ranks; else leaves the values undefined. If the library cannot send
+/// a word, the roll is not complete on this rank; if it is one of the answers, others may wait for it. Nothing else is
+/// sent with the tag of the route. `context`: what the tag belongs to, kept while messages are under way; none if to
+/// nobody. Values are above the least `long long`.
 Roll call_roll(const Route& route, const Context& context, std::span<long long> values, std::uint64_t patience);
 
 /// Ends roll calls in MPI_Finalize: receives what others have sent, or send within a second. Later messages are left

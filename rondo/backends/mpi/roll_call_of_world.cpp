@@ -85,7 +85,7 @@ bool agree(std::span<long long> values) {
 Roll call_roll_of_world(std::span<const Rank> ranks, Rank rank, std::span<long long> values) {
     // Programs of one job have consecutive ranks: mostly one of the two ends has Rondo.
     const bool is_at_an_end = rank == 0 || static_cast<std::size_t>(rank) + 1 == ranks.size();
-    return {.is_complete = agree(values), .hears_lower_ranks = !is_at_an_end};
+    return {.is_complete = agree(values), .waits_in_vain = false, .hears_lower_ranks = !is_at_an_end};
 }
 
 #endif

@@ -11,7 +11,8 @@ namespace rondo::mpi {
 
 /// Replaces each value by the least over all ranks of MPI_COMM_WORLD, if all of them call this within ten seconds. The
 /// roll is not complete on any rank if they do not, and on this one if the library could not tell. `ranks`: all of
-/// them; `rank`: this one. Called once, in MPI_Init, before anything else is sent. See docs/decisions/0051.
+/// them; `rank`: this one. But with Open MPI, `hears_lower_ranks` is a guess. Called once, in MPI_Init, before anything
+/// else is sent. See docs/decisions/0051.
 [[nodiscard]] Roll call_roll_of_world(std::span<const Rank> ranks, Rank rank, std::span<long long> values);
 
 /// What may fail in a job of which some ranks have no Rondo, after it: a clause.

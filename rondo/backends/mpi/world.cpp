@@ -80,9 +80,10 @@ bool has_processor_for_each(MPI_Comm node, int ranks) {
     cpu_set_t processors = shared_memory::own_processors();
     int allowed = shared_memory::processors_allowed();
     constexpr int words = sizeof processors / sizeof(std::uint64_t);
-    return library().Allreduce(MPI_IN_PLACE, &processors, words, MPI_UINT64_T, MPI_BOR, node) == MPI_SUCCESS &&
-           library().Allreduce(MPI_IN_PLACE, &allowed, 1, MPI_INT, MPI_MIN, node) == MPI_SUCCESS &&
-           ranks <= std::min(allowed, CPU_COUNT(&processors));
+    // Both are asked, whatever becomes of the first: the others are in them.
+    const int united = library().Allreduce(MPI_IN_PLACE, &processors, words, MPI_UINT64_T, MPI_BOR, node);
+    const int limited = library().Allreduce(MPI_IN_PLACE, &allowed, 1, MPI_INT, MPI_MIN, node);
+    return united == MPI_SUCCESS && limited == MPI_SUCCESS && ranks <= std::min(allowed, CPU_COUNT(&processors));
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ class World {
     [[nodiscard]] bool agreed() const { return agreed_; }
     /// True if that is because some rank has no Rondo, or came to MPI_Init long after the others.
     [[nodiscard]] bool misses_ranks() const { return misses_ranks_; }
-    /// True if some rank before this one has Rondo. Where ranks are missed, it may be unknown, and then is false.
+    /// True if some rank before this one has Rondo. Where ranks are missed, it may be a guess.
     [[nodiscard]] bool hears_lower_ranks() const { return hears_lower_ranks_; }
     [[nodiscard]] bool ranks_disagree() const { return ranks_disagree_; }
     /// True if on every rank one thread at a time calls MPI.
