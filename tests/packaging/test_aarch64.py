@@ -150,6 +150,8 @@ def test_other_forms_give_the_native_results(mpi: EmulatedLibrary, collective: s
     test_results.test_other_forms_give_the_native_results(mpi, collective, COLLECTIVES[collective], form, 3)
 
 
+# Debian's MPICH 4.0 itself does not come to the end of this program.
+@pytest.mark.parametrize("mpi", ["openmpi"], indirect=True)
 def test_calls_that_are_not_looked_at_again_are_right(mpi: EmulatedLibrary) -> None:
     run = mpi.run_under_rondo([mpi.compile("random_calls.cpp"), "1", "20"], 3, **COLLECTIVES, timeout=150).check()
     assert run.stdout.startswith("failures 0\n")
