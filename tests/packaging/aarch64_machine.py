@@ -33,6 +33,8 @@ DEVELOPMENT = {
     "debian_mpich": ("usr/include/aarch64-linux-gnu/mpich", LIBRARY_DIRECTORY / "libmpich.so"),
     "debian_openmpi": (LIBRARY_DIRECTORY / "openmpi/include", LIBRARY_DIRECTORY / "libmpi.so.40"),
 }
+# Through TCP, UCX does not come to the end of MPI_Finalize in the emulator.
+WITHOUT_TCP = {"UCX_TLS": "self,posix"}
 
 
 @dataclass(frozen=True)
@@ -80,10 +82,11 @@ class Machine:
             (tools / compiler).write_text(f'#!/bin/sh\nexec {words} -Wl,--as-needed "{library}"\n')
             (tools / compiler).chmod(0o755)
         own = {each: getattr(native, each) for each in ("name", "abi", "prefix", "launcher", "is_openmpi")}
-        settings = {each: getattr(native, each) for each in ("environment", "patience", "is_made_patient")}
         return EmulatedLibrary(
             **own,
-            **settings,
+            environment={**native.environment, **WITHOUT_TCP},
+            patience=native.patience,
+            is_made_patient=native.is_made_patient,
             compilers={".c": str(tools / "cc"), ".cpp": str(tools / "c++")},
             build=self.folder / "programs",
             emulator=self.emulator,

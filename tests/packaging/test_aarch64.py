@@ -144,14 +144,15 @@ def test_results_that_went_through_shared_memory_are_right(mpi: EmulatedLibrary,
     test_results.check(mpi, collective, COLLECTIVES[collective], "20011", "brief", ranks=2, environment=shared)
 
 
-@pytest.mark.parametrize("form", test_results.FORMS)
+# Open MPI 4 has no persistent collectives.
+@pytest.mark.parametrize(
+    ("mpi", "form"), [("mpich", "nonblocking"), ("mpich", "persistent"), ("openmpi", "nonblocking")], indirect=["mpi"]
+)
 @pytest.mark.parametrize("collective", ["allreduce", "alltoallv", "bcast", "scan"])
 def test_other_forms_give_the_native_results(mpi: EmulatedLibrary, collective: str, form: str) -> None:
     test_results.test_other_forms_give_the_native_results(mpi, collective, COLLECTIVES[collective], form, 3)
 
 
-# Debian's MPICH 4.0 itself does not come to the end of this program.
-@pytest.mark.parametrize("mpi", ["openmpi"], indirect=True)
 def test_calls_that_are_not_looked_at_again_are_right(mpi: EmulatedLibrary) -> None:
     run = mpi.run_under_rondo([mpi.compile("random_calls.cpp"), "1", "20"], 3, **COLLECTIVES, timeout=150).check()
     assert run.stdout.startswith("failures 0\n")
@@ -195,7 +196,7 @@ def test_the_profiler_knows_who_waited(mpi: EmulatedLibrary, installed: Path, tm
         (share,) = [
             share
             for line in profile.lines
-            if line.calls == 2 and profile.sites[line.site].function == function.removeprefix("MPI_").lower()
+            if (line.function, line.calls) == (function, 2)
             for share in line.shares
             if share.rank == int(rank)
         ]
