@@ -87,8 +87,20 @@ def built(installed: Path) -> Path:
     return folder
 
 
-# What qemu lacks: filters of system calls, reading and writing the memory of other processes.
-LACKING = {"backends_shared_memory": "", "interposer": ""}
+# qemu 7.2 has no filters of system calls, reads and writes no other process, wipes no memory on fork, counts no addresses
+# of a process, and without the kernel's help starts no program of its processor.
+LACKING = {
+    "backends_shared_memory": [
+        "shared_memory_refusals.*",
+        "shared_memory_stops.*",
+        "shared_memory_transfers.*",
+        "shared_memory_orders/*",  # of steps, on any processor alike: minutes
+        "shared_memory.is_read_in_a_neighbour_by_who_may_alone",
+        "shared_memory.is_not_for_children",
+        "shared_memory.names_a_process_that_has_ended_before_its_memory_was_read",
+        "shared_memory_processes.exchange_messages_after_exec",
+    ],
+}
 
 
 @pytest.mark.parametrize(
@@ -99,7 +111,7 @@ LACKING = {"backends_shared_memory": "", "interposer": ""}
     ],
 )  # fmt: skip
 def test_room(machine: Machine, built: Path, room: str) -> None:
-    left_out = f"--gtest_filter=-{LACKING.get(room, '')}"
+    left_out = f"--gtest_filter=-{':'.join(LACKING.get(room, []))}"
     run = machine.run([built / f"{room}_test", "--gtest_brief=1", left_out], os.environ, seconds=ROOM_SECONDS).check()
     assert "[  PASSED  ]" in run.stdout
 
