@@ -87,8 +87,8 @@ def built(installed: Path) -> Path:
     return folder
 
 
-# qemu 7.2 has no filters of system calls, reads and writes no other process, wipes no memory on fork, counts no addresses
-# of a process, and without the kernel's help starts no program of its processor.
+# qemu 7.2 has no filters of system calls, reads and writes no other process, wipes no memory on fork, counts no
+# addresses of a process, and without the kernel's help starts no program of its processor.
 LACKING = {
     "backends_shared_memory": [
         "shared_memory_refusals.*",
