@@ -2,6 +2,8 @@
 # librondo.so, which a site preloads into all programs: it finds out which MPI a program has, if any, and loads the library
 # for that ABI from beside itself. It is of C++ without its library: most programs that it enters have none.
 
+include(CheckLinkerFlag)
+
 set(site_generated "${PROJECT_BINARY_DIR}/generated/site")
 set(generate_site "${PROJECT_SOURCE_DIR}/scripts/generate_site.py")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${generate_site}" "${PROJECT_SOURCE_DIR}/include/rondo.h")
@@ -21,7 +23,13 @@ set_target_properties(rondo_site PROPERTIES OUTPUT_NAME rondo LINKER_LANGUAGE C)
 # Optimised in every build: a stand-in must not be the caller of what it calls. No sanitizer: it is in all programs.
 target_compile_options(rondo_site PRIVATE -O2 -fno-exceptions -fno-rtti -fno-asynchronous-unwind-tables -fno-sanitize=all)
 target_link_libraries(rondo_site PRIVATE ${CMAKE_DL_LIBS})
-target_link_options(rondo_site PRIVATE -fno-sanitize=all -Wl,-z,separate-code -Wl,-z,defs -Wl,-z,now "-Wl,--version-script=${site_exports}")
+target_link_options(rondo_site PRIVATE -fno-sanitize=all -Wl,-z,defs -Wl,-z,now "-Wl,--version-script=${site_exports}")
+# Code on the pages of its table of versions would forbid changing that. ziglang knows no such option, and its linker
+# gives code pages of its own anyway.
+check_linker_flag(C -Wl,-z,separate-code RONDO_HAVE_SEPARATE_CODE)
+if(RONDO_HAVE_SEPARATE_CODE)
+    target_link_options(rondo_site PRIVATE -Wl,-z,separate-code)
+endif()
 set_property(TARGET rondo_site APPEND PROPERTY LINK_DEPENDS "${site_exports}")
 rondo_install_target(rondo_site)
 

@@ -66,6 +66,7 @@ def definitions(processor: str, headers: dict[str, Path]) -> dict[str, str]:
         "RONDO_MPI_STAND_INS": str(tools),
         "RONDO_PYTHON_HEADERS": ";".join(f"{version}={path}" for version, path in headers.items()),
         "RONDO_BUILD_PYTHON": "ON",
+        "RONDO_BUILD_TESTS": "OFF",  # tests/packaging/test_aarch64.py builds them, too
         "RONDO_WERROR": "ON",
         "Python_EXECUTABLE": sys.executable,
         "Python3_EXECUTABLE": sys.executable,

@@ -74,6 +74,7 @@ class MpiLibrary:
     environment: Mapping[str, str] = field(default_factory=dict)  # of compiler and launcher
     patience: Mapping[str, str] = field(default_factory=dict)  # of ranks, where there are more than cores
     is_made_patient: bool = False  # by testbed/patience.c, where the tests start the ranks themselves
+    build: Path = BUILD  # where programs are kept
 
     @property
     def shared_library(self) -> Path:
@@ -94,7 +95,7 @@ class MpiLibrary:
         others = [Path(flag) for flag in flags if Path(flag).is_file()] + sorted(path.parent.glob("*.hpp"))
         content = b"".join(file.read_bytes() for file in [path, *others])
         key = hashlib.sha256(content + repr((str(wrapper), wrapper.stat().st_mtime, flags)).encode()).hexdigest()[:12]
-        target = BUILD / self.name / f"{path.stem}-{key}"
+        target = self.build / self.name / f"{path.stem}-{key}"
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.with_suffix(".lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)  # a program that two tests ask for at once is compiled once

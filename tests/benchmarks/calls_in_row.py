@@ -6,7 +6,7 @@ one of many is not that of one alone. The same calls natively, under the default
 in a first run, which learns, and in the next, which knows: microseconds of a call on the slowest rank, medians over
 rounds in which all take turns. Wanted: in the next run at most 1.1 of native. docs/benchmarks/tables/guard.md shows
 what it wrote with --csv docs/benchmarks/data/guard-row.csv. With --collective, --bytes and --cluster it tries other
-calls elsewhere: docs/benchmarks/tables/tuning.md shows shapes that no rule knows.
+calls elsewhere, such as shapes that no rule knows.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ TEST(CallCache, a_trial_has_so_many_calls_until_a_second_look) {
 }
 
 TEST(CallCache, a_call_that_loses_its_place_is_found_as_a_victim) {
-    const int function = 0;
+    static const int function = 0;  // one of this test alone
     CachedCall* const own = own_cached_calls();
     ASSERT_NE(own, nullptr);
     CachedCall in_place;
@@ -112,7 +112,7 @@ TEST(CallCache, a_call_that_loses_its_place_is_found_as_a_victim) {
 }
 
 TEST(CallCache, a_call_that_goes_nowhere_is_not_kept) {
-    const int function = 0;
+    static const int function = 0;  // one of this test alone
     ASSERT_NE(own_cached_calls(), nullptr);
     CachedCall in_place;
     in_place.forget(usual);

@@ -27,6 +27,12 @@ struct IsComplex : std::false_type {};
 template <class T>
 struct IsComplex<std::complex<T>> : std::true_type {};
 
+#ifdef __SIZEOF_FLOAT128__
+using Quadruple = __float128;
+#else
+using Quadruple = long double;  // aarch64's
+#endif
+
 enum class Role { number, logical, bytes };
 
 /// Whether the library knows this operator on this type, and right: Open MPI's maximum of MPI_OFFSET is unsigned, and
@@ -229,7 +235,7 @@ inline std::vector<Problem> predefined_problems() {
     ADD(double, MPI_REAL)
     ADD(float, MPI_REAL4)
     ADD(double, MPI_REAL8)
-    ADD(__float128, MPI_REAL16)
+    ADD(Quadruple, MPI_REAL16)
     ADD(double, MPI_DOUBLE_PRECISION)
     ADD(std::complex<float>, MPI_COMPLEX)
     ADD(std::complex<double>, MPI_DOUBLE_COMPLEX)

@@ -53,7 +53,7 @@ Schedule root_of_couples(const Call& call, const CouplesOfRoot& all, const Coupl
         Block partial = own;
         const Rank froms[] = {all.beside_root(), all.rank_of(couple.child(in))};
         const Block arrivals[] = {buffers.slot(buffers.sums, in), buffers.slot(buffers.arrivals, in)};
-        for (const std::size_t i : {0, 1}) {
+        for (const std::size_t i : {std::size_t{0}, std::size_t{1}}) {
             if (froms[i] == no_rank) continue;
             co_yield exchange(receive(arrivals[i], froms[i]));
             if (all.is_root_last()) co_yield combine(arrivals[i], partial).into(sum);
