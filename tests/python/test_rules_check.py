@@ -103,8 +103,8 @@ scan ranks_per_node = 2, nodes <= 3 -> doubling
 
 
 def test_tables_may_be_about_ranks_that_share_processors(check):
-    text = "scan oversubscribed = yes -> linear\nscan -> doubling\n"
-    for words, chosen in (((), "doubling"), (("--oversubscribed",), "linear")):
+    text = "scan oversubscribed = yes -> linear_pipeline:segment=1Ki\nscan -> doubling\n"
+    for words, chosen in (((), "doubling"), (("--oversubscribed",), "linear_pipeline:segment=1Ki")):
         code, output = check(text, *words, "--json")
         assert code == 0
         document = json.loads(output)
@@ -151,7 +151,7 @@ def test_a_picture_has_an_area_for_each_choice_without_gaps(check, tmp_path):
 
     rules = "allreduce nodes = 1 -> native\nallreduce bytes <= 8Ki -> leaders:lane=recursive_multiplying\n"
     rules += "allreduce nodes <= 16, bytes >= 128Ki -> full_lane\nallreduce processes > 256 -> predicted\n"
-    rows = inspection.regions(rules, "allreduce", 4, "MPICH Version 5.0", False)
+    rows = inspection.regions(rules, "allreduce", 4, "MPICH Version 5.0", shared_memory=False, oversubscribed=False)
     found = rule_figures.areas("allreduce", rows)
     assert {each.choice for each in found} == {"native", "full_lane", "leaders:lane=recursive_multiplying", "predicted"}
     assert len({each.bytes[1] for each in found if each.bytes[1] > 128 << 10}) == 1
