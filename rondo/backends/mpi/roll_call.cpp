@@ -158,7 +158,7 @@ class Messages {
     }
 
   private:
-    static constexpr std::size_t most_words = 2 * 31;  // ranks are ints
+    static constexpr std::size_t most_words = 62;  // two for each bit of a rank
 
     [[nodiscard]] MPI_Request& hearing(int word) { return hearing_[static_cast<std::size_t>(word)]; }
     [[nodiscard]] MPI_Request& saying(int word) { return saying_[static_cast<std::size_t>(word)]; }
