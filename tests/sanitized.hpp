@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is sanitized, or runs on an emulated processor, is ten times slower, and errors of memory or of compilers do not
-// wait for larger groups: tests try fewer of them.
+// Tests try fewer groups of ranks where they are sanitized or run on an emulated processor: they take ten times as long
+// there, and errors of memory or of compilers show in small groups, too.
 #pragma once
 
 namespace rondo {

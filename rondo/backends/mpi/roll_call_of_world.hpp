@@ -15,7 +15,7 @@ namespace rondo::mpi {
 /// else is sent. See docs/decisions/0051.
 [[nodiscard]] Roll call_roll_of_world(std::span<const Rank> ranks, Rank rank, std::span<long long> values);
 
-/// What may fail in a job of which some ranks have no Rondo, after it: a clause.
+/// A clause that says what may still fail in a job after its roll call if some ranks have no Rondo.
 extern const char* const harm_of_missing_ranks;
 
 }  // namespace rondo::mpi

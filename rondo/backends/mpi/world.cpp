@@ -74,16 +74,14 @@ long long hash_of_host() {
     return static_cast<long long>(name.value() >> 1);
 }
 
-/// True if a node has as many processors for its ranks as these. Where a rank cannot tell, it counts none of its own.
+/// True if the ranks of a node have as many processors together as they are, and the limit of this one's control groups
+/// allows so many. A rank that cannot tell its processors adds none.
 bool has_processor_for_each(MPI_Comm node, int ranks) {
     static_assert(sizeof(cpu_set_t) % sizeof(std::uint64_t) == 0);
     cpu_set_t processors = shared_memory::own_processors();
-    int allowed = shared_memory::processors_allowed();
     constexpr int words = sizeof processors / sizeof(std::uint64_t);
-    // Both are asked, whatever becomes of the first: the others are in them.
-    const int united = library().Allreduce(MPI_IN_PLACE, &processors, words, MPI_UINT64_T, MPI_BOR, node);
-    const int limited = library().Allreduce(MPI_IN_PLACE, &allowed, 1, MPI_INT, MPI_MIN, node);
-    return united == MPI_SUCCESS && limited == MPI_SUCCESS && ranks <= std::min(allowed, CPU_COUNT(&processors));
+    return library().Allreduce(MPI_IN_PLACE, &processors, words, MPI_UINT64_T, MPI_BOR, node) == MPI_SUCCESS &&
+           ranks <= std::min(shared_memory::processors_allowed(), CPU_COUNT(&processors));
 }
 
 }  // namespace
@@ -206,7 +204,8 @@ bool World::share_text(std::string& text) {
 void World::find_nodes(MemorySharing sharing) {
     MPI_Comm node;
     Rank first = rank_;
-    // Who complains, whether this rank reaches all others of its node, and whether that has a processor for each.
+    // The numbers say that the node was found, who complains, that this rank reaches all others of its node, and that
+    // the node has a processor for each.
     long long known[4] = {0, size_, 0, 1};
     if (library().Comm_split_type(messages_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node) == MPI_SUCCESS) {
         library().Comm_set_errhandler(node, library().errors_return);
