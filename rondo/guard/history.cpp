@@ -139,6 +139,7 @@ std::optional<Trial> History::take_up(const Trial& fresh, const mpi::Communicato
     const Choice& choice = *static_cast<const Choice*>(fresh.chosen());
     const Verdict* const verdict = use_verdict(fresh.key(), choice, communicator);
     if (verdict == nullptr) return std::nullopt;
+    if (fresh.key().any_length && !verdict->is_lost()) return std::nullopt;  // these calls may be the longer ones
     if (verdict->is_begun()) return begun_trial(*verdict, fresh);
     Trial trial = fresh;
     if (verdict->is_compared()) {

@@ -85,7 +85,7 @@ bool Trial::is_due() const {
 }
 
 bool Trial::is_worth_keeping() const {
-    if (series_ != Series::alone || rows_ > 0 || revalidates_) return false;
+    if (series_ != Series::alone || rows_ > 0 || revalidates_ || key_.any_length) return false;
     return is_long() ? !key_.rounding || timed_ % 2 == 0 : rests();
 }
 

@@ -16,16 +16,18 @@ inline std::optional<guard::TrialKey> trial_key_of(const SeenCall& seen, const m
                                                    const Runtime& runtime) {
     const Instructions& instructions = runtime.instructions;
     const Guard guard = instructions.guard(key.collective);
-    if (guard == Guard::off || seen.function.has.local_lengths) [[likely]]  // no rank knows the lengths of all
+    if (guard == Guard::off) [[likely]]
         return std::nullopt;
     const bool rounding = guard == Guard::exact && seen.reduction != nullptr && !seen.reduction->keeps_bits();
+    const bool has_local_lengths = seen.function.has.local_lengths;  // parts may be empty: nobody waits for all
     // The program's own operators may do more than compute: nobody calls them twice.
     if (rounding && (instructions.learned_directory().empty() || !seen.reduction->predefined())) return std::nullopt;
     return guard::TrialKey{.collective = static_cast<std::uint8_t>(key.collective),
                            .length = length_class(key.count * key.element_bytes),
                            .commutative = key.commutative,
                            .rounding = rounding,
-                           .runs_ahead = !seen.function.has.waiting_for_all()};
+                           .runs_ahead = !seen.function.has.waiting_for_all() || has_local_lengths,
+                           .any_length = has_local_lengths};
 }
 
 /// Asks the guard about one call. There is nothing to ask about a call that is not compared.

@@ -111,8 +111,9 @@ class Serving {
         return seen_.call.counts.is_argument() ? Interval{0, -1} : Interval{seen_.call.count, seen_.call.count};
     }
     /// The call's count, or the sum over all ranks. A trial is about calls of a length, however their vectors are
-    /// divided.
-    [[nodiscard]] Interval sum_of_counts() const {
+    /// divided, or about all lengths if no rank knows them.
+    [[nodiscard]] Interval counts_of_trial() const {
+        if (seen_.function.has.local_lengths) return whatever_count;
         if (!seen_.call.counts.is_argument()) return count();
         const Count sum = bytes_ / kind_.bytes_to_a_count();
         return {sum, sum};
@@ -136,7 +137,7 @@ class Serving {
     }
     /// Leaves the call to the library, which has won the trial, if there is one in this run.
     int forward_lost(const char* reason) const {
-        service_.forward_from_now(cached_, seen_, reason, sum_of_counts(), service_.tally_for(reason, line()),
+        service_.forward_from_now(cached_, seen_, reason, counts_of_trial(), service_.tally_for(reason, line()),
                                   kind_.bytes_to_a_count(), trial_);
         return service_.leave_to_library(reason, bytes_, line());
     }

@@ -24,6 +24,7 @@ from rondo.launching import mpi_library
 
 from rondo import forms
 
+pytestmark = pytest.mark.parallel
 RONDO = Path(sys.executable).with_name("rondo")
 RANKS = 3
 THREE_LIBRARIES = pytest.mark.parametrize("mpi", ["mpich", "openmpi", "impi"], indirect=True)

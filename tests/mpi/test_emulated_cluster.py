@@ -403,34 +403,38 @@ def shared_memory_of(nodes: int) -> list[list[str]]:
     return [[name for name in each.split() if not name.startswith(SEGMENTS)] for each in listed]
 
 
-# Ranks of a node share memory, others send messages through the switch. With one library in turn; with all in
-# `make soak`.
+# Ranks of a node share memory, others send messages through the switch. On two nodes of two with one library in turn;
+# on four of four with all in `make soak`.
 @pytest.mark.parametrize(
-    ("ending", "name"),
+    ("ending", "name", "each"),
     [
-        pytest.param(ending, name, marks=[] if i % len(LIBRARY_NAMES) == j else pytest.mark.soak)
+        pytest.param(ending, name, each, marks=[] if each == 2 and i % len(LIBRARY_NAMES) == j else pytest.mark.soak)
         for i, ending in enumerate(["kill", "stop", "abort", "exit"])
         for j, name in enumerate(LIBRARY_NAMES)
+        for each in (2, 4)
+        if each == 4 or i % len(LIBRARY_NAMES) == j
     ],
 )
-def test_ranks_of_shared_memory_end_together(name: str, ending: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ranks_of_shared_memory_end_together(
+    name: str, ending: str, each: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RONDO_SHARED_MEMORY", "on")
     program = library(name).compile("struck_rank.c")
     words = ["--cluster", "default", "--mpi", TOOLCHAIN / name]
     for choice in ("allreduce=circulant", "bcast=binomial", "exscan=doubling_123"):
         words += ["--use", choice]
-    rondo("cluster", "up", "--nodes", 4, "--per-node", 4, "--latency", "1ms", "--rate", "200Mbit").check()
+    rondo("cluster", "up", "--nodes", each, "--per-node", each, "--latency", "1ms", "--rate", "200Mbit").check()
     ended = threading.Event()
     if name == "openmpi":
         threading.Thread(target=launcher_left_alone, args=(program, ended), daemon=True).start()
     try:
-        before = shared_memory_of(4)
+        before = shared_memory_of(each)
         run = rondo("run", *words, "--", program, ending, "9000", timeout=3 * SECONDS)
-        assert shared_memory_of(4) == before == [[], [], [], []]
+        assert shared_memory_of(each) == before == [[]] * each
         assert ranks_of(program) == []
     finally:
         ended.set()
         rondo("cluster", "down").check()
     assert (run.returncode == 0) == (ending == "stop"), run.stderr
-    assert run.stdout.count("came to its end") == (16 if ending == "stop" else 0)
+    assert run.stdout.count("came to its end") == (each**2 if ending == "stop" else 0)
     assert "wrong" not in run.stdout

@@ -50,7 +50,7 @@ allgather -> ring
 allreduce commutative = yes -> circulant
 allreduce -> recursive_doubling
 alltoall -> pairwise
-alltoallv -> pairwise
+alltoallv -> bruck
 bcast -> circulant
 exscan -> cyclic_doubling
 gather -> binomial
@@ -62,7 +62,7 @@ scan -> doubling
 scatter -> binomial
 scatterv -> linear
 """
-EVERYDAY = {("mpich", "allreduce"), ("openmpi", "allgather"), ("mpich", "gather"), ("openmpi", "gatherv")}
+EVERYDAY = {("mpich", "allreduce"), ("openmpi", "allgather"), ("mpich", "alltoallv"), ("openmpi", "gatherv")}
 
 
 @pytest.fixture
@@ -177,7 +177,7 @@ def test_results_are_the_native_ones_during_trials_and_after(
     ).check()
     assert results_of_data(run.stdout) == results_of_data(native.stdout)
     found = calls(run, name)
-    assert (COMPARED in found) != collective["local_lengths"]  # of which no rank knows all
+    assert COMPARED in found
     assert set(found) & set(re.findall(rf"^{name} .*-> (\w+)", RULES, re.MULTILINE)), found
 
 

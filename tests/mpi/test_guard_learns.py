@@ -89,6 +89,35 @@ def let_library_take(seconds: str, kept: learned.Kept) -> None:
     learned.change(kept.path, add=with_seconds)
 
 
+UNEVEN = {"alltoallv": "bruck", "gatherv": "binomial", "scatterv": "binomial"}
+
+
+# The calls of the next run may be longer: what slots have won they may lose. What they have lost, they cost no more.
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+@pytest.mark.parametrize("library", ["0.5", "2"])
+def test_of_calls_of_any_length_only_what_is_lost_is_known_at_once(
+    mpi: MpiLibrary, library: str, variables: dict[str, str]
+) -> None:
+    rules = Path(variables["RONDO_RULES"])
+    rules.write_text(rules.read_text() + "".join(f"{each} -> {choice}\n" for each, choice in UNEVEN.items()))
+    make_up(variables, mpi, 3, library=1)
+    lines = [
+        f"{each} bytes=0 commutative=no rounding=no processes=3 nodes=1 fewest_on_node=3 most_on_node=3 "
+        f"in_rank_order=yes shared_memory=no choice={choice} rondo=1 library={library} calls=5 day={DAY}\n"
+        for each, choice in UNEVEN.items()
+    ]
+    kept = kept_in(variables)
+    learned.change(kept.path, add="".join(lines), forget=[each.line for each in kept.all])
+    run = mpi.run_under_rondo([mpi.compile("uneven_parts.c"), str(CALLS)], 3, environment=variables).check()
+    assert run.stdout == "failures 0\n"
+    for each, choice in UNEVEN.items():
+        found = calls(run, each)
+        if float(library) < 1:
+            assert found == {TAKEN_BACK: CALLS}
+        else:
+            assert found[COMPARED] >= 2 and found[choice] >= 2, found
+
+
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi", "mpiabi"], indirect=True)
 def test_sums_of_fractions_are_taken_back_in_the_next_run(mpi: MpiLibrary, variables: dict[str, str]) -> None:
     command = [mpi.compile("guarded.c"), str(CALLS)]

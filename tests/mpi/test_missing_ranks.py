@@ -34,8 +34,16 @@ def check(run: Run, native: Run, ranks_with_rondo: int) -> None:
         assert run.report.native_reasons(collective) == {REASON: calls * ranks_with_rondo}
 
 
-@pytest.mark.parametrize("rank", [0, RANKS - 1])
-@pytest.mark.parametrize("what", [NO_PRELOAD, "export RONDO=off"])
+# Ten seconds are waited for in each.
+@pytest.mark.parametrize(
+    ("rank", "what"),
+    [
+        (0, "export RONDO=off"),
+        (RANKS - 1, NO_PRELOAD),
+        pytest.param(0, NO_PRELOAD, marks=pytest.mark.soak),
+        pytest.param(RANKS - 1, "export RONDO=off", marks=pytest.mark.soak),
+    ],
+)
 def test_a_rank_without_rondo_keeps_nobody_waiting(mpi: MpiLibrary, rank: int, what: str) -> None:
     program = mpi.compile("profiled.c")
     words = without(str(rank), program, what)

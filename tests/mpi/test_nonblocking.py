@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, FORCED_PARTS_OF_THE_ROOT, IMPI, MpiLibrary
 
+pytestmark = pytest.mark.parallel
 GOES_ON = ["mpich", "openmpi"]
 WAITING = [
     *("Recv", "Ssend", "Probe", "Iprobe", "Mrecv", "Waitall", "Waitany"),

@@ -159,6 +159,7 @@ def counter(mpi: MpiLibrary) -> Path:
     return mpi.compile("handle_counter.c", "-shared", "-fPIC", "-ldl")
 
 
+@pytest.mark.parallel
 @pytest.mark.parametrize("mpi", [*LIBRARIES, "mpiabi"], indirect=True)
 @pytest.mark.parametrize(
     ("ranks", "command"),
@@ -176,6 +177,7 @@ def test_all_that_the_library_has_made_is_given_back(
     check_that_nothing_is_left(run, ranks, "communicators", "groups", "keys", "handlers", "requests")
 
 
+@pytest.mark.parallel
 @pytest.mark.parametrize("mpi", LIBRARIES, indirect=True)
 def test_all_is_given_back_of_many_communicators(mpi: MpiLibrary) -> None:
     variables = {"LD_PRELOAD": f"{{rondo}}:{counter(mpi)}", "RONDO_SHARED_MEMORY": "off"}
@@ -185,6 +187,7 @@ def test_all_is_given_back_of_many_communicators(mpi: MpiLibrary) -> None:
     assert run.report.calls("exscan") == {FORCED["exscan"]: 2 * 700}
 
 
+@pytest.mark.parallel
 @pytest.mark.parametrize("mpi", LIBRARIES, indirect=True)
 def test_all_is_given_back_of_prefix_sums(mpi: MpiLibrary) -> None:
     library = preload_library(mpi.abi).with_name(f"librondo-prefix-{mpi.abi}.so")

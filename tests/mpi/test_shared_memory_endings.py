@@ -7,6 +7,7 @@ import contextlib
 import dataclasses
 import functools
 import re
+import secrets
 import time
 from pathlib import Path
 
@@ -14,29 +15,32 @@ import pytest
 from launching import Run
 from mpi_libraries import LIBRARIES, MpiLibrary
 
+pytestmark = pytest.mark.parallel
 NAMES = ["mpich", "openmpi", "impi"]
 FORCED = {"allreduce": "circulant", "bcast": "binomial", "exscan": "doubling_123"}
 SHORT, LONG = "1", "40000"  # elements: in lines; by reference, halves of it too
 
 
-def lives_on(program: Path) -> list[Path]:
-    """Processes that run the program, or have their memory from it: what has no name is gone with them."""
+def live_on(job: str) -> list[Path]:
+    """Processes of a job, which has a name of its own in its environment: shared memory without a name is gone with
+    them."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if str(program) in (process / "cmdline").read_text(errors="replace"):
+            if job.encode() in (process / "environ").read_bytes():
                 found.append(process)
     return found
 
 
 def struck(mpi: MpiLibrary, ranks: int, *words: str) -> Run:
-    program = mpi.compile("struck_rank.c")
-    run = mpi.run_under_rondo([program, *words], ranks, environment={"RONDO_SHARED_MEMORY": "on"}, **FORCED)
+    job = f"job-{secrets.token_hex(8)}"
+    variables = {"RONDO_SHARED_MEMORY": "on", "STRUCK_JOB": job}
+    run = mpi.run_under_rondo([mpi.compile("struck_rank.c"), *words], ranks, environment=variables, **FORCED)
     assert not run.timed_out, run.stdout + run.stderr
     deadline = time.monotonic() + 10  # a launcher may end before the last rank has noticed that all others have
-    while lives_on(program) and time.monotonic() < deadline:
+    while live_on(job) and time.monotonic() < deadline:
         time.sleep(0.1)
-    assert lives_on(program) == []
+    assert live_on(job) == []
     return run
 
 

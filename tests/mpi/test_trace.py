@@ -59,7 +59,7 @@ def test_calls_and_messages_of_all_ranks_are_there(mpi: MpiLibrary, tmp_path: Pa
 @BOTH
 def test_nonblocking_calls_are_there_until_they_are_over(mpi: MpiLibrary, tmp_path: Path) -> None:
     file = tmp_path / "run.json"
-    run = traced(mpi, file, ["--use", "allreduce=recursive_doubling"], [mpi.compile("many_requests.c"), 40, 20])
+    run = traced(mpi, file, ["--use", "allreduce=recursive_doubling"], [mpi.compile("many_requests.c"), 10, 10])
     assert run.returncode == 0, run.stderr
     trace = json.loads(file.read_text())
     trace_rules.checked(trace)

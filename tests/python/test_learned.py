@@ -150,6 +150,16 @@ def file_here(directory: Path, library: str) -> Path:
     return path
 
 
+# No rank knows how long they are: what was found out about some holds for all.
+def test_calls_of_any_length_are_one_kind(file: Path) -> None:
+    file.write_text(f"{line('alltoallv', 'full_lane:slot=512', length=0)}\n")
+    (shown,) = [each for each in invoke("show").output.splitlines() if each.strip().startswith("alltoallv")]
+    assert " ".join(shown.split()).startswith("alltoallv any 4x2 full_lane:slot=512 ")
+    (rule,) = [each for each in invoke("rules", file).output.splitlines() if each.startswith("alltoallv")]
+    assert rule.startswith("alltoallv processes = 8, nodes = 4, ranks_per_node = 2, shared_memory = no -> native")
+    assert not _core.inspect_rules(rule)["wrong"]
+
+
 def test_rules_of_several_libraries_say_which(file: Path, tmp_path: Path) -> None:
     mpich, openmpi = (file_here(file.parent, library) for library in ("MPICH Version 5.0.2", "Open MPI v5.0.11"))
     said = invoke("rules")

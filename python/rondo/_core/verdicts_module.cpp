@@ -25,18 +25,20 @@ using namespace nb::literals;
 namespace rondo {
 namespace {
 
-/// Those of the length_class.
-Interval lengths_like(Count bytes) {
-    const int bits = length_class(bytes);
+/// The lengths of the calls that a verdict is about: those of its length_class, or all if no rank knows them.
+Interval lengths_of(const Verdict& verdict) {
+    constexpr Count unbounded = std::numeric_limits<Count>::max();
+    if (verdict.collective->has.local_lengths) return {0, unbounded};
+    const int bits = length_class(verdict.bytes);
     const int least = length_class(0);
     const int most = std::numeric_limits<Count>::digits;
     return {bits == least ? 0 : Count{1} << (bits - 1),
-            bits == most ? std::numeric_limits<Count>::max() : (Count{1} << bits) - 1};
+            bits == most ? unbounded : (Count{1} << bits) - 1};
 }
 
 nb::dict described(const Verdict& verdict) {
     nb::dict description;
-    const Interval lengths = lengths_like(verdict.bytes);
+    const Interval lengths = lengths_of(verdict);
     description["collective"] = verdict.collective->name;
     description["bytes"] = verdict.bytes;
     description["lowest"] = lengths.lowest;

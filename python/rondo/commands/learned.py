@@ -226,7 +226,7 @@ def _show(kept: Kept) -> None:
     for each in sorted(kept.all, key=lambda verdict: (verdict.collective, verdict.processes, verdict.bytes)):
         table.add_row(
             _subject(each),
-            f"{bytes_text(each.lowest)}..{bytes_text(each.highest + 1)}",
+            "any" if each.is_of_any_length else f"{bytes_text(each.lowest)}..{bytes_text(each.highest + 1)}",
             _ranks(each),
             each.choice,
             *((_time(each.rondo), _time(each.library)) if is_wide else ()),

@@ -12,6 +12,7 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from rondo.bench import plans
 from rondo.launching.rank_report import Traffic, Trial
 from rondo.launching.run_report import Entry, Figures, Report, warnings
 from rondo.reports.style import bytes_text, counted
@@ -97,7 +98,8 @@ def trial_text(trial: Trial) -> str:
     """What the guard found out, and what follows."""
     ratio = _ratio(trial)
     rounds = " (rounding)" if trial.rounding else ""
-    where = f"{trial.collective}{rounds} of about {bytes_text(trial.bytes)} on {counted(trial.processes, 'rank')}"
+    length = "" if trial.collective in plans.OF_LOCAL_LENGTHS else f" of about {bytes_text(trial.bytes)}"
+    where = f"{trial.collective}{rounds}{length} on {counted(trial.processes, 'rank')}"
     calls = f" (n {trial.calls}{', in a row' if trial.in_row else ''})" if trial.calls and math.isfinite(ratio) else ""
     kept = "taken back" if ratio > 1 else "kept"
     if trial.day:
@@ -122,9 +124,12 @@ def chosen(entry: Entry, trials: Sequence[Trial]) -> Text:
 
 
 def _is_about(trial: Trial, entry: Entry) -> bool:
-    same = (trial.collective, trial.choice.partition(":")[0]) == (entry.collective, entry.algorithm)
+    if (trial.collective, trial.choice.partition(":")[0]) != (entry.collective, entry.algorithm):
+        return False
+    if trial.collective in plans.OF_LOCAL_LENGTHS:
+        return True
     length = _length_class(trial.bytes)
-    return same and any(_length_class(e.smallest) <= length <= _length_class(e.largest) for e in entry.classes)
+    return any(_length_class(e.smallest) <= length <= _length_class(e.largest) for e in entry.classes)
 
 
 def _length_class(length: int) -> int:

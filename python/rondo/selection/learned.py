@@ -28,6 +28,7 @@ MACHINE_SUFFIX = ".machine"
 BEGINNINGS = {"mpich": "MPICH", "openmpi": "Open MPI", "impi": "Intel(R) MPI"}
 """Of what MPI libraries call themselves, as conditions of rules know them."""
 NOT_COMPARED = "could not be compared"
+NO_LIMIT = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Verdict:
     lowest: int
     """Bytes of the shortest call that it holds for."""
     highest: int
-    """The same of the longest."""
+    """The same of the longest; NO_LIMIT: calls of any length, however short."""
     commutative: bool
     rounding: bool
     """The last bits of results depend on who carries the call out."""
@@ -72,6 +73,11 @@ class Verdict:
     def compared(self) -> bool:
         """Did the ranks come together for such calls?"""
         return self.rondo > 0 or self.library > 0
+
+    @property
+    def is_of_any_length(self) -> bool:
+        """Is it about calls whose lengths no rank knows?"""
+        return (self.lowest, self.highest) == (0, NO_LIMIT)
 
     @property
     def in_row(self) -> bool:
@@ -299,7 +305,8 @@ def best(known: Sequence[Verdict]) -> str:
 
 def _condition(verdict: Verdict) -> str:
     """Which calls a verdict is about, as rules say it."""
-    conditions = [f"bytes in {verdict.lowest}..{verdict.highest}", f"processes = {verdict.processes}"]
+    conditions = [] if verdict.is_of_any_length else [f"bytes in {verdict.lowest}..{verdict.highest}"]
+    conditions.append(f"processes = {verdict.processes}")
     if verdict.nodes > 0:
         conditions.append(f"nodes = {verdict.nodes}")
         if verdict.fewest_on_node == verdict.most_on_node:
