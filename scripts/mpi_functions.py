@@ -18,6 +18,7 @@ ARGUMENTS = (
     "input_counts",
     "input_displacements",
     "input_type",
+    "input_types",
     "part_count",
     "part_type",
     "buffer",
@@ -26,6 +27,7 @@ ARGUMENTS = (
     "counts",
     "displacements",
     "datatype",
+    "types",
     "op",
     "root",
     "comm",
@@ -33,8 +35,6 @@ ARGUMENTS = (
 # The arguments of a form besides, and the last members of Words.
 ARGUMENTS_OF_FORMS = {"blocking": (), "nonblocking": ("request",), "persistent": ("info", "request")}
 ARGUMENTS_OF_OTHERS = (
-    "input_types",
-    "types",
     "argument_count",
     "argument_vector",
     "required",

@@ -31,7 +31,7 @@ FORTRAN_ENDINGS = ("_", "_f08_", "_f08ts_", "_f08ts_large_", "_c_f08ts_")
 OWN_CODE = {"Init", "Init_thread", "Finalize", "Abort"}
 SENDING = re.compile(r"I?[bsr]?send(_c)?$|(I?sendrecv|I?sendrecv_replace|R?put|R?accumulate)(_c)?$", re.IGNORECASE)
 # In the order of the members of Words, in rondo/profiler/entry.hpp.
-WORDS = (*ARGUMENTS, "input_types", "types", "request")
+WORDS = (*ARGUMENTS, "request")
 # Makers of communicators: which argument, from the end, is the new one.
 MAKING = {
     "Cart_create": 1,

@@ -60,18 +60,27 @@ class BegunCall final : public mpi::PendingCall {
             for (std::size_t rank = 0; rank < ranks; ++rank) arrays_.push_back(numbers[static_cast<Rank>(rank)]);
             numbers = mpi::Numbers(&arrays_[first], false);
         };
+        types_.reserve(2 * ranks);
+        const auto keep_types = [&](mpi::Datatypes& types) {
+            if (types.array() == nullptr) return;
+            types_.insert(types_.end(), types.array(), types.array() + ranks);
+            types = mpi::Datatypes(types_.data() + types_.size() - ranks);
+        };
         if (has_whole) {
             keep(call.counts);
             keep(call.displacements);
+            keep_types(call.types);
         }
         if (call.input != MPI_IN_PLACE) {
             keep(call.input_counts);
             keep(call.input_displacements);
+            keep_types(call.input_types);
         }
         return call;
     }
 
     std::vector<Count> arrays_;
+    std::vector<MPI_Datatype> types_;
     UserCall call_;
     mpi::Datatype own_type_;
     const mpi::Datatype& type_;

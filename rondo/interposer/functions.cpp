@@ -23,6 +23,10 @@ mpi::Numbers numbers(const std::optional<Word>& array) {
     return array ? mpi::Numbers(std::bit_cast<const void*>(*array), std::is_same_v<Integer, int>) : mpi::Numbers();
 }
 
+mpi::Datatypes datatypes(const std::optional<Word>& array) {
+    return array ? mpi::Datatypes(std::bit_cast<const MPI_Datatype*>(*array)) : mpi::Datatypes();
+}
+
 /// `Integer`: the type of the function's count; the upper half of a word that holds an int is undefined.
 template <class Integer>
 UserCall call_of(const Words& words) {
@@ -31,11 +35,13 @@ UserCall call_of(const Words& words) {
             .count = static_cast<Integer>(words.count),
             .counts = numbers<Integer>(words.counts),
             .datatype = handle<MPI_Datatype>(words.datatype),
+            .types = datatypes(words.types),
             .op = handle<MPI_Op>(words.op),
             .root = static_cast<Rank>(words.root.value_or(0)),
             .comm = handle<MPI_Comm>(words.comm),
             .input_count = static_cast<Integer>(words.input_count),
             .input_type = handle<MPI_Datatype>(words.input_type),
+            .input_types = datatypes(words.input_types),
             .part_count = static_cast<Integer>(words.part_count),
             .part_type = handle<MPI_Datatype>(words.part_type.value_or(0)),
             .displacements = numbers<Integer>(words.displacements),

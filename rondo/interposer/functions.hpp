@@ -22,17 +22,20 @@ struct Arguments {
         : input(call.input), input_count(static_cast<Integer>(call.input_count)),
           input_counts(static_cast<const Integer*>(call.input_counts.array())),
           input_displacements(static_cast<const Displacement*>(call.input_displacements.array())),
-          input_type(call.input_type), part_count(static_cast<Integer>(call.part_count)), part_type(call.part_type),
-          buffer(call.output), output(call.output), count(static_cast<Integer>(call.count)),
+          input_type(call.input_type), input_types(call.input_types.array()),
+          part_count(static_cast<Integer>(call.part_count)), part_type(call.part_type), buffer(call.output),
+          output(call.output), count(static_cast<Integer>(call.count)),
           counts(static_cast<const Integer*>(call.counts.array())),
           displacements(static_cast<const Displacement*>(call.displacements.array())), datatype(call.datatype),
-          op(call.op), root(call.root), comm(call.comm), info(call.info), request(call.request) {}
+          types(call.types.array()), op(call.op), root(call.root), comm(call.comm), info(call.info),
+          request(call.request) {}
 
     const void* input;
     Integer input_count;
     const Integer* input_counts;
     const Displacement* input_displacements;
     MPI_Datatype input_type;
+    const MPI_Datatype* input_types;
     Integer part_count;
     MPI_Datatype part_type;
     void* buffer;
@@ -41,6 +44,7 @@ struct Arguments {
     const Integer* counts;
     const Displacement* displacements;
     MPI_Datatype datatype;
+    const MPI_Datatype* types;
     MPI_Op op;
     int root;
     MPI_Comm comm;

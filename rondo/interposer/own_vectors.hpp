@@ -2,33 +2,37 @@
 #pragma once
 
 #include <algorithm>
+#include <vector>
 
 #include "rondo/backends/mpi/exchanging.hpp"
 #include "rondo/interposer/seen_call.hpp"
 
 namespace rondo::interposer {
 
-/// A call from a vector of each rank with a part for each to one with a part from each (MPI_Alltoall, MPI_Alltoallv).
-/// Lengths are in bytes: ranks may describe them by different datatypes. Where the parts differ, all that others know
-/// alike is that there is such a call: so it is never empty, and nothing about its lengths may decide.
+/// A call from a vector of each rank with a part for each to one with a part from each (MPI_Alltoall, MPI_Alltoallv,
+/// MPI_Alltoallw). Lengths are in bytes: ranks may describe them by different datatypes. Where the parts differ, all
+/// that others know alike is that there is such a call: so it is never empty, and nothing about its lengths may decide.
 class OwnVectors {
   public:
     static constexpr bool takes_empty_type = true;
     /// True if an array is missing.
     static bool is_empty(const UserCall& call) {
-        if (call.counts.is_missing() || call.displacements.is_missing()) return true;
-        return call.input != MPI_IN_PLACE && (call.input_counts.is_missing() || call.input_displacements.is_missing());
+        if (call.counts.is_missing() || call.displacements.is_missing() || call.types.is_missing()) return true;
+        return call.input != MPI_IN_PLACE && (call.input_counts.is_missing() || call.input_displacements.is_missing() ||
+                                              call.input_types.is_missing());
     }
     static Count bytes_of(const SeenCall& seen) {
         return seen.call.counts.is_argument() ? 0 : seen.call.count * seen.type.size * seen.communicator.size();
     }
 
     explicit OwnVectors(const SeenCall& seen)
-        : seen_(seen), input_type_(is_in_place() ? seen.type : described(seen.call.input_type, derived_)),
+        : seen_(seen), input_type_(has_one_input_type() ? described(seen.call.input_type, derived_) : seen.type),
+          types_(facts_of(seen.call.types, seen.call.counts)),
+          input_types_(facts_of(is_in_place() ? mpi::Datatypes() : seen.call.input_types, seen.call.input_counts)),
           outgoing_{outgoing()}, incoming_{incoming()},
           fits_(is_in_place() || outgoing_[rank()].bytes() == incoming_[rank()].bytes()), data_(exchanging()) {}
 
-    OwnVectors(const OwnVectors&) = delete;  // `input_type_` may refer to `derived_`
+    OwnVectors(const OwnVectors&) = delete;  // members refer to others
     OwnVectors& operator=(const OwnVectors&) = delete;
     ~OwnVectors() = default;
 
@@ -49,22 +53,22 @@ class OwnVectors {
     [[nodiscard]] const char* wrong() const {
         const UserCall& call = seen_.call;
         if (call.output == MPI_IN_PLACE && !parts_differ()) return doubtful;
-        if (!is_in_place() && call.input_type == mpi::library().datatype_null) return doubtful;
+        if (has_one_input_type() && call.input_type == mpi::library().datatype_null) return doubtful;
+        if (lacks_type(call.types, call.counts)) return doubtful;
+        if (!is_in_place() && lacks_type(call.input_types, call.input_counts)) return doubtful;
         if (has_negative_count()) return "negative count";
         const bool sends = !is_in_place() && data_.outgoing().bytes() > 0, receives = data_.incoming().bytes() > 0;
         if ((receives || reported::places_of_nothing) && call.output == MPI_IN_PLACE) return doubtful;
         if (is_reported_null(incoming_) || (!is_in_place() && is_reported_null(outgoing_))) return doubtful;
-        const bool alike = parts_differ()
-                               ? call.input_type == call.datatype && call.input_counts.array() == call.counts.array()
-                               : call.input_type == call.datatype && call.input_count == call.count;
-        if (seen_.type.predefined && sends && alike && call.input == call.output && reported::aliases())
+        const bool alike_types = call.input_type == call.datatype && call.input_types.array() == call.types.array();
+        const bool alike_counts =
+            parts_differ() ? call.input_counts.array() == call.counts.array() : call.input_count == call.count;
+        if (seen_.type.predefined && sends && alike_types && alike_counts && call.input == call.output &&
+            reported::aliases())
             return doubtful;
         return nullptr;
     }
     [[nodiscard]] bool refused_by_library() const {
-        const auto refuses = [&](const mpi::PlacedParts& parts, const mpi::ExchangedParts& data) {
-            return is_refused(seen_, parts.buffer, parts.type, data.bytes());
-        };
         return has_negative_count() || refuses(incoming_, data_.incoming()) ||
                (!is_in_place() && refuses(outgoing_, data_.outgoing()));
     }
@@ -78,12 +82,50 @@ class OwnVectors {
     [[nodiscard]] int own_error() const {
         return fits_ ? MPI_SUCCESS : error_of_lengths(outgoing_[rank()].bytes(), incoming_[rank()].bytes());
     }
-    int keep_types(mpi::KeptHandles& kept) { return kept.keep(derived_); }
+    int keep_types(mpi::KeptHandles& kept) {
+        int error = kept.keep(derived_);
+        for (std::vector<mpi::Datatype>* const types : {&types_, &input_types_}) {
+            for (mpi::Datatype& type : *types) error = error == MPI_SUCCESS ? kept.keep(type) : error;
+        }
+        return error;
+    }
 
   private:
     [[nodiscard]] bool parts_differ() const { return seen_.call.counts.is_argument(); }
     [[nodiscard]] bool is_in_place() const { return seen_.call.input == MPI_IN_PLACE; }
+    [[nodiscard]] bool has_one_input_type() const { return !is_in_place() && !seen_.call.types.is_argument(); }
     [[nodiscard]] Rank rank() const { return seen_.communicator.rank(); }
+    /// The facts of each part's type, if it has one of its own. A null type, and that of an empty part, has no bytes:
+    /// it may be anything.
+    [[nodiscard]] std::vector<mpi::Datatype> facts_of(const mpi::Datatypes& types, const mpi::Numbers& counts) const {
+        std::vector<mpi::Datatype> facts;
+        if (!types.is_argument()) return facts;
+        facts.reserve(static_cast<std::size_t>(seen_.communicator.size()));
+        for (Rank each = 0; each < seen_.communicator.size(); ++each) {
+            mpi::Datatype derived;
+            facts.push_back(counts[each] > 0 ? described(types[each], derived) : mpi::Datatype{});
+        }
+        return facts;
+    }
+    /// True if a part that is not empty has no type.
+    [[nodiscard]] bool lacks_type(const mpi::Datatypes& types, const mpi::Numbers& counts) const {
+        for (Rank each = 0; types.is_argument() && each < seen_.communicator.size(); ++each) {
+            if (counts[each] > 0 && types[each] == mpi::library().datatype_null) return true;
+        }
+        return false;
+    }
+    /// True if the library refuses to move the parts.
+    [[nodiscard]] bool refuses(const mpi::PlacedParts& parts, const mpi::ExchangedParts& data) const {
+        if (parts.types.empty()) return is_refused(seen_, parts.buffer, parts.type, data.bytes());
+        const MPI_Datatype* last = nullptr;  // ranks that follow one another often have the same type
+        for (Rank each = 0; each < parts.counts.size(); ++each) {
+            const mpi::UserData part = parts[each];
+            if (part.count <= 0 || (last != nullptr && *last == part.type.handle)) continue;
+            if (is_refused(seen_, part.buffer, part.type, part.bytes())) return true;
+            last = &part.type.handle;
+        }
+        return false;
+    }
     [[nodiscard]] bool has_negative_count() const {
         return incoming_.counts.any_negative() || (!is_in_place() && outgoing_.counts.any_negative());
     }
@@ -94,13 +136,14 @@ class OwnVectors {
     }
     [[nodiscard]] mpi::PlacedParts incoming() const {
         const UserCall& call = seen_.call;
-        return {static_cast<char*>(call.output), seen_.type, counts(call.counts, call.count), call.displacements};
+        return {static_cast<char*>(call.output), seen_.type, counts(call.counts, call.count), call.displacements,
+                types_};
     }
     [[nodiscard]] mpi::PlacedParts outgoing() const {
         const UserCall& call = seen_.call;
         if (is_in_place()) return incoming();
         return {static_cast<char*>(const_cast<void*>(call.input)), input_type_,
-                counts(call.input_counts, call.input_count), call.input_displacements};
+                counts(call.input_counts, call.input_count), call.input_displacements, input_types_};
     }
     [[nodiscard]] mpi::PartCounts counts(const mpi::Numbers& of_each, Count each) const {
         const Rank size = seen_.communicator.size();
@@ -110,6 +153,7 @@ class OwnVectors {
     const SeenCall& seen_;
     mpi::Datatype derived_;
     const mpi::Datatype& input_type_;
+    std::vector<mpi::Datatype> types_, input_types_;  // of each part; empty if all have the same
     const mpi::PlacedParts outgoing_, incoming_;
     const bool fits_;
     const mpi::Exchanging data_;

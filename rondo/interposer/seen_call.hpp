@@ -73,7 +73,7 @@ inline bool is_reported_null(const void* buffer, const mpi::Datatype& type, Coun
     return reported::null_buffers && type.predefined && bytes > 0 && buffer == nullptr;
 }
 inline bool is_reported_null(const mpi::PlacedParts& parts) {
-    return reported::null_buffers && parts.type.predefined && parts.has_data_at_null();
+    return reported::null_buffers && parts.has_predefined_at_null();
 }
 
 inline constexpr const char* doubtful = "doubtful buffers";

@@ -56,7 +56,8 @@ int serve_on(Communicator* known, const Wrapped& function, const UserCall& given
     const Rank rank = is_at_root ? rank_in(known, given.comm) : no_rank;
     const UserCall call = is_at_root ? RootParts::significant(given, rank) : given;
     // Where parts of the root differ, which of two types is significant depends on the rank.
-    const bool has_type = function.has.data && (!is_at_root || (rank != no_rank && !function.has.local_lengths));
+    const bool has_type = function.has.data && !call.types.is_argument() &&
+                          (!is_at_root || (rank != no_rank && !function.has.local_lengths));
     mpi::Datatype derived;
     const mpi::Datatype* type = has_type ? mpi::describe(call.datatype, derived) : &mpi::empty_type();
     if (type == nullptr) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "rondo/backends/mpi/datatype.hpp"
 #include "rondo/backends/mpi/division.hpp"
-#include "rondo/backends/mpi/library.hpp"
 
 namespace rondo::interposer {
 
@@ -13,16 +13,18 @@ struct UserCall {
     Count count;  ///< count of the vector, or of each rank's part; not significant where another rank has the vector
     mpi::Numbers counts;    ///< counts of each rank's part, instead
     MPI_Datatype datatype;  ///< type of the vector
+    mpi::Datatypes types;   ///< type of each rank's part, instead
     MPI_Op op;
     Rank root;
     MPI_Comm comm;
     // Arguments of gathers to all and all-to-alls.
     Count input_count;
     MPI_Datatype input_type;
+    mpi::Datatypes input_types;
     // Arguments of scatters and gathers to a root.
     Count part_count;  ///< count of this rank's part
     MPI_Datatype part_type;
-    mpi::Numbers displacements;
+    mpi::Numbers displacements;  ///< in bytes if each part has a type
     mpi::Numbers input_counts, input_displacements;
     MPI_Info info;         ///< of a persistent call
     MPI_Request* request;  ///< where the request of a nonblocking or persistent call goes

@@ -16,11 +16,15 @@ namespace rondo::interposer {
 struct Words {
     Word input = 0, input_count = 0;
     std::optional<Word> input_counts = {}, input_displacements = {};
-    Word input_type = 0, part_count = 0;
+    Word input_type = 0;
+    std::optional<Word> input_types = {};
+    Word part_count = 0;
     std::optional<Word> part_type = {};
     Word buffer = 0, output = 0, count = 0;
     std::optional<Word> counts = {}, displacements = {};
-    Word datatype = 0, op = 0;
+    Word datatype = 0;
+    std::optional<Word> types = {};
+    Word op = 0;
     std::optional<Word> root = {};
     Word comm = 0, info = 0, request = 0;
 

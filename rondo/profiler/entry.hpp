@@ -19,9 +19,9 @@ namespace rondo::profiler {
 
 /// The arguments of a call by their names in rondo/mpi_functions.txt; of a nonblocking one, where its request is.
 struct Words {
-    Word input = 0, input_count = 0, input_counts = 0, input_displacements = 0, input_type = 0, part_count = 0,
-         part_type = 0, buffer = 0, output = 0, count = 0, counts = 0, displacements = 0, datatype = 0, op = 0,
-         root = 0, comm = 0, input_types = 0, types = 0, request = 0;
+    Word input = 0, input_count = 0, input_counts = 0, input_displacements = 0, input_type = 0, input_types = 0,
+         part_count = 0, part_type = 0, buffer = 0, output = 0, count = 0, counts = 0, displacements = 0, datatype = 0,
+         types = 0, op = 0, root = 0, comm = 0, request = 0;
 };
 
 /// The function behind a symbol, which is looked up in the first call.

@@ -182,6 +182,26 @@ TEST(Arguments, of_all_ranks_are_judged_before_anything_is_decided) {
         EXPECT_EQ(reason("allreduce"), "empty");
         MPI_Alltoallv(in.data(), nullptr, nullptr, MPI_INT, out.data(), nullptr, nullptr, MPI_INT, MPI_COMM_WORLD);
         EXPECT_EQ(reason("alltoallv"), "empty");
+        const std::array<int, 2> counts{1, 1}, places{0, 4};
+        MPI_Alltoallw(in.data(), counts.data(), places.data(), nullptr, out.data(), counts.data(), places.data(),
+                      nullptr, MPI_COMM_WORLD);
+        EXPECT_EQ(left("alltoallv"), 2);
+        EXPECT_EQ(reason("alltoallv"), "empty");
+    });
+}
+
+TEST(Arguments, of_parts_with_types_are_the_librarys_to_judge_on_each_rank) {
+    run(1, forced(), [] {
+        const std::array<int, 1> one{1}, less{-1}, start{0};
+        const std::array<MPI_Datatype, 1> number{MPI_INT}, nothing{MPI_DATATYPE_NULL};
+        int in = 1, out = 0;
+        const auto call = [&](const std::array<int, 1>& counts, const std::array<MPI_Datatype, 1>& types) {
+            MPI_Alltoallw(&in, counts.data(), start.data(), types.data(), &out, counts.data(), start.data(),
+                          types.data(), MPI_COMM_WORLD);
+        };
+        call(one, nothing);
+        call(less, number);
+        EXPECT_EQ(left("alltoallv"), 2);
     });
 }
 

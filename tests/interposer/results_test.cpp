@@ -97,6 +97,26 @@ TEST(Results, all_to_all) {
         const int own = 2 - made_up::rank();
         EXPECT_EQ(column, (Row{number(2, own), number(1, own), number(0, own)}));
     });
+    // A type of several bytes and one of single ones, places in bytes, and a part that is not there.
+    run_served("alltoallv", "RONDO_ALLTOALLV", "linear", [&] {
+        const Row row = own_row(), bytes{4, 4, 4};
+        const int none = made_up::rank() == 1 ? 2 : made_up::rank() == 2 ? 1 : -1;  // between these two
+        Row given = counts, taken = bytes, column{-1, -1, -1};
+        std::array<MPI_Datatype, ranks> types{MPI_INT, MPI_INT, MPI_INT}, others{MPI_BYTE, MPI_BYTE, MPI_BYTE};
+        if (none >= 0) {
+            const auto missing = static_cast<std::size_t>(none);
+            given[missing] = taken[missing] = 0;
+            types[missing] = others[missing] = MPI_DATATYPE_NULL;
+        }
+        const Row from{0, 4, 8}, into{8, 4, 0};
+        EXPECT_EQ(MPI_Alltoallw(row.data(), given.data(), from.data(), types.data(), column.data(), taken.data(),
+                                into.data(), others.data(), MPI_COMM_WORLD),
+                  MPI_SUCCESS);
+        const int own = made_up::rank();
+        Row expected{number(2, own), number(1, own), number(0, own)};
+        if (none >= 0) expected[static_cast<std::size_t>(2 - none)] = -1;
+        EXPECT_EQ(column, expected);
+    });
 }
 
 TEST(Results, to_and_from_a_root) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Alltoall and MPI_Alltoallv in all forms: every type, parts of any lengths in any order with gaps between them,
-// and ranks that describe the same data by different types.
+// MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw in all forms: every type, parts of any lengths in any order with gaps
+// between them, and ranks that describe the same data by different types.
 #pragma once
 
 #include "division_checks.hpp"
@@ -8,7 +8,7 @@
 
 class AlltoallChecker : public Checker {
   public:
-    /// MPI_Alltoallv, otherwise MPI_Alltoall.
+    /// MPI_Alltoallv and MPI_Alltoallw in turn, otherwise MPI_Alltoall.
     explicit AlltoallChecker(bool parts_differ) : parts_differ_(parts_differ) {}
 
     /// Where the parts go in a buffer.
@@ -66,12 +66,42 @@ class AlltoallChecker : public Checker {
         Order order;
         bool in_place;
         bool large;
+        bool typed;  ///< MPI_Alltoallw
     };
 
     /// How one side is called.
     struct Side {
         Division counts, places;
         std::size_t room = 0;
+    };
+
+    /// A side as MPI_Alltoallw has it: places in bytes, and a type for each part. Some parts have half as many elements
+    /// of a type of two.
+    template <class Number, class Place>
+    struct TypedSide {
+        std::vector<Number> counts;
+        std::vector<Place> places;
+        std::vector<MPI_Datatype> types;
+        MPI_Datatype two = MPI_DATATYPE_NULL;
+
+        TypedSide(const Side& side, MPI_Datatype type) {
+            MPI_Aint lower_bound = 0, extent = 0;
+            MPI_Type_get_extent(type, &lower_bound, &extent);
+            MPI_Type_contiguous(2, type, &two);
+            MPI_Type_commit(&two);
+            for (std::size_t rank = 0; rank < side.counts.size(); ++rank) {
+                const bool by_twos = rank % 2 == 1 && side.counts[rank] % 2 == 0;
+                counts.push_back(static_cast<Number>(side.counts[rank] / (by_twos ? 2 : 1)));
+                places.push_back(static_cast<Place>(static_cast<MPI_Aint>(side.places[rank]) * extent));
+                types.push_back(by_twos ? two : type);
+#ifndef OPEN_MPI
+                if (counts.back() == 0) types.back() = MPI_DATATYPE_NULL;
+#endif
+            }
+        }
+        TypedSide(const TypedSide&) = delete;
+        TypedSide& operator=(const TypedSide&) = delete;
+        ~TypedSide() { MPI_Type_free(&two); }
     };
 
     static bool fits(const Layout& layout, MPI_Comm communicator, const Lengths& words) {
@@ -118,14 +148,49 @@ class AlltoallChecker : public Checker {
         for (const bool in_place : {false, true}) {
             const Order order = parts_differ_ ? orders[turn_ % std::size(orders)] : Order::plain;
             const bool large = has_large_count && turn_ / 4 % 2 == 0;
-            run_form(from, into, communicator, words, {order, in_place, large});
+            const bool typed = takes_types(communicator) && (is_typed_first(communicator, words) != in_place);
+            run_form(from, into, communicator, words, {order, in_place, large, typed});
             ++turn_;
         }
         ++turn_;  // so that calls in place meet all of them, too
     }
 
+    /// On one rank alone, Open MPI takes places for extents, and writes anywhere.
+    bool takes_types(MPI_Comm communicator) const {
+#ifdef OPEN_MPI
+        if (size_of(communicator) == 1) return false;
+#endif
+        return parts_differ_ && communicator != MPI_COMM_NULL;
+    }
+    /// Equal on all ranks, which have not all been in the same communicators before.
+    static bool is_typed_first(MPI_Comm communicator, const Lengths& words) {
+        const int size = size_of(communicator);
+        return noise(words(0, size - 1), words(size / 2, 0), static_cast<std::uint64_t>(size)) % 2 == 0;
+    }
+
+    int call_typed(Form form, const void* send, const Side& sent, MPI_Datatype send_type, void* receive,
+                   const Side& received, MPI_Datatype type, MPI_Comm communicator) const {
+#if MPI_VERSION >= 4
+        if (form.large) {
+            const TypedSide<MPI_Count, MPI_Aint> from(sent, send_type), into(received, type);
+            if (form.in_place)
+                return MPI_Alltoallw_c(send, nullptr, nullptr, nullptr, receive, into.counts.data(), into.places.data(),
+                                       into.types.data(), communicator);
+            return MPI_Alltoallw_c(send, from.counts.data(), from.places.data(), from.types.data(), receive,
+                                   into.counts.data(), into.places.data(), into.types.data(), communicator);
+        }
+#endif
+        const TypedSide<int, int> from(sent, send_type), into(received, type);
+        if (form.in_place)
+            return MPI_Alltoallw(send, nullptr, nullptr, nullptr, receive, into.counts.data(), into.places.data(),
+                                 into.types.data(), communicator);
+        return MPI_Alltoallw(send, from.counts.data(), from.places.data(), from.types.data(), receive,
+                             into.counts.data(), into.places.data(), into.types.data(), communicator);
+    }
+
     int call(Form form, const void* send, const Side& sent, MPI_Datatype send_type, void* receive, const Side& received,
              MPI_Datatype type, MPI_Comm communicator) const {
+        if (form.typed) return call_typed(form, send, sent, send_type, receive, received, type, communicator);
         const bool has_counts = !form.in_place;  // else they mean nothing
         const std::size_t send_count = has_counts ? sent.counts[0] : 0;
         if (form.in_place) send_type = MPI_DATATYPE_NULL;
@@ -186,7 +251,10 @@ class AlltoallChecker : public Checker {
         const int code = call(form, send_argument, sent, from.type, receive.data(), received, into.type, communicator);
 
         const char* const orders[] = {"in one piece", "in one piece, shifted", "with gaps", "backwards"};
-        std::string what = from.name + " to " + into.name + " alltoall" + (parts_differ_ ? "v" : "") +
+        std::string what = from.name + " to " + into.name + " alltoall" +
+                           (form.typed      ? "w"
+                            : parts_differ_ ? "v"
+                                            : "") +
                            (form.large ? "_c" : "") + ", " + orders[static_cast<int>(form.order)] +
                            (form.in_place ? ", in place" : "") + ", rank " + std::to_string(rank) + " of " +
                            std::to_string(size) + ", counts";

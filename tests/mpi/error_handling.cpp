@@ -144,10 +144,17 @@ std::vector<Function> functions_of_all_to_all() {
          [](const Arguments& a) {
              return MPI_Alltoall(a.send, a.count, a.type, a.receive, a.count, a.type, a.communicator);
          }},
-        {"alltoallv", true, [](const Arguments& a) {
+        {"alltoallv", true,
+         [](const Arguments& a) {
              const auto counts = each<int>(a.count), places = behind<int>(a.count);
              return MPI_Alltoallv(a.send, counts.data(), places.data(), a.type, a.receive, counts.data(), places.data(),
                                   a.type, a.communicator);
+         }},
+        {"alltoallw", true, [](const Arguments& a) {
+             const auto counts = each<int>(a.count), places = behind<int>(a.count);
+             const std::vector<MPI_Datatype> types(counts.size(), a.type);
+             return MPI_Alltoallw(a.send, counts.data(), places.data(), types.data(), a.receive, counts.data(),
+                                  places.data(), types.data(), a.communicator);
          }}};
 #if MPI_VERSION >= 4
     all.push_back({"allreduce_c", false, [](const Arguments& a) {

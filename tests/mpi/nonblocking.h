@@ -64,6 +64,12 @@ static int waited_alltoallv(const void* input, const int* input_counts, const in
     WAITED(alltoallv, Alltoallv, , input, input_counts, input_displacements, input_type, output, counts, displacements,
            datatype, comm);
 }
+static int waited_alltoallw(const void* input, const int* input_counts, const int* input_displacements,
+                            const MPI_Datatype* input_types, void* output, const int* counts, const int* displacements,
+                            const MPI_Datatype* types, MPI_Comm comm) {
+    WAITED(alltoallw, Alltoallw, , input, input_counts, input_displacements, input_types, output, counts, displacements,
+           types, comm);
+}
 static int waited_barrier(MPI_Comm comm) { WAITED(barrier, Barrier, , comm); }
 static int waited_bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
     WAITED(bcast, Bcast, , buffer, count, datatype, root, comm);
@@ -107,6 +113,7 @@ static int waited_scatterv(const void* input, const int* counts, const int* disp
 #define MPI_Allreduce waited_allreduce
 #define MPI_Alltoall waited_alltoall
 #define MPI_Alltoallv waited_alltoallv
+#define MPI_Alltoallw waited_alltoallw
 #define MPI_Barrier waited_barrier
 #define MPI_Bcast waited_bcast
 #define MPI_Exscan waited_exscan
@@ -141,6 +148,12 @@ static int waited_alltoallv_c(const void* input, const MPI_Count* input_counts, 
                               const MPI_Aint* displacements, MPI_Datatype datatype, MPI_Comm comm) {
     WAITED(alltoallv, Alltoallv, _c, input, input_counts, input_displacements, input_type, output, counts,
            displacements, datatype, comm);
+}
+static int waited_alltoallw_c(const void* input, const MPI_Count* input_counts, const MPI_Aint* input_displacements,
+                              const MPI_Datatype* input_types, void* output, const MPI_Count* counts,
+                              const MPI_Aint* displacements, const MPI_Datatype* types, MPI_Comm comm) {
+    WAITED(alltoallw, Alltoallw, _c, input, input_counts, input_displacements, input_types, output, counts,
+           displacements, types, comm);
 }
 static int waited_bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
     WAITED(bcast, Bcast, _c, buffer, count, datatype, root, comm);
@@ -188,6 +201,7 @@ static int waited_scatterv_c(const void* input, const MPI_Count* counts, const M
 #define MPI_Allreduce_c waited_allreduce_c
 #define MPI_Alltoall_c waited_alltoall_c
 #define MPI_Alltoallv_c waited_alltoallv_c
+#define MPI_Alltoallw_c waited_alltoallw_c
 #define MPI_Bcast_c waited_bcast_c
 #define MPI_Exscan_c waited_exscan_c
 #define MPI_Gather_c waited_gather_c

@@ -100,6 +100,10 @@ class Operation {
     [[nodiscard]] std::size_t bytes(int elements) const {
         return static_cast<std::size_t>(elements) * static_cast<std::size_t>(kind_.layout->extent);
     }
+    [[nodiscard]] std::vector<int> in_bytes(std::vector<int> places) const {
+        for (int& place : places) place = static_cast<int>(bytes(place));
+        return places;
+    }
     [[nodiscard]] bool is(Collective collective) const { return kind_.collective == collective; }
     /// Whether the input lies in the output buffer.
     [[nodiscard]] bool is_input_in_output() const { return is_in_place_ || is(Collective::bcast); }
@@ -114,6 +118,8 @@ class Operation {
     int number_ = 0, input_elements_ = 0, output_elements_ = 0;
     std::vector<Piece> inputs_, outputs_;
     std::vector<int> counts_, input_places_, output_places_;  // by ranks, as the call wants them
+    std::vector<int> input_bytes_, output_bytes_;             // places, where parts have types
+    std::vector<MPI_Datatype> types_;
     MPI_Datatype type_ = MPI_DATATYPE_NULL;
     MPI_Op op_ = MPI_OP_NULL;
 };
@@ -312,8 +318,14 @@ inline int Operation::call_for_all(Form form, MPI_Request* request) {
             return CALL(allgatherv, Allgatherv, input(), own, type_, out, counts, places, type_, comm);
         case Collective::alltoall: return CALL(alltoall, Alltoall, input(), n, type_, out, n, type_, comm);
         default:
-            return CALL(alltoallv, Alltoallv, input(), counts, input_places_.data(), type_, out, counts, places, type_,
-                        comm);
+            if (kind_.seed % 2 == 0)
+                return CALL(alltoallv, Alltoallv, input(), counts, input_places_.data(), type_, out, counts, places,
+                            type_, comm);
+            types_.assign(counts_.size(), type_);
+            input_bytes_ = in_bytes(input_places_);
+            output_bytes_ = in_bytes(output_places_);
+            return CALL(alltoallw, Alltoallw, input(), counts, input_bytes_.data(), types_.data(), out, counts,
+                        output_bytes_.data(), types_.data(), comm);
     }
 }
 

@@ -62,11 +62,11 @@ Schedule exchanged_in_slots(const Call& call, Schedule (*alltoall)(const Call& c
     const Block leaving = call.scratch(p * slots.stride), arrived = call.scratch(p * slots.stride);
     Schedule filling = fill(call, kept, slots, leaving);
     co_yield steps_of(filling);
+    const Call of_slots = call.on(leaving, arrived);
+    Schedule passing_on = alltoall(of_slots);  // first: behind long parts, slots would wait in every round
+    co_yield steps_of(passing_on);
     Schedule long_parts = straight(call, kept, most_at_once, slots.longest());
     co_yield steps_of(long_parts);
-    const Call of_slots = call.on(leaving, arrived);
-    Schedule passing_on = alltoall(of_slots);
-    co_yield steps_of(passing_on);
     Schedule emptying = empty(call, slots, arrived);
     co_yield steps_of(emptying);
 }

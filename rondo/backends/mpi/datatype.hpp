@@ -37,6 +37,24 @@ struct Datatype {
     }
 };
 
+/// A user's array of datatypes, one for each rank; borrowed. Empty where a function has no such argument.
+class Datatypes {
+  public:
+    Datatypes() = default;
+    explicit Datatypes(const MPI_Datatype* array) : array_(array), is_argument_(true) {}
+
+    [[nodiscard]] bool is_argument() const { return is_argument_; }
+    /// True if there is such an argument, and the user gave no array.
+    [[nodiscard]] bool is_missing() const { return is_argument_ && array_ == nullptr; }
+    /// The address that the user gave.
+    [[nodiscard]] const MPI_Datatype* array() const { return array_; }
+    [[nodiscard]] MPI_Datatype operator[](Rank rank) const { return array_[rank]; }
+
+  private:
+    const MPI_Datatype* array_ = nullptr;
+    bool is_argument_ = false;
+};
+
 /// Fills the table of predefined datatypes. Called once, after `connect` and MPI_Init.
 void learn_datatypes();
 

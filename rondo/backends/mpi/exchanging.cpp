@@ -15,7 +15,7 @@ constexpr Count piece_bytes = Count{1} << 30;
 }  // namespace
 
 ExchangedParts::ExchangedParts(const PlacedParts& parts, Rank still)
-    : parts_(parts), still_(still), plain_(lies_as_packed(parts.type)), direct_(plain_), first_(parts.buffer) {
+    : parts_(parts), still_(still), plain_(are_plain()), direct_(plain_), first_(parts.buffer) {
     if (!parts.displacements.is_argument()) {
         bytes_ = bytes_of(0) * parts.counts.size();
     } else {
@@ -23,14 +23,22 @@ ExchangedParts::ExchangedParts(const PlacedParts& parts, Rank still)
         Count lowest = 0;
         for (Rank rank = 0; rank < parts.counts.size(); ++rank) {
             if (count_of(rank) == 0) continue;
-            const Count displacement = parts.displacement(rank);
-            lowest = found ? std::min(lowest, displacement) : displacement;
+            const Count offset = parts.offset(rank);
+            lowest = found ? std::min(lowest, offset) : offset;
             found = true;
             bytes_ += bytes_of(rank);
         }
-        first_ = beyond(first_, lowest * parts.type.extent);
+        first_ = beyond(first_, lowest);
     }
     if (on_device(first_)) direct_ = false;
+}
+
+bool ExchangedParts::are_plain() const {
+    if (parts_.types.empty()) return lies_as_packed(parts_.type);
+    for (Rank rank = 0; rank < parts_.counts.size(); ++rank) {
+        if (count_of(rank) > 0 && !is_plain(rank)) return false;
+    }
+    return true;
 }
 
 bool ExchangedParts::overlap() const {
@@ -59,16 +67,19 @@ bool ExchangedParts::overlap() const {
 
 template <class Move>
 int ExchangedParts::for_each_piece(Move&& move) const {
-    const Count most = std::max<Count>(1, piece_bytes / std::max<Count>(1, parts_.type.size));
     Count packed = 0;
     for (Rank rank = 0; rank < parts_.counts.size(); ++rank) {
+        const Count count = count_of(rank);
+        if (count == 0) continue;
         const UserData part = parts_[rank];
-        for (Count done = 0, count = count_of(rank); done < count;) {
+        const bool plain = is_plain(rank);
+        const Count most = std::max<Count>(1, piece_bytes / part.type.size);
+        for (Count done = 0; done < count;) {
             const Count piece = std::min(most, count - done);
             // Beyond MPI_BOTTOM, data are recognised only by a buffer that starts there.
-            char* const start = beyond(part.buffer, done * parts_.type.extent);
-            const UserData data{start, piece, parts_.type};
-            if (const int error = move(data, packed); error != MPI_SUCCESS) return error;
+            char* const start = beyond(part.buffer, done * part.type.extent);
+            const UserData data{start, piece, part.type};
+            if (const int error = move(data, plain, packed); error != MPI_SUCCESS) return error;
             packed += data.bytes();
             done += piece;
         }
@@ -78,12 +89,14 @@ int ExchangedParts::for_each_piece(Move&& move) const {
 
 int ExchangedParts::enter(char* at, MPI_Comm comm) const {
     if (direct_) return MPI_SUCCESS;
-    return for_each_piece([&](const UserData& data, Count packed) { return pack(data, plain_, at + packed, comm); });
+    return for_each_piece(
+        [&](const UserData& data, bool plain, Count packed) { return pack(data, plain, at + packed, comm); });
 }
 
 int ExchangedParts::leave(const char* at, MPI_Comm comm) const {
     if (direct_) return MPI_SUCCESS;
-    return for_each_piece([&](const UserData& data, Count packed) { return unpack(at + packed, data, plain_, comm); });
+    return for_each_piece(
+        [&](const UserData& data, bool plain, Count packed) { return unpack(at + packed, data, plain, comm); });
 }
 
 std::vector<Count> Exchanging::places() const {

@@ -30,7 +30,7 @@ class ExchangedParts {
         Count next = 0;
         for (Rank rank = 0; rank < parts_.counts.size(); ++rank) {
             const Count bytes = bytes_of(rank);
-            const char* const user = beyond(parts_.buffer, parts_.displacement(rank) * parts_.type.extent);
+            const char* const user = beyond(parts_.buffer, parts_.offset(rank));
             visitor(bytes == 0 ? 0 : direct_ ? user - first_ : next, bytes);
             next += bytes;
         }
@@ -43,18 +43,24 @@ class ExchangedParts {
 
   private:
     [[nodiscard]] Count count_of(Rank rank) const {
-        return rank == still_ || parts_.type.size == 0 ? 0 : std::max<Count>(0, parts_.counts[rank]);
+        return rank == still_ || parts_.type_of(rank).size == 0 ? 0 : std::max<Count>(0, parts_.counts[rank]);
     }
-    [[nodiscard]] Count bytes_of(Rank rank) const { return count_of(rank) * parts_.type.size; }
-    /// Calls `move(data, packed)` for pieces of all parts that an int counts, as long as it returns MPI_SUCCESS.
+    [[nodiscard]] Count bytes_of(Rank rank) const { return count_of(rank) * parts_.type_of(rank).size; }
+    /// True if the part of this rank lies as packed.
+    [[nodiscard]] bool is_plain(Rank rank) const {
+        return parts_.types.empty() ? plain_ : lies_as_packed(parts_.type_of(rank));
+    }
+    [[nodiscard]] bool are_plain() const;
+    /// Calls `move(data, is_plain, packed)` for pieces of all parts that an int counts, as long as it returns
+    /// MPI_SUCCESS.
     template <class Move>
     int for_each_piece(Move&& move) const;
 
     PlacedParts parts_;
     Rank still_;
     Count bytes_ = 0;
-    bool plain_;
-    bool direct_;  // the parts lie as packed in host memory
+    bool plain_;   // each part lies as packed
+    bool direct_;  // so do they in host memory
     char* first_;
 };
 

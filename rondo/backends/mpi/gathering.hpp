@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <span>
 
 #include "rondo/backends/mpi/division.hpp"
 #include "rondo/backends/mpi/packing.hpp"
@@ -16,24 +17,32 @@ inline char* beyond(const void* address, Count bytes) {
     return std::bit_cast<char*>(std::bit_cast<std::uintptr_t>(address) + static_cast<std::uintptr_t>(bytes));
 }
 
-/// The user's parts of a gathered vector, in memory.
+/// The user's parts of a vector, in memory.
 struct PlacedParts {
     char* buffer;
-    const Datatype& type;
+    const Datatype& type;  ///< of all parts, if there are no `types`
     PartCounts counts;
     Numbers displacements;  ///< start of each part, in extents of the type; none: one part after the other
+    std::span<const Datatype> types = {};  ///< of each part; displacements are in bytes then
 
+    [[nodiscard]] const Datatype& type_of(Rank rank) const {
+        return types.empty() ? type : types[static_cast<std::size_t>(rank)];
+    }
     [[nodiscard]] Count displacement(Rank rank) const {
         return displacements.is_argument() ? displacements[rank] : counts[rank] * rank;
     }
+    /// Where the part starts, in bytes.
+    [[nodiscard]] Count offset(Rank rank) const { return displacement(rank) * (types.empty() ? type.extent : 1); }
     [[nodiscard]] UserData operator[](Rank rank) const {
-        return {beyond(buffer, displacement(rank) * type.extent), counts[rank], type};
+        return {beyond(buffer, offset(rank)), counts[rank], type_of(rank)};
     }
-    /// True if data stand at addresses of their own (MPI_BOTTOM), beyond a null buffer.
-    [[nodiscard]] bool has_data_at_null() const {
+    /// True if data of a predefined type start at a null address. (Others may stand at addresses of their own,
+    /// MPI_BOTTOM.)
+    [[nodiscard]] bool has_predefined_at_null() const {
         if (buffer != nullptr) return false;
         for (Rank rank = 0; rank < counts.size(); ++rank) {
-            if (counts[rank] > 0 && type.size > 0 && displacement(rank) == 0) return true;
+            const Datatype& each = type_of(rank);
+            if (counts[rank] > 0 && each.size > 0 && each.predefined && offset(rank) == 0) return true;
         }
         return false;
     }

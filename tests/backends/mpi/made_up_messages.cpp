@@ -219,6 +219,10 @@ int Alltoallv(const void*, const int[], const int[], MPI_Datatype, void*, const 
               MPI_Comm) {
     return MPI_SUCCESS;
 }
+int Alltoallw(const void*, const int[], const int[], const MPI_Datatype[], void*, const int[], const int[],
+              const MPI_Datatype[], MPI_Comm) {
+    return MPI_SUCCESS;
+}
 int Exscan(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm) { return MPI_SUCCESS; }
 int Gather(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, int, MPI_Comm) { return MPI_SUCCESS; }
 int Gatherv(const void*, int, MPI_Datatype, void*, const int[], const int[], MPI_Datatype, int, MPI_Comm) {

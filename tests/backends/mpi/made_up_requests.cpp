@@ -36,6 +36,13 @@ int Ialltoallv(const void* input, const int* input_counts, const int* input_disp
         Alltoallv(input, input_counts, input_displacements, input_type, output, counts, displacements, datatype, comm),
         request);
 }
+int Ialltoallw(const void* input, const int* input_counts, const int* input_displacements,
+               const MPI_Datatype* input_types, void* output, const int* counts, const int* displacements,
+               const MPI_Datatype* types, MPI_Comm comm, MPI_Request* request) {
+    return over(
+        Alltoallw(input, input_counts, input_displacements, input_types, output, counts, displacements, types, comm),
+        request);
+}
 int Ibarrier(MPI_Comm comm, MPI_Request* request) { return over(Barrier(comm), request); }
 int Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Request* request) {
     return over(Bcast(buffer, count, datatype, root, comm), request);
