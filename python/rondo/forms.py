@@ -9,6 +9,7 @@ LABELS = {BLOCKING: "{}", NONBLOCKING: "i{}", PERSISTENT: "{}_init"}
 FORMS = tuple(LABELS)
 SEVERAL = {
     "allgather": ("Allgather", "Allgatherv"),
+    "alltoallv": ("Alltoallv", "Alltoallw"),
     "reduce_scatter": ("Reduce_scatter_block", "Reduce_scatter"),
 }
 """Functions of collectives that have more than one, without MPI_. `rondo bench` measures the first."""

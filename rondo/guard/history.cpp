@@ -129,7 +129,8 @@ const Verdict* History::use_verdict(const TrialKey& key, const Choice& choice,
     const Verdict* const own = find(key, choice, shape_of(communicator));
     const bool is_begun = own != nullptr && own->is_begun();
     const Verdict* const verdict = own == nullptr || is_begun ? find(key, choice, shape_of(world)) : own;
-    if (verdict == nullptr || verdict->is_begun()) return is_begun && keeps_begun() ? own : nullptr;
+    if (verdict == nullptr || verdict->is_begun()) return is_begun && keeps_begun() && !key.any_length ? own : nullptr;
+    if (key.any_length && !verdict->is_lost()) return nullptr;  // these calls may be the longer ones
     const std::lock_guard lock(mutex_);
     used_[static_cast<std::size_t>(verdict - before_.all().data())] = true;
     return verdict;
@@ -139,7 +140,6 @@ std::optional<Trial> History::take_up(const Trial& fresh, const mpi::Communicato
     const Choice& choice = *static_cast<const Choice*>(fresh.chosen());
     const Verdict* const verdict = use_verdict(fresh.key(), choice, communicator);
     if (verdict == nullptr) return std::nullopt;
-    if (fresh.key().any_length && !verdict->is_lost()) return std::nullopt;  // these calls may be the longer ones
     if (verdict->is_begun()) return begun_trial(*verdict, fresh);
     Trial trial = fresh;
     if (verdict->is_compared()) {

@@ -2,6 +2,7 @@
 #include "rondo/guard/trial.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -10,6 +11,7 @@ namespace rondo::guard {
 
 Trial::Trial(TrialKey key, std::int64_t bytes, const void* chosen)
     : key_(key), bytes_(bytes), chosen_(chosen), takes_effect_(!key.rounding) {
+    if (key.any_length) first_round_ = Comparison::few;
     begin_series(Series::alone);
 }
 
@@ -250,9 +252,12 @@ void Trial::close() {
     if (doublings_ < most_doublings) ++doublings_;
 }
 
-/// The contender of a call. The second in a round is first in the next, unless Rondo's result has to be left.
+/// The contender of a call. The second in a round is first in the next, unless Rondo's result has to be left. Where
+/// calls have any length, no period of theirs may give one contender all the short ones (Thue and Morse's sequence).
 Contender Trial::contender_in(int call) const {
     const int turn = is_in_row() ? call / calls_in_row : call;
+    if (key_.any_length)
+        return std::popcount(static_cast<unsigned>(turn)) % 2 == 0 ? Contender::library : Contender::rondo;
     return (key_.rounding ? turn : turn + turn / 2) % 2 == 0 ? Contender::library : Contender::rondo;
 }
 

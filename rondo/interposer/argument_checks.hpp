@@ -18,6 +18,8 @@ constexpr bool null_buffers = false;
 constexpr bool unused_outputs = false;
 /// True if MPI_IN_PLACE is reported where an all-to-all brings nothing.
 constexpr bool places_of_nothing = true;
+/// True if a null datatype of an empty part is reported.
+constexpr bool types_of_nothing = true;
 /// True if uncommitted datatypes are reported also for what a rank receives, and for what a scatter sends.
 constexpr bool all_types = false;
 /// True if a buffer that is input and output at once is reported: elsewhere, or on the root of a reduction.
@@ -27,6 +29,7 @@ constexpr bool aliases_at_root() { return true; }
 constexpr bool null_buffers = true;
 constexpr bool unused_outputs = true;
 constexpr bool places_of_nothing = false;
+constexpr bool types_of_nothing = false;
 constexpr bool all_types = true;
 
 /// MPICH's family can be told not to compare buffers. Then the library carries such calls out in place, and so does

@@ -114,6 +114,8 @@ int begin_call(const SeenCall& seen, const std::shared_ptr<const Plan>& plan, bo
 /// if it need not. Equal on all ranks, which have been found in the world.
 inline const char* reason_not_to_begin(const SeenCall& seen, const Runtime& runtime) {
     if (!mpi::has_progress_engine()) return "this MPI library goes on with its own nonblocking calls alone";
+    if (seen.function.has.local_lengths && runtime.instructions.guard(seen.function.collective) != Guard::off)
+        return "a nonblocking call, whose length no rank knows and nobody compares";
     if (seen.communicator.shares_memory() && !runtime.instructions.is_named(seen.function.collective))
         return "a nonblocking call inside a node";
     return nullptr;

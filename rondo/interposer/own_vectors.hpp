@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <new>
 #include <vector>
 
 #include "rondo/backends/mpi/exchanging.hpp"
@@ -46,8 +47,13 @@ class OwnVectors {
         if (parts_differ()) key.division = data_.hash_of_places();
         return key;
     }
-    [[nodiscard]] bool has_starts(std::span<const Count> starts) const { return data_.has_places(starts); }
-    [[nodiscard]] std::vector<Count> starts() const { return data_.places(); }
+    [[nodiscard]] bool has_starts(std::span<const Count> starts) const {
+        return !lacks_memory_ && data_.has_places(starts);
+    }
+    [[nodiscard]] std::vector<Count> starts() const {
+        if (lacks_memory_) throw std::bad_alloc();
+        return data_.places();
+    }
 
     /// Why the library would report an error; nullptr if it would not. Never names an error that the library lets pass.
     [[nodiscard]] const char* wrong() const {
@@ -85,7 +91,15 @@ class OwnVectors {
     int keep_types(mpi::KeptHandles& kept) {
         int error = kept.keep(derived_);
         for (std::vector<mpi::Datatype>* const types : {&types_, &input_types_}) {
-            for (mpi::Datatype& type : *types) error = error == MPI_SUCCESS ? kept.keep(type) : error;
+            const mpi::Datatype* last = nullptr;  // ranks that follow one another often have the same type
+            MPI_Datatype given_last{};
+            for (mpi::Datatype& type : *types) {
+                const MPI_Datatype given = type.handle;
+                if (last != nullptr && given == given_last) type.handle = last->handle;
+                else if (error == MPI_SUCCESS) error = kept.keep(type);
+                last = &type;
+                given_last = given;
+            }
         }
         return error;
     }
@@ -96,21 +110,27 @@ class OwnVectors {
     [[nodiscard]] bool has_one_input_type() const { return !is_in_place() && !seen_.call.types.is_argument(); }
     [[nodiscard]] Rank rank() const { return seen_.communicator.rank(); }
     /// The facts of each part's type, if it has one of its own. A null type, and that of an empty part, has no bytes:
-    /// it may be anything.
-    [[nodiscard]] std::vector<mpi::Datatype> facts_of(const mpi::Datatypes& types, const mpi::Numbers& counts) const {
+    /// it may be anything. Without memory the call has no plan, which is found out in its turn.
+    [[nodiscard]] std::vector<mpi::Datatype> facts_of(const mpi::Datatypes& types, const mpi::Numbers& counts) {
         std::vector<mpi::Datatype> facts;
         if (!types.is_argument()) return facts;
-        facts.reserve(static_cast<std::size_t>(seen_.communicator.size()));
+        try {
+            facts.reserve(static_cast<std::size_t>(seen_.communicator.size()));
+        } catch (const std::bad_alloc&) {
+            lacks_memory_ = true;
+            return facts;
+        }
         for (Rank each = 0; each < seen_.communicator.size(); ++each) {
             mpi::Datatype derived;
             facts.push_back(counts[each] > 0 ? described(types[each], derived) : mpi::Datatype{});
         }
         return facts;
     }
-    /// True if a part that is not empty has no type.
+    /// True if a part has no type that has to have one.
     [[nodiscard]] bool lacks_type(const mpi::Datatypes& types, const mpi::Numbers& counts) const {
         for (Rank each = 0; types.is_argument() && each < seen_.communicator.size(); ++each) {
-            if (counts[each] > 0 && types[each] == mpi::library().datatype_null) return true;
+            const bool needs_type = reported::types_of_nothing || counts[each] > 0;
+            if (needs_type && types[each] == mpi::library().datatype_null) return true;
         }
         return false;
     }
@@ -153,6 +173,7 @@ class OwnVectors {
     const SeenCall& seen_;
     mpi::Datatype derived_;
     const mpi::Datatype& input_type_;
+    bool lacks_memory_ = false;
     std::vector<mpi::Datatype> types_, input_types_;  // of each part; empty if all have the same
     const mpi::PlacedParts outgoing_, incoming_;
     const bool fits_;

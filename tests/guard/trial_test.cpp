@@ -515,6 +515,21 @@ TEST(Trial, goes_on_where_an_earlier_run_has_ended) {
     EXPECT_FALSE(full.is_due());
 }
 
+// Otherwise one contender has all the short calls of a program that goes forth and back.
+TEST(Trial, of_calls_of_any_length_finds_nothing_in_a_pattern_of_lengths) {
+    for (const std::array<int, 4>& lengths : {std::array{1, 5, 5, 1}, std::array{5, 1, 1, 5}, std::array{1, 5, 1, 5}}) {
+        Trial trial({.any_length = true}, 0, nullptr);
+        for (int call = 0; call < Trial::most_calls && !trial.is_over(); ++call) {
+            while (!trial.times_next()) trial.begin_call();
+            trial.begin_call();
+            trial.record(static_cast<float>(lengths[static_cast<std::size_t>(call % 4)]) * slow_call);
+            if (trial.is_due()) trial.judge(trial.times());
+        }
+        EXPECT_TRUE(trial.is_over());
+        EXPECT_FALSE(trial.is_lost() && !trial.is_undecided());
+    }
+}
+
 TEST(Trial, of_long_calls_agrees_on_each) {
     Trial trial({}, Trial::long_call, nullptr);
     for (int call = 0; call < first_round; ++call) {

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rondo import __version__, _core
+from rondo import __version__, _core, forms
 from rondo.profiling import image, profile, sites
 from rondo.profiling.image import Image
 from rondo.profiling.profile import Profile
@@ -342,8 +342,5 @@ def _add(share: profile.Share, line: image.Line, rate: float, sampled: Sampled |
 def _collective_of(function: str) -> str:
     """As `rondo list` has it; empty of what Rondo leaves alone."""
     name = function.removeprefix("MPI_").removesuffix("_c").lower()
-    renamed = {
-        "allgatherv": "allgather",
-        "reduce_scatter_block": "reduce_scatter",
-    }
+    renamed = {each.lower(): collective for collective, several in forms.SEVERAL.items() for each in several}
     return renamed.get(name, name)

@@ -20,14 +20,14 @@ KeptHandles::~KeptHandles() {
 /// MPI_Type_dup would call back tools that have set attributes.
 int KeptHandles::keep(Datatype& type) {
     if (type.predefined || type.size == 0) return MPI_SUCCESS;
-    types_.reserve(types_.size() + 1);
-    MPI_Datatype same;
-    int error = library().Type_contiguous(1, type.handle, &same);
-    if (error == MPI_SUCCESS) {
-        types_.push_back(same);
-        error = library().Type_commit(&types_.back());
-        type.handle = types_.back();
+    types_.push_back(library().datatype_null);
+    int error = library().Type_contiguous(1, type.handle, &types_.back());
+    if (error != MPI_SUCCESS) {
+        types_.pop_back();
+        return error;
     }
+    error = library().Type_commit(&types_.back());
+    type.handle = types_.back();
     return error;
 }
 
