@@ -170,22 +170,19 @@ class AlltoallChecker : public Checker {
 
     int call_typed(Form form, const void* send, const Side& sent, MPI_Datatype send_type, void* receive,
                    const Side& received, MPI_Datatype type, MPI_Comm communicator) const {
+        const bool has_counts = !form.in_place;  // else they mean nothing
 #if MPI_VERSION >= 4
         if (form.large) {
             const TypedSide<MPI_Count, MPI_Aint> from(sent, send_type), into(received, type);
-            if (form.in_place)
-                return MPI_Alltoallw_c(send, nullptr, nullptr, nullptr, receive, into.counts.data(), into.places.data(),
-                                       into.types.data(), communicator);
-            return MPI_Alltoallw_c(send, from.counts.data(), from.places.data(), from.types.data(), receive,
-                                   into.counts.data(), into.places.data(), into.types.data(), communicator);
+            return MPI_Alltoallw_c(send, has_counts ? from.counts.data() : nullptr,
+                                   has_counts ? from.places.data() : nullptr, has_counts ? from.types.data() : nullptr,
+                                   receive, into.counts.data(), into.places.data(), into.types.data(), communicator);
         }
 #endif
         const TypedSide<int, int> from(sent, send_type), into(received, type);
-        if (form.in_place)
-            return MPI_Alltoallw(send, nullptr, nullptr, nullptr, receive, into.counts.data(), into.places.data(),
-                                 into.types.data(), communicator);
-        return MPI_Alltoallw(send, from.counts.data(), from.places.data(), from.types.data(), receive,
-                             into.counts.data(), into.places.data(), into.types.data(), communicator);
+        return MPI_Alltoallw(send, has_counts ? from.counts.data() : nullptr, has_counts ? from.places.data() : nullptr,
+                             has_counts ? from.types.data() : nullptr, receive, into.counts.data(), into.places.data(),
+                             into.types.data(), communicator);
     }
 
     int call(Form form, const void* send, const Side& sent, MPI_Datatype send_type, void* receive, const Side& received,

@@ -32,8 +32,7 @@ Interval lengths_of(const Verdict& verdict) {
     const int bits = length_class(verdict.bytes);
     const int least = length_class(0);
     const int most = std::numeric_limits<Count>::digits;
-    return {bits == least ? 0 : Count{1} << (bits - 1),
-            bits == most ? unbounded : (Count{1} << bits) - 1};
+    return {bits == least ? 0 : Count{1} << (bits - 1), bits == most ? unbounded : (Count{1} << bits) - 1};
 }
 
 nb::dict described(const Verdict& verdict) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // All-to-alls, gathers and scatters of parts that differ, by those of equal parts. A part travels in a slot, and all
 // slots are equally long: so who passes them on need not know what is in them. Only the two ends know how long a part
-// is. Both know as well which parts are too long for a slot: those go straight to their ranks, and nobody waits for them in between.
+// is. Both know as well which parts are too long for a slot: those go straight to their ranks.
 //
 // Others agree on the longest part of all, or let the lengths travel in messages of their own, ahead of the data (K.
 // Fan, J. Domke, S. Ba, S. Kumar: Configurable Non-uniform All-to-all Algorithms, arXiv:2411.02581). Here nobody waits
