@@ -17,6 +17,7 @@ from typing import Any
 
 import rondo
 from rondo import _core
+from rondo.bench import plans
 from rondo.bench.results import NATIVE
 from rondo.errors import Error
 from rondo.machine import machine
@@ -28,7 +29,6 @@ MACHINE_SUFFIX = ".machine"
 BEGINNINGS = {"mpich": "MPICH", "openmpi": "Open MPI", "impi": "Intel(R) MPI"}
 """Of what MPI libraries call themselves, as conditions of rules know them."""
 NOT_COMPARED = "could not be compared"
-NO_LIMIT = 2**63 - 1
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Verdict:
     lowest: int
     """Bytes of the shortest call that it holds for."""
     highest: int
-    """The same of the longest; NO_LIMIT: calls of any length, however short."""
+    """The same of the longest."""
     commutative: bool
     rounding: bool
     """The last bits of results depend on who carries the call out."""
@@ -77,7 +77,7 @@ class Verdict:
     @property
     def is_of_any_length(self) -> bool:
         """Is it about calls whose lengths no rank knows?"""
-        return (self.lowest, self.highest) == (0, NO_LIMIT)
+        return self.collective in plans.OF_LOCAL_LENGTHS
 
     @property
     def in_row(self) -> bool:
