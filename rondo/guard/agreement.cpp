@@ -2,6 +2,7 @@
 #include "rondo/guard/agreement.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 
@@ -18,24 +19,36 @@ constexpr std::size_t most_bytes_exchanged = 32;
 constexpr int most_timeouts = 3;
 std::atomic<int> timeouts{0};
 
+/// Times as words of a roll call, which finds the least. A call whose end was not seen has no end.
+long long word_of(float time) {
+    constexpr float longest = 9e18F;
+    return -static_cast<long long>(std::min(time, longest));
+}
+
 }  // namespace
 
-Attendance timed_barrier(const mpi::Communicator& communicator, MPI_Comm comm, bool ready, bool call_waits_for_all) {
+Attendance timed_barrier(const mpi::Communicator& communicator, MPI_Comm comm, bool ready, bool call_waits_for_all,
+                         std::span<float> times) {
     const Attendance own = ready ? Attendance::all_ready : Attendance::not_all_ready;
     if (call_waits_for_all) {
         static const MPI_Datatype type = MPI_INT;
         static const MPI_Op least = MPI_MIN;
         int answer = static_cast<int>(own);
         const bool agreed = mpi::library().Allreduce(MPI_IN_PLACE, &answer, 1, type, least, comm) == MPI_SUCCESS;
-        return agreed ? static_cast<Attendance>(answer) : Attendance::not_all_ready;
+        if (!agreed || !exchange_times(comm, times)) return Attendance::not_all_ready;
+        return static_cast<Attendance>(answer);
     }
     mpi::Route route = communicator.route();
     route.tag = communicator.context().meeting_tag();
-    long long least[1] = {static_cast<long long>(own)};
+    std::array<long long, 1 + Trial::most_calls> words{static_cast<long long>(own)};
+    const std::span<long long> least = std::span(words).first(1 + times.size()), of_times = least.subspan(1);
+    std::ranges::transform(times, of_times.begin(), word_of);
     const std::uint64_t patience = timeouts < most_timeouts ? timeout : 0;
     const mpi::Roll roll = mpi::call_roll(route, communicator.context(), least, patience);
     if (roll.waits_in_vain) ++timeouts;
-    return roll.is_complete ? static_cast<Attendance>(least[0]) : Attendance::not_all_here;
+    if (!roll.is_complete) return Attendance::not_all_here;
+    std::ranges::transform(of_times, times.begin(), [](long long word) { return static_cast<float>(-word); });
+    return static_cast<Attendance>(least[0]);
 }
 
 bool exchange_times(MPI_Comm comm, std::span<float> times) {

@@ -27,8 +27,8 @@ Trials trials_of(mpi::Communicator& communicator) {
 CommunicatorSite::CommunicatorSite(mpi::Communicator& communicator, MPI_Comm comm, bool call_waits_for_all)
     : Site(trials_of(communicator), call_waits_for_all), communicator_(communicator), comm_(comm) {}
 
-Attendance CommunicatorSite::come_together(bool ready) {
-    return timed_barrier(communicator_, comm_, ready, call_waits_for_all());
+Attendance CommunicatorSite::come_together(bool ready, std::span<float> times) {
+    return timed_barrier(communicator_, comm_, ready, call_waits_for_all(), times);
 }
 
 void CommunicatorSite::meet() { mpi::library().Barrier(comm_); }

@@ -16,7 +16,7 @@ class CommunicatorSite final : public Site {
     /// `communicator`: the state of `comm`. Borrows it.
     CommunicatorSite(mpi::Communicator& communicator, MPI_Comm comm, bool call_waits_for_all);
 
-    Attendance come_together(bool ready) override;
+    Attendance come_together(bool ready, std::span<float> times) override;
     void meet() override;
     bool agree_on(std::span<float> times) override;
     std::optional<Trial> take_up(const Trial& fresh) override;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/guard/guard.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <span>
 
@@ -35,12 +37,12 @@ Trial* begin_call(const Trial& fresh, Site& site) {
     return trial;
 }
 
-bool bring_together(Trial& trial, Site& site, bool is_ready) {
+bool bring_together(Trial& trial, Site& site, bool is_ready, std::span<float> times) {
     if (!site.call_waits_for_all() && !site.trials().may_wait()) {
         end_uncompared(trial, site);
         return false;
     }
-    switch (site.come_together(is_ready)) {
+    switch (site.come_together(is_ready, times)) {
         case Attendance::all_ready: return true;
         case Attendance::not_all_ready: trial.skip(); break;
         case Attendance::not_all_here: record_timeout(trial, site); break;
@@ -51,21 +53,28 @@ bool bring_together(Trial& trial, Site& site, bool is_ready) {
 void judge_if_due(Trial& trial, Site& site) {
     const bool keeps_begun = trial.is_worth_keeping() && site.keeps_begun();
     if (!trial.is_due() && !keeps_begun) return;
-    if (trial.leaves_ranks_apart() && !bring_together(trial, site, true)) {
-        if (!trial.is_over()) trial.forget_row();
-        return;
-    }
-    if (trial.watches()) {
-        Trial::Pauses longest = trial.pauses();
-        if (site.agree_on(longest)) trial.judge_watched(longest);
-        else trial.abandon();
-        return;
-    }
-    Trial::Times times = trial.times();
-    if (!site.agree_on(std::span(times).first(static_cast<std::size_t>(trial.timed_calls())))) {
+    std::array<float, 1 + Trial::most_calls> values{trial.pause()};
+    std::ranges::copy(trial.times(), values.begin() + 1);
+    const bool notes_pauses = trial.notes_pauses();
+    const std::size_t calls = trial.watches() ? 0 : static_cast<std::size_t>(trial.timed_calls());
+    const std::span<float> agreed = std::span(values).subspan(notes_pauses ? 0 : 1).first(notes_pauses + calls);
+    const std::uint64_t began = site.now().time;
+    if (trial.leaves_ranks_apart()) {
+        if (!bring_together(trial, site, true, agreed)) {
+            if (!trial.is_over()) trial.forget_row();
+            return;
+        }
+    } else if (!site.agree_on(agreed)) {
         trial.abandon();
         return;
     }
+    if (notes_pauses) {
+        auto together = static_cast<float>(site.now().time - began);
+        if (!site.agree_on({&together, 1})) return trial.abandon();
+        if (!trial.judge_pauses(values[0], together)) return;
+    }
+    Trial::Times times{};
+    std::copy_n(values.begin() + 1, times.size(), times.begin());
     const bool had_verdict = trial.revalidates();
     const Contender before = trial.winner();
     trial.judge(times);

@@ -25,9 +25,9 @@ const char* reason_of(const Trial& lost);
 /// call, on every rank that does not take the fast path, whatever else the rank remembers.
 Trial* begin_call(const Trial& fresh, Site& site);
 
-/// Waits for all ranks. True if they are here, and ready. Else all of them know that they are not, and the trial has
-/// noticed.
-bool bring_together(Trial& trial, Site& site, bool is_ready);
+/// Waits for all ranks, and replaces the times by those of the slowest. True if they are here, and ready. Else all of
+/// them know that they are not, and the trial has noticed.
+bool bring_together(Trial& trial, Site& site, bool is_ready, std::span<float> times = {});
 /// Lets the ranks agree on what their calls took, if it is time to, or if the next run can go on from there.
 void judge_if_due(Trial& trial, Site& site);
 
@@ -56,9 +56,8 @@ bool time_call(Trial& trial, Site& site, int& error, CarryOut&& carry_out) {
     error = carry_out(contender);
     if (site.is_gone()) return false;
     const Moment ended = site.now();
-    if (trial.watches()) return trial.record_watched(began, ended);
-    trial.record(static_cast<float>(ended.time - began.time));
-    return true;
+    if (!trial.watches()) trial.record(static_cast<float>(ended.time - began.time));
+    return !trial.notes_pauses() || trial.note_pause(began, ended);
 }
 
 /// Makes a call that is part of a trial: `carry_out(contender)` by the one whose turn it is. Returns what that returns.

@@ -23,8 +23,9 @@ class Site {
     /// True if the call itself makes every rank wait for every other.
     [[nodiscard]] bool call_waits_for_all() const { return call_waits_for_all_; }
 
-    /// Waits until all ranks are here, if they come in time. All get the same answer.
-    virtual Attendance come_together(bool ready) = 0;
+    /// Waits until all ranks are here, if they come in time, and replaces the times by those of the slowest rank. All
+    /// get the same answer.
+    virtual Attendance come_together(bool ready, std::span<float> times) = 0;
     /// Waits for all ranks, which are about to come to the same point of the same call.
     virtual void meet() = 0;
     /// Replaces the times by those of the slowest rank, on all ranks; false if that failed.

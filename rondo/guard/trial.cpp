@@ -12,7 +12,9 @@ namespace rondo::guard {
 Trial::Trial(TrialKey key, std::int64_t bytes, const void* chosen)
     : key_(key), bytes_(bytes), chosen_(chosen), takes_effect_(!key.rounding) {
     if (key.any_length) first_round_ = Comparison::few;
-    begin_series(Series::alone);
+    const bool may_overlap = key.runs_ahead && !is_long();
+    begin_series(!may_overlap ? Series::alone : key.rounding ? Series::watched : Series::in_row);
+    is_in_question_ = may_overlap;
 }
 
 void Trial::settle_uncompared(float alone) {
@@ -35,6 +37,7 @@ void Trial::settle(Contender winner, float rondo, float library, float alone) {
 }
 
 void Trial::resume(std::span<const float> times) {
+    begin_series(Series::alone);
     std::size_t known = times.size() < most_calls ? times.size() : 0;
     if (key_.rounding) known -= known % 2;
     std::copy_n(times.begin(), known, times_.begin());
@@ -56,8 +59,8 @@ void Trial::count_call() {
     }
     over_ = false;
     revalidates_ = true;
-    if (wants_to_watch()) begin_watch();
-    else begin_series(is_short() || overlaps_ ? Series::in_row : Series::alone);
+    begin_series(wants_to_watch() ? Series::watched : is_short() || overlaps_ ? Series::in_row : Series::alone);
+    starts_apart_ = true;
 }
 
 Contender Trial::stand_in() const {
@@ -72,6 +75,7 @@ void Trial::begin_call() {
         ++watched_;
     } else {
         ++timed_;
+        starts_apart_ = false;
         if (rests()) calls_to_wait_ = calls_to_rest;
     }
 }
@@ -81,7 +85,10 @@ bool Trial::is_stuck() const { return is_due() || (!over_ && compares_twice() &&
 bool Trial::is_due() const {
     if (watches()) return !over_ && watched_ == watched_calls;
     if (over_ || judged_ == timed_) return false;
-    if (is_in_row()) return timed_ == most_calls;
+    if (is_in_row()) {
+        const bool may_overlap = overlaps_ || is_in_question_;
+        return timed_ == most_calls || (timed_ == first_batches && may_overlap && !key_.any_length);
+    }
     if (rows_ == most_rows) return timed_ == 2 * last_rounds;
     return std::ranges::any_of(rounds, [this](int calls) { return calls >= first_round_ && timed_ == 2 * calls; });
 }
@@ -109,7 +116,7 @@ void Trial::judge(const Times& slowest) {
     leans_to_rondo_ = is_noise && found.leans_to_rondo;
     calls_to_wait_ = rests() ? calls_to_rest : 0;
     if (goes_on_in_rows) begin_series(Series::in_row);
-    else if (is_noise && key_.runs_ahead && !are_short && rows_ == 0 && !revalidates_ && !has_watched_) begin_watch();
+    else if (is_noise && key_.runs_ahead && !are_short && rows_ == 0 && !revalidates_ && !has_watched_) watch();
     else if (is_last || !is_noise) decide(found);
 }
 
@@ -132,36 +139,49 @@ float Trial::fastest(Contender contender) const {
     return least;
 }
 
+/// More calls that may overlap cost more than they tell: if Rondo has not won for certain, the library has them.
 void Trial::judge_row(const Comparison& found) {
+    const bool is_noise = found.finding == Comparison::Finding::noise;
+    const bool are_short = std::max(found.rondo, found.library) < short_call;
+    const bool may_win = key_.rounding || found.leans_to_rondo;
+    if (timed_ < most_calls && (are_short || (found.finding != Comparison::Finding::clear && may_win))) return;
     ++rows_;
-    if (found.finding != Comparison::Finding::noise) decide(found);
+    if (!is_noise || (overlaps_ && !are_short)) decide(found);
     else if (rows_ < most_rows) begin_series(Series::in_row, rows_);
     else if (!overlaps_) begin_series(Series::alone, rows_);
     else decide(found);
 }
 
-bool Trial::record_watched(const Moment& began, const Moment& ended) {
-    const bool is_first = watched_ == 1, has_others = !is_first && !ended_.is_just_before(began);
-    if (!is_first) pauses_[static_cast<std::size_t>(watched_ - 2)] = static_cast<float>(began.time - ended_.time);
+bool Trial::note_pause(const Moment& began, const Moment& ended) {
+    const bool is_first = (watches() ? watched_ : timed_) == 1, has_others = !is_first && !ended_.is_just_before(began);
+    if (!is_first) pause_ = std::max(pause_, static_cast<float>(began.time - ended_.time));
     ended_ = ended;
     if (has_others) end_watch(false);
     return !has_others;
 }
 
 /// Calls come in a row, and may overlap, if no rank does anything between them for as long as one takes alone.
-void Trial::judge_watched(const Pauses& longest) { end_watch(std::ranges::max(longest) < alone_); }
+bool Trial::judge_pauses(float longest, float together) {
+    if (alone_ == 0) alone_ = together;
+    end_watch(longest < alone_);
+    return is_in_row() && timed_ > 0;
+}
 
 /// The times of calls that ranks have waited for stay: a trial without a verdict goes on with them.
-void Trial::begin_watch() {
+void Trial::watch() {
     series_ = Series::watched;
     watched_ = skipped_ = calls_to_wait_ = 0;
-    pauses_.fill(std::numeric_limits<float>::max());  // those of calls whose end is not seen
+    pause_ = 0;
 }
 
 void Trial::end_watch(bool overlaps) {
+    const bool is_row = is_in_row();
     has_watched_ = true;
     overlaps_ = overlaps;
+    is_in_question_ = false;
+    if (overlaps && is_row) return;
     if (overlaps) begin_series(Series::in_row);
+    else if (is_row) begin_series(Series::alone);
     else if (!revalidates_) series_ = Series::alone;
     else if (is_early_ || key_.rounding) close();
     else begin_series(Series::alone);
@@ -172,8 +192,10 @@ void Trial::skip() {
 }
 
 void Trial::forget_row() {
-    if (watches()) begin_watch();
-    else begin_series(Series::in_row, rows_);
+    const bool is_in_question = is_in_question_;
+    begin_series(series_, rows_);
+    is_in_question_ = is_in_question;
+    starts_apart_ = true;
     skip();
 }
 
@@ -194,9 +216,12 @@ void Trial::set_times(float rondo, float library) {
 }
 
 void Trial::begin_series(Series series, std::uint8_t rows) {
+    if (series == Series::watched) return watch();
     series_ = series;
     rows_ = rows;
     timed_ = judged_ = skipped_ = calls_to_wait_ = 0;
+    pause_ = 0;
+    starts_apart_ = is_in_question_ = false;
     times_.fill(std::numeric_limits<float>::max());  // the times of calls whose end is not seen
 }
 
@@ -207,12 +232,13 @@ void Trial::decide(const Comparison& found) {
     const bool is_noise = found.finding == Comparison::Finding::noise;
     if (!revalidates_ || !is_noise) {
         finding_ = found.finding;
-        // Without a difference, the rules' choice stays. If the noise is too large, who seems to be faster has the
-        // calls in this run; in a row that means nothing.
+        // Without a difference, the rules' choice stays, but where calls overlap. If the noise is too large, who seems
+        // to be faster has the calls in this run; in a row that means nothing.
         if (is_in_row()) leans_to_rondo_ = false;
-        winner_ = is_noise ? stand_in() : is_alike ? Contender::rondo : found.faster;
-        const float both = std::sqrt(found.rondo * found.library);
         about_row_ = is_in_row() && overlaps_;
+        const Contender of_tie = about_row_ ? Contender::library : Contender::rondo;
+        winner_ = is_noise ? stand_in() : is_alike ? of_tie : found.faster;
+        const float both = std::sqrt(found.rondo * found.library);
         if (is_noise && about_row_ && !key_.rounding) set_times(0, 0);
         else set_times(is_alike ? both : found.rondo, is_alike ? both : found.library);
     }
@@ -239,6 +265,7 @@ void Trial::close() {
     std::span<const std::int32_t> early;
     if (wants_to_watch()) early = early_watches;
     else if (is_short() && !overlaps_) early = early_revalidations;
+    if (wants_to_watch() && has_watched_ && early_ == 0) early_ = 1;
     is_early_ = early_ < early.size();
     if (is_early_) {
         calls_left_ = early[early_++];

@@ -54,13 +54,16 @@ struct Moment {
 /// sure.
 ///
 /// Calls that may overlap take another time in a row than alone: a chain of ranks is the slowest way for one call, and
-/// the fastest for many. So, if Rondo has won calls for which ranks waited, or the first ones have told nothing, the
-/// trial watches a few as they come. If no call of another kind is among them, and the program does nothing for long
-/// between them, it compares batches, and what these show holds.
+/// the fastest for many. So the trial begins with batches of such calls, unless they are long and a program may make few
+/// of them. If no call of another kind was among them, and the program did nothing for long between them, what batches
+/// show holds, and a tie is the library's, for the end of a batch overlaps the next one. Else the trial begins anew, as
+/// with other calls. It watches some more as they come if Rondo has won then, or the first ones have told nothing.
 class Trial {
   public:
     static constexpr int most_calls = 32;   ///< timed calls before the ranks agree
     static constexpr int calls_in_row = 8;  ///< calls of a batch, by one contender
+    /// Timed calls of the first batch of either, which may be enough to see what overlaps.
+    static constexpr int first_batches = 2 * calls_in_row;
     static constexpr int most_rows = 2;     ///< batches of `most_calls` each
     static constexpr int most_skipped = 3;  ///< calls that some rank cannot carry out twice
     /// How many calls of each are compared, in one step after the other, until that is enough.
@@ -74,13 +77,13 @@ class Trial {
     static constexpr float calls_to_one = 100;
     /// Short calls are also revalidated early, after so many calls each: that costs some ten microseconds.
     static constexpr std::array<std::int32_t, 3> early_revalidations = {50, 200, 1000};
-    /// Calls that may overlap are watched after so many calls each: that costs a few short collectives.
-    static constexpr std::array<std::int32_t, 4> early_watches = {8, 50, 200, 1000};
+    /// Calls that may overlap are watched after so many calls each: that costs a few short collectives. Not after the
+    /// first number if this run has watched some before.
+    static constexpr std::array<std::int32_t, 4> early_watches = {4, 50, 200, 1000};
     /// A program may make few calls of so many bytes: the ranks agree after each, so that the next run can go on.
     static constexpr std::int64_t long_call = std::int64_t{1} << 16;
     using Times = std::array<float, most_calls>;
     static constexpr int watched_calls = 4;
-    using Pauses = std::array<float, watched_calls - 1>;
 
     /// What becomes of a call.
     enum class Course : std::uint8_t { compared, library, rondo };
@@ -96,9 +99,11 @@ class Trial {
     /// Begins with more than a few calls. Where nothing but the scheduler makes a call take milliseconds, it strikes
     /// several calls alike, since its turns are all of one length: a few calls prove nothing then. And does not rest:
     /// to wait for each other costs next to nothing there.
+    /// Nor does it begin with batches: most calls are short there, and come in some anyway.
     void stay_on_one_node() {
         first_round_ = Comparison::few;
         may_rest_ = false;
+        if (notes_pauses()) begin_series(Series::alone);
     }
     /// Ends the trial as one that could not be compared in an earlier run: the library has all further calls, even
     /// where bits depend on it, so that nothing is slower and bits stay.
@@ -162,13 +167,15 @@ class Trial {
     /// True if ranks have to wait for each other before the next call. In a batch they do not before each, but once
     /// more before they judge.
     [[nodiscard]] bool needs_all_ranks() const {
-        return series_ == Series::alone || (is_in_row() && (key_.rounding || timed_ == 0));
+        return series_ == Series::alone || (is_in_row() && (key_.rounding || starts_apart_));
     }
     /// True if ranks need not be together when they have made the last call of a series.
     [[nodiscard]] bool leaves_ranks_apart() const { return watches() || (is_in_row() && !key_.rounding); }
     [[nodiscard]] bool is_in_row() const { return series_ == Series::in_row; }
     /// True if the stand-in carries the next calls out, as they come.
     [[nodiscard]] bool watches() const { return series_ == Series::watched; }
+    /// True if nobody knows yet whether the calls of this series come in a row.
+    [[nodiscard]] bool notes_pauses() const { return watches() || is_in_question_; }
     /// True if both contenders carry out each call that is compared, one after the other.
     [[nodiscard]] bool compares_twice() const { return key_.rounding && !watches(); }
     /// If the verdict is about rows of calls that may overlap, nanoseconds of a call that ranks waited for; else 0.
@@ -179,13 +186,14 @@ class Trial {
     void begin_call();
     /// Records what a timed call took on this rank.
     void record(float time) { times_[static_cast<std::size_t>(timed_ - 1)] = time; }
-    /// Records when a watched call began and ended on this rank. False if Rondo has carried out other calls since the
-    /// one before, which all ranks know: then nothing more is watched.
-    bool record_watched(const Moment& began, const Moment& ended);
-    /// How long this rank has done other things before each watched call but the first one.
-    [[nodiscard]] const Pauses& pauses() const { return pauses_; }
-    /// Judges the watched calls by the longest pauses of all ranks.
-    void judge_watched(const Pauses& longest);
+    /// Notes when a call began and ended on this rank. False if Rondo has carried out other calls since the one before,
+    /// which all ranks know: then they do not come in a row.
+    bool note_pause(const Moment& began, const Moment& ended);
+    /// The longest time that this rank has done other things between calls of this series.
+    [[nodiscard]] float pause() const { return pause_; }
+    /// Finds out whether calls come in a row, by the longest pause of all ranks. `together`: what coming together has
+    /// taken, which counts if nobody knows what a call takes alone. True if the times of these calls count.
+    bool judge_pauses(float longest, float together);
     /// How many calls were timed so far, of both contenders.
     [[nodiscard]] int timed_calls() const { return timed_; }
     /// The contender of a timed call.
@@ -239,7 +247,7 @@ class Trial {
     void set_times(float rondo, float library);
     void begin_series(Series series, std::uint8_t rows = 0);
     void judge_row(const Comparison& found);
-    void begin_watch();
+    void watch();
     void end_watch(bool overlaps);
     /// True if calls may overlap, and nobody knows yet whether they do.
     [[nodiscard]] bool wants_to_watch() const {
@@ -271,15 +279,17 @@ class Trial {
     bool over_ = false;
     bool revalidates_ = false;
     bool takes_effect_ = true;
+    bool starts_apart_ = false;    // the batch: ranks have done other things since they were together
+    bool is_in_question_ = false;  // whether the calls of this batch come in a row
     Comparison::Finding finding_ = Comparison::Finding::noise;
     std::int32_t calls_left_ = 0;
     Contender winner_ = Contender::rondo;
     float rondo_ = 0, library_ = 0;
-    float alone_ = 0;  // what a call of the faster one took when ranks waited for each other
+    float alone_ = 0;  // what a call of the faster one took when ranks waited for each other, or that itself
     float cost_ = 0;   // cost of the last series
     std::uint8_t watched_ = 0;
-    Pauses pauses_{};
-    Moment ended_;  // the last watched call
+    float pause_ = 0;
+    Moment ended_;  // the last call for whose pauses the trial looks
     Times times_{};
 };
 

@@ -36,8 +36,10 @@ struct Verdict {
     /// Another one would change the last bits of results.
     [[nodiscard]] bool keeps_bits() const { return rounding && !is_begun(); }
     [[nodiscard]] bool is_compared() const { return rondo > 0 || library > 0; }
-    /// The library has such calls.
-    [[nodiscard]] bool is_lost() const { return !is_compared() || library < rondo; }
+    /// The library has such calls. So it has where calls overlap, and there is no difference.
+    [[nodiscard]] bool is_lost() const {
+        return !is_compared() || library < rondo || (alone > 0 && library == rondo);
+    }
     /// They are about the same, whatever they say.
     [[nodiscard]] bool is_about(const Verdict& other) const;
 };

@@ -22,8 +22,10 @@ class MadeUpSite final : public Site {
   public:
     MadeUpSite(TrialTable& table, bool call_waits_for_all) : Site({table, nullptr, false}, call_waits_for_all) {}
 
-    Attendance come_together(bool ready) override {
+    Attendance come_together(bool ready, std::span<float> times) override {
         ++barriers;
+        clock += together;
+        slowest(times);
         Attendance answer = ready ? Attendance::all_ready : Attendance::not_all_ready;
         if (!answers.empty()) {
             answer = answers.front();
@@ -45,7 +47,7 @@ class MadeUpSite final : public Site {
 
     std::deque<Attendance> answers;
     std::optional<Trial> earlier;
-    std::uint64_t clock = 0;
+    std::uint64_t clock = 0, together = slow_call;
     std::uint32_t other_calls = 0;
     bool agrees = true, keeps = false, gone = false;
     int barriers = 0, meetings = 0, agreements = 0;
@@ -73,6 +75,18 @@ class Guard : public testing::Test {
         do call();
         while (!trial->is_over());
     }
+
+    /// Calls that may overlap, and do not.
+    void win_calls_alone() {
+        runs_ahead = true;
+        rondo_takes = slow_call / 3;
+        do {
+            site.clock += slow_call;
+            call();
+        } while (!trial->is_over());
+        EXPECT_EQ(trial->winner(), Contender::rondo);
+    }
+    static constexpr auto later_watches = std::span(Trial::early_watches).subspan(1);
 
     StoredTrials<2> stored;
     MadeUpSite site{stored.table, false};
@@ -152,16 +166,28 @@ TEST_F(Guard, keeps_a_verdict_that_a_timeout_interrupts) {
     EXPECT_EQ(site.noted.size(), 1U);
 }
 
-// Alone, a call of the library's takes three times as long; in a row, a tenth.
 TEST_F(Guard, compares_in_a_row_what_comes_in_a_row) {
     runs_ahead = true;
-    rondo_takes = slow_call;
-    library_takes = 3 * slow_call;
-    call_until_over();
-    EXPECT_EQ(trial->winner(), Contender::rondo);
+    int calls = 0;
+    do {
+        call();
+        ++calls;
+    } while (!trial->is_over());
+    EXPECT_EQ(calls, Trial::first_batches);
+    EXPECT_EQ(site.barriers, 1);  // times go with the others' answers
+    EXPECT_EQ(site.agreements, 1);
+    EXPECT_TRUE(trial->is_lost());
+    ASSERT_EQ(site.noted.size(), 1U);
+    EXPECT_FLOAT_EQ(site.noted[0].alone(), slow_call);
+    EXPECT_EQ(call(), Contender::library);
+}
+
+// Alone, a call of the library's takes three times as long; in a row, a tenth.
+TEST_F(Guard, compares_in_a_row_what_comes_in_a_row_later) {
+    win_calls_alone();
     const int barriers = site.barriers, agreements = site.agreements;
     library_takes = slow_call / 10;
-    const int before = Trial::early_watches.front() + Trial::watched_calls;
+    const int before = Trial::early_watches[1] + Trial::watched_calls;
     for (int each = 0; each < before; ++each) EXPECT_EQ(call(), Contender::rondo);
     EXPECT_TRUE(trial->is_in_row());
     EXPECT_EQ(site.barriers, barriers + 1);
@@ -170,18 +196,16 @@ TEST_F(Guard, compares_in_a_row_what_comes_in_a_row) {
     call_until_over();
     EXPECT_TRUE(trial->is_lost());
     ASSERT_EQ(site.noted.size(), 2U);
-    EXPECT_FLOAT_EQ(site.noted[1].alone(), slow_call);
+    EXPECT_FLOAT_EQ(site.noted[1].alone(), slow_call / 3);
     EXPECT_EQ(site.noted[0].alone(), 0);
     EXPECT_EQ(call(), Contender::library);
 }
 
 // All ranks know that, and need not speak of it.
 TEST_F(Guard, watches_no_calls_among_others) {
-    runs_ahead = true;
-    rondo_takes = slow_call / 3;
-    call_until_over();
+    win_calls_alone();
     const int barriers = site.barriers, agreements = site.agreements;
-    for (const int calls : Trial::early_watches) {
+    for (const int calls : later_watches) {
         for (int each = 0; each < calls + 2; ++each) {
             ++site.other_calls;
             EXPECT_EQ(call(), Contender::rondo);
@@ -194,14 +218,12 @@ TEST_F(Guard, watches_no_calls_among_others) {
 }
 
 TEST_F(Guard, leaves_calls_that_come_alone_as_they_are) {
-    runs_ahead = true;
-    rondo_takes = slow_call / 3;
-    call_until_over();
+    win_calls_alone();
     const auto call_alone = [&] {
         site.clock += slow_call;
         return call();
     };
-    for (const int calls : Trial::early_watches) {
+    for (const int calls : later_watches) {
         const int barriers = site.barriers;
         for (int each = 0; each < calls + Trial::watched_calls; ++each) EXPECT_EQ(call_alone(), Contender::rondo);
         EXPECT_TRUE(trial->is_over());

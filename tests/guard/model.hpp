@@ -124,27 +124,23 @@ class ModelSite final : public Site {
         : Site(trials(model, tables, call), model.kind(call).waits_for_all), model_(model), call_(call),
           table_(model.table(tables, call)), answers_(answers), events_(events) {}
 
-    Attendance come_together(bool /*ready*/) override {
+    Attendance come_together(bool /*ready*/, std::span<float> times) override {
         events_ += 'b';
         constexpr std::array all{Attendance::all_ready, Attendance::not_all_ready, Attendance::not_all_here};
-        return all[static_cast<std::size_t>(answers_.next(call_waits_for_all() ? 2 : 3))];
+        const Attendance attendance = all[static_cast<std::size_t>(answers_.next(call_waits_for_all() ? 2 : 3))];
+        if (attendance == Attendance::all_ready && !times.empty()) {
+            events_ += 'e';
+            answer(times, different_times);
+        }
+        return attendance;
     }
     void meet() override { events_ += 'm'; }
     bool agree_on(std::span<float> times) override {
         events_ += 'e';
-        const auto answer = static_cast<Answer>(answers_.next(static_cast<int>(Answer::failure) + 1));
         const Trial& trial = *table_.find(kind().key, nullptr);
-        if (trial.watches()) {
-            std::ranges::fill(times, answer == Answer::alike ? 0 : 2 * kind().call);
-            return answer != Answer::failure;
-        }
-        std::array<int, 2> calls{};
-        for (int call = 0; call < trial.timed_calls(); ++call) {
-            const Contender contender = trial.contender_in(call);
-            const int before = calls[static_cast<std::size_t>(contender)]++;
-            times[static_cast<std::size_t>(call)] = kind().call * time_that_says(answer, contender, before);
-        }
-        return answer != Answer::failure;
+        if (!trial.notes_pauses()) return answer(times, different_times + 1);
+        std::ranges::fill(times, kind().call);  // what coming together takes
+        return answers_.next(2) == 0;
     }
     std::optional<Trial> take_up(const Trial& fresh) override {
         if (call_.kind != 0) return std::nullopt;
@@ -162,12 +158,31 @@ class ModelSite final : public Site {
     void note(const Trial& /*trial*/) override {}
     /// There may have been other calls before a watched one.
     [[nodiscard]] Moment now() const override {
-        if (!table_.find(kind().key, nullptr)->watches()) return {};
+        if (!table_.find(kind().key, nullptr)->notes_pauses()) return {};
         return {1, static_cast<std::uint32_t>(answers_.next(2)), 0};
     }
     [[nodiscard]] bool is_gone() const override { return false; }
 
   private:
+    static constexpr int different_times = static_cast<int>(Answer::failure);
+
+    /// One of so many answers about the slowest rank; false if ranks could not agree.
+    bool answer(std::span<float> times, int possible) {
+        const Trial& trial = *table_.find(kind().key, nullptr);
+        if (trial.notes_pauses()) {
+            times.front() = answers_.next(2) == 0 ? 0 : 2 * kind().call;
+            times = times.subspan(1);
+        }
+        if (times.empty()) return true;
+        const auto answer = static_cast<Answer>(answers_.next(possible));
+        std::array<int, 2> calls{};
+        for (int call = 0; call < trial.timed_calls(); ++call) {
+            const Contender contender = trial.contender_in(call);
+            const int before = calls[static_cast<std::size_t>(contender)]++;
+            times[static_cast<std::size_t>(call)] = kind().call * time_that_says(answer, contender, before);
+        }
+        return answer != Answer::failure;
+    }
     static Trials trials(const Model& model, Tables& tables, const Call& call) {
         if (model.is_on_world(call)) return {tables.world.table, nullptr, false};
         return {tables.part.table, &tables.world.table, false};

@@ -36,17 +36,28 @@ void finish(Trial& trial, TimeOf&& time_of) {
     }
 }
 
-/// Makes the calls that the trial watches, so long apart.
-void watch_next(Trial& trial, float apart) {
-    ASSERT_TRUE(trial.watches());
+float as_fast(Contender /*contender*/) { return slow_call; }
+
+/// Makes calls, so long apart, until the ranks judge whether these come in a row.
+template <class TimeOf = float (&)(Contender)>
+void watch_next(Trial& trial, float apart, TimeOf&& time_of = as_fast) {
+    ASSERT_TRUE(trial.notes_pauses());
     std::uint64_t time = 0;
-    for (int call = 0; call < Trial::watched_calls; ++call) {
+    while (!trial.is_due()) {
+        const float takes = time_of(trial.next());
         trial.begin_call();
         const Moment began{1, 0, time += static_cast<std::uint64_t>(apart)}, ended{1, 0, time += 1000};
-        EXPECT_TRUE(trial.record_watched(began, ended));
+        if (!trial.watches()) trial.record(takes);
+        EXPECT_TRUE(trial.note_pause(began, ended));
     }
-    ASSERT_TRUE(trial.is_due());
-    trial.judge_watched(trial.pauses());
+    if (trial.judge_pauses(trial.pause(), slow_call)) trial.judge(trial.times());
+}
+
+/// A trial whose first calls came one by one.
+Trial of_calls_alone(TrialKey key) {
+    Trial trial(key, 8, nullptr);
+    watch_next(trial, 2 * slow_call);
+    return trial;
 }
 
 /// Ends the trial by times that show nothing.
@@ -249,7 +260,7 @@ TEST(Trial, compares_short_calls_when_they_are_warm) {
     EXPECT_FLOAT_EQ(trial.time_of(Contender::library), 1300);
 }
 
-TEST(Trial, takes_short_calls_in_rows_for_which_ranks_come_together_once) {
+TEST(Trial, takes_short_calls_in_rows_which_begin_where_ranks_are_together) {
     Trial trial;
     int together = 0, changes = 0;
     Contender before = trial.next();
@@ -262,7 +273,7 @@ TEST(Trial, takes_short_calls_in_rows_for_which_ranks_come_together_once) {
         trial.record(500);
         if (trial.is_due()) trial.judge(trial.times());
     }
-    EXPECT_EQ(together, first_round + 1);
+    EXPECT_EQ(together, first_round);
     EXPECT_EQ(trial.timed_calls(), Trial::most_calls);
     EXPECT_LT(changes, 8);
 }
@@ -571,7 +582,7 @@ void watch(Trial& trial, float apart) {
 }
 
 TEST(Trial, keeps_bits_where_calls_overlap) {
-    Trial trial(of_scans, 8, nullptr);
+    Trial trial = of_calls_alone(of_scans);
     const auto rondo_takes = [](float ratio) {
         return
             [ratio](Contender contender, int) { return contender == Contender::rondo ? ratio * slow_call : slow_call; };
@@ -618,9 +629,77 @@ void begin_in_noise(Trial& trial, int calls = first_round) {
     }
 }
 
+TEST(Trial, begins_with_batches_where_calls_may_overlap) {
+    const auto library_takes = [](Contender contender) {
+        return contender == Contender::library ? slow_call / 3 : slow_call;
+    };
+    Trial trial(of_broadcasts, 8, nullptr);
+    EXPECT_FALSE(trial.needs_all_ranks());  // calls are compared as they come
+    watch_next(trial, 0, library_takes);
+    EXPECT_EQ(trial.timed_calls(), Trial::first_batches);
+    EXPECT_TRUE(trial.is_lost());
+    EXPECT_EQ(trial.alone(), slow_call);  // as long as coming together has taken
+    Trial sum(of_scans, 8, nullptr);  // both carry out each call: the program's pauses are not seen
+    EXPECT_TRUE(sum.watches());
+    EXPECT_EQ(sum.next(), Contender::rondo);
+    watch_next(sum, 0);
+    EXPECT_TRUE(sum.is_in_row() && sum.needs_all_ranks());
+    for (const TrialKey& key : {of_broadcasts, of_scans}) {
+        const Trial alone = of_calls_alone(key);
+        EXPECT_FALSE(alone.is_over() || alone.watches() || alone.is_in_row());
+        EXPECT_EQ(alone.timed_calls(), 0);
+    }
+    EXPECT_FALSE(Trial(of_broadcasts, Trial::long_call, nullptr).is_in_row());  // there may be few
+    Trial on_one_node(of_broadcasts, 8, nullptr);
+    on_one_node.stay_on_one_node();
+    EXPECT_FALSE(on_one_node.is_in_row());
+}
+
+// The end of a batch overlaps the beginning of the next one, and hides a difference.
+TEST(Trial, leaves_a_tie_in_a_row_to_the_library) {
+    Trial trial(of_broadcasts, 8, nullptr);
+    watch_next(trial, 0);
+    EXPECT_TRUE(trial.is_lost());
+    EXPECT_EQ(trial.time_of(Contender::rondo), trial.time_of(Contender::library));
+}
+
+// More of them cost more than they tell.
+TEST(Trial, leaves_calls_in_a_row_to_the_library_where_rondo_does_not_win_soon) {
+    std::mt19937 random(1);
+    std::uniform_real_distribution<float> share(0, 1);
+    const auto time_of = [&](float ratio) {
+        return [&, ratio](Contender contender, int = 0) {
+            return (contender == Contender::rondo ? ratio : 1) * slow_call * std::pow(10.0F, share(random));
+        };
+    };
+    int halves = 0;
+    for (const float ratio : {0.5F, 1.0F, 1.5F}) {
+        int won = 0, timed = 0;
+        for (int repetition = 0; repetition < 100; ++repetition) {
+            Trial trial(of_broadcasts, 8, nullptr);
+            watch_next(trial, 0, time_of(ratio));
+            halves += trial.is_over() ? 1 : 0;
+            finish(trial, time_of(ratio));
+            won += trial.winner() == Contender::rondo ? 1 : 0;
+            timed = std::max(timed, trial.timed_calls());
+        }
+        EXPECT_LE(timed, Trial::most_calls);
+        if (ratio < 1) EXPECT_GT(won, 30);
+        else EXPECT_LT(won, 4) << ratio;
+    }
+    EXPECT_GT(halves, 100);
+}
+
+TEST(Trial, ends_batches_early_only_where_calls_have_one_length) {
+    Trial trial({.runs_ahead = true, .any_length = true}, 0, nullptr);
+    watch_next(trial, 0, [](Contender contender) { return contender == Contender::rondo ? 3 * slow_call : slow_call; });
+    EXPECT_EQ(trial.timed_calls(), Trial::most_calls);
+    EXPECT_TRUE(trial.is_lost());
+}
+
 TEST(Trial, watches_at_once_if_the_first_calls_tell_nothing) {
     for (const bool rounding : {false, true}) {
-        Trial trial({.rounding = rounding, .runs_ahead = true}, 8, nullptr);
+        Trial trial({.rounding = rounding, .runs_ahead = true}, Trial::long_call, nullptr);
         begin_in_noise(trial);
         ASSERT_TRUE(trial.watches());
         EXPECT_EQ(trial.next(), rounding ? Contender::rondo : Contender::library);
@@ -636,8 +715,8 @@ TEST(Trial, watches_at_once_if_the_first_calls_tell_nothing) {
     }
 }
 
-TEST(Trial, does_not_watch_short_calls) {
-    Trial trial(of_broadcasts, 8, nullptr);
+TEST(Trial, does_not_watch_short_calls_again) {
+    Trial trial = of_calls_alone(of_broadcasts);
     std::mt19937 random(1);
     std::uniform_real_distribution<float> share(0, 1);
     while (!trial.is_over()) {
@@ -652,9 +731,11 @@ TEST(Trial, does_not_watch_short_calls) {
 TEST(Trial, keeps_that_rows_of_calls_that_overlap_tell_nothing) {
     for (const TrialKey& key : {of_broadcasts, of_scans}) {
         Trial trial(key, 8, nullptr);
-        begin_in_noise(trial);
-        watch_next(trial, 0);
-        finish_in_noise(trial);
+        std::mt19937 random(2);
+        std::uniform_real_distribution<float> share(0, 1);
+        const auto noise = [&](Contender, int = 0) { return slow_call * std::pow(10.0F, 3 * share(random)); };
+        watch_next(trial, 0, noise);
+        finish(trial, noise);
         EXPECT_EQ(trial.is_uncompared(), !key.rounding);
         EXPECT_EQ(trial.is_undecided(), key.rounding);
         EXPECT_EQ(trial.is_lost(), !key.rounding);
@@ -668,7 +749,6 @@ TEST(Trial, keeps_that_rows_of_calls_that_overlap_tell_nothing) {
 
 TEST(Trial, forgets_that_calls_overlap_if_ranks_do_not_come_together) {
     Trial trial(of_broadcasts, 8, nullptr);
-    begin_in_noise(trial);
     watch_next(trial, 0);
     trial.abandon();
     EXPECT_TRUE(trial.is_uncompared());

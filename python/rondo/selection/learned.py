@@ -87,7 +87,8 @@ class Verdict:
     @property
     def lost(self) -> bool:
         """Does the library have such calls?"""
-        return not self.compared or self.library < self.rondo
+        is_tie_in_row = self.in_row and self.library == self.rondo
+        return not self.compared or self.library < self.rondo or is_tie_in_row
 
     @property
     def ratio(self) -> float:

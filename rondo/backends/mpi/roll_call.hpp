@@ -12,7 +12,7 @@
 namespace rondo::mpi {
 
 /// Ranks may ask for so many values at once.
-inline constexpr std::size_t most_asked = 16;
+inline constexpr std::size_t most_asked = 40;
 
 struct Roll {
     bool is_complete;        ///< all ranks have come in time; equal on all ranks that have come
