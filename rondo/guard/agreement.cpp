@@ -40,7 +40,8 @@ Attendance timed_barrier(const mpi::Communicator& communicator, MPI_Comm comm, b
     }
     mpi::Route route = communicator.route();
     route.tag = communicator.context().meeting_tag();
-    std::array<long long, 1 + Trial::most_calls> words{static_cast<long long>(own)};
+    std::array<long long, 1 + Trial::most_values> words{static_cast<long long>(own)};
+    static_assert(words.size() <= mpi::most_asked);
     const std::span<long long> least = std::span(words).first(1 + times.size()), of_times = least.subspan(1);
     std::ranges::transform(times, of_times.begin(), word_of);
     const std::uint64_t patience = timeouts < most_timeouts ? timeout : 0;

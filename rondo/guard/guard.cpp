@@ -37,11 +37,14 @@ Trial* begin_call(const Trial& fresh, Site& site) {
     return trial;
 }
 
+bool gives_up(Trial& trial, Site& site) {
+    if (site.call_waits_for_all() || site.trials().may_wait()) return false;
+    end_uncompared(trial, site);
+    return true;
+}
+
 bool bring_together(Trial& trial, Site& site, bool is_ready, std::span<float> times) {
-    if (!site.call_waits_for_all() && !site.trials().may_wait()) {
-        end_uncompared(trial, site);
-        return false;
-    }
+    if (gives_up(trial, site)) return false;
     switch (site.come_together(is_ready, times)) {
         case Attendance::all_ready: return true;
         case Attendance::not_all_ready: trial.skip(); break;
@@ -53,7 +56,7 @@ bool bring_together(Trial& trial, Site& site, bool is_ready, std::span<float> ti
 void judge_if_due(Trial& trial, Site& site) {
     const bool keeps_begun = trial.is_worth_keeping() && site.keeps_begun();
     if (!trial.is_due() && !keeps_begun) return;
-    std::array<float, 1 + Trial::most_calls> values{trial.pause()};
+    std::array<float, Trial::most_values> values{trial.pause()};
     std::ranges::copy(trial.times(), values.begin() + 1);
     const bool notes_pauses = trial.notes_pauses();
     const std::size_t calls = trial.watches() ? 0 : static_cast<std::size_t>(trial.timed_calls());
@@ -68,11 +71,13 @@ void judge_if_due(Trial& trial, Site& site) {
         trial.abandon();
         return;
     }
-    if (notes_pauses) {
-        auto together = static_cast<float>(site.now().time - began);
-        if (!site.agree_on({&together, 1})) return trial.abandon();
-        if (!trial.judge_pauses(values[0], together)) return;
+    if (notes_pauses && !trial.knows_alone()) {
+        // The rank that the others have waited for has waited the least.
+        auto least = -static_cast<float>(site.now().time - began);
+        if (!site.agree_on({&least, 1})) return trial.abandon();
+        trial.know_together(-least);
     }
+    if (notes_pauses && !trial.judge_pauses(values[0])) return;
     Trial::Times times{};
     std::copy_n(values.begin() + 1, times.size(), times.begin());
     const bool had_verdict = trial.revalidates();

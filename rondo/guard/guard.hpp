@@ -25,14 +25,16 @@ const char* reason_of(const Trial& lost);
 /// call, on every rank that does not take the fast path, whatever else the rank remembers.
 Trial* begin_call(const Trial& fresh, Site& site);
 
+/// True if ranks have waited for each other in vain too often, and do not any more: that ends the trial.
+bool gives_up(Trial& trial, Site& site);
 /// Waits for all ranks, and replaces the times by those of the slowest. True if they are here, and ready. Else all of
 /// them know that they are not, and the trial has noticed.
 bool bring_together(Trial& trial, Site& site, bool is_ready, std::span<float> times = {});
 /// Lets the ranks agree on what their calls took, if it is time to, or if the next run can go on from there.
 void judge_if_due(Trial& trial, Site& site);
 
-/// Begins the next call that is compared. True if it is to be timed: all ranks are there for it, and `is_ready()`, or
-/// were when the batch began. Else the trial's stand-in carries it out.
+/// Begins the next call that is compared. True if it is to be timed: all ranks are there for it, and `is_ready()`, or it
+/// is one of a batch. Else the trial's stand-in carries it out.
 template <class IsReady>
 bool begin_timed_call(Trial& trial, Site& site, IsReady&& is_ready) {
     if (trial.is_stuck()) {
@@ -43,6 +45,7 @@ bool begin_timed_call(Trial& trial, Site& site, IsReady&& is_ready) {
         trial.begin_call();
         return false;
     }
+    if (trial.leaves_ranks_apart() && gives_up(trial, site)) return false;
     return !trial.needs_all_ranks() || bring_together(trial, site, is_ready());
 }
 

@@ -12,9 +12,10 @@ namespace rondo::guard {
 Trial::Trial(TrialKey key, std::int64_t bytes, const void* chosen)
     : key_(key), bytes_(bytes), chosen_(chosen), takes_effect_(!key.rounding) {
     if (key.any_length) first_round_ = Comparison::few;
-    const bool may_overlap = key.runs_ahead && !is_long();
-    begin_series(!may_overlap ? Series::alone : key.rounding ? Series::watched : Series::in_row);
-    is_in_question_ = may_overlap;
+    begin_series(Series::alone);
+    if (!key.runs_ahead || is_long()) return;
+    begin_series(key.rounding ? Series::watched : Series::in_row);
+    is_in_question_ = !key.rounding;
 }
 
 void Trial::settle_uncompared(float alone) {
@@ -37,9 +38,10 @@ void Trial::settle(Contender winner, float rondo, float library, float alone) {
 }
 
 void Trial::resume(std::span<const float> times) {
-    begin_series(Series::alone);
     std::size_t known = times.size() < most_calls ? times.size() : 0;
     if (key_.rounding) known -= known % 2;
+    if (known == 0) return;
+    begin_series(Series::alone);
     std::copy_n(times.begin(), known, times_.begin());
     timed_ = judged_ = static_cast<std::uint8_t>(known);
     has_watched_ = known >= std::size_t{2} * first_round_;  // or nothing would ever be added to what is known
@@ -161,8 +163,7 @@ bool Trial::note_pause(const Moment& began, const Moment& ended) {
 }
 
 /// Calls come in a row, and may overlap, if no rank does anything between them for as long as one takes alone.
-bool Trial::judge_pauses(float longest, float together) {
-    if (alone_ == 0) alone_ = together;
+bool Trial::judge_pauses(float longest) {
     end_watch(longest < alone_);
     return is_in_row() && timed_ > 0;
 }
@@ -192,10 +193,11 @@ void Trial::skip() {
 }
 
 void Trial::forget_row() {
-    const bool is_in_question = is_in_question_;
-    begin_series(series_, rows_);
-    is_in_question_ = is_in_question;
+    const std::uint8_t skipped = skipped_;
+    if (is_in_question_) end_watch(false);
+    else begin_series(series_, rows_);
     starts_apart_ = true;
+    skipped_ = skipped;
     skip();
 }
 
@@ -240,7 +242,8 @@ void Trial::decide(const Comparison& found) {
         winner_ = is_noise ? stand_in() : is_alike ? of_tie : found.faster;
         const float both = std::sqrt(found.rondo * found.library);
         if (is_noise && about_row_ && !key_.rounding) set_times(0, 0);
-        else set_times(is_alike ? both : found.rondo, is_alike ? both : found.library);
+        else if (is_alike) set_times(winner_ == Contender::library ? both * lost_tie : both, both);
+        else set_times(found.rondo, found.library);
     }
     if (winner_ != before) doublings_ = 0;
     cost_ = cost_of_series(timed_ / 2, is_in_row());

@@ -57,13 +57,15 @@ struct Moment {
 /// the fastest for many. So the trial begins with batches of such calls, unless they are long and a program may make few
 /// of them. If no call of another kind was among them, and the program did nothing for long between them, what batches
 /// show holds, and a tie is the library's, for the end of a batch overlaps the next one. Else the trial begins anew, as
-/// with other calls. It watches some more as they come if Rondo has won then, or the first ones have told nothing.
+/// with other calls. If Rondo wins then, it watches some more as they come. Of long calls it also does so if the first ones
+/// tell nothing.
 class Trial {
   public:
     static constexpr int most_calls = 32;   ///< timed calls before the ranks agree
     static constexpr int calls_in_row = 8;  ///< calls of a batch, by one contender
     /// Timed calls of the first batch of either, which may be enough to see what overlaps.
     static constexpr int first_batches = 2 * calls_in_row;
+    static constexpr std::size_t most_values = 1 + most_calls;  ///< that ranks agree on at once: a pause, and times
     static constexpr int most_rows = 2;     ///< batches of `most_calls` each
     static constexpr int most_skipped = 3;  ///< calls that some rank cannot carry out twice
     /// How many calls of each are compared, in one step after the other, until that is enough.
@@ -73,6 +75,8 @@ class Trial {
     static constexpr std::uint8_t calls_to_rest = 64;
     /// Calls of both contenders are short if they take less, in nanoseconds.
     static constexpr float short_call = 1e5F;
+    /// Where a tie is the library's, verdicts say that Rondo took so many times as long.
+    static constexpr float lost_tie = 1.001F;
     /// Revalidation may cost one part in so many of the calls before it.
     static constexpr float calls_to_one = 100;
     /// Short calls are also revalidated early, after so many calls each: that costs some ten microseconds.
@@ -164,8 +168,8 @@ class Trial {
     /// The contender that carries out a call that is not timed: the winner, if there was one; else who seems to be
     /// faster, the library for as long as nothing is known. Where bits depend on it, Rondo.
     [[nodiscard]] Contender stand_in() const;
-    /// True if ranks have to wait for each other before the next call. In a batch they do not before each, but once
-    /// more before they judge.
+    /// True if ranks have to wait for each other before the next call. In a batch they wait at most before the first
+    /// one, and always before they judge.
     [[nodiscard]] bool needs_all_ranks() const {
         return series_ == Series::alone || (is_in_row() && (key_.rounding || starts_apart_));
     }
@@ -178,7 +182,7 @@ class Trial {
     [[nodiscard]] bool notes_pauses() const { return watches() || is_in_question_; }
     /// True if both contenders carry out each call that is compared, one after the other.
     [[nodiscard]] bool compares_twice() const { return key_.rounding && !watches(); }
-    /// If the verdict is about rows of calls that may overlap, nanoseconds of a call that ranks waited for; else 0.
+    /// If the verdict is about rows of calls that may overlap, about the nanoseconds of a call alone; else 0.
     [[nodiscard]] float alone() const { return about_row_ ? alone_ : 0; }
     /// How often one contender carries out a call that both do, one after the other.
     [[nodiscard]] int repetitions() const { return is_in_row() ? calls_in_row : 1; }
@@ -191,9 +195,13 @@ class Trial {
     bool note_pause(const Moment& began, const Moment& ended);
     /// The longest time that this rank has done other things between calls of this series.
     [[nodiscard]] float pause() const { return pause_; }
-    /// Finds out whether calls come in a row, by the longest pause of all ranks. `together`: what coming together has
-    /// taken, which counts if nobody knows what a call takes alone. True if the times of these calls count.
-    bool judge_pauses(float longest, float together);
+    /// True if somebody knows about what a call takes alone.
+    [[nodiscard]] bool knows_alone() const { return alone_ > 0; }
+    /// Says what coming together takes a rank that the others have waited for: every word goes there and back. So a call
+    /// takes about half as long.
+    void know_together(float together) { alone_ = together / 2; }
+    /// Finds out whether calls come in a row, by the longest pause of all ranks. True if the times of these calls count.
+    bool judge_pauses(float longest);
     /// How many calls were timed so far, of both contenders.
     [[nodiscard]] int timed_calls() const { return timed_; }
     /// The contender of a timed call.
@@ -285,7 +293,7 @@ class Trial {
     std::int32_t calls_left_ = 0;
     Contender winner_ = Contender::rondo;
     float rondo_ = 0, library_ = 0;
-    float alone_ = 0;  // what a call of the faster one took when ranks waited for each other, or that itself
+    float alone_ = 0;  // what a call of the faster one took when ranks waited for each other, or about that
     float cost_ = 0;   // cost of the last series
     std::uint8_t watched_ = 0;
     float pause_ = 0;

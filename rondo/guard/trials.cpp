@@ -31,9 +31,9 @@ Trial* Trials::begin(const Trial& trial) {
     Trial* const begun = own_.add(trial);
     if (begun == nullptr) return nullptr;
     const bool is_fresh = trial.timed_calls() == 0;
+    if (on_one_node_) begun->stay_on_one_node();
     if (world_ != nullptr && is_fresh && !world_->is_about_others(trial.key(), trial.chosen()))
         begun->wait_for(calls_to_wait);
-    if (on_one_node_) begun->stay_on_one_node();
     return begun;
 }
 

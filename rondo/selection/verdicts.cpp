@@ -15,7 +15,7 @@ constexpr std::string_view heading =
     "# Who was faster in the trials of earlier runs, Rondo's choice or the library; `rondo learned` shows it.\n"
     "# rondo, library: seconds of an undisturbed one of so many calls of each; 0 of both: they could not be compared, "
     "and\n"
-    "# the library has such calls. alone: they came in a row and may have overlapped; one took so long alone.\n"
+    "# the library has such calls. alone: they came in a row and may have overlapped; one takes about so long alone.\n"
     "# begun: no verdict yet, after calls of both that took so long.\n"
     "# proposed: what the model has worked out, in so many predicted seconds. Lines may be removed.\n";
 

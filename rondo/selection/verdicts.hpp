@@ -25,7 +25,7 @@ struct Verdict {
     /// Seconds of an undisturbed call of each; both 0: they could not be compared. Equal if there is no difference.
     double rondo = 0, library = 0;
     int calls = 0;     ///< of each that were compared; 0: nobody knows
-    double alone = 0;  ///< not 0 if they came in a row and may have overlapped: seconds of one alone
+    double alone = 0;  ///< not 0 if they came in a row and may have overlapped: about the seconds of one alone
     /// No verdict yet: so many seconds each call took that was timed before the program ended.
     std::vector<double> begun = {};
     std::string day = {};  ///< "2026-11-23"
@@ -36,10 +36,8 @@ struct Verdict {
     /// Another one would change the last bits of results.
     [[nodiscard]] bool keeps_bits() const { return rounding && !is_begun(); }
     [[nodiscard]] bool is_compared() const { return rondo > 0 || library > 0; }
-    /// The library has such calls. So it has where calls overlap, and there is no difference.
-    [[nodiscard]] bool is_lost() const {
-        return !is_compared() || library < rondo || (alone > 0 && library == rondo);
-    }
+    /// The library has such calls.
+    [[nodiscard]] bool is_lost() const { return !is_compared() || library < rondo; }
     /// They are about the same, whatever they say.
     [[nodiscard]] bool is_about(const Verdict& other) const;
 };

@@ -201,6 +201,8 @@ constexpr Model models[] = {
     {3, {&sum}, 5, Earlier::lost},
     {3, {&ahead}, 6},
     {3, {&ahead}, 6, Earlier::won},
+    {3, {&short_ahead}, 6},
+    {3, {&any_ahead}, 6},
     {3, {&reduction}, 6},
     {2, {&ahead, &reduction}, 4},
 };
@@ -229,17 +231,22 @@ TEST(Exploration, comes_to_all_that_could_make_ranks_part) {
 }
 
 TEST(Exploration, comes_to_calls_that_may_overlap) {
-    Exploration exploration({3, {&ahead}, 6, Earlier::won});
-    ASSERT_EQ(exploration.find_fault(), "");
-    const auto some_trial = [&](auto&& is_so) {
-        return exploration.comes_to([&](const State& state) {
-            const Trial* const trial = state.tables.world.table.find(ahead.key, nullptr);
-            return trial != nullptr && is_so(*trial);
-        });
-    };
-    EXPECT_TRUE(some_trial([](const Trial& trial) { return trial.watches(); }));
-    EXPECT_TRUE(some_trial([](const Trial& trial) { return trial.is_in_row(); }));
-    EXPECT_TRUE(some_trial([](const Trial& trial) { return trial.alone() > 0 && trial.is_lost(); }));
+    for (const Earlier earlier : {Earlier::nothing, Earlier::won}) {
+        Exploration exploration({3, {&ahead}, 6, earlier});
+        ASSERT_EQ(exploration.find_fault(), "");
+        const auto some_trial = [&](auto&& is_so) {
+            return exploration.comes_to([&](const State& state) {
+                const Trial* const trial = state.tables.world.table.find(ahead.key, nullptr);
+                return trial != nullptr && is_so(*trial);
+            });
+        };
+        EXPECT_TRUE(some_trial([](const Trial& trial) { return trial.watches(); }));
+        EXPECT_TRUE(some_trial([](const Trial& trial) { return trial.is_in_row(); }));
+        EXPECT_TRUE(some_trial([](const Trial& trial) { return trial.alone() > 0 && trial.is_lost(); }));
+        if (earlier == Earlier::won) continue;
+        EXPECT_TRUE(some_trial([](const Trial& trial) { return trial.timed_calls() == Trial::first_batches; }));
+        EXPECT_TRUE(some_trial([](const Trial& trial) { return trial.is_over() && trial.alone() == 0; }));
+    }
 }
 
 }  // namespace

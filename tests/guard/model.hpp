@@ -29,6 +29,8 @@ inline constexpr Kind maximum{{.collective = 1}, true, 1e6F};
 inline constexpr Kind sum{{.collective = 1, .rounding = true}, true, 1e6F};
 inline constexpr Kind short_sum{{.collective = 1, .rounding = true}, true, 1e3F};
 inline constexpr Kind ahead{{.collective = 0, .runs_ahead = true}, false, 1e6F};
+inline constexpr Kind short_ahead{{.collective = 0, .runs_ahead = true}, false, 1e3F};
+inline constexpr Kind any_ahead{{.collective = 0, .runs_ahead = true, .any_length = true}, false, 1e6F, {0, 0}};
 inline constexpr Kind reduction{{.collective = 1, .rounding = true, .runs_ahead = true}, false, 1e6F};
 
 /// What an earlier run has left for calls of the first kind.
@@ -139,7 +141,7 @@ class ModelSite final : public Site {
         events_ += 'e';
         const Trial& trial = *table_.find(kind().key, nullptr);
         if (!trial.notes_pauses()) return answer(times, different_times + 1);
-        std::ranges::fill(times, kind().call);  // what coming together takes
+        std::ranges::fill(times, -2 * kind().call);  // what coming together takes
         return answers_.next(2) == 0;
     }
     std::optional<Trial> take_up(const Trial& fresh) override {

@@ -93,6 +93,13 @@ TEST(Trials, of_a_part_take_over_at_once_what_is_known) {
     EXPECT_TRUE(joined->is_over() && joined->is_lost());
 }
 
+TEST(Trials, of_a_part_on_one_node_wait_for_the_world_too) {
+    StoredTrials<2> world, part;
+    Trials trials(part.table, &world.table, true);
+    const Trial* const joined = trials.join(Trial({.runs_ahead = true}, 8, nullptr), nothing);
+    EXPECT_FALSE(joined->times_next() || joined->is_in_row());
+}
+
 TEST(Trials, of_a_part_revalidate_by_themselves) {
     StoredTrials<2> world, part;
     world.table.add(settled(Contender::library));

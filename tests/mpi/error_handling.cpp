@@ -183,6 +183,13 @@ std::vector<Function> functions_of_all_to_all() {
                        return MPI_Alltoallv_c(a.send, counts.data(), places.data(), a.type, a.receive, counts.data(),
                                               places.data(), a.type, a.communicator);
                    }});
+    all.push_back({"alltoallw_c", true, [](const Arguments& a) {
+                       const auto counts = each<MPI_Count>(a.count);
+                       const auto places = behind<MPI_Aint>(a.count);
+                       const std::vector<MPI_Datatype> types(counts.size(), a.type);
+                       return MPI_Alltoallw_c(a.send, counts.data(), places.data(), types.data(), a.receive,
+                                              counts.data(), places.data(), types.data(), a.communicator);
+                   }});
 #endif
     return all;
 }

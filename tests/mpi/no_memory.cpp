@@ -78,6 +78,13 @@ const std::map<std::string, Case> cases = {
           return MPI_Alltoallv(&own, mine, none, MPI_LONG, all, yours, none, MPI_LONG, comm);
       },
       [] { return rank == 0 || all[0] == 1; }}},
+    {"served, parts of types of their own",
+     {[](MPI_Comm comm) {
+          const int none[ranks] = {}, mine[ranks] = {0, rank == 0 ? 1 : 0}, yours[ranks] = {rank == 1 ? 1 : 0, 0};
+          const MPI_Datatype types[ranks] = {MPI_LONG, MPI_LONG};
+          return MPI_Alltoallw(&own, mine, none, types, all, yours, none, types, comm);
+      },
+      [] { return rank == 0 || all[0] == 1; }}},
     {"left to the library",
      {[](MPI_Comm comm) { return MPI_Allreduce(&own, &result, 1, MPI_LONG, MPI_SUM, comm); },
       [] { return result == 3; }}},

@@ -23,6 +23,7 @@ CASES = {
     "served, to parts": False,
     "served, from parts": False,
     "served, parts of each for each": False,
+    "served, parts of types of their own": False,
     "left to the library": True,
     "refused by the algorithm": True,
 }

@@ -62,7 +62,7 @@ class Verdict:
     calls: int
     """Of each that were compared; 0: nobody knows."""
     alone: float
-    """Not 0 if the calls came in a row and may have overlapped: seconds of one alone."""
+    """Not 0 if the calls came in a row and may have overlapped: about the seconds of one alone."""
     begun: int
     """Not 0: no verdict yet. So many calls of both were timed when the program ended."""
     day: str
@@ -87,8 +87,7 @@ class Verdict:
     @property
     def lost(self) -> bool:
         """Does the library have such calls?"""
-        is_tie_in_row = self.in_row and self.library == self.rondo
-        return not self.compared or self.library < self.rondo or is_tie_in_row
+        return not self.compared or self.library < self.rondo
 
     @property
     def ratio(self) -> float:
