@@ -10,15 +10,15 @@ import pytest
 from launching import Run
 from mpi_libraries import FORCED, ROOT, MpiLibrary, preload_library
 
-# An algorithm for every collective in which a rank may go on without the others. Ranks wait for each other in vain for
-# a second, and then they do.
+# An algorithm for every collective in which a rank may go on without the others. Where all are known to be on one node,
+# ranks wait for each other before the first call: in vain for a second, and then they go on.
 RULES = """
-bcast -> binomial
-reduce -> binomial
-scan -> doubling
-exscan -> doubling_123
-scatter -> binomial
-gather -> binomial
+bcast nodes = 1 -> binomial
+reduce nodes = 1 -> binomial
+scan nodes = 1 -> doubling
+exscan nodes = 1 -> doubling_123
+scatter nodes = 1 -> binomial
+gather nodes = 1 -> binomial
 """
 LIBRARIES = ["mpich", "openmpi", "impi"]
 WAYS = [
