@@ -79,8 +79,8 @@ struct AlgorithmInfo {
     bool cuts_whole_vector = false;
     /// The elements of the longest part that it passes on in a slot (slots.hpp); nullptr: it has no slots.
     Count (*slot)(const SharedFacts& facts, std::span<const Setting> settings) = nullptr;
-    /// True if a few ranks copy the data of many. Virtual time counts no copies, so the model does not propose it.
-    bool gains_by_copies = false;
+    /// False if the model never proposes it: it gains by something that the model leaves out.
+    bool is_proposed = true;
     /// How many messages one exchange may send, and receive; nullptr: one.
     Count (*ports)(std::span<const Setting> settings) = nullptr;
     Schedule (*schedule)(const Call& call);

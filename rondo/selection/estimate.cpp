@@ -85,7 +85,9 @@ class CallElsewhere {
     }
     [[nodiscard]] std::optional<double> run(const SharedFacts& facts, Count messages) const {
         if (algorithm_.refusal(facts, settings_)) return std::nullopt;
-        auto timing = Timing::of(Problem{algorithm_, facts, settings_}, {}, messages);
+        const Problem problem{algorithm_, facts, settings_};
+        auto timing = Timing::of_one_node(problem, {}, messages);
+        if (!timing) timing = Timing::of(problem, {}, messages);
         if (!timing) return std::nullopt;
         return timing->time(costs_, facts.element_bytes);
     }

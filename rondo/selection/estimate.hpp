@@ -18,9 +18,10 @@ struct EstimateLimits {
     Count segments;  ///< of a longer pipeline; and half as many
 };
 
-/// Seconds in virtual time. A call of few ranks is run as it is. Fewer nodes stand for many: three runs, on two or four
-/// times as many nodes each, say what further nodes add. Of a long pipeline, the first segments are run. Nothing where
-/// even that is too much, or is not served. `settings` are closed. A pure function of its arguments.
+/// Seconds in virtual time. A call of few ranks is run as it is, or one node stands for all where each does the same.
+/// Fewer nodes stand for many: three runs, on two or four times as many nodes each, say what further nodes add. Of a
+/// long pipeline, the first segments are run. Nothing where even that is too much, or is not served. `settings` are
+/// closed. A pure function of its arguments.
 std::optional<double> estimated_seconds(const AlgorithmInfo& algorithm, const SharedFacts& facts,
                                         std::span<const Setting> settings, const virtual_machine::CostModel& costs,
                                         const EstimateLimits& limits);

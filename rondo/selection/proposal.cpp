@@ -78,7 +78,7 @@ std::vector<Choice> variants_of(const AlgorithmInfo& algorithm) {
 std::vector<Candidate> candidates_of(const Collective& collective, const SharedFacts& facts, const CostModel& costs) {
     std::vector<Candidate> candidates;
     for (const AlgorithmInfo* algorithm : collective.algorithms) {
-        if (algorithm->gains_by_copies || (algorithm->cuts_whole_vector && !suits_hubs(facts))) continue;
+        if (!algorithm->is_proposed || (algorithm->cuts_whole_vector && !suits_hubs(facts))) continue;
         std::optional<Candidate> fastest;
         for (Choice& choice : variants_of(*algorithm)) {
             const auto settings = with_usual_segment(choice, facts, costs.eager);

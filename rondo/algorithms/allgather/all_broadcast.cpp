@@ -116,6 +116,7 @@ const AlgorithmInfo all_broadcast_info = {
     .parameters = parameters,
     .requirements = requirements,
     .tolerates_in_place = true,
+    .is_proposed = false,  // the model takes parts for equal
     .schedule = all_broadcast,
 };
 

@@ -159,7 +159,7 @@ const AlgorithmInfo multileader_info = {
     .parameters = {&leaders_parameter, 1},
     .tolerates_in_place = true,
     .uses_nodes = true,
-    .gains_by_copies = true,
+    .is_proposed = false,  // a few ranks copy the data of many
     .schedule = multileader,
 };
 

@@ -25,7 +25,7 @@ const AlgorithmInfo multileader_info = {
     .tolerates_in_place = true,
     .uses_nodes = true,
     .slot = longest_in_slot,
-    .gains_by_copies = true,
+    .is_proposed = false,  // a few ranks copy the data of many
     .ports = [](std::span<const Setting> /*settings*/) { return most_at_once; },
     .schedule = multileader,
 };
