@@ -33,8 +33,8 @@ bool bring_together(Trial& trial, Site& site, bool is_ready, std::span<float> ti
 /// Lets the ranks agree on what their calls took, if it is time to, or if the next run can go on from there.
 void judge_if_due(Trial& trial, Site& site);
 
-/// Begins the next call that is compared. True if it is to be timed: all ranks are there for it, and `is_ready()`, or it
-/// is one of a batch. Else the trial's stand-in carries it out.
+/// Begins the next call that is compared. True if it is to be timed: all ranks are there for it, and `is_ready()`, or
+/// it is one of a batch. Else the trial's stand-in carries it out.
 template <class IsReady>
 bool begin_timed_call(Trial& trial, Site& site, IsReady&& is_ready) {
     if (trial.is_stuck()) {

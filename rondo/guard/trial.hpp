@@ -54,11 +54,11 @@ struct Moment {
 /// sure.
 ///
 /// Calls that may overlap take another time in a row than alone: a chain of ranks is the slowest way for one call, and
-/// the fastest for many. So the trial begins with batches of such calls, unless they are long and a program may make few
-/// of them. If no call of another kind was among them, and the program did nothing for long between them, what batches
-/// show holds, and a tie is the library's, for the end of a batch overlaps the next one. Else the trial begins anew, as
-/// with other calls. If Rondo wins then, it watches some more as they come. Of long calls it also does so if the first ones
-/// tell nothing.
+/// the fastest for many. So the trial begins with batches of such calls, unless they are long and a program may make
+/// few of them. If no call of another kind was among them, and the program did nothing for long between them, what
+/// batches show holds, and a tie is the library's, for the end of a batch overlaps the next one. Else the trial begins
+/// anew, as with other calls. If Rondo wins then, it watches some more as they come. Of long calls it also does so if
+/// the first ones tell nothing.
 class Trial {
   public:
     static constexpr int most_calls = 32;   ///< timed calls before the ranks agree
@@ -66,8 +66,8 @@ class Trial {
     /// Timed calls of the first batch of either, which may be enough to see what overlaps.
     static constexpr int first_batches = 2 * calls_in_row;
     static constexpr std::size_t most_values = 1 + most_calls;  ///< that ranks agree on at once: a pause, and times
-    static constexpr int most_rows = 2;     ///< batches of `most_calls` each
-    static constexpr int most_skipped = 3;  ///< calls that some rank cannot carry out twice
+    static constexpr int most_rows = 2;                         ///< batches of `most_calls` each
+    static constexpr int most_skipped = 3;                      ///< calls that some rank cannot carry out twice
     /// How many calls of each are compared, in one step after the other, until that is enough.
     static constexpr std::array<int, 6> rounds = {2, 3, 4, Comparison::few, 8, most_calls / 2};
     static constexpr int last_rounds = 8;  ///< calls of each that ranks wait for again after batches
@@ -197,10 +197,11 @@ class Trial {
     [[nodiscard]] float pause() const { return pause_; }
     /// True if somebody knows about what a call takes alone.
     [[nodiscard]] bool knows_alone() const { return alone_ > 0; }
-    /// Says what coming together takes a rank that the others have waited for: every word goes there and back. So a call
-    /// takes about half as long.
+    /// Says what coming together takes a rank that the others have waited for: every word goes there and back. So a
+    /// call takes about half as long.
     void know_together(float together) { alone_ = together / 2; }
-    /// Finds out whether calls come in a row, by the longest pause of all ranks. True if the times of these calls count.
+    /// Finds out whether calls come in a row, by the longest pause of all ranks. True if the times of these calls
+    /// count.
     bool judge_pauses(float longest);
     /// How many calls were timed so far, of both contenders.
     [[nodiscard]] int timed_calls() const { return timed_; }

@@ -640,7 +640,7 @@ TEST(Trial, begins_with_batches_where_calls_may_overlap) {
     EXPECT_EQ(trial.timed_calls(), Trial::first_batches);
     EXPECT_TRUE(trial.is_lost());
     EXPECT_EQ(trial.alone(), slow_call);  // half as long as coming together has taken
-    Trial sum(of_scans, 8, nullptr);  // both carry out each call: the program's pauses are not seen
+    Trial sum(of_scans, 8, nullptr);      // both carry out each call: the program's pauses are not seen
     EXPECT_TRUE(sum.watches());
     EXPECT_EQ(sum.next(), Contender::rondo);
     watch_next(sum, 0);
