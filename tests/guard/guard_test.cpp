@@ -178,7 +178,7 @@ TEST_F(Guard, compares_in_a_row_what_comes_in_a_row) {
     EXPECT_EQ(site.agreements, 1);
     EXPECT_TRUE(trial->is_lost());
     ASSERT_EQ(site.noted.size(), 1U);
-    EXPECT_FLOAT_EQ(site.noted[0].alone(), static_cast<float>(slow_call / 2));
+    EXPECT_EQ(static_cast<std::uint64_t>(site.noted[0].alone()), slow_call / 2);
     EXPECT_EQ(call(), Contender::library);
 }
 
@@ -213,7 +213,7 @@ TEST_F(Guard, compares_in_a_row_what_comes_in_a_row_later) {
     call_until_over();
     EXPECT_TRUE(trial->is_lost());
     ASSERT_EQ(site.noted.size(), 2U);
-    EXPECT_FLOAT_EQ(site.noted[1].alone(), static_cast<float>(slow_call / 3));
+    EXPECT_EQ(static_cast<std::uint64_t>(site.noted[1].alone()), slow_call / 3);
     EXPECT_EQ(site.noted[0].alone(), 0);
     EXPECT_EQ(call(), Contender::library);
 }
