@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <span>
 
 #include "rondo/backends/mpi/epoch.hpp"
@@ -22,6 +23,39 @@ void end_uncompared(Trial& trial, Site& site) {
 void record_timeout(Trial& trial, Site& site) {
     site.trials().count_timeout();
     if (trial.revalidates() || !site.trials().may_wait()) end_uncompared(trial, site);
+}
+
+/// Agrees on the calls since ranks were together last. Returns what each took on its slowest rank; nothing if ranks
+/// cannot agree, or their calls do not count, which the trial has noticed.
+std::optional<Trial::Times> agreed_times(Trial& trial, Site& site) {
+    std::array<float, Trial::most_values> values{trial.pause()};
+    std::ranges::copy(trial.times(), values.begin() + 1);
+    const bool notes_pauses = trial.notes_pauses();
+    const std::size_t calls = trial.watches() ? 0 : static_cast<std::size_t>(trial.timed_calls());
+    const std::span<float> agreed = std::span(values).subspan(notes_pauses ? 0 : 1).first(notes_pauses + calls);
+    const std::uint64_t began = site.now().time;
+    if (trial.leaves_ranks_apart()) {
+        if (!bring_together(trial, site, true, agreed)) {
+            if (!trial.is_over()) trial.forget_row();
+            return std::nullopt;
+        }
+    } else if (!site.agree_on(agreed)) {
+        trial.abandon();
+        return std::nullopt;
+    }
+    if (notes_pauses && !trial.knows_alone()) {
+        // The rank that the others have waited for has waited the least.
+        auto least = -static_cast<float>(site.now().time - began);
+        if (!site.agree_on({&least, 1})) {
+            trial.abandon();
+            return std::nullopt;
+        }
+        trial.know_together(-least);
+    }
+    if (notes_pauses && !trial.judge_pauses(values[0])) return std::nullopt;
+    Trial::Times times{};
+    std::copy_n(values.begin() + 1, times.size(), times.begin());
+    return times;
 }
 
 }  // namespace
@@ -56,33 +90,11 @@ bool bring_together(Trial& trial, Site& site, bool is_ready, std::span<float> ti
 void judge_if_due(Trial& trial, Site& site) {
     const bool keeps_begun = trial.is_worth_keeping() && site.keeps_begun();
     if (!trial.is_due() && !keeps_begun) return;
-    std::array<float, Trial::most_values> values{trial.pause()};
-    std::ranges::copy(trial.times(), values.begin() + 1);
-    const bool notes_pauses = trial.notes_pauses();
-    const std::size_t calls = trial.watches() ? 0 : static_cast<std::size_t>(trial.timed_calls());
-    const std::span<float> agreed = std::span(values).subspan(notes_pauses ? 0 : 1).first(notes_pauses + calls);
-    const std::uint64_t began = site.now().time;
-    if (trial.leaves_ranks_apart()) {
-        if (!bring_together(trial, site, true, agreed)) {
-            if (!trial.is_over()) trial.forget_row();
-            return;
-        }
-    } else if (!site.agree_on(agreed)) {
-        trial.abandon();
-        return;
-    }
-    if (notes_pauses && !trial.knows_alone()) {
-        // The rank that the others have waited for has waited the least.
-        auto least = -static_cast<float>(site.now().time - began);
-        if (!site.agree_on({&least, 1})) return trial.abandon();
-        trial.know_together(-least);
-    }
-    if (notes_pauses && !trial.judge_pauses(values[0])) return;
-    Trial::Times times{};
-    std::copy_n(values.begin() + 1, times.size(), times.begin());
+    const std::optional<Trial::Times> times = agreed_times(trial, site);
+    if (!times) return;
     const bool had_verdict = trial.revalidates();
     const Contender before = trial.winner();
-    trial.judge(times);
+    trial.judge(*times);
     // Each rank has cached calls of its own that went the old way, also on other communicators and for other roots.
     if (trial.is_over() && had_verdict && trial.winner() != before) mpi::end_epoch();
     const bool is_verdict = trial.is_over() && !trial.is_undecided();

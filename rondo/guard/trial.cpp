@@ -146,11 +146,11 @@ void Trial::judge_row(const Comparison& found) {
     const bool is_noise = found.finding == Comparison::Finding::noise;
     const bool are_short = std::max(found.rondo, found.library) < short_call;
     const bool may_win = key_.rounding || found.leans_to_rondo;
-    if (timed_ < most_calls && (are_short || (found.finding != Comparison::Finding::clear && may_win))) return;
+    const bool is_enough = !are_short && (found.finding == Comparison::Finding::clear || !may_win);
+    if (timed_ < most_calls && !is_enough) return;
     ++rows_;
-    if (!is_noise || (overlaps_ && !are_short)) decide(found);
-    else if (rows_ < most_rows) begin_series(Series::in_row, rows_);
-    else if (!overlaps_) begin_series(Series::alone, rows_);
+    if (is_noise && rows_ < most_rows && (are_short || !overlaps_)) begin_series(Series::in_row, rows_);
+    else if (is_noise && !overlaps_) begin_series(Series::alone, rows_);
     else decide(found);
 }
 
