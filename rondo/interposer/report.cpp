@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
@@ -19,6 +18,7 @@
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/backends/mpi/trace.hpp"
 #include "rondo/backends/mpi/world.hpp"
+#include "rondo/core/boot_id.hpp"
 #include "rondo/core/json_text.hpp"
 #include "rondo/guard/history.hpp"
 #include "rondo/interposer/kept_tallies.hpp"
@@ -116,16 +116,6 @@ void write(std::FILE* file, bool ended) {
         std::fputs("]}", file);
     }
     std::fputs("]}\n", file);
-}
-
-/// Returns a text that is equal in all processes that read the same clock. It is empty if the system does not say.
-std::string boot_id() {
-    std::array<char, 64> text{};
-    std::FILE* const file = std::fopen("/proc/sys/kernel/random/boot_id", "r");
-    if (file == nullptr) return "";
-    const std::size_t length = std::fread(text.data(), 1, text.size(), file);
-    std::fclose(file);
-    return {text.data(), std::min(length, std::strlen("00000000-0000-0000-0000-000000000000"))};
 }
 
 /// Writes the trace: a line that is a JSON object, and one for each event, whose calls are numbers of treatments.

@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <string>
 
 #include "rondo/backends/mpi/library.hpp"
+#include "rondo/core/boot_id.hpp"
 #include "rondo/profiler/clock.hpp"
 
 namespace rondo::profiler {
@@ -26,13 +26,12 @@ MPI_Comm clocks{};
 bool several_machines = false;
 std::vector<int> leaders;  // the first rank of each machine
 
-std::string boot_id() {
-    std::ifstream file("/proc/sys/kernel/random/boot_id");
-    std::string line;
-    std::getline(file, line);
+/// Equal on all ranks of a machine.
+std::string name_of_machine() {
+    std::string name = boot_id();
     char host[256] = "";
-    if (line.empty() && gethostname(host, sizeof host - 1) == 0) line = host;
-    return line;
+    if (name.empty() && gethostname(host, sizeof host - 1) == 0) name = host;
+    return name;
 }
 
 int first_on_node(int rank) {
@@ -80,7 +79,7 @@ Place meet() {
     library.Comm_size(library.comm_world, &size);
     // What no two processes have at the same time on a machine; of rank 0 it names the world.
     const std::uint64_t world = nanoseconds() ^ static_cast<std::uint64_t>(getpid()) << 40U;
-    const Facts own{std::hash<std::string>()(boot_id()), world, first_on_node(rank), 0};
+    const Facts own{std::hash<std::string>()(name_of_machine()), world, first_on_node(rank), 0};
     std::vector<Facts> all(static_cast<std::size_t>(size), own);
     library.Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, library.comm_world);
     Place place;

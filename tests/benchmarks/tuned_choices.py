@@ -121,7 +121,7 @@ def facts_of(arguments: argparse.Namespace, library: MpiLibrary) -> dict[str, ob
         "library": library.name,
         "eager": _core.library(library.name)["eager"],
         "shared_memory": nodes == 1,
-        "oversubscribed": per_node > len(os.sched_getaffinity(0)),
+        "oversubscribed": nodes * per_node > len(os.sched_getaffinity(0)),
     }
 
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/selection/rules.hpp"
 
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
@@ -507,7 +509,7 @@ TEST(Rules, a_file_that_cannot_be_read_is_an_error) {
 }
 
 TEST(Rules, a_long_file_is_read_whole) {
-    const auto path = std::filesystem::temp_directory_path() / "rondo_rules_test.rules";
+    const auto path = testing::TempDir() + "rules_test-" + std::to_string(::getpid()) + ".rules";
     std::ofstream file(path);
     for (int i = 0; i < 2000; ++i) file << "exscan bytes = " << i << " -> doubling_123\n";
     file << "exscan -> one_doubling";
@@ -555,7 +557,9 @@ TEST(DefaultRules, leave_to_the_library_what_it_was_measured_to_do_well) {
     EXPECT_EQ(choice(rules, situation), "predicted");
     situation.collective = "alltoall";
     EXPECT_EQ(choice(rules, situation), "predicted");
-    situation.oversubscribed = true;  // as where it was measured
+    situation.oversubscribed = true;
+    EXPECT_EQ(choice(rules, situation), "predicted");
+    situation.ranks_per_node = 2;  // as where it was measured
     EXPECT_EQ(choice(rules, situation), "native");
 }
 

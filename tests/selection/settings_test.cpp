@@ -2,10 +2,11 @@
 // What a process is told: by its environment, and by the site's configuration below it.
 #include "rondo/selection/settings.hpp"
 
-#include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
+#include <gtest/gtest.h>
 #include <set>
 
 #include "rondo/core/switch.hpp"
@@ -16,7 +17,8 @@ namespace {
 /// A configuration with this text, in a file of its own.
 class File {
   public:
-    explicit File(const std::string& text) : path_(testing::TempDir() + "rondo-settings-test.config") {
+    explicit File(const std::string& text)
+        : path_(testing::TempDir() + "settings_test-" + std::to_string(::getpid()) + ".config") {
         std::ofstream(path_) << text;
     }
     File(const File&) = delete;

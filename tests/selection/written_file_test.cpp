@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/selection/written_file.hpp"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -41,7 +43,7 @@ class WrittenFile : public testing::Test {
                "' cnt='1' depid='-1' deps='-1' hasdep='0'/>";
     }
 
-    const std::string file = testing::TempDir() + "/written_file_test.xml";
+    const std::string file = testing::TempDir() + "/written_file_test-" + std::to_string(::getpid()) + ".xml";
     const Collective& allgather = *find_collective("allgather");
 };
 

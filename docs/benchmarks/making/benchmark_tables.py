@@ -101,7 +101,7 @@ def chosen_by_rules(run: Run, bytes_: int, rules: Path = RULES) -> str:
     """
     choice = _core.choice_by_rules(
         rules.read_text(), str(rules), run.collective, bytes_, run.shape.ranks, run.shape.per_node, True, run.library,
-        nodes=run.shape.nodes, oversubscribed=run.shape.per_node > PROCESSORS,
+        nodes=run.shape.nodes, oversubscribed=run.shape.ranks > PROCESSORS,
     )  # fmt: skip
     if choice == BY_THE_MODEL:
         choice = _proposal(run, bytes_)

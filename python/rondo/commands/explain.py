@@ -47,7 +47,7 @@ LIBRARY = "mpich"
 @click.option(
     "--oversubscribed",
     is_flag=True,
-    help="Some node has fewer processors for the ranks than ranks. Default: there is one for each.",
+    help="Some node, or the machine of all nodes, has fewer processors than ranks. Default: there is one for each.",
 )
 @options.rules(
     "As of `rondo run`. Default: those that `rondo tune` has measured on this machine with this library, else the "

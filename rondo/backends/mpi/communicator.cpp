@@ -127,7 +127,7 @@ bool Communicator::translate_ranks(MPI_Comm comm) {
 bool Communicator::obtain_context(MPI_Comm comm) {
     if (!asked_for_context_) {
         asked_for_context_ = true;
-        context_ = world().meet(comm);
+        context_ = world().contexts().meet(comm);
         if (!context_.exists()) {
             // Caches must not differ: a call that one rank counts for a trial, all count.
             native_reason_ = "no context for messages to be had";
@@ -141,7 +141,7 @@ bool Communicator::obtain_context(MPI_Comm comm) {
 
 Communicator::~Communicator() {
     // A context with messages left is kept: the first calls of its next owner might take them.
-    if (!messages_may_be_left_) world().give_back(context_);
+    if (!messages_may_be_left_) world().contexts().give_back(context_);
 }
 
 /// The arguments of a message to MPI_PROC_NULL are checked like any other's.

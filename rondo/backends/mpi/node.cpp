@@ -26,13 +26,6 @@ bool all(bool here, MPI_Comm comm) {
     return library().Allreduce(MPI_IN_PLACE, &flag, 1, MPI_INT, MPI_MIN, comm) == MPI_SUCCESS && flag == 1;
 }
 
-int count_cores(const std::vector<NodeCard>& cards) {
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
-    for (const NodeCard& card : cards) CPU_OR(&cores, &cores, &card.cores);
-    return CPU_COUNT(&cores);
-}
-
 /// True if each rank can have a core of its own. The rank with the fewest takes the first that is free. That finds an
 /// assignment if the sets of any two ranks are disjoint or nested; else it may miss one.
 bool has_core_for_each(std::vector<cpu_set_t> choices) {
@@ -82,7 +75,7 @@ std::vector<Rank> Node::reached() const {
 }
 
 std::unique_ptr<Node> Node::meet(MPI_Comm comm, Rank world_rank, Rank world_size, bool needs_processors,
-                                 std::string& complaint) {
+                                 bool is_oversubscribed, std::string& complaint) {
     int self = 0, count = 1;
     library().Comm_rank(comm, &self);
     library().Comm_size(comm, &count);
@@ -103,7 +96,6 @@ std::unique_ptr<Node> Node::meet(MPI_Comm comm, Rank world_rank, Rank world_size
     if (own.has_region) own.address = node->neighbours_.address();
     const bool told =
         library().Allgather(&own, sizeof own, MPI_BYTE, cards.data(), sizeof own, MPI_BYTE, comm) == MPI_SUCCESS;
-    const bool is_oversubscribed = told && count > count_cores(cards);
     const auto connect = [&] {
         if (needs_processors && !all_can_compute(cards)) throw Error("not every rank has a processor of its own");
         for (int each = 0; each < count && node != nullptr; ++each) {

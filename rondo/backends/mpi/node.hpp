@@ -27,9 +27,10 @@ class Node {
   public:
     /// Maps the memory of ranks on this node. Called once, collective over `comm`: the ranks of one node, of a world of
     /// so many. nullptr if this rank reaches nobody, or not every rank has a processor and `needs_processors`.
-    /// `complaint`: why it does not reach some rank; empty if it reaches all.
+    /// `is_oversubscribed`: as the function below, equal on all of them. `complaint`: why it does not reach some rank;
+    /// empty if it reaches all.
     static std::unique_ptr<Node> meet(MPI_Comm comm, Rank world_rank, Rank world_size, bool needs_processors,
-                                      std::string& complaint);
+                                      bool is_oversubscribed, std::string& complaint);
 
     [[nodiscard]] shared_memory::Neighbours& neighbours() { return neighbours_; }
     /// The number of a rank of the world among the neighbours; -1 if the library carries messages to it, and from it.
@@ -39,7 +40,8 @@ class Node {
     [[nodiscard]] bool reaches_all(std::span<const Rank> world_ranks) const;
     /// The ranks of the world that are reached through memory.
     [[nodiscard]] std::vector<Rank> reached() const;
-    /// True if the node is oversubscribed: another process may need the core of a rank that waits.
+    /// True if the node, or the machine that it is on, is oversubscribed: another process may need the core of a rank
+    /// that waits.
     [[nodiscard]] bool is_oversubscribed() const { return is_oversubscribed_; }
 
   private:

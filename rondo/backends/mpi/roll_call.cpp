@@ -136,14 +136,14 @@ class Messages {
         context_ = {};
         if (state == State::unused || !context.exists()) return;
         context_ = context;  // nobody gets it, whoever has it now, before all have arrived
-        world().share(context);
+        world().contexts().share(context);
     }
     /// Forgets messages that were left, if all have arrived by now. False if not.
     bool forget() {
         if (state != State::left) return true;
         if (!is_over()) return false;
         state = State::unused;
-        world().give_back(context_);
+        world().contexts().give_back(context_);
         return true;
     }
     /// Cancels receives. The library ends sends by itself.
@@ -245,7 +245,7 @@ void go_on(const Words& words, const Context& context) {
             if (*each != library().request_null) library().Request_free(each);
         }
     }
-    if (context.exists()) world().share(context);  // it is never given back
+    if (context.exists()) world().contexts().share(context);  // it is never given back
 }
 
 }  // namespace

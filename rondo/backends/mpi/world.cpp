@@ -4,24 +4,21 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <new>
 #include <numeric>
 #include <string_view>
-#include <thread>
 
 #include "rondo/backends/mpi/reduction.hpp"
 #include "rondo/backends/mpi/roll_call_of_world.hpp"
 #include "rondo/backends/shared_memory/processors.hpp"
 #include "rondo/backends/shared_memory/region.hpp"
+#include "rondo/core/boot_id.hpp"
 #include "rondo/core/fingerprint.hpp"
 
 namespace rondo::mpi {
 namespace {
 
-constexpr int most_tags = 1 << 16;
 constexpr int guaranteed_tag = 32767;
-constexpr int most_attempts = 1000;
 
 /// Has errors on a communicator returned as codes while it lives. Nobody else may be able to use the communicator then.
 class ErrorsReturned {
@@ -48,16 +45,6 @@ bool all_minimum(MPI_Comm comm, long long (&values)[size]) {
     return library().Allreduce(MPI_IN_PLACE, values, size, MPI_LONG_LONG, MPI_MIN, comm) == MPI_SUCCESS;
 }
 
-/// Intel MPI 2021 spoils what slower ranks have still to take from an MPI_Bcast of 80 KB, where ranks that are ahead
-/// are in an MPI_Allreduce of 40 bytes to 4 KiB on the same communicator. In shorter ones it makes memory for each
-/// communicator, of which there is enough for some hundreds. Longer ones do no harm.
-bool is_intel_mpi() {
-    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0;
-    library().Get_library_version(version, &length);
-    return std::string_view(version).starts_with("Intel(R) MPI");
-}
-
 int largest_tag() {
     int* largest = nullptr;
     int found = 0;
@@ -74,14 +61,26 @@ long long hash_of_host() {
     return static_cast<long long>(name.value() >> 1);
 }
 
-/// True if the ranks of a node have as many processors together as they are, and the limit of this one's control groups
-/// allows so many. A rank that cannot tell its processors adds none.
-bool has_processor_for_each(MPI_Comm node, int ranks) {
-    static_assert(sizeof(cpu_set_t) % sizeof(std::uint64_t) == 0);
-    cpu_set_t processors = shared_memory::own_processors();
-    constexpr int words = sizeof processors / sizeof(std::uint64_t);
-    return library().Allreduce(MPI_IN_PLACE, &processors, words, MPI_UINT64_T, MPI_BOR, node) == MPI_SUCCESS &&
-           ranks <= std::min(shared_memory::processors_allowed(), CPU_COUNT(&processors));
+/// A hash that is equal on all ranks of a machine, whose nodes may be containers, or emulated.
+long long hash_of_machine() {
+    const std::string boot = boot_id();
+    if (boot.empty()) return hash_of_host();
+    Fingerprint name;
+    name.add(boot);
+    return static_cast<long long>(name.value() >> 1);
+}
+
+/// True if these ranks of one machine have as many processors together as they are, and the limits of their control
+/// groups allow so many. Equal on all of them. A rank that cannot tell its processors adds none.
+bool has_processor_for_each(MPI_Comm comm, int ranks) {
+    struct {
+        cpu_set_t processors;
+        std::uint64_t is_limited;
+    } all{shared_memory::own_processors(), shared_memory::processors_allowed() < ranks ? 1U : 0U};
+    static_assert(sizeof all % sizeof(std::uint64_t) == 0);
+    constexpr int words = sizeof all / sizeof(std::uint64_t);
+    return library().Allreduce(MPI_IN_PLACE, &all, words, MPI_UINT64_T, MPI_BOR, comm) == MPI_SUCCESS &&
+           all.is_limited == 0 && ranks <= CPU_COUNT(&all.processors);
 }
 
 }  // namespace
@@ -97,7 +96,9 @@ World& world() {
 }
 
 struct World::Votes {
-    bool ranks_agree, are_on_one_host, may_share_memory;
+    bool ranks_agree;
+    int tags;  // of a context, at most
+    bool are_on_one_host, are_on_one_machine, may_share_memory;
 };
 
 void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing sharing) {
@@ -111,7 +112,6 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing 
 #endif
     library().Comm_rank(all, &rank_);
     library().Comm_size(all, &size_);
-    needs_padding_ = is_intel_mpi();
     if (size_ == 1 || library().Comm_group(all, &group_) != MPI_SUCCESS) return;
     ranks_.resize(static_cast<std::size_t>(size_));
     std::iota(ranks_.begin(), ranks_.end(), 0);
@@ -119,10 +119,10 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing 
     if (!votes) return;
     agreed_ = true;
     ranks_disagree_ = !votes->ranks_agree;
-    if (ranks_disagree_ || !make_communicator()) return;
+    if (ranks_disagree_ || !make_communicator(votes->tags)) return;
     const bool may_share_by_itself = votes->are_on_one_host && size_ <= most_sharing_ranks && votes->may_share_memory;
     if (sharing == MemorySharing::automatic && !may_share_by_itself) sharing = MemorySharing::off;
-    if (ask_for_nodes || sharing != MemorySharing::off) find_nodes(sharing);
+    if (ask_for_nodes || sharing != MemorySharing::off) find_nodes(sharing, votes->are_on_one_machine);
     if (!ask_for_nodes && sharing == MemorySharing::automatic) {
         // No instruction asks for nodes: a program's choices shall not depend on where it happens to run.
         node_of_.clear();
@@ -133,31 +133,42 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing 
 /// The votes of all ranks; nothing if they could not be asked.
 std::optional<World::Votes> World::vote(std::uint64_t instructions, MemorySharing sharing) {
     const auto hash = static_cast<long long>(instructions >> 1);
-    // Each context has one more tag, for meetings.
-    const int tags = std::min<int>(
-        most_tags, static_cast<int>(std::bit_floor((static_cast<unsigned>(largest_tag()) + 1U) / contexts - 1)));
     int threads = MPI_THREAD_MULTIPLE;
     library().Query_thread(&threads);
-    const long long host = hash_of_host();
+    const long long host = hash_of_host(), machine = hash_of_machine();
     // All ranks vote, as the question who spawned them may fail on one. SimGrid aborts on it.
     const bool may_share =
         sharing == MemorySharing::automatic && !shared_memory::addresses_are_limited() && !was_spawned();
     const auto reductions = static_cast<long long>(compare_reductions() >> 1);
-    long long votes[9] = {
-        hash,       -hash,      tags, threads < MPI_THREAD_MULTIPLE ? 1 : 0, host, -host, may_share ? 1 : 0,
-        reductions, -reductions};
+    const long long is_serial = threads < MPI_THREAD_MULTIPLE ? 1 : 0;
+    long long votes[11] = {Contexts::most_tags(largest_tag()),
+                           is_serial,
+                           may_share ? 1 : 0,
+                           hash,
+                           -hash,
+                           host,
+                           -host,
+                           reductions,
+                           -reductions,
+                           machine,
+                           -machine};
+    const auto is_equal = [&](int first) { return votes[first] == -votes[first + 1]; };
     const Roll roll = call_roll_of_world(ranks_, rank_, votes);
     misses_ranks_ = !roll.is_complete;
     hears_lower_ranks_ = roll.hears_lower_ranks;
     if (misses_ranks_) return std::nullopt;
-    if (votes[7] != -votes[8]) distrust_reductions();
-    tags_ = static_cast<int>(votes[2]);
-    is_serial_ = votes[3] != 0;
-    return Votes{votes[0] == -votes[1], votes[4] == -votes[5], votes[6] != 0};
+    if (!is_equal(7)) distrust_reductions();
+    is_serial_ = votes[1] != 0;
+    return Votes{.ranks_agree = is_equal(3),
+                 .tags = static_cast<int>(votes[0]),
+                 .are_on_one_host = is_equal(5),
+                 .are_on_one_machine = is_equal(9),
+                 .may_share_memory = votes[2] != 0};
 }
 
-/// Makes the communicator for Rondo's messages. False, on all ranks, if the library makes none.
-bool World::make_communicator() {
+/// Makes the communicator for Rondo's messages, and contexts of so many tags. False, on all ranks, if the library makes
+/// none.
+bool World::make_communicator(int tags) {
     const MPI_Comm all = library().comm_world;
     // MPI_Comm_dup would call back tools that have set attributes already.
     MPI_Comm made = library().comm_null;
@@ -169,9 +180,7 @@ bool World::make_communicator() {
     }
     library().Comm_set_errhandler(made, library().errors_return);
     messages_ = made;
-    std::fill(std::begin(free_), std::end(free_), ~std::uint64_t{0});
-    free_[0] &= ~std::uint64_t{1};  // the first context is that of MPI_COMM_WORLD
-    owners_[0] = 1;
+    contexts_.begin(tags);
     return true;
 }
 
@@ -200,26 +209,27 @@ bool World::share_text(std::string& text) {
 }
 
 /// Finds the node of each rank. Collective over the messages' communicator. A rank on which something fails has no
-/// node, which it tells the others all the same.
-void World::find_nodes(MemorySharing sharing) {
+/// node, which it tells the others all the same. `are_on_one_machine`: all ranks, whose nodes are
+/// then containers, or emulated, if there are several; what has to do is the processors of all.
+void World::find_nodes(MemorySharing sharing, bool are_on_one_machine) {
     MPI_Comm node;
     Rank first = rank_;
     // The numbers say that the node was found, who complains, that this rank reaches all others of its node, and that
-    // the node has a processor for each.
-    long long known[4] = {0, size_, 0, 1};
+    // there is a processor for each.
+    long long known[4] = {0, size_, 0, !are_on_one_machine || has_processor_for_each(messages_, size_) ? 1 : 0};
     if (library().Comm_split_type(messages_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node) == MPI_SUCCESS) {
         library().Comm_set_errhandler(node, library().errors_return);
         known[0] = library().Bcast(&first, 1, MPI_INT, 0, node) == MPI_SUCCESS ? 1 : 0;
         int ranks = 0;
         library().Comm_size(node, &ranks);
+        if (!are_on_one_machine && !has_processor_for_each(node, ranks)) known[3] = 0;
         const bool is_automatic = sharing == MemorySharing::automatic;
         if (sharing == MemorySharing::on || (is_automatic && ranks == size_)) {
-            node_ = Node::meet(node, rank_, size_, is_automatic, complaint_);
+            node_ = Node::meet(node, rank_, size_, is_automatic, known[3] == 0, complaint_);
             if (is_automatic) complaint_.clear();
             const std::size_t reached = node_ != nullptr ? node_->reached().size() : 0;
             known[2] = reached + 1 == static_cast<std::size_t>(ranks) ? 1 : 0;
         }
-        known[3] = has_processor_for_each(node, ranks) ? 1 : 0;
         if (!complaint_.empty()) known[1] = rank_;
         library().Comm_free(&node);
     }
@@ -304,62 +314,6 @@ Spread World::possible_spread(Rank ranks) const {
     return possible;
 }
 
-World::Offer World::offer() {
-    const std::lock_guard lock(mutex_);
-    Offer offer;
-    if (offering_) return offer;
-    offering_ = true;
-    std::ranges::copy(free_, std::begin(offer.free));
-    offer.is_made = 1;
-    return offer;
-}
-
-Context World::meet(MPI_Comm comm) {
-    // The context of MPI_COMM_WORLD is fixed: no rank waits for another.
-    if (comm == library().comm_world) return messages_ != library().comm_null ? context(0) : Context();
-    static const MPI_Datatype word_type = MPI_UINT64_T;
-    static const MPI_Op all_bits = MPI_BAND;
-    const int length = needs_padding_ ? sizeof(Offer) / sizeof(std::uint64_t) : words + 1;
-    // Ranks see the same answer, so they try again alike. Another thread of some rank may have been in the way; the
-    // first thread to offer does so everywhere in the end.
-    for (int attempt = 0; attempt < most_attempts; ++attempt) {
-        Offer common = offer();
-        const bool is_mine = common.is_made != 0;
-        const int error = library().Allreduce(MPI_IN_PLACE, &common, length, word_type, all_bits, comm);
-        const Context taken = settle(common, is_mine, error == MPI_SUCCESS);
-        if (taken.exists() || error != MPI_SUCCESS || common.is_made != 0) return taken;
-        std::this_thread::yield();
-    }
-    return {};
-}
-
-/// Takes the first of the contexts that all ranks offer.
-Context World::settle(const Offer& common, bool is_mine, bool success) {
-    const std::lock_guard lock(mutex_);
-    if (is_mine) offering_ = false;
-    if (!success || common.is_made == 0) return {};
-    const auto* word = std::ranges::find_if(common.free, [](std::uint64_t bits) { return bits != 0; });
-    if (word == std::end(common.free)) return {};
-    const auto index = static_cast<int>(word - std::begin(common.free));
-    const int bit = std::countr_zero(*word);
-    free_[index] &= ~(std::uint64_t{1} << bit);
-    const Context taken = context(index * 64 + bit);
-    owners_[static_cast<std::size_t>(taken.number())] = 1;
-    return taken;
-}
-
-void World::share(Context context) {
-    const std::lock_guard lock(mutex_);
-    ++owners_[static_cast<std::size_t>(context.number())];
-}
-
-void World::give_back(Context context) {
-    if (!context.exists()) return;
-    const int number = context.number();
-    const std::lock_guard lock(mutex_);
-    if (--owners_[static_cast<std::size_t>(number)] == 0) free_[number / 64] |= std::uint64_t{1} << (number % 64);
-}
-
 /// Ends the world. Freeing the communicator is as collective as MPI_Finalize: all do it. MPICH calls it an error where
 /// a call that has failed on this rank has left messages, and then leaves it at that.
 void World::end() {
@@ -367,6 +321,7 @@ void World::end() {
     if (messages_ != MPI_Comm{} && messages_ != library().comm_null) library().Comm_free(&messages_);
     if (group_ != MPI_Group{}) library().Group_free(&group_);
     messages_ = library().comm_null;
+    contexts_.end();
     group_ = {};
 }
 

@@ -4,8 +4,6 @@
 // Later no communicator has to ask for any of it.
 #pragma once
 
-#include <array>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -14,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "rondo/backends/mpi/contexts.hpp"
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/backends/mpi/node.hpp"
 #include "rondo/backends/mpi/slot.hpp"
@@ -21,47 +20,6 @@
 #include "rondo/core/placement.hpp"
 
 namespace rondo::mpi {
-
-/// Tells the messages of one user communicator from those of others: tags on the world's communicator.
-class Context {
-  public:
-    Context() = default;
-    Context(int number, int tags, int meeting_tag) : number_(number), tags_(tags), meeting_tag_(meeting_tag) {}
-
-    [[nodiscard]] bool exists() const { return tags_ > 0; }
-    [[nodiscard]] int number() const { return number_; }
-    /// The tag of the call with this number. Calls that follow one another have different tags.
-    [[nodiscard]] int tag(std::uint32_t call) const { return number_ * tags_ + tag_of_call(call, tags_); }
-    /// The tag of a persistent call when it is started for the `starts`-th time. `call`: its number, less than
-    /// `most_persistent`.
-    [[nodiscard]] int tag(std::uint32_t call, std::uint32_t starts) const {
-        return number_ * tags_ + tag_of_start(call, starts, tags_);
-    }
-    [[nodiscard]] std::uint32_t most_persistent() const { return most_persistent_of(tags_); }
-
-    // The number of tags is a power of two. The lower half is for calls that follow one another. Persistent calls,
-    // which ranks may start in any order, have some of the upper half each: what a start that failed has left is not
-    // taken for the next one's.
-    static int tag_of_call(std::uint32_t call, int tags) {
-        return static_cast<int>(call & (static_cast<std::uint32_t>(tags) / 2 - 1));
-    }
-    static int tag_of_start(std::uint32_t call, std::uint32_t starts, int tags) {
-        return tags / 2 + static_cast<int>(call * tags_of_persistent + starts % tags_of_persistent);
-    }
-    static std::uint32_t most_persistent_of(int tags) {
-        return static_cast<std::uint32_t>(tags) / 2 / tags_of_persistent;
-    }
-    /// The tag of the barrier messages before a call. Those from one rank to another arrive in the order in which they
-    /// were sent, and as many are sent as are received: a single tag will do.
-    [[nodiscard]] int meeting_tag() const { return meeting_tag_; }
-
-  private:
-    static constexpr std::uint32_t tags_of_persistent = 8;
-
-    int number_ = 0;
-    int tags_ = 0;  // a power of two; 0: there is no context
-    int meeting_tag_ = 0;
-};
 
 class World {
   public:
@@ -120,40 +78,24 @@ class World {
     [[nodiscard]] Node* node() const { return node_.get(); }
     /// True if every rank reaches all others of its node through shared memory. Equal on all ranks.
     [[nodiscard]] bool shares_memory() const { return shares_memory_; }
-    /// True if some node has fewer processors for ranks than ranks. Equal on all ranks; false if nodes are unknown.
+    /// True if some node has fewer processors for ranks than ranks, or the machine on which all nodes are. Equal on all
+    /// ranks; false if nodes are unknown.
     [[nodiscard]] bool is_oversubscribed() const { return is_oversubscribed_; }
     /// Why memory is not shared though somebody asked for it, on one of the ranks concerned; empty elsewhere.
     [[nodiscard]] const std::string& complaint() const { return complaint_; }
 
-    /// A context that no communicator with a rank in common has; none if all are taken. Collective over `comm`, where
-    /// ranks wait for each other unless it is MPI_COMM_WORLD.
-    Context meet(MPI_Comm comm);
-    /// Adds an owner to a context, which has messages under way there. Nobody else gets it before all have given it
-    /// back.
-    void share(Context context);
-    void give_back(Context context);
+    /// Tags of the messages' communicator; there are none before `agree` and after `end`.
+    [[nodiscard]] Contexts& contexts() { return contexts_; }
 
     /// Frees in MPI_Finalize what the library has made for the world. Nothing else is asked for from then on.
     void end();
 
   private:
-    static constexpr int words = 8, contexts = words * 64;
-    /// What a rank offers to the others: the contexts that are free here, a bit each; none while another
-    /// thread takes one, so that two cannot take the same.
-    struct Offer {
-        std::uint64_t is_made = 0;
-        std::uint64_t free[words] = {};
-        std::uint64_t padding[1024 - words - 1] = {};
-    };
-
-    [[nodiscard]] Context context(int number) const { return {number, tags_, contexts * tags_ + number}; }
     struct Votes;
     std::optional<Votes> vote(std::uint64_t instructions, MemorySharing sharing);
-    bool make_communicator();
-    void find_nodes(MemorySharing sharing);
+    bool make_communicator(int tags);
+    void find_nodes(MemorySharing sharing, bool are_on_one_machine);
     void take_nodes(std::vector<Rank> node_of);
-    Offer offer();
-    Context settle(const Offer& common, bool is_mine, bool success);
 
     Slot<30976> slot_;
     bool agreed_ = false;
@@ -174,12 +116,7 @@ class World {
     bool shares_memory_ = false;
     bool is_oversubscribed_ = false;
     std::string complaint_;
-    bool needs_padding_ = false;  // offers are made at their full length
-    int tags_ = 0;                // tags of a context
-    std::mutex mutex_;            // guards the members below
-    std::uint64_t free_[words] = {};
-    std::array<std::uint16_t, contexts> owners_{};  // owners of each context, on this rank
-    bool offering_ = false;
+    Contexts contexts_;
 };
 
 /// The world of this process, which is never destroyed.

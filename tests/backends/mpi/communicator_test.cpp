@@ -79,9 +79,9 @@ TEST(Communicators, a_state_in_use_outlives_its_communicator) {
             const Communicator::Use use(*state);
             free_in_use(*state, comm);
             EXPECT_TRUE(state->is_freed()) << "it is still there";
-            EXPECT_NE(world().meet(next).number(), number);
+            EXPECT_NE(world().contexts().meet(next).number(), number);
         }
-        EXPECT_EQ(world().meet(next).number(), number) << "its context is free";
+        EXPECT_EQ(world().contexts().meet(next).number(), number) << "its context is free";
     });
 }
 
@@ -124,7 +124,7 @@ TEST(Communicators, a_context_with_messages_that_may_be_left_is_nobodys) {
         state->skip_call();
         made_up::free(comm);
         comm = made_up::duplicate(MPI_COMM_WORLD);
-        EXPECT_NE(world().meet(comm).number(), number);
+        EXPECT_NE(world().contexts().meet(comm).number(), number);
     });
 }
 

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "rondo/backends/mpi/ending.hpp"
 #include "rondo/backends/mpi/lone_world.hpp"
@@ -128,24 +129,31 @@ TEST(Worlds, nodes_are_those_of_the_library) {
     });
 }
 
-TEST(Worlds, nodes_with_fewer_processors_than_ranks_are_known_to_all) {
-    play(3, [] {
-        cpu_set_t before, one;
-        ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
-        int processor = 0;
-        while (!CPU_ISSET(processor, &before)) ++processor;
-        CPU_ZERO(&one);
-        CPU_SET(processor, &one);
-        ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
-        made_up::behaviour().node_of = {0, 1, 1};
-        world().agree(42, true, MemorySharing::off);
-        EXPECT_TRUE(world().is_oversubscribed()) << "two ranks share a processor";
-    });
-    play(3, [] {
-        made_up::behaviour().node_of = {0, 1, 2};
-        world().agree(42, true, MemorySharing::off);
-        EXPECT_FALSE(world().is_oversubscribed());
-    });
+/// Binds this rank to at most so many of its processors. Returns how many those are.
+int bind_to_first(int most) {
+    cpu_set_t processors;
+    EXPECT_EQ(::sched_getaffinity(0, sizeof processors, &processors), 0);
+    for (int each = CPU_SETSIZE; CPU_COUNT(&processors) > most;) CPU_CLR(--each, &processors);
+    EXPECT_EQ(::sched_setaffinity(0, sizeof processors, &processors), 0);
+    return CPU_COUNT(&processors);
+}
+
+TEST(Worlds, machines_with_fewer_processors_than_ranks_are_known_to_all) {
+    for (const std::vector<int>& nodes : {std::vector<int>{0, 0}, {0, 1}}) {
+        play(2, [&] {
+            made_up::behaviour().node_of = nodes;
+            const int processors = bind_to_first(2);
+            if (made_up::rank() == 0) bind_to_first(1);
+            world().agree(42, true, MemorySharing::off);
+            EXPECT_EQ(world().is_oversubscribed(), processors < 2);
+        });
+        play(2, [&] {
+            made_up::behaviour().node_of = nodes;
+            bind_to_first(1);
+            world().agree(42, true, MemorySharing::off);
+            EXPECT_TRUE(world().is_oversubscribed()) << "two ranks share a processor";
+        });
+    }
 }
 
 TEST(Worlds, if_one_rank_does_not_find_its_node_nobody_knows_any) {
@@ -211,13 +219,13 @@ TEST(Worlds, without_memory_on_one_rank_no_rank_has_the_text) {
 TEST(Contexts, communicators_with_a_rank_in_common_have_different_ones) {
     play(4, [] {
         world().agree(42, false, MemorySharing::off);
-        const Context whole = world().meet(MPI_COMM_WORLD);
+        const Context whole = world().contexts().meet(MPI_COMM_WORLD);
         EXPECT_EQ(whole.number(), 0);
         const MPI_Comm half = made_up::split(MPI_COMM_WORLD, {0, 0, 1, 1});
-        const Context own = world().meet(half);
+        const Context own = world().contexts().meet(half);
         ASSERT_TRUE(own.exists());
         const MPI_Comm copy = made_up::duplicate(MPI_COMM_WORLD);
-        const Context of_copy = world().meet(copy);
+        const Context of_copy = world().contexts().meet(copy);
         EXPECT_NE(own.number(), 0);
         EXPECT_NE(of_copy.number(), own.number());
         EXPECT_NE(of_copy.number(), 0);
@@ -231,12 +239,12 @@ TEST(Contexts, one_that_was_given_back_is_used_again) {
     play(2, [] {
         world().agree(42, false, MemorySharing::off);
         const MPI_Comm comm = made_up::duplicate(MPI_COMM_WORLD);
-        const Context first = world().meet(comm);
-        world().share(first);
-        world().give_back(first);
-        EXPECT_NE(world().meet(comm).number(), first.number()) << "somebody has messages there";
-        world().give_back(first);
-        EXPECT_EQ(world().meet(comm).number(), first.number());
+        const Context first = world().contexts().meet(comm);
+        world().contexts().share(first);
+        world().contexts().give_back(first);
+        EXPECT_NE(world().contexts().meet(comm).number(), first.number()) << "somebody has messages there";
+        world().contexts().give_back(first);
+        EXPECT_EQ(world().contexts().meet(comm).number(), first.number());
     });
 }
 
@@ -246,13 +254,13 @@ TEST(Contexts, when_all_are_taken_there_is_none) {
         const MPI_Comm comm = made_up::duplicate(MPI_COMM_WORLD);
         int taken = 0;
         Context last;
-        for (Context each = world().meet(comm); each.exists(); each = world().meet(comm)) {
+        for (Context each = world().contexts().meet(comm); each.exists(); each = world().contexts().meet(comm)) {
             last = each;
             ++taken;
         }
         EXPECT_EQ(taken, 511) << "and that of the world";
-        world().give_back(last);
-        EXPECT_EQ(world().meet(comm).number(), last.number());
+        world().contexts().give_back(last);
+        EXPECT_EQ(world().contexts().meet(comm).number(), last.number());
     });
 }
 
@@ -261,8 +269,8 @@ TEST(Contexts, a_meeting_that_fails_takes_none) {
         world().agree(42, false, MemorySharing::off);
         const MPI_Comm comm = made_up::duplicate(MPI_COMM_WORLD);
         made_up::fail("Allreduce", MPI_ERR_OTHER);
-        EXPECT_FALSE(world().meet(comm).exists());
-        EXPECT_EQ(world().meet(comm).number(), 1);
+        EXPECT_FALSE(world().contexts().meet(comm).exists());
+        EXPECT_EQ(world().contexts().meet(comm).number(), 1);
     });
 }
 
@@ -273,7 +281,7 @@ TEST(Contexts, tags_fit_what_the_library_allows_and_differ_from_call_to_call) {
             world().agree(42, false, MemorySharing::off);
             const MPI_Comm comm = made_up::duplicate(MPI_COMM_WORLD);
             Context before, last;
-            for (Context each = world().meet(comm); each.exists(); each = world().meet(comm)) {
+            for (Context each = world().contexts().meet(comm); each.exists(); each = world().contexts().meet(comm)) {
                 before = last;
                 last = each;
             }

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <string>
+
+namespace rondo {
+
+/// A text that is equal in all processes that one kernel has run since it started, in containers, too: they share
+/// processors, and read the same clock. Empty if the system does not say.
+std::string boot_id();
+
+}  // namespace rondo
