@@ -50,7 +50,11 @@ def command() -> None:
     shell_complete=completion.one_of(("mpich", "openmpi", "impi")),
 )
 @click.option("--shared-memory", is_flag=True, help="Of the tables: where ranks of a node share memory.")
-@click.option("--oversubscribed", is_flag=True, help="Of the tables: where a node, or the machine of all nodes, has fewer processors than ranks.")
+@click.option(
+    "--oversubscribed",
+    is_flag=True,
+    help="Of the tables: where a node, or the machine of all nodes, has fewer processors than ranks.",
+)
 @click.option("--overlaps", is_flag=True, help="Also say which rules match some calls of others below them.")
 @click.option(
     "--output",
