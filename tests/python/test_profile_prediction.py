@@ -11,13 +11,13 @@ import pytest
 from profile_builder import ALPHA, BETA, RUN, line, profile
 from rondo.launching import installation
 from rondo.machine.machine import Machine
-from rondo.profiling import advice, bounds, calls, prediction, summary, terminal
+from rondo.profiling import advice, bounds, calls, prediction, savings, summary, terminal
 from rondo.profiling.profile import Communicator, Site
 from rondo.tune import tuned_files
 
 from rondo import _core
 
-START = prediction.START_LATENCIES * ALPHA
+START = savings.START_LATENCIES * ALPHA
 ROOT = Path(__file__).resolve().parents[2]
 ALONE = Communicator("MPI_COMM_SELF", "MPI_COMM_SELF", 1, 1, 1, 1)
 UNKNOWN = Communicator("", "", 0, 0, 0, 1)
@@ -43,7 +43,7 @@ def test_a_binomial_broadcast_takes_three_latencies_on_eight_nodes(predicted):
     (each,) = found.predictions
     assert each.native == pytest.approx(5e-3)
     assert each.rules.choice == "binomial"
-    assert each.rules.basis == prediction.PREDICTED
+    assert each.rules.basis == savings.PREDICTED
     assert each.rules.seconds.value == pytest.approx(3 * (ALPHA + 8 * BETA), rel=0.01)
     assert found.by_rules.value == pytest.approx(100 * (5e-3 - each.rules.seconds.value) - START)
     # Errors of the shortest class, as the page has them: the model may say 0.69 to 1.42 of what is measured.
@@ -124,7 +124,7 @@ def test_rules_that_are_slower_than_the_library_lose_nothing(predicted):
     found = predicted(profile(line(moving=2.5e-3)), "bcast -> linear_pipeline\n")
     (each,) = found.predictions
     assert each.rules.seconds.value > each.native
-    assert found.by_rules == prediction.Range(-START, -START, 0.0)
+    assert found.by_rules == savings.Range(-START, -START, 0.0)
     assert advice.what_to_do(found) == ["Nothing to gain by other algorithms: collectives take too little."]
 
 
@@ -181,7 +181,7 @@ def test_what_cannot_be_judged_promises_nothing_and_says_why(predicted, one, rea
 def test_what_stays_as_it_is_whoever_chooses_is_known_to(predicted, one, reason):
     found = predicted(profile(one, communicators=[ALONE, UNKNOWN]))
     assert [(each.judged, each.rules_judged, each.reason) for each in found.predictions] == [(True, True, reason)]
-    assert (found.at_best, found.by_rules) == (prediction.NOTHING, prediction.Range(-START, -START, 0.0))
+    assert (found.at_best, found.by_rules) == (savings.NOTHING, savings.Range(-START, -START, 0.0))
     assert (found.open_at_best, found.open_by_rules) == (0, 0)
     for each in terminal.moving_with_rondo(found, found.predictions):
         moving = one.shares[0].moving
@@ -349,7 +349,7 @@ def test_what_rondo_tune_has_measured_counts_more_than_virtual_time(predicted, t
     assert (found.circumstances.rules, found.circumstances.is_tuned) == (directory / "mine.rules", True)
     short, long = found.predictions
     assert short.rules == short.best
-    assert (short.rules.choice, short.rules.basis) == (short.rules.choice, prediction.TUNED)
+    assert (short.rules.choice, short.rules.basis) == (short.rules.choice, savings.TUNED)
     assert short.rules.choice.startswith("k_ported")
     assert short.rules.seconds.value == pytest.approx(0.4 * 10e-3)
     assert short.rules.seconds.low == pytest.approx(0.36 * 10e-3)

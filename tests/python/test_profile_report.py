@@ -15,7 +15,7 @@ from profile_builder import RUN, SITES, line, profile
 from rich.console import Console
 from rondo.comparing import results as comparisons
 from rondo.errors import Error
-from rondo.profiling import prediction, terminal
+from rondo.profiling import prediction, savings, terminal
 from rondo.profiling.profile import CUT_OFF, Communicator, Function, Profile, Site, read, write
 from rondo.reports.files import kind
 
@@ -58,7 +58,7 @@ def profile_file(tmp_path):
     return save
 
 
-def shown(found: Profile, width: int = 80, outlook: prediction.Outlook | None = None) -> str:
+def shown(found: Profile, width: int = 80, outlook: savings.Outlook | None = None) -> str:
     console = Console(width=width, record=True, file=Path(os.devnull).open("w"), highlight=False)  # noqa: SIM115
     terminal.show(found, console, outlook)
     return console.export_text()

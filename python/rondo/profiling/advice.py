@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from rondo.launching import installation
 from rondo.machine import machine
-from rondo.profiling import prediction, summary
-from rondo.profiling.prediction import Outlook, Range
+from rondo.profiling import prediction, savings, summary
 from rondo.profiling.profile import Profile
+from rondo.profiling.savings import Outlook, Range
 
 WORTH = 0.01
 """Of the run: less is not worth a word."""
@@ -21,7 +21,7 @@ def sentence(found: Outlook) -> str:
     words = f"{percent(times.share(times.collectives))} of the run in collectives; "
     if times.waiting + times.moving > 0 or times.collectives == 0:
         words += f"{percent(times.share(times.moving))} moving data; "
-    if times.share(times.completing) >= prediction.VISIBLE:
+    if times.share(times.completing) >= savings.VISIBLE:
         words += f"{percent(times.share(times.completing))} in MPI_Wait for those that do not block; "
     if found.at_best is None:
         return f"{words}nobody knows what of it could be saved"
@@ -33,8 +33,8 @@ def sentence(found: Outlook) -> str:
 def what_to_do(found: Outlook) -> list[str]:
     """What to do, the most important first."""
     start = found.times.share(found.start)
-    by_rules = found.share(found.by_rules) if found.by_rules is not None else prediction.NOTHING
-    best = found.share(found.at_best) if found.at_best is not None else prediction.NOTHING
+    by_rules = found.share(found.by_rules) if found.by_rules is not None else savings.NOTHING
+    best = found.share(found.at_best) if found.at_best is not None else savings.NOTHING
     lines = []
     if found.by_rules is None and start >= WORTH:
         lines.append(

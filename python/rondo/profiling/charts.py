@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rondo.profiling import summary, terminal
-from rondo.profiling.prediction import Outlook, Prediction
 from rondo.profiling.profile import Line
+from rondo.profiling.savings import Outlook, Prediction
 from rondo.reports import style
 from rondo.reports.charts import FRAME, GRID, rounded, ticks
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from rondo.profiling import advice, bounds, charts, page_tables, summary, terminal
-from rondo.profiling.prediction import VISIBLE, Outlook
 from rondo.profiling.profile import Profile
+from rondo.profiling.savings import VISIBLE, Outlook
 from rondo.reports import document, style
 from rondo.selection import rules_file
 

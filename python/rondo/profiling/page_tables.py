@@ -7,8 +7,8 @@ import math
 from html import escape
 
 from rondo.profiling import advice, summary, terminal
-from rondo.profiling.prediction import PREDICTED, VISIBLE, Estimate, Outlook, Prediction
 from rondo.profiling.profile import Communicator
+from rondo.profiling.savings import PREDICTED, VISIBLE, Estimate, Outlook, Prediction
 from rondo.reports import document, style
 
 

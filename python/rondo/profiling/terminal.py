@@ -15,9 +15,9 @@ from rich.table import Table
 from rich.text import Text
 
 from rondo import screens
-from rondo.profiling import advice, prediction, summary
-from rondo.profiling.prediction import Estimate, Outlook, Prediction
+from rondo.profiling import advice, prediction, savings, summary
 from rondo.profiling.profile import FINALIZED, Profile
+from rondo.profiling.savings import Estimate, Outlook, Prediction
 from rondo.reports import style
 from rondo.selection import rules_file
 
@@ -98,7 +98,7 @@ def at_a_glance(found: Outlook) -> list[tuple[str, float | None]]:
         (MOVING, whole.moving if whole.moving is not None else nothing),
     ]
     more = ((COMPLETING, times.completing), (UNSPLIT, times.unsplit))
-    return rows + [each for each in more if times.share(each[1]) > prediction.VISIBLE]
+    return rows + [each for each in more if times.share(each[1]) > savings.VISIBLE]
 
 
 def _times(found: Outlook) -> Table:
@@ -173,7 +173,7 @@ def moving_with_rondo(found: Outlook, own: Sequence[Prediction]) -> tuple[Moving
         return Moving(
             known=sum(known) if known else None,
             open=sum(seconds or 0.0 for seconds, is_known in zip(moving, judged, strict=True) if not is_known),
-            is_open=found.times.share(sum(map(found.in_question, open_ones))) >= prediction.VISIBLE
+            is_open=found.times.share(sum(map(found.in_question, open_ones))) >= savings.VISIBLE
             or (bool(open_ones) and not known),
         )
 
