@@ -126,8 +126,8 @@ def test_machines_of_papers_follow_from_cells_and_predictions_from_machines(tmp_
 
 
 def test_what_lanes_gave_is_told_of_the_longest_vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(script("table_parts"), "DATA", tmp_path)
     tables = script("benchmark_tables")
-    monkeypatch.setattr(tables, "DATA", tmp_path)
     (tmp_path / "page.toml").write_text(LANES)
     real = read(PAGES[0].parent / "data" / "nodes-4-a-node-mpich-bcast-4.json")
 

@@ -33,14 +33,14 @@ def compared(page: Path, rules: Path) -> Iterator[tuple[str, bool]]:
     Those alone whose repetitions can decide. Pages show minima and medians: one of them is to be the larger by what
     counts, and the rank-sum test to say that this is no chance.
     """
-    tables = script("benchmark_tables")
+    parts, today = script("table_parts"), script("chosen_today")
     for run in pages.read(page).runs:
-        if not (tables.DATA / run.file).exists():
+        if not (parts.DATA / run.file).exists():
             continue  # asked for, and not measured yet
-        results = tables.results_of(run)
+        results = parts.results_of(run)
         for count in run.counts:
-            found = tables.by_label(results, count)
-            chosen = tables.chosen_by_rules(run, bytes_of(run, count), rules)
+            found = parts.by_label(results, count)
+            chosen = today.chosen_by_rules(run, bytes_of(run, count), rules)
             if chosen == NATIVE or chosen not in found or NATIVE not in found:
                 continue
             native, ours = found[NATIVE].seconds(), found[chosen].seconds()

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import matplotlib
 import virtual_prefix
-from benchmark_tables import DATA, ROOT, by_label, labels, minimum, results_of, vector_text
 from computed_tables import speed_ups
 from rondo.bench.maps import Question, draw_up
 from rondo.bench.pages import Page, Run
@@ -23,6 +22,7 @@ from rondo.drawing import canvas, gantt
 from rondo.reports import figures, map_figures, sections, style
 from rondo.reports.sections import Source
 from rondo.reports.style import Style
+from table_parts import DATA, ROOT, by_label, labels, minimum, results_of, vector_text
 
 FIGURES = DATA.parent / "figures"
 

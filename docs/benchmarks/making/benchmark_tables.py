@@ -4,131 +4,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from chosen_today import chosen_by_rules
 from rondo.bench.pages import Page, Run
 from rondo.bench.plans import DIVIDED, TYPES
-from rondo.bench.results import BY_THE_MODEL, NATIVE, Configuration, Results, read
-from rondo.bench.statistics import SIGNIFICANCE, least_p_value
-from rondo.cluster.cluster import machine_of
+from rondo.bench.results import NATIVE, read
 from rondo.launching.mpi_library import NAMES
 from rondo.reports import style
-from rondo.tune.cells import written
+from table_parts import (
+    DATA,
+    by_label,
+    family,
+    labels,
+    markdown,
+    minimum,
+    number,
+    parted,
+    quoted,
+    ratio,
+    results_of,
+    valid,
+    vector_text,
+)
 
 from rondo import _core
-
-ROOT = Path(__file__).resolve().parents[3]
-DATA = ROOT / "docs" / "benchmarks" / "data"
-RULES = ROOT / "tuning" / "default.rules"
-PROCESSORS = 2
-"""On which all ranks ran."""
-
-
-# ------------------------------------------------------------------------------------------------ parts of tables
-
-
-def results_of(run: Run) -> Results:
-    """What was measured."""
-    return read(DATA / run.file)
-
-
-def minimum(configuration: Configuration) -> float:
-    """Milliseconds; the papers report minima as well."""
-    return 1e3 * min(configuration.seconds(), default=math.nan)
-
-
-def number(value: float, digits: int) -> str:
-    """A dash if no repetition was valid."""
-    return "-" if math.isnan(value) else f"{value:.{digits}f}"
-
-
-def by_label(results: Results, count: int) -> dict[str, Configuration]:
-    """The configurations with this count, of the first form, that started by the clock, or as all did."""
-    wanted = count, results.configurations[0].start, results.configurations[0].form
-    return {each.label: each for each in results.configurations if (each.count, each.start, each.form) == wanted}
-
-
-def ratio(found: Mapping[str, Configuration], label: str) -> str:
-    """A candidate's time relative to native's; nothing if it was not measured.
-
-    In brackets if there are so few valid repetitions that they could not decide between the two.
-    """
-    if label not in found:
-        return ""
-    pair = (found[label], found[NATIVE])
-    text = number(minimum(pair[0]) / minimum(pair[1]), 2)
-    decidable = label == NATIVE or least_p_value(*(len(each.seconds()) for each in pair)) < SIGNIFICANCE
-    return text if decidable or text == "-" else f"({text})"
-
-
-def valid(*configurations: Configuration) -> str:
-    """How many valid repetitions there are of each."""
-    return ", ".join(str(len(each.seconds())) for each in configurations)
-
-
-def markdown(rows: Sequence[Sequence[str]]) -> str:
-    """A table; the first row is its head."""
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join([lines[0], "|---|" + "---:|" * (len(rows[0]) - 1), *lines[1:]])
-
-
-def quoted(labels: Sequence[str]) -> list[str]:
-    """As code; where there are several with another number of ports, with that number alone."""
-    algorithms = [each.partition(":ports=") for each in labels]
-    return [
-        f"`{name}` {settings.partition(',')[0]}" if mark and sum(other[0] == name for other in algorithms) > 1
-        else f"`{label}`"
-        for label, (name, mark, settings) in zip(labels, algorithms, strict=True)
-    ]  # fmt: skip
-
-
-def vector_text(run: Run, count: int) -> str:
-    """Bytes of a whole vector of so many elements."""
-    return style.bytes_text(TYPES[run.experiment.type] * count)
-
-
-def family(candidate: str) -> str:
-    """An algorithm without its number of ports."""
-    return candidate.partition(":")[0]
-
-
-def chosen_by_rules(run: Run, bytes_: int, rules: Path = RULES) -> str:
-    """What the default rules, or others, give such a call, or what the model proposes to which they leave it.
-
-    As the run labels it: what a label does not name is standard.
-    """
-    choice = _core.choice_by_rules(
-        rules.read_text(), str(rules), run.collective, bytes_, run.shape.ranks, run.shape.per_node, True, run.library,
-        nodes=run.shape.nodes, oversubscribed=run.shape.ranks > PROCESSORS,
-    )  # fmt: skip
-    if choice == BY_THE_MODEL:
-        choice = _proposal(run, bytes_)
-    name, settings = _parted(choice or NATIVE)
-    parted = {each: _parted(each) for each in labels(run)}
-    fitting = [each for each, (other, named) in parted.items() if other == name and named <= settings]
-    return max(fitting, key=lambda each: len(parted[each][1]), default=written(run.collective, choice or NATIVE))
-
-
-def _proposal(run: Run, bytes_: int) -> str | None:
-    """What the model proposes on the emulated cluster."""
-    size = TYPES[run.experiment.type]
-    found: dict[str, Any] = _core.explain(
-        f"{run.collective} -> {BY_THE_MODEL}", "the model", run.collective, run.shape.ranks, bytes_ // size,
-        machine_of(run.shape, PROCESSORS).text(), element_bytes=size,
-        nodes=f"{run.shape.nodes}x{run.shape.per_node}", version=_core.library(run.library)["version"],
-    )  # fmt: skip
-    return found["proposal"]
-
-
-def _parted(label: str) -> tuple[str, set[str]]:
-    """The algorithm and its settings."""
-    name, _, settings = label.partition(":")
-    return name, set(filter(None, settings.split(",")))
-
-
-# ------------------------------------------------------------------------------------------------ kinds of tables
 
 
 def counts_and_libraries(page: Page, experiment: str) -> str:
@@ -188,11 +89,6 @@ def libraries(page: Page, experiment: str, unit: str, digits: int, more_rows: Se
         size = 1e3 * run.shape.latency if unit == "alpha" else 1.0
         rows.append([NAMES[run.library], *(number(minimum(found[each]) / size, digits) for each in labels(run))])
     return markdown([*rows, *more_rows])
-
-
-def labels(run: Run) -> list[str]:
-    """All candidates, as results call them."""
-    return [NATIVE, *run.algorithms]
 
 
 def simulated(page: Page, files: str, candidates: list[str]) -> str:
@@ -277,9 +173,7 @@ def _cell_of_several(runs: Sequence[Run], count: int) -> str:
     indices = [(run, run.experiment.counts.index(count)) for run in runs]
     if not indices:
         return ""
-    return _cell_of_rules(
-        *max(indices, key=lambda each: len(_parted(_chosen_for(each[0], each[0].counts[each[1]]))[1]))
-    )
+    return _cell_of_rules(*max(indices, key=lambda each: len(parted(_chosen_for(each[0], each[0].counts[each[1]]))[1])))
 
 
 def by_cluster(page: Page, experiments: list[str]) -> str:

@@ -13,7 +13,7 @@ import statistics as averages
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from benchmark_tables import DATA, by_label, chosen_by_rules, markdown, results_of
+from chosen_today import chosen_by_rules
 from native_tables import cell_of
 from predicted_tables import figures_of, predicted
 from rondo.bench import pages
@@ -22,6 +22,7 @@ from rondo.bench.plans import DIVIDED, TYPES
 from rondo.bench.results import NATIVE, Configuration, Environment
 from rondo.forms import BLOCKING
 from rondo.launching.mpi_library import NAMES
+from table_parts import DATA, by_label, markdown, results_of
 
 from rondo import _core
 from rondo.selection import native

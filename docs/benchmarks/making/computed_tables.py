@@ -8,11 +8,11 @@ import itertools
 import statistics
 from collections.abc import Callable, Mapping
 
-from benchmark_tables import DATA, family, markdown, quoted
 from rondo.bench.pages import Page
 from rondo.bench.results import NATIVE
 from rondo.launching.mpi_library import NAMES
 from rondo.reports.style import bytes_text
+from table_parts import DATA, family, markdown, quoted
 
 GUARDED_WAYS = ("not guarded", "first run", "next run")
 """As guard.py and calls_in_row.py name them."""

@@ -6,12 +6,12 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable
 
-from benchmark_tables import markdown
 from computed_tables import records
 from real_prefix import FILE as REAL
 from rondo.bench.pages import Page
 from rondo.launching.mpi_library import NAMES
 from rondo.reports import style
+from table_parts import markdown
 from virtual_prefix import CASES, FILE
 
 NATIVE = "native"

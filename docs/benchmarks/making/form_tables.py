@@ -7,11 +7,11 @@ import math
 import statistics
 from collections.abc import Callable, Iterator
 
-from benchmark_tables import markdown, number, results_of, valid, vector_text
 from rondo.bench.pages import Page, Run
 from rondo.bench.results import BY_THE_MODEL, NATIVE, Configuration, Overlap
 from rondo.forms import FORMS, functions_of
 from rondo.launching.mpi_library import NAMES
+from table_parts import markdown, number, results_of, valid, vector_text
 
 Candidates = dict[str, Configuration]
 """By their labels."""

@@ -12,7 +12,6 @@ import statistics as averages
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmark_tables import DATA, markdown
 from predicted_tables import BYTES, RANKS, figures_of, in_order, shape_of
 from rondo.bench.pages import Page
 from rondo.bench.plans import TYPES
@@ -23,6 +22,7 @@ from rondo.launching.mpi_library import NAMES
 from rondo.reports import style
 from rondo.selection.call import Call
 from rondo.selection.candidates import MOST_MESSAGES
+from table_parts import DATA, markdown
 
 from rondo import _core
 from rondo.selection import native

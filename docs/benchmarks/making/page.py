@@ -33,11 +33,11 @@ import native_tables
 import paper_tables
 import predicted_tables
 import simulated_tables
-from benchmark_tables import DATA, ROOT
 from rondo.bench import pages
 from rondo.bench.pages import Page, Table
 from rondo.errors import Error
 from rondo.launching.mpi_library import NAMES
+from table_parts import DATA, ROOT
 
 PAGES = DATA.parent
 TOOLCHAIN = ROOT / ".toolchain"

@@ -7,7 +7,6 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from benchmark_tables import DATA, markdown, quoted
 from computed_tables import records
 from predicted_tables import HEAD, Candidate, Cell, order_of
 from rondo.bench.pages import Page
@@ -16,6 +15,7 @@ from rondo.bench.statistics import SMALLEST_DIFFERENCE
 from rondo.cluster import shapes
 from rondo.machine import machine
 from rondo.reports.style import bytes_text
+from table_parts import DATA, markdown, quoted
 from virtual_papers import TABLES, TWO_TREES, machine_file
 
 Times = dict[tuple[str, str], float]  # by count and candidate

@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import msgspec
-from benchmark_tables import DATA, family, markdown
 from rondo.bench import statistics
 from rondo.bench.pages import Page
 from rondo.bench.plans import TYPES
@@ -24,6 +23,7 @@ from rondo.cluster import cluster, shapes
 from rondo.forms import BLOCKING
 from rondo.launching.mpi_library import NAMES
 from rondo.reports import style
+from table_parts import DATA, family, markdown
 
 from rondo import _core
 

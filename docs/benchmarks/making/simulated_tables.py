@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from benchmark_tables import markdown
 from computed_tables import records
 from rondo.bench.pages import Page
 from rondo.bench.plans import TYPES
 from rondo.cluster import shapes
 from rondo.reports import style
+from table_parts import markdown
 
 from rondo import _core
 

@@ -20,13 +20,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmark_tables import DATA
 from computed_tables import records
 from rondo.bench.results import NATIVE
 from rondo.errors import Error
 from rondo.machine import machine
 from rondo.machine.machine import Machine
 from rondo.selection.candidates import MOST_MESSAGES
+from table_parts import DATA
 
 from rondo import _core
 from rondo.selection import call as described
