@@ -152,17 +152,40 @@ def guarded(page: Page, files: list[str], rules: str, names: dict[str, str] | No
     return markdown(shown)
 
 
-def calls_in_row(page: Page, file: str, least: float) -> str:
-    """Calls that may overlap, of calls_in_row.py, where some way took at least so much of native's time."""
+def calls_in_row(page: Page, file: str, least: float, way: str | None = None) -> str:
+    """Calls in a row, of calls_in_row.py, where some way, or this one, took at least so much of native's time."""
     del page
-    rows = [["cluster", "library", "collective", "bytes", "native, us", *GUARDED_WAYS]]
-    for each in records(file):
-        ratios = [float(each[way]) / float(each[NATIVE]) for way in GUARDED_WAYS]
-        if max(ratios) < least:
+    found = records(file)
+    ways = [each for each in GUARDED_WAYS if each in found[0]]
+    rows = [["cluster", "library", "collective", "bytes", "native, us", *ways]]
+    for each in found:
+        ratios = {name: _ratio(each, name) for name in ways}
+        if max(ratios.values()) < least if way is None else ratios[way] < least:
             continue
         subject = each["cluster"], NAMES[each["mpi"]], each["collective"], bytes_text(int(each["bytes"]))
-        rows.append([*subject, f"{float(each[NATIVE]):.0f}", *(f"{ratio:.2f}" for ratio in ratios)])
+        rows.append([*subject, f"{float(each[NATIVE]):.0f}", *(f"{ratio:.2f}" for ratio in ratios.values())])
     return markdown(rows)
+
+
+def shapes_in_row(page: Page, file: str, least: float) -> str:
+    """Runs of calls_in_row.py by cluster and library: of native's time, and how many cells took so much of it."""
+    del page
+    cells: dict[tuple[str, str], list[dict[str, str]]] = {}
+    for each in records(file):
+        cells.setdefault((each["cluster"], each["mpi"]), []).append(each)
+    over = f"over {least:g}"
+    rows = [["cluster", "library", "cells", "first run, mean", "worst", "next run, mean", "least", "worst", over]]
+    for (cluster, mpi), found in cells.items():
+        first, following = ([_ratio(each, way) for each in found] for way in GUARDED_WAYS[1:])
+        figures = [statistics.geometric_mean(first), max(first)]
+        figures += [statistics.geometric_mean(following), min(following), max(following)]
+        slower = sum(ratio > least for ratio in following)
+        rows.append([cluster, NAMES[mpi], str(len(found)), *(f"{each:.2f}" for each in figures), str(slower)])
+    return markdown(rows)
+
+
+def _ratio(record: Mapping[str, str], way: str) -> float:
+    return float(record[way]) / float(record[NATIVE])
 
 
 def tuned(page: Page, file: str) -> str:
@@ -228,6 +251,7 @@ KINDS: dict[str, Callable[..., str]] = {
         whole_node_means,
         guarded,
         calls_in_row,
+        shapes_in_row,
         tuned,
         badly_tuned,
         lanes_at_ratios,

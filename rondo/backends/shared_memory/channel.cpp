@@ -48,9 +48,10 @@ void Channel::open(Ends ends) {
     may_write_.store(ends_.may_write, std::memory_order_relaxed);
 }
 
-std::byte* Channel::memory(std::uint64_t offset, std::uint64_t bytes) const {
+std::byte* Channel::memory(std::uint64_t offset, std::uint64_t bytes) {
     const std::uint64_t all = ends_.region.bytes();
-    return offset <= all && bytes <= all - offset ? ends_.region.data() + offset : nullptr;
+    const bool is_there = offset <= all && bytes <= all - offset && ends_.region.open_up_to(offset + bytes);
+    return is_there ? ends_.region.data() + offset : nullptr;
 }
 
 bool Channel::push(const Header& header, const void* bytes) {

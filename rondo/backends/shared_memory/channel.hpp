@@ -91,7 +91,7 @@ class Channel {
 
     [[nodiscard]] bool neighbour_has_ended() const { return has_ended(ends_.address); }
     /// So many bytes at an offset of the neighbour's region; nullptr if they are not there.
-    [[nodiscard]] std::byte* memory(std::uint64_t offset, std::uint64_t bytes) const;
+    [[nodiscard]] std::byte* memory(std::uint64_t offset, std::uint64_t bytes);
 
   private:
     struct Kept {

@@ -22,7 +22,7 @@ void Neighbours::connect(int neighbour, const RegionAddress& address, bool may_r
     std::string& reason = reasons_[static_cast<std::size_t>(neighbour)];
     Found& found = found_[static_cast<std::size_t>(neighbour)];
     Reach reach = Reach::refused;
-    found.region = map_region(address, reason);
+    found.region = map_region(address, layout_.parcels(), reason);
     if (found.region && at<Front>(found.region.data(), 0)->key != address.key) {
         reason = "the shared memory of process " + std::to_string(address.process) + " is not what it should be";
         found.region = {};

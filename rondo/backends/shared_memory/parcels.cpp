@@ -30,7 +30,7 @@ static_assert(lines_of(class_for(1023)) == 1024 && lines_of(class_for(1025)) == 
 
 }  // namespace
 
-Parcels::Parcels(const Region& region, std::size_t first, std::size_t bytes)
+Parcels::Parcels(Region& region, std::size_t first, std::size_t bytes)
     : region_(region), first_(first), last_(first + bytes), unused_(first), committed_(first) {}
 
 std::uint64_t Parcels::take(std::size_t bytes) {

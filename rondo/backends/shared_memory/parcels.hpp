@@ -16,7 +16,7 @@ namespace rondo::shared_memory {
 class Parcels {
   public:
     /// In the `bytes` from `first` on; borrows the region.
-    Parcels(const Region& region, std::size_t first, std::size_t bytes);
+    Parcels(Region& region, std::size_t first, std::size_t bytes);
 
     /// The offset of the head of a parcel with room for so many bytes, not read; 0 if there is none.
     [[nodiscard]] std::uint64_t take(std::size_t bytes);
@@ -35,7 +35,7 @@ class Parcels {
     void free(std::uint64_t parcel);
     void free_left();
 
-    const Region& region_;
+    Region& region_;
     std::size_t first_, last_;
     SpinLock lock_;                                   // of what follows
     std::size_t unused_;                              // from here on: never taken

@@ -104,20 +104,34 @@ std::string system_reason(const std::string& what) { return what + ": " + std::s
 Mapping::Mapping(std::byte* data, std::size_t bytes) : data_(data), bytes_(bytes), owner_(::getpid()) {}
 
 Mapping Mapping::of_file(int descriptor, std::size_t bytes) {
-    void* const data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    void* const data = ::mmap(nullptr, bytes, PROT_NONE, MAP_SHARED, descriptor, 0);
     if (data == MAP_FAILED) return {};
     ::madvise(data, bytes, MADV_DONTFORK);
     return {static_cast<std::byte*>(data), bytes};
 }
 
 Mapping::Mapping(Mapping&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)), owner_(other.owner_) {}
+    : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)),
+      opened_(other.opened_.exchange(0)), owner_(other.owner_) {}
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
+    opened_ = other.opened_.exchange(opened_);
     std::swap(owner_, other.owner_);
     return *this;
+}
+
+/// Threads may do so at once: none closes what another has opened.
+bool Mapping::open_more(std::size_t end) {
+    constexpr std::size_t at_once = std::size_t{64} << 10;  // one system call for many small parcels
+    if (end > bytes_) return false;
+    const std::size_t rounded = std::min((end + at_once - 1) / at_once * at_once, bytes_);
+    if (::mprotect(data_, rounded, PROT_READ | PROT_WRITE) != 0) return false;
+    std::size_t before = opened_.load(std::memory_order_relaxed);
+    while (before < rounded && !opened_.compare_exchange_weak(before, rounded, std::memory_order_release)) {
+    }
+    return true;
 }
 
 Mapping::~Mapping() {
@@ -176,7 +190,8 @@ void Region::close() {
 
 /// Where the kernel makes pages, or copies something, missing memory is an error to it; where we store, it would be
 /// SIGBUS. Before Linux 5.14 it can only copy, which takes a descriptor that the program may have left none of.
-bool Region::commit(std::size_t first, std::size_t bytes) const {
+bool Region::commit(std::size_t first, std::size_t bytes) {
+    if (!mapping_.open_up_to(first + bytes)) return false;
     const std::size_t beyond = first % static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     if (::madvise(data() + first - beyond, bytes + beyond, MADV_POPULATE_WRITE) == 0) return true;
     const int zeros = ::open("/dev/zero", O_RDONLY | O_CLOEXEC);
@@ -195,7 +210,7 @@ bool Region::commit(std::size_t first, std::size_t bytes) const {
 
 /// The number may be another process's here: nothing is opened before it is known to be the region, because to open a
 /// device or a pipe may do something.
-Mapping map_region(const RegionAddress& address, std::string& reason) {
+Mapping map_region(const RegionAddress& address, std::size_t open, std::string& reason) {
     const std::string path =
         "/proc/" + std::to_string(address.process_in_proc) + "/fd/" + std::to_string(address.descriptor);
     const std::string process = "process " + std::to_string(address.process);
@@ -220,7 +235,10 @@ Mapping map_region(const RegionAddress& address, std::string& reason) {
     if (::fstat(descriptor, &status) == 0 && is_region(status, address) &&
         static_cast<std::uint64_t>(status.st_size) == address.bytes) {
         mapping = Mapping::of_file(descriptor, address.bytes);
-        if (!mapping) reason = system_reason("the memory of " + process + " cannot be mapped");
+        if (!mapping || !mapping.open_up_to(open)) {
+            reason = system_reason("the memory of " + process + " cannot be mapped");
+            mapping = {};
+        }
     } else {
         reason = "the memory of " + process + " has changed";
     }

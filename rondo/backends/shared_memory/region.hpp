@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,7 +39,8 @@ struct RegionAddress {
 class Mapping {
   public:
     Mapping() = default;
-    /// Maps a file that all who map it write; nothing where it does not succeed (errno says why).
+    /// Maps a file that all who map it write; nothing where it does not succeed (errno says why). Only what is opened
+    /// may be used: a program that locks its memory (mlockall) would get pages for the rest as well.
     static Mapping of_file(int descriptor, std::size_t bytes);
     Mapping(Mapping&& other) noexcept;
     Mapping& operator=(Mapping&& other) noexcept;
@@ -50,12 +52,20 @@ class Mapping {
     [[nodiscard]] std::size_t bytes() const { return bytes_; }
     explicit operator bool() const { return data_ != nullptr; }
 
+    /// Opens the first `end` bytes, and perhaps more. False if they are not there, or the system refuses. By any
+    /// thread.
+    [[nodiscard]] bool open_up_to(std::size_t end) {
+        return end <= opened_.load(std::memory_order_acquire) || open_more(end);
+    }
+
   private:
     friend class ForkSign;
     Mapping(std::byte* data, std::size_t bytes);
+    bool open_more(std::size_t end);
 
     std::byte* data_ = nullptr;
     std::size_t bytes_ = 0;
+    std::atomic<std::size_t> opened_ = 0;
     pid_t owner_ = 0;
 };
 
@@ -87,7 +97,7 @@ class Region {
 
     /// Makes the pages of this range, full of zeros. False if there is no memory for them: a store there would end the
     /// process.
-    [[nodiscard]] bool commit(std::size_t first, std::size_t bytes) const;
+    [[nodiscard]] bool commit(std::size_t first, std::size_t bytes);
 
     /// After which nobody can map it any more: a descriptor less.
     void close();
@@ -99,8 +109,8 @@ class Region {
     RegionAddress address_{};
 };
 
-/// Another process's region. Nothing, and the reason, if it cannot be had.
-Mapping map_region(const RegionAddress& address, std::string& reason);
+/// Another process's region, opened up to `open`. Nothing, and the reason, if it cannot be had.
+Mapping map_region(const RegionAddress& address, std::size_t open, std::string& reason);
 
 /// Copies out of memory that another process does not share. How many bytes; fewer where the system refuses.
 std::size_t read_process(std::int32_t process, std::uint64_t from, void* into, std::size_t bytes);

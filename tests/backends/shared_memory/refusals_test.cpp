@@ -64,8 +64,28 @@ int mapped(const std::string& name, const std::string& process) {
     return ranges;
 }
 
-/// Its own, or another's.
-int mapped_regions(const std::string& process) { return mapped("/memfd:rondo", process); }
+/// Its own, or another's, each from its beginning, which is opened on its own.
+int mapped_regions(const std::string& process) {
+    std::ifstream maps("/proc/" + process + "/maps");
+    int regions = 0;
+    for (std::string line; std::getline(maps, line);) {
+        if (line.find("/memfd:rondo") != std::string::npos && line.find(" 00000000 ") != std::string::npos) ++regions;
+    }
+    return regions;
+}
+
+/// Bytes of all regions that have pages in this process.
+std::size_t resident_in_regions() {
+    std::ifstream ranges("/proc/self/smaps");
+    std::size_t kibibytes = 0;
+    bool is_region = false;
+    for (std::string line; std::getline(ranges, line);) {
+        const bool is_field = line.find(':') < line.find(' ');
+        if (!is_field) is_region = line.find("/memfd:rondo") != std::string::npos;
+        else if (is_region && line.starts_with("Rss:")) kibibytes += std::stoul(line.substr(4));
+    }
+    return kibibytes << 10;
+}
 
 std::string why_no_neighbours(__rlimit_resource resource, rlim_t most, const Options& options = {}) {
     try {
@@ -103,7 +123,7 @@ TEST(shared_memory_refusals, are_told_where_there_can_be_no_region) {
 }
 
 TEST(shared_memory_refusals, of_pages_are_no_crash) {
-    const Region region(mebibyte);
+    Region region(mebibyte);
     EXPECT_TRUE(region.commit(0, mebibyte / 2));
     const std::string path = "/proc/self/fd/" + std::to_string(region.address().descriptor);
     ASSERT_EQ(::truncate(path.c_str(), mebibyte / 2), 0);  // a store beyond would be SIGBUS, as without memory
@@ -128,7 +148,7 @@ TEST(shared_memory_refusals, of_memory_that_is_shared_are_told) {
 TEST(shared_memory_refusals, of_descriptors_are_none_of_pages) {
     const Cast cast(2, Role([](Process& process) {
                         const auto neighbours = process.meet();
-                        const Region region(mebibyte);
+                        Region region(mebibyte);
                         if (::madvise(nullptr, 0, MADV_POPULATE_WRITE) != 0) return;  // before Linux 5.14
                         const Limit limit(RLIMIT_NOFILE, 0);
                         process.require(region.commit(0, mebibyte), "no memory");
@@ -141,7 +161,7 @@ TEST(shared_memory_refusals, of_descriptors_are_none_of_pages) {
 TEST(shared_memory_refusals, of_the_newer_way_to_make_pages_are_gone_around) {
     const Cast cast(2, Role([](Process& process) {
                         forbid(SYS_madvise, EINVAL, MADV_POPULATE_WRITE);
-                        const Region region(mebibyte);
+                        Region region(mebibyte);
                         process.require(region.commit(0, mebibyte), "no memory");
                         const auto neighbours = process.meet();
                         Transfers transfers(*neighbours);
@@ -305,7 +325,7 @@ TEST(shared_memory_refusals, of_another_process_namespace_are_named) {
                             std::string reason;
                             RegionAddress seen = address;
                             seen.process_in_proc = 1 << 30;
-                            const Mapping mapping = map_region(seen, reason);
+                            const Mapping mapping = map_region(seen, 4096, reason);
                             process.require(!mapping, "mapped");
                             require_reason(process, reason, "another process namespace");
                             ::_exit(0);
@@ -329,6 +349,22 @@ TEST(shared_memory, takes_no_page_that_is_not_used_and_keeps_no_descriptor) {
         EXPECT_EQ(mapped_regions("self"), 1);
     }
     EXPECT_EQ(mapped_regions("self"), 0);
+}
+
+TEST(shared_memory, takes_no_page_that_is_not_used_where_programs_lock_their_memory) {
+    for (const bool is_before : {true, false}) {
+        const Cast cast(2, Role([&](Process& process) {
+                            const auto lock = [] { return ::mlockall(MCL_CURRENT | MCL_FUTURE) == 0; };
+                            if (is_before && !lock()) return;  // a limit on locked memory
+                            const auto neighbours = process.meet();
+                            if (!is_before && !lock()) return;
+                            Transfers transfers(*neighbours);
+                            swap_data(process, transfers, 3 * mebibyte);
+                            process.wait_for_all();
+                            const std::size_t bytes = resident_in_regions();
+                            process.require(bytes > 0 && bytes < 8 * mebibyte, std::to_string(bytes) + " bytes");
+                        }));
+    }
 }
 
 TEST(shared_memory, does_not_close_a_descriptor_that_is_somebody_elses_now) {
