@@ -11,6 +11,13 @@
 
 namespace rondo::interposer {
 
+/// True if each rank has to wait for all others. A rank whose part is empty need not: its part may be if ranks alone know
+/// their lengths, and some rank's is if the vector has fewer elements than there are ranks.
+inline bool waits_for_all(const SeenCall& seen, const mpi::CallKey& key) {
+    const bool has_empty_parts = seen.call.counts.is_argument() && key.count < seen.communicator.size();
+    return seen.function.has.waiting_for_all() && !seen.function.has.local_lengths && !has_empty_parts;
+}
+
 /// What trials of such calls are about; nothing if they are not compared with the library.
 inline std::optional<guard::TrialKey> trial_key_of(const SeenCall& seen, const mpi::CallKey& key,
                                                    const Runtime& runtime) {
@@ -19,15 +26,14 @@ inline std::optional<guard::TrialKey> trial_key_of(const SeenCall& seen, const m
     if (guard == Guard::off) [[likely]]
         return std::nullopt;
     const bool rounding = guard == Guard::exact && seen.reduction != nullptr && !seen.reduction->keeps_bits();
-    const bool has_local_lengths = seen.function.has.local_lengths;  // parts may be empty: nobody waits for all
     // The program's own operators may do more than compute: nobody calls them twice.
     if (rounding && (instructions.learned_directory().empty() || !seen.reduction->predefined())) return std::nullopt;
     return guard::TrialKey{.collective = static_cast<std::uint8_t>(key.collective),
                            .length = length_class(key.count * key.element_bytes),
                            .commutative = key.commutative,
                            .rounding = rounding,
-                           .runs_ahead = !seen.function.has.waiting_for_all() || has_local_lengths,
-                           .any_length = has_local_lengths};
+                           .runs_ahead = !waits_for_all(seen, key),
+                           .any_length = seen.function.has.local_lengths};
 }
 
 /// Asks the guard about one call. There is nothing to ask about a call that is not compared.

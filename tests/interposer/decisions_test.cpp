@@ -284,5 +284,23 @@ TEST(Decisions, a_communicator_that_keeps_no_attributes_has_no_state) {
     });
 }
 
+TEST(Decisions, trials_begin_with_a_batch_by_the_library_where_some_part_is_empty) {
+    const RulesFile rules("reduce_scatter nodes > 1 -> pairwise\n");
+    using Counts = std::array<int, 2>;
+    for (const Counts& counts : {Counts{1, 0}, Counts{1, 1}}) {
+        made_up::play(2, [&] {
+            made_up::behaviour().node_of = {0, 1};
+            start({{"RONDO_RULES", rules.path()}, {"RONDO_GUARD", "free"}});
+            const std::array<int, 2> vector{1, 2};
+            int sum = 0;
+            for (int call = 0; call < 6; ++call) {
+                MPI_Reduce_scatter(vector.data(), &sum, counts.data(), MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+            }
+            EXPECT_EQ(made_up::calls("Reduce_scatter") == 6, counts[1] == 0) << "else they take turns";
+            made_up::finalize();
+        });
+    }
+}
+
 }  // namespace
 }  // namespace rondo::interposer
