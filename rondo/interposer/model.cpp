@@ -10,6 +10,8 @@
 #include <tuple>
 #include <utility>
 
+#include "rondo/backends/mpi/warn.hpp"
+#include "rondo/core/error.hpp"
 #include "rondo/guard/history.hpp"
 #include "rondo/selection/closing.hpp"
 
@@ -89,6 +91,19 @@ std::optional<ProposedCalls> kept_calls(const Collective& collective, const Shar
                          .shape = Shape::of(usual.size, Spread::of(*placement), false)};
 }
 
+/// Returns what the model proposes. Should it fail, which it does on all ranks, the library has such calls.
+std::optional<Proposal> proposed_if_possible(const Collective& collective, const SharedFacts& usual,
+                                             const Machine& machine) {
+    try {
+        return proposed(collective, usual, machine);
+    } catch (const Error& fault) {
+        mpi::warn(("the model cannot propose an algorithm for " + std::string(collective.name) + " of " +
+                   std::to_string(usual.bytes()) + " bytes: " + fault.what())
+                      .c_str());
+        return std::nullopt;
+    }
+}
+
 /// Returns what the model proposed in an earlier run; else asks it, and keeps the answer for the next run.
 std::optional<Proposal> known_or_proposed(const Collective& collective, const SharedFacts& usual,
                                           const Machine& machine) {
@@ -97,7 +112,7 @@ std::optional<Proposal> known_or_proposed(const Collective& collective, const Sh
         if (const KeptProposal* const kept = guard::history().find(*calls))
             return Proposal{kept->choice, kept->seconds};
     }
-    const std::optional<Proposal> fresh = proposed(collective, usual, machine);
+    const std::optional<Proposal> fresh = proposed_if_possible(collective, usual, machine);
     if (calls && fresh) guard::history().note({*calls, fresh->choice, fresh->seconds});
     return fresh;
 }

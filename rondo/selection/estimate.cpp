@@ -86,8 +86,10 @@ class CallElsewhere {
     [[nodiscard]] std::optional<double> run(const SharedFacts& facts, Count messages) const {
         if (algorithm_.refusal(facts, settings_)) return std::nullopt;
         const Problem problem{algorithm_, facts, settings_};
-        auto timing = Timing::of_one_node(problem, {}, messages);
-        if (!timing) timing = Timing::of(problem, {}, messages);
+        if (auto node = Timing::of_one_node(problem, {}, messages)) {
+            if (const auto seconds = node->time_if_it_ends(costs_, facts.element_bytes)) return seconds;
+        }
+        auto timing = Timing::of(problem, {}, messages);
         if (!timing) return std::nullopt;
         return timing->time(costs_, facts.element_bytes);
     }

@@ -115,6 +115,30 @@ TEST(OneNode, is_not_found_where_ranks_differ) {
     EXPECT_FALSE(Timing::of_one_node({ring, facts, settings}).has_value());
 }
 
+Rank first_of_chain = 0;
+
+/// A message that goes round once. All ranks but one do the same.
+Schedule chain(const Call& call) {
+    const auto [r, p] = call.ranks();
+    const Block arrived = call.scratch();
+    const Rank left = (r + p - 1) % p, right = (r + 1) % p;
+    if (r == first_of_chain) co_yield exchange(send(call.input(), right));
+    co_yield exchange(receive(arrived, left));
+    if (r != first_of_chain) co_yield exchange(send(arrived, right));
+}
+
+TEST(OneNode, that_waits_for_itself_does_not_stand_for_all) {
+    const AlgorithmInfo info{.collective = "allreduce", .name = "chain", .schedule = chain};
+    int stuck = 0;
+    for (first_of_chain = 0; first_of_chain < 37; ++first_of_chain) {
+        auto one = Timing::of_one_node({info, {.size = 37, .count = 3, .op = {true}}, {}});
+        if (!one) continue;
+        EXPECT_EQ(one->time_if_it_ends(cost_models[0], 8), std::nullopt);
+        ++stuck;
+    }
+    EXPECT_GT(stuck, 0) << "not every rank is looked at";
+}
+
 /// From which rank 5 is left out.
 Schedule ring_without_one(const Call& call) {
     const auto [r, p] = call.ranks();

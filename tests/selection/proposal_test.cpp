@@ -166,6 +166,22 @@ TEST(Proposal, is_for_a_class_of_lengths) {
     EXPECT_EQ(typical_call(require_collective("alltoall"), CallOn("alltoall", 5, 1, 80).facts).count % 5, 0);
 }
 
+TEST(Proposal, is_made_for_fewer_elements_than_ranks) {
+    for (const Placement& placement : {Placement::regular(4, 4), Placement::regular(8, 2), Placement::regular(5, 3)}) {
+        for (const std::string_view name : with_known_lengths()) {
+            const Collective& collective = require_collective(name);
+            for (const Count element : {1, 4, 24}) {
+                const SharedFacts facts = typical_call(collective, collective.facts({.size = placement.size(),
+                                                                                     .count = 1,
+                                                                                     .element_bytes = element,
+                                                                                     .op = {true},
+                                                                                     .placement = &placement}));
+                EXPECT_TRUE(proposed(collective, facts, network()).has_value()) << name << " of " << element;
+            }
+        }
+    }
+}
+
 TEST(Estimate, of_few_ranks_is_the_time_itself) {
     for (const char* choice : {"binomial", "bine_butterfly", "k_ported:ports=3"}) {
         const CallOn call("bcast", 8, 4, 1 << 14);

@@ -68,8 +68,7 @@ std::optional<Predictor> Predictor::of(const Problem& problem, const PredictionL
     const Effort effort = effort_of(problem);
     const bool has_few_steps = effort.steps <= static_cast<double>(limits.steps);
     if (limits.alike && (!has_few_steps || effort.messages > static_cast<double>(limits.whole))) {
-        auto found = of_one(Means::one_node, problem, Timing::of_one_node(problem, limits.flight, limits.messages));
-        if (found) return found;
+        if (auto found = of_one_node(Means::one_node, problem, limits)) return found;
     }
     if (has_few_steps && effort.messages <= static_cast<double>(limits.messages)) {
         auto found = of_one(Means::whole, problem, Timing::of(problem, limits.flight, limits.messages));
@@ -88,6 +87,12 @@ std::optional<Predictor> Predictor::of_one(Means means, const Problem& problem, 
     return found;
 }
 
+std::optional<Predictor> Predictor::of_one_node(Means means, const Problem& problem, const PredictionLimits& limits) {
+    auto timing = Timing::of_one_node(problem, limits.flight, limits.messages);
+    if (timing && !timing->time_if_it_ends({}, problem.facts.element_bytes)) return std::nullopt;
+    return of_one(means, problem, std::move(timing));
+}
+
 std::optional<Predictor> Predictor::of_equal_parts(const Problem& problem, const PredictionLimits& limits) {
     Problem equal = problem;
     const Count size = problem.facts.size;
@@ -95,7 +100,7 @@ std::optional<Predictor> Predictor::of_equal_parts(const Problem& problem, const
     equal.facts.starts = {};
     if (equal.facts.count == problem.facts.count) return std::nullopt;
     if (problem.parts != nullptr || problem.algorithm.refusal(equal.facts, equal.settings)) return std::nullopt;
-    return of_one(Means::equal_parts, equal, Timing::of_one_node(equal, limits.flight, limits.messages));
+    return of_one_node(Means::equal_parts, equal, limits);
 }
 
 std::optional<Predictor> Predictor::of_few_segments(const Problem& problem, const PredictionLimits& limits) {

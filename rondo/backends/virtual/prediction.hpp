@@ -58,6 +58,7 @@ class Predictor {
 
     Predictor(Means means, Count element_bytes) : means_(means), element_bytes_(element_bytes) {}
     static std::optional<Predictor> of_one(Means means, const Problem& problem, std::optional<Timing> timing);
+    static std::optional<Predictor> of_one_node(Means means, const Problem& problem, const PredictionLimits& limits);
     static std::optional<Predictor> of_equal_parts(const Problem& problem, const PredictionLimits& limits);
     static std::optional<Predictor> of_few_segments(const Problem& problem, const PredictionLimits& limits);
 

@@ -56,8 +56,11 @@ bool is_like(const Seen& seen, const Seen& on_first_node, Rank node, const Trans
 /// Some ranks of other nodes, as (node, number): at both ends, in the middle, and anywhere, the same in every run.
 std::vector<std::pair<Rank, Rank>> samples(Rank nodes, Rank per_node) {
     std::vector<std::pair<Rank, Rank>> found;
+    found.emplace_back(nodes - 1, per_node - 1);
     for (const Rank node : {nodes - 1, nodes / 2, Rank{2}}) {
-        if (node > 0 && node < nodes) found.emplace_back(node, node * 7 % per_node);
+        if (node <= 0 || node >= nodes) continue;
+        found.emplace_back(node, 0);  // which leads: others may have to do with their node alone
+        found.emplace_back(node, node * 7 % per_node);
     }
     constexpr std::uint64_t factor = 6364136223846793005, increment = 1442695040888963407;  // Knuth's MMIX
     constexpr int anywhere = 6;

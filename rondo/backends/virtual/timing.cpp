@@ -143,6 +143,14 @@ double Timing::time(const CostModel& costs, Count element_bytes, std::span<const
     return time_.run(costs, element_bytes, *this, ready);
 }
 
+std::optional<double> Timing::time_if_it_ends(const CostModel& costs, Count element_bytes) {
+    try {
+        return time(costs, element_bytes);
+    } catch (const Deadlock&) {
+        return std::nullopt;
+    }
+}
+
 /// A run that keeps in mind which rank's coming everything is due to. What may be due to several is due to one of them.
 class Timing::Witness {
   public:

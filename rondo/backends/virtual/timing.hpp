@@ -25,7 +25,7 @@ class Timing {
                                     Count most = most_messages);
 
     /// Of one node that stands for all, where the schedule is the same from each (symmetry.hpp): when ranks finish, if
-    /// all come at once. Nothing where it is not, or where a node sends more than `most` messages.
+    /// all come at once. Nothing where it is seen that it is not, or where a node sends more than `most` messages.
     static std::optional<Timing> of_one_node(const Problem& problem, const FlightLimits& limits = {},
                                              Count most = most_messages);
 
@@ -33,6 +33,10 @@ class Timing {
     /// `element_bytes`, whatever the problem said: so pipelines of as many segments of another length are timed with
     /// the same plans. Throws Error for a deadlock.
     double time(const CostModel& costs, Count element_bytes, std::span<const double> ready = {});
+
+    /// As `time`, if all come at once; nothing for a deadlock. One node that stands for all is in one if another node,
+    /// at which nobody has looked, does something else: all wait for its message.
+    std::optional<double> time_if_it_ends(const CostModel& costs, Count element_bytes);
 
     /// When a rank has finished, and whose coming that was due to: had that rank come later, this one would have
     /// finished later.

@@ -22,6 +22,12 @@
 
 namespace rondo::virtual_machine {
 
+/// Actions wait for one another.
+class Deadlock : public Error {
+  public:
+    using Error::Error;
+};
+
 /// A runner of plans, which run() tells what happens, has:
 ///     start(site)         an action starts: it is to call one of post_receive, post_send and work
 ///     complete(site)
@@ -35,7 +41,7 @@ namespace rondo::virtual_machine {
 ///     where(site)         for errors, with a colon behind it
 class VirtualTime : public RankTable {
   public:
-    /// Runs all plans from the start. Returns when the last action has completed; throws Error for a deadlock.
+    /// Runs all plans from the start. Returns when the last action has completed; throws Deadlock.
     /// `ready`: when each rank comes to the call, which does nothing before, not even receive; empty: all at 0.
     template <class Runner>
     double run(const CostModel& costs, Count element_bytes, Runner& runner, std::span<const double> ready = {}) {
@@ -59,7 +65,7 @@ class VirtualTime : public RankTable {
         }
         for (Rank rank = 0; rank < size(); ++rank) {
             if (at(rank).incomplete == 0) continue;
-            throw Error(runner.where(Site{rank, board(rank).first_incomplete()}) + "deadlock: never completes");
+            throw Deadlock(runner.where(Site{rank, board(rank).first_incomplete()}) + "deadlock: never completes");
         }
         return now_;
     }
