@@ -66,6 +66,21 @@ def test_every_algorithm_serves_repeated_calls_that_nobody_looks_at_again(
     assert counted["again"] > counted["calls"] / 10
 
 
+@pytest.mark.parametrize(
+    ("mpi", "ranks", "nodes"),
+    [("mpich", 16, "4x4"), ("openmpi", 8, "8x1"), ("impi", 6, "3x2"), ("openmpi", 6, "3,2,1"), ("mpich", 8, "2x4")],
+    indirect=["mpi"],
+)
+def test_what_the_model_chooses_on_several_nodes_gives_the_native_results(
+    mpi: MpiLibrary, ranks: int, nodes: str
+) -> None:
+    known = {"RONDO_REPORT": "", "RONDO_GUARD": "off", "RONDO_RULES": str(DEFAULT_RULES), "RONDO_NODES": nodes}
+    command = [mpi.compile("random_calls.cpp"), "1", str(KINDS)]
+    run = mpi.run_under_rondo(command, ranks, environment=known | {"RONDO_MACHINE": "standard"}, timeout=150).check()
+    assert run.stdout.startswith("failures 0\n"), run.stdout
+    assert not run.stderr, run.stderr
+
+
 # Five ranks of one node: there Intel MPI's own MPI_Bcast goes wrong before an MPI_Allreduce of 40 bytes to 4 KiB.
 @pytest.mark.parametrize("mpi", LIBRARIES, indirect=True)
 def test_the_library_s_own_broadcasts_are_right_between_those_of_rondo(mpi: MpiLibrary, tmp_path: Path) -> None:
