@@ -5,8 +5,9 @@
 
 namespace rondo {
 
-/// A text that is equal in all processes that one kernel has run since it started, in containers, too: they share
-/// processors, and read the same clock. Empty if the system does not say.
+/// A text that is equal in all processes that one kernel has run since it started, in most kinds of containers, too:
+/// they share processors, and read the same clock. (LXC and systemd-nspawn give each container its own. Virtual
+/// machines that were resumed from one snapshot have the same.) Empty if the system does not say.
 std::string boot_id();
 
 }  // namespace rondo

@@ -119,7 +119,8 @@ void History::open(const std::string& directory, const std::string& library_vers
 }
 
 const Verdict* History::find(const TrialKey& key, const Choice& choice, const Shape& shape) const noexcept {
-    return before_.find(collectives()[key.collective].name, key.length, key.commutative, key.rounding, shape, choice);
+    return before_.find(collectives()[key.collective].name, key.length, key.commutative, key.rounding, key.empty_parts,
+                        shape, choice);
 }
 
 const Verdict* History::use_verdict(const TrialKey& key, const Choice& choice,
@@ -159,6 +160,7 @@ void History::note(const Trial& trial, const mpi::Communicator& communicator) no
                     .bytes = trial.bytes(),
                     .commutative = key.commutative,
                     .rounding = key.rounding,
+                    .empty_parts = key.empty_parts,
                     .shape = shape_of(communicator),
                     .choice = *static_cast<const Choice*>(trial.chosen()),
                     .rondo = trial.time_of(Contender::rondo) * nanosecond,

@@ -23,6 +23,8 @@ struct TrialKey {
     bool rounding = false;
     /// Ranks may leave a call before others have come to it, as of a broadcast or a scan: calls in a row may overlap.
     bool runs_ahead = false;
+    /// They may because some rank has no part; in other calls of this collective all wait for all.
+    bool empty_parts = false;
     /// No rank knows how long the calls are: those of another run may be much longer.
     bool any_length = false;
 

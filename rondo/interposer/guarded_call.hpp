@@ -11,11 +11,11 @@
 
 namespace rondo::interposer {
 
-/// True if each rank has to wait for all others. A rank whose part is empty need not: its part may be if ranks alone know
-/// their lengths, and some rank's is if the vector has fewer elements than there are ranks.
-inline bool waits_for_all(const SeenCall& seen, const mpi::CallKey& key) {
-    const bool has_empty_parts = seen.call.counts.is_argument() && key.count < seen.communicator.size();
-    return seen.function.has.waiting_for_all() && !seen.function.has.local_lengths && !has_empty_parts;
+/// True if all ranks know that some of them have no part, and need not wait for the others: there are fewer elements
+/// than ranks, or, of an MPI_Allgatherv, fewer bytes.
+inline bool has_empty_parts(const SeenCall& seen, const mpi::CallKey& key) {
+    return seen.function.has.waiting_for_all() && !seen.function.has.local_lengths && seen.call.counts.is_argument() &&
+           key.count < seen.communicator.size();
 }
 
 /// What trials of such calls are about; nothing if they are not compared with the library.
@@ -26,14 +26,16 @@ inline std::optional<guard::TrialKey> trial_key_of(const SeenCall& seen, const m
     if (guard == Guard::off) [[likely]]
         return std::nullopt;
     const bool rounding = guard == Guard::exact && seen.reduction != nullptr && !seen.reduction->keeps_bits();
+    const bool has_local_lengths = seen.function.has.local_lengths, empty_parts = has_empty_parts(seen, key);
     // The program's own operators may do more than compute: nobody calls them twice.
     if (rounding && (instructions.learned_directory().empty() || !seen.reduction->predefined())) return std::nullopt;
     return guard::TrialKey{.collective = static_cast<std::uint8_t>(key.collective),
                            .length = length_class(key.count * key.element_bytes),
                            .commutative = key.commutative,
                            .rounding = rounding,
-                           .runs_ahead = !waits_for_all(seen, key),
-                           .any_length = seen.function.has.local_lengths};
+                           .runs_ahead = !seen.function.has.waiting_for_all() || has_local_lengths || empty_parts,
+                           .empty_parts = empty_parts,
+                           .any_length = has_local_lengths};
 }
 
 /// Asks the guard about one call. There is nothing to ask about a call that is not compared.

@@ -38,7 +38,7 @@ struct Situation {
     Rank nodes = 0;
     bool commutative = false;
     bool shared_memory = false;   ///< messages inside nodes go through it, of all pairs of ranks
-    bool oversubscribed = false;  ///< some node has fewer processors for ranks than ranks
+    bool oversubscribed = false;  ///< some node, or the machine of all nodes, has fewer processors than ranks
     MpiLibrary library = MpiLibrary::other;
     Count eager = std::numeric_limits<Count>::max();  ///< bytes of the longest message that waits for no receiver
 };

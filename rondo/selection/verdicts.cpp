@@ -58,6 +58,8 @@ constexpr std::array fields = {
           [](const Verdict& verdict) { return truth_text(verdict.commutative); }},
     Field{"rounding", [](Verdict& verdict, std::string_view text) { verdict.rounding = truth_of(text); },
           [](const Verdict& verdict) { return truth_text(verdict.rounding); }},
+    Field{"empty_parts", [](Verdict& verdict, std::string_view text) { verdict.empty_parts = truth_of(text); },
+          [](const Verdict& verdict) { return verdict.empty_parts ? truth_text(true) : std::string(); }, true},
     shape_field<&Shape::processes>("processes"),
     shape_field<&Shape::nodes>("nodes"),
     shape_field<&Shape::fewest_on_node>("fewest_on_node"),
@@ -96,8 +98,8 @@ Verdict read_line(std::string_view line) {
 
 bool Verdict::is_about(const Verdict& other) const {
     return collective == other.collective && length_class(bytes) == length_class(other.bytes) &&
-           commutative == other.commutative && rounding == other.rounding && shape == other.shape &&
-           same(choice, other.choice);
+           commutative == other.commutative && rounding == other.rounding && empty_parts == other.empty_parts &&
+           shape == other.shape && same(choice, other.choice);
 }
 
 std::string to_string(const Verdict& verdict) {
@@ -120,11 +122,11 @@ Verdicts Verdicts::parse(std::string_view text, std::vector<Complaint>& complain
 }
 
 const Verdict* Verdicts::find(std::string_view collective, std::uint8_t length, bool commutative, bool rounding,
-                              const Shape& shape, const Choice& choice) const noexcept {
+                              bool empty_parts, const Shape& shape, const Choice& choice) const noexcept {
     const auto found = std::ranges::find_if(all_, [&](const Verdict& each) {
         return each.collective->name == collective && length_class(each.bytes) == length &&
-               each.commutative == commutative && each.rounding == rounding && each.shape == shape &&
-               same(each.choice, choice);
+               each.commutative == commutative && each.rounding == rounding && each.empty_parts == empty_parts &&
+               each.shape == shape && same(each.choice, choice);
     });
     return found != all_.end() ? &*found : nullptr;
 }

@@ -20,6 +20,8 @@ struct Verdict {
     Count bytes = 0;           ///< of the vector in the first call; it holds for all of their length_class
     bool commutative = false;  ///< the operator
     bool rounding = false;     ///< the result's last bits depend on who carries the call out
+    /// Ranks need not wait for all, as some of them have no part, in a collective where they do otherwise.
+    bool empty_parts = false;
     Shape shape;
     Choice choice;  ///< as the rules have it
     /// Seconds of an undisturbed call of each; both 0: they could not be compared. Equal if there is no difference.
@@ -56,7 +58,7 @@ class Verdicts {
 
     /// The one about such calls; nullptr if there is none. Takes no memory.
     [[nodiscard]] const Verdict* find(std::string_view collective, std::uint8_t length, bool commutative, bool rounding,
-                                      const Shape& shape, const Choice& choice) const noexcept;
+                                      bool empty_parts, const Shape& shape, const Choice& choice) const noexcept;
     /// What was proposed for such calls; nullptr if nothing was. Takes no memory.
     [[nodiscard]] const KeptProposal* find(const ProposedCalls& calls) const noexcept;
     [[nodiscard]] std::span<const Verdict> all() const { return all_; }

@@ -80,7 +80,7 @@ def main() -> int:
     parser.add_argument("--way", action="append", choices=GUARDED_WAYS, help="besides native; may be repeated (all)")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--guard", choices=["exact", "free"], default="exact")
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write the medians to it, as they come")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write the medians to it, cluster by cluster")
     arguments = parser.parse_args()
     for variable in ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"):
         os.environ.update({variable: "1", f"{variable}_CONFIRM": "1"})

@@ -37,8 +37,8 @@ Verdicts parsed(const std::string& text) {
 }
 
 const Verdict* find(const Verdicts& verdicts, const Verdict& like) {
-    return verdicts.find(like.collective->name, length_class(like.bytes), like.commutative, like.rounding, like.shape,
-                         like.choice);
+    return verdicts.find(like.collective->name, length_class(like.bytes), like.commutative, like.rounding,
+                         like.empty_parts, like.shape, like.choice);
 }
 
 TEST(LengthClass, is_a_power_of_two) {
@@ -48,6 +48,20 @@ TEST(LengthClass, is_a_power_of_two) {
     EXPECT_EQ(length_class(4096), 13);
     EXPECT_EQ(length_class(8191), 13);
     EXPECT_EQ(length_class(Count{1} << 62), 63);
+}
+
+TEST(Verdicts, about_calls_with_empty_parts_are_none_about_others) {
+    Verdicts verdicts;
+    verdicts.add(verdict_on(100));
+    Verdict empty = verdict_on(100, 2, 1);
+    empty.empty_parts = true;
+    EXPECT_EQ(find(verdicts, empty), nullptr);
+    verdicts.add(empty);
+    const Verdicts again = parsed(verdicts.text());
+    ASSERT_EQ(again.all().size(), 2);
+    EXPECT_EQ(find(again, verdict_on(100)), &again.all()[0]);
+    EXPECT_EQ(find(again, empty), &again.all()[1]);
+    EXPECT_EQ(to_string(verdict_on(100)).find("empty_parts"), std::string::npos) << "most lines are without";
 }
 
 TEST(Verdicts, are_read_as_they_were_written) {

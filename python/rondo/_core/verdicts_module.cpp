@@ -44,6 +44,7 @@ nb::dict described(const Verdict& verdict) {
     description["highest"] = lengths.highest;
     description["commutative"] = verdict.commutative;
     description["rounding"] = verdict.rounding;
+    description["empty_parts"] = verdict.empty_parts;
     description["processes"] = verdict.shape.processes;
     description["nodes"] = verdict.shape.nodes;
     description["fewest_on_node"] = verdict.shape.fewest_on_node;

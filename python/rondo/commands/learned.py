@@ -262,7 +262,8 @@ def _time(seconds: float) -> str:
 
 
 def _subject(verdict: Verdict) -> str:
-    return f"{verdict.collective}{' (rounding)' if verdict.rounding else ''}"
+    marks = [" (rounding)"] * verdict.rounding + [" (empty parts)"] * verdict.empty_parts
+    return verdict.collective + "".join(marks)
 
 
 def _ranks(verdict: Verdict) -> str:

@@ -22,7 +22,7 @@ class Call:
     """What MPI_Get_library_version says."""
     shared_memory: bool
     oversubscribed: bool = False
-    """Some node has fewer processors for the ranks than ranks."""
+    """Some node, or the machine of all nodes, has fewer processors than ranks."""
     rounds: bool | None = None
     """Whether the last bits of the result depend on who carries the call out; None: nobody knows."""
     network: str = ""

@@ -226,6 +226,7 @@ def _trial(call: Call, found: Mapping[str, Any], verdicts: Sequence[Verdict]) ->
             and each.choice == (found["proposal"] or found["choice"])
             and each.lowest <= found["bytes"] <= each.highest
             and call.rounds in (None, each.rounding)
+            and not each.empty_parts
             and each.shared_memory == call.shared_memory
             and shape[: len(placed)] == placed
         ):

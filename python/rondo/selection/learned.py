@@ -45,6 +45,8 @@ class Verdict:
     commutative: bool
     rounding: bool
     """The last bits of results depend on who carries the call out."""
+    empty_parts: bool
+    """Some rank has no part and need not wait for all, as it would in other calls of the collective."""
     processes: int
     nodes: int
     """0: nobody knows; so for the next two."""

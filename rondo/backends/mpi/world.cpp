@@ -12,7 +12,6 @@
 #include "rondo/backends/mpi/roll_call_of_world.hpp"
 #include "rondo/backends/shared_memory/processors.hpp"
 #include "rondo/backends/shared_memory/region.hpp"
-#include "rondo/core/boot_id.hpp"
 #include "rondo/core/fingerprint.hpp"
 
 namespace rondo::mpi {
@@ -62,25 +61,21 @@ long long hash_of_host() {
 }
 
 /// A hash that is equal on all ranks of a machine, whose nodes may be containers, or emulated.
-long long hash_of_machine() {
-    const std::string boot = boot_id();
+long long hash_of_machine(const std::string& boot) {
     if (boot.empty()) return hash_of_host();
     Fingerprint name;
     name.add(boot);
     return static_cast<long long>(name.value() >> 1);
 }
 
-/// True if these ranks of one machine have as many processors together as they are, and the limits of their control
-/// groups allow so many. Equal on all of them. A rank that cannot tell its processors adds none.
+/// True if these ranks of one machine have as many processors together as they are. Equal on all of them. A rank that
+/// cannot tell its processors adds none.
 bool has_processor_for_each(MPI_Comm comm, int ranks) {
-    struct {
-        cpu_set_t processors;
-        std::uint64_t is_limited;
-    } all{shared_memory::own_processors(), shared_memory::processors_allowed() < ranks ? 1U : 0U};
-    static_assert(sizeof all % sizeof(std::uint64_t) == 0);
-    constexpr int words = sizeof all / sizeof(std::uint64_t);
-    return library().Allreduce(MPI_IN_PLACE, &all, words, MPI_UINT64_T, MPI_BOR, comm) == MPI_SUCCESS &&
-           all.is_limited == 0 && ranks <= CPU_COUNT(&all.processors);
+    static_assert(sizeof(cpu_set_t) % sizeof(std::uint64_t) == 0);
+    cpu_set_t processors = shared_memory::own_processors();
+    constexpr int words = sizeof processors / sizeof(std::uint64_t);
+    return library().Allreduce(MPI_IN_PLACE, &processors, words, MPI_UINT64_T, MPI_BOR, comm) == MPI_SUCCESS &&
+           ranks <= CPU_COUNT(&processors);
 }
 
 }  // namespace
@@ -101,7 +96,7 @@ struct World::Votes {
     bool are_on_one_host, are_on_one_machine, may_share_memory;
 };
 
-void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing sharing) {
+void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing sharing, const std::string& machine) {
     const MPI_Comm all = library().comm_world;
     messages_ = library().comm_null;
     const ErrorsReturned errors_returned(all);
@@ -115,7 +110,7 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing 
     if (size_ == 1 || library().Comm_group(all, &group_) != MPI_SUCCESS) return;
     ranks_.resize(static_cast<std::size_t>(size_));
     std::iota(ranks_.begin(), ranks_.end(), 0);
-    const std::optional<Votes> votes = vote(instructions, sharing);
+    const std::optional<Votes> votes = vote(instructions, sharing, machine);
     if (!votes) return;
     agreed_ = true;
     ranks_disagree_ = !votes->ranks_agree;
@@ -131,11 +126,12 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing 
 }
 
 /// The votes of all ranks; nothing if they could not be asked.
-std::optional<World::Votes> World::vote(std::uint64_t instructions, MemorySharing sharing) {
+std::optional<World::Votes> World::vote(std::uint64_t instructions, MemorySharing sharing,
+                                        const std::string& machine_name) {
     const auto hash = static_cast<long long>(instructions >> 1);
     int threads = MPI_THREAD_MULTIPLE;
     library().Query_thread(&threads);
-    const long long host = hash_of_host(), machine = hash_of_machine();
+    const long long host = hash_of_host(), machine = hash_of_machine(machine_name);
     // All ranks vote, as the question who spawned them may fail on one. SimGrid aborts on it.
     const bool may_share =
         sharing == MemorySharing::automatic && !shared_memory::addresses_are_limited() && !was_spawned();
@@ -223,6 +219,7 @@ void World::find_nodes(MemorySharing sharing, bool are_on_one_machine) {
         int ranks = 0;
         library().Comm_size(node, &ranks);
         if (!are_on_one_machine && !has_processor_for_each(node, ranks)) known[3] = 0;
+        if (shared_memory::processors_allowed() < ranks) known[3] = 0;  // what a container may use is about its ranks
         const bool is_automatic = sharing == MemorySharing::automatic;
         if (sharing == MemorySharing::on || (is_automatic && ranks == size_)) {
             node_ = Node::meet(node, rank_, size_, is_automatic, known[3] == 0, complaint_);

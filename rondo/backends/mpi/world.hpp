@@ -17,6 +17,7 @@
 #include "rondo/backends/mpi/node.hpp"
 #include "rondo/backends/mpi/slot.hpp"
 #include "rondo/core/block.hpp"
+#include "rondo/core/boot_id.hpp"
 #include "rondo/core/placement.hpp"
 
 namespace rondo::mpi {
@@ -28,8 +29,9 @@ class World {
     World& operator=(const World&) = delete;
 
     /// Agrees with all ranks in MPI_Init. Called once; communicates. `instructions`: a hash of what decides on this
-    /// rank, the other arguments included.
-    void agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing sharing);
+    /// rank, the next two arguments included. `machine`: equal on all ranks of one; empty: each host is one.
+    void agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing sharing,
+               const std::string& machine = boot_id());
 
     /// Sets the node of each rank, whatever the library says; empty: nodes stay as that says. Called once, after
     /// `agree`, on all ranks. Ranks that can share memory do so all the same.
@@ -92,7 +94,7 @@ class World {
 
   private:
     struct Votes;
-    std::optional<Votes> vote(std::uint64_t instructions, MemorySharing sharing);
+    std::optional<Votes> vote(std::uint64_t instructions, MemorySharing sharing, const std::string& machine);
     bool make_communicator(int tags);
     void find_nodes(MemorySharing sharing, bool are_on_one_machine);
     void take_nodes(std::vector<Rank> node_of);

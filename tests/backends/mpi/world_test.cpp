@@ -156,6 +156,18 @@ TEST(Worlds, machines_with_fewer_processors_than_ranks_are_known_to_all) {
     }
 }
 
+TEST(Worlds, each_machine_needs_processors_for_its_ranks_alone) {
+    for (const std::vector<int>& nodes : {std::vector<int>{0, 1, 2}, {0, 1, 1}}) {
+        play(3, [&] {
+            made_up::behaviour().node_of = nodes;
+            bind_to_first(1);
+            const int own = nodes[static_cast<std::size_t>(made_up::rank())];
+            world().agree(42, true, MemorySharing::off, "machine " + std::to_string(own));
+            EXPECT_EQ(world().is_oversubscribed(), nodes[2] == 1) << "two ranks share a processor";
+        });
+    }
+}
+
 TEST(Worlds, if_one_rank_does_not_find_its_node_nobody_knows_any) {
     play(3, [] {
         made_up::behaviour().node_of = {0, 0, 2};
