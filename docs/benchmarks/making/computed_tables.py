@@ -152,18 +152,16 @@ def guarded(page: Page, files: list[str], rules: str, names: dict[str, str] | No
     return markdown(shown)
 
 
-def calls_in_row(page: Page, file: str, least: float, way: str | None = None) -> str:
-    """Calls in a row, of calls_in_row.py, where some way, or this one, took at least so much of native's time."""
+def calls_in_row(page: Page, file: str, least: float) -> str:
+    """Calls that may overlap, of calls_in_row.py, where some way took at least so much of native's time."""
     del page
-    found = records(file)
-    ways = [each for each in GUARDED_WAYS if each in found[0]]
-    rows = [["cluster", "library", "collective", "bytes", "native, us", *ways]]
-    for each in found:
-        ratios = {name: _ratio(each, name) for name in ways}
-        if max(ratios.values()) < least if way is None else ratios[way] < least:
+    rows = [["cluster", "library", "collective", "bytes", "native, us", *GUARDED_WAYS]]
+    for each in records(file):
+        ratios = [_ratio(each, way) for way in GUARDED_WAYS]
+        if max(ratios) < least:
             continue
         subject = each["cluster"], NAMES[each["mpi"]], each["collective"], bytes_text(int(each["bytes"]))
-        rows.append([*subject, f"{float(each[NATIVE]):.0f}", *(f"{ratio:.2f}" for ratio in ratios.values())])
+        rows.append([*subject, f"{float(each[NATIVE]):.0f}", *(f"{ratio:.2f}" for ratio in ratios)])
     return markdown(rows)
 
 
