@@ -127,15 +127,16 @@ def commands(text: str) -> Iterator[list[str]]:
 def refusal(words: Sequence[str]) -> str | None:
     """Why the command line would not take these words, apart from files that are not there."""
     command: click.Command = rondo
+    context = click.Context(rondo, **rondo.context_settings)  # commands keep the names of help that they see first
     left = list(words[1:])
     while isinstance(command, click.Group) and left and not left[0].startswith("-"):
         name = left.pop(0)
-        found = command.get_command(click.Context(command), name)
+        found = command.get_command(context, name)
         if found is None:
             return f"there is no command {name}"
         command = found
     try:
-        command.make_context(words[0], left)
+        command.make_context(words[0], left, context)
         return None
     except click.exceptions.Exit:  # --help
         return None
