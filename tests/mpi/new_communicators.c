@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a library may number for each communicator, on MPI_COMM_WORLD: the making of communicators and, with an argument,
-// nonblocking collectives. Beside it, messages of any source.
+// What a library may number for each communicator, on MPI_COMM_WORLD: the making of communicators and, with an
+// argument, nonblocking collectives. Beside it, messages of any source.
 #include <mpi.h>
 #include <stdio.h>
 
