@@ -10,4 +10,7 @@ namespace rondo {
 /// machines that were resumed from one snapshot have the same.) Empty if the system does not say.
 std::string boot_id();
 
+/// A text that is equal in all processes of a machine: its boot_id, or the name of the host where there is none.
+std::string machine_identity();
+
 }  // namespace rondo

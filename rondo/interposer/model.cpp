@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "rondo/backends/mpi/warn.hpp"
+#include "rondo/backends/mpi/world.hpp"
 #include "rondo/core/error.hpp"
 #include "rondo/guard/history.hpp"
 #include "rondo/selection/closing.hpp"
@@ -97,6 +98,7 @@ std::optional<Proposal> proposed_if_possible(const Collective& collective, const
     try {
         return proposed(collective, usual, machine);
     } catch (const Error& fault) {
+        if (mpi::world().rank() != 0) return std::nullopt;
         mpi::warn(("the model cannot propose an algorithm for " + std::string(collective.name) + " of " +
                    std::to_string(usual.bytes()) + " bytes: " + fault.what())
                       .c_str());

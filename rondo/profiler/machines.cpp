@@ -26,14 +26,6 @@ MPI_Comm clocks{};
 bool several_machines = false;
 std::vector<int> leaders;  // the first rank of each machine
 
-/// Equal on all ranks of a machine.
-std::string name_of_machine() {
-    std::string name = boot_id();
-    char host[256] = "";
-    if (name.empty() && gethostname(host, sizeof host - 1) == 0) name = host;
-    return name;
-}
-
 int first_on_node(int rank) {
     const mpi::Library& library = mpi::library();
     MPI_Comm node{};
@@ -79,7 +71,7 @@ Place meet() {
     library.Comm_size(library.comm_world, &size);
     // What no two processes have at the same time on a machine; of rank 0 it names the world.
     const std::uint64_t world = nanoseconds() ^ static_cast<std::uint64_t>(getpid()) << 40U;
-    const Facts own{std::hash<std::string>()(name_of_machine()), world, first_on_node(rank), 0};
+    const Facts own{std::hash<std::string>()(machine_identity()), world, first_on_node(rank), 0};
     std::vector<Facts> all(static_cast<std::size_t>(size), own);
     library.Allgather(&own, sizeof own, MPI_BYTE, all.data(), sizeof own, MPI_BYTE, library.comm_world);
     Place place;

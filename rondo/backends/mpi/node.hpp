@@ -27,8 +27,8 @@ class Node {
   public:
     /// Maps the memory of ranks on this node. Called once, collective over `comm`: the ranks of one node, of a world of
     /// so many. nullptr if this rank reaches nobody, or not every rank has a processor and `needs_processors`.
-    /// `is_oversubscribed`: as the function below. `complaint`: why it does not reach some rank;
-    /// empty if it reaches all.
+    /// `is_oversubscribed`: there are fewer processors than ranks. `complaint`: why it does not reach some rank; empty
+    /// if it reaches all.
     static std::unique_ptr<Node> meet(MPI_Comm comm, Rank world_rank, Rank world_size, bool needs_processors,
                                       bool is_oversubscribed, std::string& complaint);
 

@@ -51,21 +51,18 @@ int largest_tag() {
     return found != 0 ? std::max(*largest, guaranteed_tag) : guaranteed_tag;
 }
 
-/// A hash that is equal on all ranks of a node. Several nodes may have one name, but mostly do not.
-long long hash_of_host() {
-    char host[256] = "";
-    ::gethostname(host, sizeof host - 1);
-    Fingerprint name;
-    name.add(std::string_view(host));
-    return static_cast<long long>(name.value() >> 1);
+/// A hash that is not negative, so that ranks can compare it by its least and its greatest value.
+long long hash_of(std::string_view name) {
+    Fingerprint fingerprint;
+    fingerprint.add(name);
+    return static_cast<long long>(fingerprint.value() >> 1);
 }
 
-/// A hash that is equal on all ranks of a machine, whose nodes may be containers, or emulated.
-long long hash_of_machine(const std::string& boot) {
-    if (boot.empty()) return hash_of_host();
-    Fingerprint name;
-    name.add(boot);
-    return static_cast<long long>(name.value() >> 1);
+/// The name of this rank's host. Several nodes may have one name, but mostly do not.
+std::string host_name() {
+    char host[256] = "";
+    ::gethostname(host, sizeof host - 1);
+    return host;
 }
 
 /// True if these ranks of one machine have as many processors together as they are. Equal on all of them. A rank that
@@ -131,7 +128,7 @@ std::optional<World::Votes> World::vote(std::uint64_t instructions, MemorySharin
     const auto hash = static_cast<long long>(instructions >> 1);
     int threads = MPI_THREAD_MULTIPLE;
     library().Query_thread(&threads);
-    const long long host = hash_of_host(), machine = hash_of_machine(machine_name);
+    const long long host = hash_of(host_name()), machine = hash_of(machine_name);
     // All ranks vote, as the question who spawned them may fail on one. SimGrid aborts on it.
     const bool may_share =
         sharing == MemorySharing::automatic && !shared_memory::addresses_are_limited() && !was_spawned();

@@ -29,9 +29,9 @@ class World {
     World& operator=(const World&) = delete;
 
     /// Agrees with all ranks in MPI_Init. Called once; communicates. `instructions`: a hash of what decides on this
-    /// rank, the next two arguments included. `machine`: equal on all ranks of one; empty: each host is one.
+    /// rank, the next two arguments included. `machine`: a name that is equal on all ranks of one.
     void agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing sharing,
-               const std::string& machine = boot_id());
+               const std::string& machine = machine_identity());
 
     /// Sets the node of each rank, whatever the library says; empty: nodes stay as that says. Called once, after
     /// `agree`, on all ranks. Ranks that can share memory do so all the same.

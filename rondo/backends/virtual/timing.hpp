@@ -34,8 +34,8 @@ class Timing {
     /// the same plans. Throws Error for a deadlock.
     double time(const CostModel& costs, Count element_bytes, std::span<const double> ready = {});
 
-    /// As `time`, if all come at once; nothing for a deadlock. One node that stands for all is in one if another node,
-    /// at which nobody has looked, does something else: all wait for its message.
+    /// Returns what `time` does if all ranks come at once, and nothing where that throws Error for a deadlock. A node
+    /// that stands for all may wait for itself: then another node, at which nobody has looked, sends the first message.
     std::optional<double> time_if_it_ends(const CostModel& costs, Count element_bytes);
 
     /// When a rank has finished, and whose coming that was due to: had that rank come later, this one would have
