@@ -41,7 +41,7 @@ struct Comparison {
     static constexpr float worth_it = 1.1F;
     /// If the difference is clear, the fastest calls of one contender are faster than all of the other by this ratio.
     /// Calls that all differ by less are alike. So are calls of which typical ones differ by less than `worth_it`,
-    /// unless the order of all says that Rondo's may be the slower ones.
+    /// unless the order of all says that Rondo's may be the faster ones: alike ones are the library's.
     static constexpr float margin = 1.05F;
     /// The probability that the fastest calls show a difference where there is none.
     static constexpr double error = 0.01;
@@ -98,7 +98,8 @@ inline Comparison compare(std::span<float> rondo, std::span<float> library) {
     found.library = library[typical];
     found.faster = found.rondo <= found.library ? Contender::rondo : Contender::library;
     const auto [fast, slow] = found.faster == Contender::rondo ? std::pair(rondo, library) : std::pair(library, rondo);
-    found.leans_to_rondo = deviations_of_order(rondo, library, 1) >= Comparison::leaning;
+    const float for_rondo = deviations_of_order(rondo, library, 1);
+    found.leans_to_rondo = for_rondo >= Comparison::leaning;
     const std::size_t last = fast.size() - 1;
     if (calls >= 2 && std::max(fast[last], slow[last]) <= std::min(fast[0], slow[0]) * Comparison::margin) {
         found.finding = Comparison::Finding::alike;
@@ -110,7 +111,7 @@ inline Comparison compare(std::span<float> rondo, std::span<float> library) {
         const bool is_small = calls >= Comparison::few && slow[typical] < fast[typical] * Comparison::worth_it;
         if (are_fastest || deviations_of_order(fast, slow, Comparison::margin) >= Comparison::deviations) {
             found.finding = Comparison::Finding::clear;
-        } else if (is_small && deviations_of_order(library, rondo, 1) < 1) {
+        } else if (is_small && for_rondo < 1) {
             found.finding = Comparison::Finding::alike;
         }
         return found;

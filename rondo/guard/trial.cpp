@@ -234,15 +234,14 @@ void Trial::decide(const Comparison& found) {
     const bool is_noise = found.finding == Comparison::Finding::noise;
     if (!revalidates_ || !is_noise) {
         finding_ = found.finding;
-        // Without a difference, the rules' choice stays, but where calls overlap. If the noise is too large, who seems
-        // to be faster has the calls in this run; in a row that means nothing.
+        // Without a difference the library has the calls. If the noise is too large, who seems to be faster has them in
+        // this run; in a row that means nothing.
         if (is_in_row()) leans_to_rondo_ = false;
         about_row_ = is_in_row() && overlaps_;
-        const Contender of_tie = about_row_ ? Contender::library : Contender::rondo;
-        winner_ = is_noise ? stand_in() : is_alike ? of_tie : found.faster;
+        winner_ = is_noise ? stand_in() : is_alike ? Contender::library : found.faster;
         const float both = std::sqrt(found.rondo * found.library);
         if (is_noise && about_row_ && !key_.rounding) set_times(0, 0);
-        else if (is_alike) set_times(winner_ == Contender::library ? both * lost_tie : both, both);
+        else if (is_alike) set_times(both, both);
         else set_times(found.rondo, found.library);
     }
     if (winner_ != before) doublings_ = 0;

@@ -55,12 +55,13 @@ struct Moment {
 /// the other, as they come. The first calls of either are cold, and a machine needs many calls of a microsecond to be
 /// sure.
 ///
+/// Rondo has to win. Where there is no difference, the library has the calls, as without Rondo.
+///
 /// Calls that may overlap take another time in a row than alone: a chain of ranks is the slowest way for one call, and
 /// the fastest for many. So the trial begins with batches of such calls, unless they are long and a program may make
 /// few of them. If no call of another kind was among them, and the program did nothing for long between them, what
-/// batches show holds, and a tie is the library's, for the end of a batch overlaps the next one. Else the trial begins
-/// anew, as with other calls. If Rondo wins then, it watches some more as they come. Of long calls it also does so if
-/// the first ones tell nothing.
+/// batches show holds. Else the trial begins anew, as with other calls. If Rondo wins then, it watches some more as
+/// they come. Of long calls it also does so if the first ones tell nothing.
 class Trial {
   public:
     static constexpr int most_calls = 32;   ///< timed calls before the ranks agree
@@ -77,8 +78,6 @@ class Trial {
     static constexpr std::uint8_t calls_to_rest = 64;
     /// Calls of both contenders are short if they take less, in nanoseconds.
     static constexpr float short_call = 1e5F;
-    /// Where a tie is the library's, verdicts say that Rondo took so many times as long.
-    static constexpr float lost_tie = 1.001F;
     /// Revalidation may cost one part in so many of the calls before it.
     static constexpr float calls_to_one = 100;
     /// Short calls are also revalidated early, after so many calls each: that costs some ten microseconds.

@@ -24,7 +24,7 @@ struct Verdict {
     bool empty_parts = false;
     Shape shape;
     Choice choice;  ///< as the rules have it
-    /// Seconds of an undisturbed call of each; both 0: they could not be compared. Equal if there is no difference.
+    /// Seconds of an undisturbed call of each; both 0: they could not be compared. Equal if there is no difference: the library has them then.
     double rondo = 0, library = 0;
     int calls = 0;     ///< of each that were compared; 0: nobody knows
     double alone = 0;  ///< not 0 if they came in a row and may have overlapped: about the seconds of one alone
@@ -39,7 +39,7 @@ struct Verdict {
     [[nodiscard]] bool keeps_bits() const { return rounding && !is_begun(); }
     [[nodiscard]] bool is_compared() const { return rondo > 0 || library > 0; }
     /// The library has such calls.
-    [[nodiscard]] bool is_lost() const { return !is_compared() || library < rondo; }
+    [[nodiscard]] bool is_lost() const { return !is_compared() || library <= rondo; }
     /// They are about the same, whatever they say.
     [[nodiscard]] bool is_about(const Verdict& other) const;
 };

@@ -101,10 +101,10 @@ def trial_text(trial: Trial) -> str:
     length = "" if trial.collective in plans.OF_LOCAL_LENGTHS else f" of about {bytes_text(trial.bytes)}"
     where = f"{trial.collective}{rounds}{length} on {counted(trial.processes, 'rank')}"
     calls = f" (n {trial.calls}{', in a row' if trial.in_row else ''})" if trial.calls and math.isfinite(ratio) else ""
-    kept = "taken back" if ratio > 1 else "kept"
+    kept = "kept" if ratio < 1 else "taken back"
     if trial.day:
         source = f"as found out on {trial.day}"
-    elif trial.effective or ratio <= 1:
+    elif trial.effective or ratio < 1:
         source = "from then on"
     else:
         source = "from the next run on: the last bits of its results may change"
@@ -117,7 +117,7 @@ def chosen(entry: Entry, trials: Sequence[Trial]) -> Text:
     why = [f"learning: {entry.learned}"] if entry.learned else [f"line {entry.line}"] if entry.line else []
     why += [entry.reason] if entry.reason and not (entry.reason == CHOSEN and why) else []
     held = [each for each in trials if _is_about(each, entry)]
-    why += [_won(held)] if any(_ratio(each) <= 1 for each in held) else []
+    why += [_won(held)] if any(_ratio(each) < 1 for each in held) else []
     if why:
         text.append(f" ({': '.join(why)})", style="dim")
     return text
@@ -139,7 +139,7 @@ def _length_class(length: int) -> int:
 
 def _won(held: Sequence[Trial]) -> str:
     """Of trials, some of which are won: how many, and by how much."""
-    won = sorted((each for each in held if _ratio(each) <= 1), key=_ratio)
+    won = sorted((each for each in held if _ratio(each) < 1), key=_ratio)
     how_many = "a trial" if len(held) == 1 else counted(len(won), "trial")
     of_all = f" of {len(held)}" if len(won) < len(held) else ""
     ratios = _span([learned.ratio_text(_ratio(each)) for each in won])

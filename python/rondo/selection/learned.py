@@ -89,7 +89,7 @@ class Verdict:
     @property
     def lost(self) -> bool:
         """Does the library have such calls?"""
-        return not self.compared or self.library < self.rondo
+        return not self.compared or self.library <= self.rondo
 
     @property
     def ratio(self) -> float:
@@ -302,7 +302,7 @@ def best(known: Sequence[Verdict]) -> str:
     """Who is the fastest for these calls: a choice, or the library ("native")."""
     found = ratios(known)
     choice = min(found, key=found.__getitem__)
-    return choice if found[choice] <= 1 else NATIVE
+    return choice if found[choice] < 1 else NATIVE
 
 
 def _condition(verdict: Verdict) -> str:
