@@ -88,8 +88,8 @@ bool bring_together(Trial& trial, Site& site, bool is_ready, std::span<float> ti
 }
 
 void judge_if_due(Trial& trial, Site& site) {
-    const bool keeps_begun = trial.is_worth_keeping() && site.keeps_begun();
-    if (!trial.is_due() && !keeps_begun) return;
+    const bool keeps_begun = site.keeps_begun();
+    if (!trial.is_due() && !(keeps_begun && trial.is_worth_keeping())) return;
     const std::optional<Trial::Times> times = agreed_times(trial, site);
     if (!times) return;
     const bool had_verdict = trial.revalidates();
@@ -98,7 +98,7 @@ void judge_if_due(Trial& trial, Site& site) {
     // Each rank has cached calls of its own that went the old way, also on other communicators and for other roots.
     if (trial.is_over() && had_verdict && trial.winner() != before) mpi::end_epoch();
     const bool is_verdict = trial.is_over() && !trial.is_undecided();
-    if (is_verdict || (keeps_begun && trial.timed_calls() > 0)) site.note(trial);
+    if (is_verdict || (keeps_begun && trial.may_go_on_later())) site.note(trial);
 }
 
 }  // namespace rondo::guard

@@ -95,10 +95,12 @@ bool Trial::is_due() const {
     return std::ranges::any_of(rounds, [this](int calls) { return calls >= first_round_ && timed_ == 2 * calls; });
 }
 
-bool Trial::is_worth_keeping() const {
-    if (series_ != Series::alone || rows_ > 0 || revalidates_ || key_.any_length) return false;
-    return is_long() ? !key_.rounding || timed_ % 2 == 0 : rests();
+bool Trial::may_go_on_later() const {
+    const bool has_pairs = !key_.rounding || timed_ % 2 == 0;
+    return series_ == Series::alone && rows_ == 0 && !revalidates_ && !key_.any_length && timed_ > 0 && has_pairs;
 }
+
+bool Trial::is_worth_keeping() const { return may_go_on_later() && (is_long() || rests()); }
 
 void Trial::judge(const Times& slowest) {
     times_ = slowest;
@@ -230,23 +232,37 @@ void Trial::begin_series(Series series, std::uint8_t rows) {
 /// Ends a series. If it has found nothing, the verdict from before stays.
 void Trial::decide(const Comparison& found) {
     const Contender before = winner_;
-    const bool is_alike = found.finding == Comparison::Finding::alike;
-    const bool is_noise = found.finding == Comparison::Finding::noise;
-    if (!revalidates_ || !is_noise) {
-        finding_ = found.finding;
-        // Without a difference the library has the calls. If the noise is too large, who seems to be faster has them in
-        // this run; in a row that means nothing.
-        if (is_in_row()) leans_to_rondo_ = false;
-        about_row_ = is_in_row() && overlaps_;
-        winner_ = is_noise ? stand_in() : is_alike ? Contender::library : found.faster;
-        const float both = std::sqrt(found.rondo * found.library);
-        if (is_noise && about_row_ && !key_.rounding) set_times(0, 0);
-        else if (is_alike) set_times(both, both);
-        else set_times(found.rondo, found.library);
-    }
+    if (!revalidates_ || found.finding != Comparison::Finding::noise) settle_by(found);
     if (winner_ != before) doublings_ = 0;
     cost_ = cost_of_series(timed_ / 2, is_in_row());
     close();
+}
+
+/// Without a difference the library has the calls. If the noise is too large, who seems to be faster has them in this
+/// run; in a row that means nothing.
+void Trial::settle_by(const Comparison& found) {
+    using Finding = Comparison::Finding;
+    if (is_in_row()) leans_to_rondo_ = false;
+    about_row_ = is_in_row() && overlaps_;
+    finding_ = found.finding;
+    // For their bits, Rondo has sums of which nothing is known: these would stay with it in every run.
+    if (finding_ == Finding::noise && key_.rounding && !found.leans_to_rondo) finding_ = Finding::alike;
+    const float both = std::sqrt(found.rondo * found.library);
+    switch (finding_) {
+        case Finding::noise:
+            winner_ = stand_in();
+            if (about_row_ && !key_.rounding) set_times(0, 0);
+            else set_times(found.rondo, found.library);
+            break;
+        case Finding::alike:
+            winner_ = Contender::library;
+            set_times(both, both);
+            break;
+        case Finding::clear:
+            winner_ = found.faster;
+            set_times(found.rondo, found.library);
+            break;
+    }
 }
 
 /// The cost of a series of so many calls of each, in calls of the faster contender: the slower one has half of them,

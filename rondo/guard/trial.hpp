@@ -217,6 +217,8 @@ class Trial {
     [[nodiscard]] bool is_stuck() const;
     /// True if the ranks have to agree on the times before the next call.
     [[nodiscard]] bool is_due() const;
+    /// True if the next run can go on with the calls that ranks have agreed on.
+    [[nodiscard]] bool may_go_on_later() const;
     /// True if it is worth while to agree on the times now, as the program may end before the ranks have to.
     [[nodiscard]] bool is_worth_keeping() const;
     /// Judges by `slowest`: what each call took on the rank that took longest.
@@ -266,6 +268,7 @@ class Trial {
     /// True if another verdict would change bits in this run or against an earlier one.
     [[nodiscard]] bool keeps_bits() const { return key_.rounding && takes_effect_; }
     void decide(const Comparison& found);
+    void settle_by(const Comparison& found);
     void close();
 
     TrialKey key_;

@@ -24,7 +24,8 @@ struct Verdict {
     bool empty_parts = false;
     Shape shape;
     Choice choice;  ///< as the rules have it
-    /// Seconds of an undisturbed call of each; both 0: they could not be compared. Equal if there is no difference: the library has them then.
+    /// Seconds of an undisturbed call of each; both 0: they could not be compared. Equal if there is no difference: the
+    /// library has them then.
     double rondo = 0, library = 0;
     int calls = 0;     ///< of each that were compared; 0: nobody knows
     double alone = 0;  ///< not 0 if they came in a row and may have overlapped: about the seconds of one alone

@@ -300,5 +300,25 @@ TEST_F(Guard, has_the_library_compute_before_rondo_where_bits_depend_on_it) {
     EXPECT_EQ(events, "tltltltltltltltltrgrgrgrgrgrgrgR");
 }
 
+// Else a program that calls such sums a few times would begin anew in each run, and pay for it.
+TEST_F(Guard, keeps_what_sums_have_shown_though_it_decides_nothing) {
+    std::string events;
+    for (const bool keeps : {false, true}) {
+        stored = {};
+        site.keeps = keeps;
+        for (const std::uint64_t takes :
+             {slow_call / 2, slow_call}) {  // the library's: so much less that nobody believes it
+            EXPECT_TRUE(site.noted.empty());
+            Trial& sum = *begin_call({{.rounding = true}, 8, nullptr}, site);
+            compare_twice(sum, site, Rehearsal(events, site.clock, true), [&](bool) {
+                site.clock += takes;
+                return 0;
+            });
+        }
+        ASSERT_EQ(site.noted.size(), keeps ? 1U : 0U);
+        if (keeps) EXPECT_EQ(site.noted[0].timed_calls(), 4);
+    }
+}
+
 }  // namespace
 }  // namespace rondo::guard
