@@ -61,8 +61,8 @@ std::optional<Trial::Times> agreed_times(Trial& trial, Site& site) {
 }  // namespace
 
 const char* reason_of(const Trial& lost) {
-    if (lost.is_uncompared() && lost.alone() == 0) return not_compared;
-    return lost.is_uncompared() || lost.is_undecided() ? too_busy : faster_here;
+    if (!lost.is_uncompared()) return no_faster_here;
+    return lost.alone() == 0 ? not_compared : too_busy;
 }
 
 Trial* begin_call(const Trial& fresh, Site& site) {

@@ -14,7 +14,7 @@ namespace rondo::guard {
 
 /// Reasons why the library has calls, as reports have them.
 constexpr const char* compared = "while Rondo's choice is in doubt";
-constexpr const char* faster_here = "faster here than Rondo's choice";
+constexpr const char* no_faster_here = "Rondo's choice is no faster here";
 constexpr const char* not_compared = "ranks do not come together to compare";
 constexpr const char* too_busy = "the machine is too busy to compare";
 

@@ -49,12 +49,23 @@ bool holds(const Verdict& verdict) {
 /// Verdicts about choices that nobody makes any more are deleted after so many days, unless bits depend on them.
 constexpr int days_to_keep = 90;
 
+/// Says that lines of the file were left out, if any.
+void warn_of(const std::string& path, const std::vector<Verdicts::Complaint>& complaints) {
+    if (complaints.empty()) return;
+    const Verdicts::Complaint& first = complaints.front();
+    const std::string where = path + ":" + std::to_string(first.line) + ": " + first.what;
+    const std::size_t others = complaints.size() - 1;
+    mpi::warn(
+        (where + (others == 0 ? "; left out" : "; left out, and " + std::to_string(others) + " more lines")).c_str());
+}
+
 /// The text of the verdicts that hold.
 std::string content(const std::string& path) {
     if (access(path.c_str(), F_OK) != 0) return "";  // nothing was learned yet
     try {
-        std::vector<Verdicts::Complaint> complaints;  // lines of another version, or of somebody else
+        std::vector<Verdicts::Complaint> complaints;
         Verdicts verdicts = Verdicts::parse(read_text_file(path, "what was learned"), complaints);
+        warn_of(path, complaints);
         verdicts.remove_if([](const Verdict& each) { return !holds(each); });
         return verdicts.empty() ? "" : verdicts.text();
     } catch (const Error& error) {

@@ -238,20 +238,19 @@ void Trial::decide(const Comparison& found) {
     close();
 }
 
-/// Without a difference the library has the calls. If the noise is too large, who seems to be faster has them in this
-/// run; in a row that means nothing.
+/// Rondo has to win. If nobody can tell, it has the calls of this run where the order of all speaks for it. In a row
+/// that means nothing.
 void Trial::settle_by(const Comparison& found) {
     using Finding = Comparison::Finding;
-    if (is_in_row()) leans_to_rondo_ = false;
     about_row_ = is_in_row() && overlaps_;
+    const bool means_nothing = about_row_ && !key_.rounding;
     finding_ = found.finding;
-    // For their bits, Rondo has sums of which nothing is known: these would stay with it in every run.
-    if (finding_ == Finding::noise && key_.rounding && !found.leans_to_rondo) finding_ = Finding::alike;
+    if (finding_ == Finding::noise && !found.leans_to_rondo && !means_nothing) finding_ = Finding::alike;
     const float both = std::sqrt(found.rondo * found.library);
     switch (finding_) {
         case Finding::noise:
-            winner_ = stand_in();
-            if (about_row_ && !key_.rounding) set_times(0, 0);
+            winner_ = means_nothing ? Contender::library : Contender::rondo;
+            if (means_nothing) set_times(0, 0);
             else set_times(found.rondo, found.library);
             break;
         case Finding::alike:

@@ -50,7 +50,7 @@ Started& started() {
 
 std::size_t carrier_of(const Counts& counts) {
     if (counts.algorithm != "native") return 0;
-    if (counts.reason == guard::faster_here) return 1;
+    if (counts.reason == guard::no_faster_here) return 1;
     for (const char* each : {guard::compared, guard::not_compared, guard::too_busy}) {
         if (counts.reason == each) return 2;
     }

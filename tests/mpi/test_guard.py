@@ -15,7 +15,7 @@ from rondo import _core
 CALLS = 40
 RANKS = 2
 COMPARED = "while Rondo's choice is in doubt"
-TAKEN_BACK = "faster here than Rondo's choice"
+TAKEN_BACK = "Rondo's choice is no faster here"
 TOO_BUSY = "the machine is too busy to compare"
 NOT_COMPARED = "ranks do not come together to compare"
 # Thousands of messages of 8 bytes, one after the other. Rules that ask for nodes let ranks know that there is one.

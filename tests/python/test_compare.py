@@ -362,14 +362,14 @@ def test_the_guard_is_named_where_it_left_calls_to_the_library():
     last.left = {"scan": {doubt: 4, faster: 46}, "bcast": {"no rule": 5, "doubtful buffers": 1, apart: 3}}
     assert (
         "rondo: Rondo left every call to the library: 53 by the guard "
-        "(while Rondo's choice is in doubt; faster here than Rondo's choice; ranks do not come together to compare), "
+        "(while Rondo's choice is in doubt; Rondo's choice is no faster here; ranks do not come together to compare), "
         "5 by the rules (no rule), 1 for another reason (doubtful buffers); rondo run --report says more"
     ) in printed(found, 400)
     last.calls = {"scan": {"native": 50}, "bcast": {"native": 4, "binomial": 46}}
     last.left = {"scan": {doubt: 4, faster: 46}, "bcast": {doubt: 4}}
     assert (
         "rondo: scan, 50 calls: left to the library: 50 by the guard "
-        "(while Rondo's choice is in doubt; faster here than Rondo's choice)\n"
+        "(while Rondo's choice is in doubt; Rondo's choice is no faster here)\n"
     ) in printed(found, 400)
     assert "rondo: bcast" not in printed(found, 400)
 

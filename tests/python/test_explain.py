@@ -207,7 +207,7 @@ def test_what_earlier_runs_have_found_out_counts(explain, earlier_runs, monkeypa
 
     lost, trial, reason = runs()
     assert (lost, trial) == ("native", {"ratio": 2.0, "lost": True, "day": "2026-02-03"})
-    assert reason.endswith("chooses it, but an earlier run has found the library faster here")
+    assert reason.endswith("chooses it, but an earlier run has found it no faster here")
     won, trial, _ = runs(of="long")
     assert (won, trial["ratio"]) == ("doubling_123", 0.5)
     assert runs("--op", "max")[0] == "native"  # of NaN, or of zeros

@@ -154,8 +154,8 @@ def _chosen_for(run: Run, count: int) -> str:
 def across(page: Page, collective: str, experiments: list[str]) -> str:
     """Per cluster and library what the default rules choose, with lengths across, as `rules`.
 
-    Of the experiments whose names begin so; of several that have a length, the one that names most settings of what
-    the rules choose.
+    Of the experiments whose names begin so; of several that have a length, one that has measured what the rules
+    choose, and the one that names most of its settings.
     """
     wanted = tuple(experiments)
     runs = [run for run in page.runs if run.collective == collective and run.name.startswith(wanted)]
@@ -173,7 +173,13 @@ def _cell_of_several(runs: Sequence[Run], count: int) -> str:
     indices = [(run, run.experiment.counts.index(count)) for run in runs]
     if not indices:
         return ""
-    return _cell_of_rules(*max(indices, key=lambda each: len(parted(_chosen_for(each[0], each[0].counts[each[1]]))[1])))
+
+    def how_well(each: tuple[Run, int]) -> tuple[bool, int]:
+        run, index = each
+        chosen = _chosen_for(run, run.counts[index])
+        return chosen in labels(run), len(parted(chosen)[1])
+
+    return _cell_of_rules(*max(indices, key=how_well))
 
 
 def by_cluster(page: Page, experiments: list[str]) -> str:

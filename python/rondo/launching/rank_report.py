@@ -9,7 +9,7 @@ from rondo.forms import BLOCKING
 
 BY_GUARD = (
     "while Rondo's choice is in doubt",
-    "faster here than Rondo's choice",
+    "Rondo's choice is no faster here",
     "the machine is too busy to compare",
     "ranks do not come together to compare",
 )

@@ -152,7 +152,7 @@ def by_texts(
     if runs != NATIVE and not forced:  # what the user has named is not doubted
         trial = _trial(call, found, verdicts)
     if trial is not None and trial.lost:
-        found_out = "has found the library faster here" if trial.ratio is not None else "could not compare it"
+        found_out = "has found it no faster here" if trial.ratio is not None else "could not compare it"
         runs, reason = NATIVE, f"{reason}, but an earlier run {found_out}"
     return Explanation(
         bytes=found["bytes"],
