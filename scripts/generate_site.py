@@ -13,10 +13,9 @@ import argparse
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
-from mpi_functions import Function, ListError, read, served, write
+from mpi_functions import Function, ListError, MpiFunctions, read, write
 
 HEAD = """\
 // SPDX-License-Identifier: BSD-3-Clause
@@ -45,14 +44,6 @@ RONDO {{
 """
 
 
-def symbols(functions: list[Function]) -> Iterator[tuple[str, Function]]:
-    """All names, with what the function takes."""
-    for each in (*served(functions), *(each for each in functions if each.by_hand)):
-        for suffix in ("", "_c") if each.has_large_counts else ("",):
-            for prefix in ("MPI_", "PMPI_"):
-                yield f"{prefix}{each.name}{suffix}", replace(each, name=f"{each.name}{suffix}")
-
-
 def stand_in(number: int, name: str, function: Function) -> Iterator[str]:
     parameters = ", ".join(f"Word {argument}" for argument in function.arguments)
     arguments = ", ".join(function.arguments)
@@ -72,8 +63,8 @@ def stand_in(number: int, name: str, function: Function) -> Iterator[str]:
     yield ""
 
 
-def functions_file(functions: list[Function]) -> Iterator[str]:
-    every = sorted(symbols(functions))
+def functions_file(listed: MpiFunctions) -> Iterator[str]:
+    every = sorted(listed.exported())
     for number, (name, function) in enumerate(every):
         yield from stand_in(number, name, function)
     yield "namespace rondo::site {"
@@ -89,9 +80,9 @@ def functions_file(functions: list[Function]) -> Iterator[str]:
     yield "}  // namespace rondo::site"
 
 
-def symbols_file(functions: list[Function], header: str) -> str:
+def symbols_file(listed: MpiFunctions, header: str) -> str:
     """A version script with each name."""
-    names = [name for name, _ in symbols(functions)] + re.findall(r"(rondo_[a-z_]+)\(", header)
+    names = [name for name, _ in listed.exported()] + re.findall(r"(rondo_[a-z_]+)\(", header)
     return "{ global: " + "".join(f"{name}; " for name in names) + "local: *; };\n"
 
 
@@ -102,13 +93,13 @@ def main() -> int:
     parser.add_argument("--output", type=Path, required=True, help="directory")
     arguments = parser.parse_args()
     try:
-        functions = read(arguments.list)
+        listed = read(arguments.list)
     except ListError as problem:
         print(f"generate_site: {problem}", file=sys.stderr)
         return 1
-    write(arguments.output / "rondo/site/functions.cpp", HEAD + "\n".join(functions_file(functions)) + "\n")
+    write(arguments.output / "rondo/site/functions.cpp", HEAD + "\n".join(functions_file(listed)) + "\n")
     write(arguments.output / "rondo/site/exports.map", EXPORTS)
-    write(arguments.output / "rondo/site/symbols.map", symbols_file(functions, arguments.header.read_text()))
+    write(arguments.output / "rondo/site/symbols.map", symbols_file(listed, arguments.header.read_text()))
     return 0
 
 

@@ -232,7 +232,7 @@ def main() -> int:
         print(f"{arguments.include}/mpi.h declares no MPI_Send that this script can read", file=sys.stderr)
         return 1
     try:
-        collectives = [each for each in read(arguments.list) if each.is_collective]
+        collectives = [each for each in read(arguments.list).functions if each.is_collective]
     except ListError as problem:
         print(f"profiled_functions: {problem}", file=sys.stderr)
         return 1

@@ -17,6 +17,9 @@
 
 namespace rondo::interposer {
 
+/// True if the program starts the call later, again and again, with its request.
+inline bool starts_later(const SeenCall& seen) { return seen.function.form == Form::persistent; }
+
 /// A call that goes on after its function has returned, with copies of all that the program may change or free by then.
 /// `Kind`: how the ranks share the vector (seen_call.hpp).
 template <class Kind>
@@ -32,7 +35,7 @@ class BegunCall final : public mpi::PendingCall {
 
   private:
     int start(const Plan& plan) override {
-        if (seen_.is_persistent()) count_.start_now();
+        if (starts_later(seen_)) count_.start_now();
         return kind_.run(*this, plan, is_wrong_);
     }
     int finish(int error) override {
@@ -92,23 +95,48 @@ class BegunCall final : public mpi::PendingCall {
     mpi::KeptHandles kept_;
 };
 
-/// Begins a call, or makes it persistent, and leaves its request to the program. `number`: that of a persistent call.
-/// Returns what the MPI function returns.
-template <class Kind>
-int begin_call(const SeenCall& seen, const std::shared_ptr<const Plan>& plan, bool is_wrong, const LaterCount& count,
-               std::uint32_t number) {
-    int error = MPI_SUCCESS;
-    try {
-        auto call = std::make_unique<BegunCall<Kind>>(seen, plan, is_wrong, count);
-        if (seen.is_persistent()) error = mpi::make_persistent(std::move(call), number, seen.call.request);
-        else error = mpi::PendingCall::begin(std::move(call), seen.call.request);
-    } catch (...) {
-        if (!seen.is_persistent()) seen.communicator.skip_call();
-        error = code_of_exception();
+/// What a call needs to begin in its form. Borrows what it is made of.
+class Beginning {
+  public:
+    explicit Beginning(const SeenCall& seen) : seen_(seen) {}
+
+    /// Gets what messages need. Returns why the library has the call if that is not to be had; else nullptr.
+    const char* obtain_route() {
+        mpi::Communicator& communicator = seen_.communicator;
+        if (!communicator.obtain_route_to_begin(seen_.call.comm, starts_later(seen_))) {
+            const char* const reason = communicator.native_reason();
+            return reason != nullptr ? reason : "the first nonblocking calls on a communicator";
+        }
+        if (!starts_later(seen_)) return nullptr;
+        number_ = communicator.number_persistent_call(seen_.call.comm);
+        return number_ ? nullptr : "so many persistent calls on a communicator";
     }
-    if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(seen.call.comm, error);
-    return error;
-}
+    /// Takes the place of a call that the others begin: tags stay alike.
+    void skip() const {
+        if (starts_later(seen_)) seen_.communicator.leave_messages();
+        else seen_.communicator.skip_call();
+    }
+    /// Begins the call, or makes it persistent, and leaves its request to the program. Returns what the MPI function
+    /// returns.
+    template <class Kind>
+    int begin(const std::shared_ptr<const Plan>& plan, bool is_wrong, const LaterCount& count) const {
+        int error = MPI_SUCCESS;
+        try {
+            auto call = std::make_unique<BegunCall<Kind>>(seen_, plan, is_wrong, count);
+            if (starts_later(seen_)) error = mpi::make_persistent(std::move(call), *number_, seen_.call.request);
+            else error = mpi::PendingCall::begin(std::move(call), seen_.call.request);
+        } catch (...) {
+            if (!starts_later(seen_)) seen_.communicator.skip_call();
+            error = code_of_exception();
+        }
+        if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(seen_.call.comm, error);
+        return error;
+    }
+
+  private:
+    const SeenCall& seen_;
+    std::optional<std::uint32_t> number_;  // of a persistent call
+};
 
 /// Why a call of a nonblocking or persistent function goes to the library, whatever the rules say: a literal; nullptr
 /// if it need not. Equal on all ranks, which have been found in the world.

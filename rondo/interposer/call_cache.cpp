@@ -3,8 +3,10 @@
 
 #include <bit>
 #include <new>
+#include <type_traits>
 
 #include "rondo/backends/mpi/wrapped_functions.hpp"
+#include "rondo/interposer/forwarded_anywhere.hpp"
 #include "rondo/interposer/thread_end.hpp"
 
 namespace rondo::interposer {
@@ -13,11 +15,23 @@ namespace {
 constexpr std::size_t table_size = victims + places * mpi::cached_symbols;
 constinit const CachedCall nobodys_cached_calls[table_size];
 
-/// Frees the table of a thread that ends. Should the thread call MPI once more, it gets a new table.
-void give_back(void* table) {
+/// What a thread remembers. A pointer to its first call is one to it.
+struct Memory {
+    CachedCall calls[table_size];
+    ForwardedAnywhere forwarded;
+};
+static_assert(std::is_standard_layout_v<Memory>);
+
+/// This thread's memory; nullptr without one.
+Memory* own_memory() noexcept {
+    if (cached_calls == nobodys_cached_calls) return nullptr;
+    return reinterpret_cast<Memory*>(const_cast<CachedCall*>(cached_calls));
+}
+
+/// Frees what a thread remembers that ends. Should it call MPI once more, it remembers anew.
+void give_back(void* memory) {
     cached_calls = nobodys_cached_calls;
-    written_cached_calls = nullptr;
-    delete[] static_cast<CachedCall*>(table);
+    delete static_cast<Memory*>(memory);
 }
 
 std::size_t victim_place(const void* function, const CacheKey& call) {
@@ -34,17 +48,22 @@ std::size_t victim_place(const void* function, const CacheKey& call) {
 
 RONDO_THREAD_LOCAL constinit std::uint64_t served_again = 0;
 RONDO_THREAD_LOCAL constinit const CachedCall* cached_calls = nobodys_cached_calls;
-RONDO_THREAD_LOCAL constinit CachedCall* written_cached_calls = nullptr;
 
-CachedCall* make_cached_calls() noexcept {
+CachedCall* own_cached_calls() noexcept {
+    if (Memory* const own = own_memory()) return own->calls;
     static const AtThreadEnd at_end(&give_back);
-    auto* const table = new (std::nothrow) CachedCall[table_size];
-    if (table == nullptr || !at_end.keep(table)) {
-        delete[] table;
+    auto* const memory = new (std::nothrow) Memory;
+    if (memory == nullptr || !at_end.keep(memory)) {
+        delete memory;
         return nullptr;
     }
-    cached_calls = written_cached_calls = table;
-    return table;
+    cached_calls = memory->calls;
+    return memory->calls;
+}
+
+ForwardedAnywhere* forwarded_anywhere() noexcept {
+    Memory* const own = own_memory();
+    return own != nullptr ? &own->forwarded : nullptr;
 }
 
 CachedCall* find_victim(const void* function, const CachedCall& in_place, const CacheKey& call) {
@@ -55,10 +74,11 @@ CachedCall* find_victim(const void* function, const CachedCall& in_place, const 
 }
 
 void evict(const void* function, const CachedCall& in_place, const CacheKey& call) {
-    CachedCall& old = written_cached_calls[victim_place(function, call)];
+    CachedCall* const own = own_cached_calls();  // the thread has some
+    CachedCall& old = own[victim_place(function, call)];
     if (old.function == function && old.key == call) old.forget(call);
     if (!in_place.goes_anywhere() || in_place.key == call) return;
-    CachedCall& kept = written_cached_calls[victim_place(function, in_place.key)];
+    CachedCall& kept = own[victim_place(function, in_place.key)];
     kept = in_place;
     kept.function = function;
 }

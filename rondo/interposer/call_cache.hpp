@@ -97,15 +97,8 @@ extern RONDO_THREAD_LOCAL constinit std::uint64_t served_again;
 /// it is a shared one to which nobody writes, and in which no call is found.
 inline constexpr std::size_t victims = 32;
 extern RONDO_THREAD_LOCAL constinit const CachedCall* cached_calls;
-/// `cached_calls` for writing; nullptr before the thread has a table of its own.
-extern RONDO_THREAD_LOCAL constinit CachedCall* written_cached_calls;
-/// Makes this thread's table; nullptr if there is no memory.
-CachedCall* make_cached_calls() noexcept;
-inline CachedCall* own_cached_calls() noexcept {
-    if (written_cached_calls != nullptr) [[likely]]
-        return written_cached_calls;
-    return make_cached_calls();
-}
+/// This thread's own table, which is made if need be; nullptr if there is no memory.
+CachedCall* own_cached_calls() noexcept;
 
 /// Finds a call that had a place until another one took it: a program may make calls of several lengths in turn.
 /// nullptr if nothing is kept where `call` would be. All functions of this thread share the victims; the thread has a

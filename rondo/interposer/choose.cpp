@@ -45,7 +45,7 @@ void choose(const char* collective, const char* choice, const void* caller) {
     const std::size_t index = index_of(subject);
     here->instructions.override_choice(index, std::move(wanted));
     mpi::end_epoch();
-    forget_left_calls(index);
+    left_calls_of[index].forget();
 }
 
 }  // namespace
@@ -71,9 +71,9 @@ RONDO_EXPORT long long rondo_left_to_library(const char* collective, char* messa
     using namespace rondo::interposer;
     try {
         const rondo::Collective& subject = rondo::require_collective(collective == nullptr ? "" : collective);
-        const std::size_t index = index_of(subject);
-        say(reason_of_left_call(index), message, size);
-        return static_cast<long long>(left_calls(index));
+        const LeftCalls& left = left_calls_of[index_of(subject)];
+        say(left.reason, message, size);
+        return static_cast<long long>(left.calls);
     } catch (const std::exception& error) {
         say(error.what(), message, size);
         return -1;

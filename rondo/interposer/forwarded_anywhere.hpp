@@ -51,9 +51,7 @@ class ForwardedAnywhere {
     unsigned asked_ = 0;
 };
 
-/// This thread's; nullptr while it remembers nothing.
-extern RONDO_THREAD_LOCAL constinit ForwardedAnywhere* forwarded_anywhere;
-/// The same, made if need be; nullptr if there is no memory.
-ForwardedAnywhere* own_forwarded_anywhere() noexcept;
+/// This thread's; nullptr while it remembers no calls at all.
+ForwardedAnywhere* forwarded_anywhere() noexcept;
 
 }  // namespace rondo::interposer

@@ -11,7 +11,7 @@
 
 namespace rondo::interposer {
 
-/// Calls of one collective that were left to the library.
+/// Calls of one collective that were left to the library since `forget`.
 struct LeftCalls {
     std::atomic<std::uint64_t> calls{0};
     std::atomic<const char*> reason{""};
@@ -21,15 +21,12 @@ struct LeftCalls {
         calls.fetch_add(1, std::memory_order_relaxed);
         reason.store(why, std::memory_order_relaxed);
     }
+    void forget() {
+        calls = 0;
+        reason = "";
+    }
 };
 /// One for each collective, by its index in the registry.
 inline std::array<LeftCalls, number_of_collectives> left_calls_of;
-
-void forget_left_calls(std::size_t collective);
-
-/// Calls of a collective left to the library since forget_left_calls.
-std::uint64_t left_calls(std::size_t collective);
-/// The reason of the last call left to the library.
-const char* reason_of_left_call(std::size_t collective);
 
 }  // namespace rondo::interposer

@@ -44,8 +44,6 @@ struct SeenCall {
     mpi::Communicator& communicator;
     std::uint16_t choice;  ///< number of the choice that the program has made
 
-    /// True if the program starts the call later, again and again.
-    [[nodiscard]] bool is_persistent() const { return function.form == Form::persistent; }
     /// True if datatype and operator are predefined: their handles cannot come to mean something else.
     [[nodiscard]] bool has_lasting_handles() const {
         return type.predefined && (reduction == nullptr || reduction->predefined());

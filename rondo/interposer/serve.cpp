@@ -22,7 +22,7 @@ namespace {
 using mpi::Communicator;
 
 template <class Kind>
-int serve_seen(const SeenCall& seen, const Service& service, const Runtime& runtime, CachedCall& cached) {
+int serve_seen(const SeenCall& seen, Service& service, const Runtime& runtime, CachedCall& cached) {
     Communicator& communicator = seen.communicator;
     const bool begins = seen.function.form != Form::blocking;
     const bool may_begin =
@@ -50,8 +50,8 @@ Rank rank_in(const Communicator* known, MPI_Comm comm) {
 
 /// Serves a call on a communicator. `known`: its state, if it has one.
 template <class Kind>
-int serve_on(Communicator* known, const Wrapped& function, const UserCall& given, const Service& service,
-             const Runtime& here, CachedCall& cached) {
+int serve_on(Communicator* known, const Wrapped& function, const UserCall& given, Service& service, const Runtime& here,
+             CachedCall& cached) {
     constexpr bool is_at_root = std::is_same_v<Kind, RootParts>;
     const Rank rank = is_at_root ? rank_in(known, given.comm) : no_rank;
     const UserCall call = is_at_root ? RootParts::significant(given, rank) : given;
@@ -73,8 +73,9 @@ int serve_on(Communicator* known, const Wrapped& function, const UserCall& given
     }
     const mpi::Reduction* const reduces = reduction ? &*reduction : nullptr;
     const std::uint16_t choice = here.instructions.choice_number(function.collective);
-    if (known == nullptr && !here.reporting && forwarded_anywhere != nullptr) {
-        const char* const reason = forwarded_anywhere->reason(function, call, *type, reduces, choice);
+    ForwardedAnywhere* const anywhere = known == nullptr && !here.reporting ? forwarded_anywhere() : nullptr;
+    if (anywhere != nullptr) {
+        const char* const reason = anywhere->reason(function, call, *type, reduces, choice);
         if (reason != nullptr) return service.leave_to_library(reason, 0);
     }
     Communicator& communicator = known != nullptr ? *known : *Communicator::make(call.comm);
@@ -92,7 +93,7 @@ int serve_as(const Wrapped& function, const UserCall& call, const void* caller, 
     const Runtime* const here = runtime(caller);
     if (here == nullptr) return serve_without_rondo(function, call, caller);
     const mpi::Library& library = mpi::library();
-    const Service service(function, call, *here);
+    Service service(function, call, *here);
     if (Kind::is_empty(call) || call.comm == library.comm_null ||
         (function.has.operation && call.op == library.op_null)) {
         return service.leave_to_library("empty", 0);
@@ -115,7 +116,7 @@ Wrapped::Wrapped(std::string_view collective_name, Output where, Form when, Nati
     : collective(index_of(*find_collective(collective_name))), has(collectives()[collective].has), output(where),
       form(when), native(library_function), address(address_of_it) {}
 
-int Service::leave_to_library(const char* reason, Count bytes, int line) const {
+int Service::leave_to_library(const char* reason, Count bytes, int line) {
     left_calls_of[function_.collective].note(reason);
     const int error = function_.native(mpi::library(), call_);
     stop(tally_for(reason, line), bytes);

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "rondo/backends/mpi/form.hpp"
+#include "rondo/backends/mpi/wrapped_functions.hpp"
 #include "rondo/interposer/call_cache.hpp"
 #include "rondo/interposer/runtime.hpp"
 #include "rondo/interposer/user_call.hpp"

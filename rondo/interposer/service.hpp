@@ -21,9 +21,9 @@ class Service {
 
     /// Lets the library carry out the call; it calls the error handler itself. The reason is never freed. `line`: the
     /// line of the rules that chose the library; 0: none.
-    int leave_to_library(const char* reason, Count bytes, int line = 0) const;
+    int leave_to_library(const char* reason, Count bytes, int line = 0);
     /// Lets the library carry out a call for which there is a decision.
-    int leave_to_library(mpi::Decision& decision, Count bytes) const {
+    int leave_to_library(mpi::Decision& decision, Count bytes) {
         left_calls_of[function_.collective].note(decision.reason);
         mpi::Tally* const tally = tally_for(decision);  // calls of an error handler may take the decision's place
         const int error = function_.native(mpi::library(), call_);
@@ -35,7 +35,7 @@ class Service {
     /// over its ranks. `tally`: counts the calls, if there is a report; their length is `bytes_to_a_count` for each of
     /// the counts.
     void forward_from_now(CachedCall& cached, const SeenCall& seen, const char* reason, Interval counts,
-                          mpi::Tally* tally = nullptr, Count bytes_to_a_count = 0, guard::Trial* lost = nullptr) const {
+                          mpi::Tally* tally = nullptr, Count bytes_to_a_count = 0, guard::Trial* lost = nullptr) {
         const bool is_known = !reporting_ || (tally != nullptr && !function_.has.local_lengths);
         if (!is_known || !seen.has_lasting_handles()) return;
         // The report has a reason of its own for calls of nothing.
@@ -53,12 +53,12 @@ class Service {
         cached.go(reporting_ ? forward_counted : forward, lost != nullptr ? lost->counter() : nullptr);
     }
     /// The tally of calls that the library has for this reason; nullptr if there is no report.
-    [[nodiscard]] mpi::Tally* tally_for(const char* reason, int line = 0) const {
+    [[nodiscard]] mpi::Tally* tally_for(const char* reason, int line = 0) {
         if (!reporting_) return nullptr;
         return tally_of(treatment("native", reason, line));
     }
     /// The tally of calls in this form for which there is a decision; nullptr if there is no report.
-    [[nodiscard]] mpi::Tally* tally_for(mpi::Decision& decision) const {
+    [[nodiscard]] mpi::Tally* tally_for(mpi::Decision& decision) {
         if (!reporting_) return nullptr;
         mpi::Tally*& tally = decision.tallies[static_cast<std::size_t>(function_.form)];
         if (tally == nullptr) tally = tally_of(treatment(decision.algorithm, decision.reason, decision.line));
@@ -69,7 +69,7 @@ class Service {
         return {reporting_ ? tally : nullptr, static_cast<std::uint64_t>(bytes), start_};
     }
     /// Counts the call, if there is a report.
-    void stop(mpi::Tally* tally, Count bytes) const {
+    void stop(mpi::Tally* tally, Count bytes) {
         if (reporting_ && tally != nullptr) tally->count(static_cast<std::uint64_t>(bytes), now() - start_);
     }
 

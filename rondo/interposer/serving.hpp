@@ -25,7 +25,7 @@ template <class Kind>
 class Serving {
   public:
     /// `seen`: a call with something to do.
-    Serving(const SeenCall& seen, const Kind& kind, const Service& service, const Runtime& runtime, CachedCall& cached)
+    Serving(const SeenCall& seen, const Kind& kind, Service& service, const Runtime& runtime, CachedCall& cached)
         : seen_(seen), kind_(kind), service_(service), runtime_(runtime), cached_(cached), bytes_(kind.bytes()),
           key_(kind.key()), guarded_(seen, key_, runtime) {
         key_.compared = guarded_.compared();
@@ -73,18 +73,11 @@ class Serving {
 
     /// Gets what messages need. Returns why the library has the call if that is not to be had; else nullptr.
     const char* obtain_route() {
-        const bool is_persistent = seen_.is_persistent();
-        const bool has_route = begins() ? communicator().obtain_route_to_begin(seen_.call.comm, is_persistent)
-                                        : communicator().obtain_context(seen_.call.comm);
-        if (!has_route) {
-            const char* const reason = communicator().native_reason();
-            return reason != nullptr ? reason : "the first nonblocking calls on a communicator";
-        }
-        if (is_persistent) number_ = communicator().number_persistent_call(seen_.call.comm);
-        return is_persistent && !number_ ? "so many persistent calls on a communicator" : nullptr;
+        if (begins()) return beginning_.obtain_route();
+        return communicator().obtain_context(seen_.call.comm) ? nullptr : communicator().native_reason();
     }
 
-    mpi::Decision& decided() const {
+    mpi::Decision& decided() {
         if (mpi::Decision* const known = communicator().find(key_)) return *known;
         return communicator().remember(key_, decide(runtime_, key_, communicator(), seen_.call.comm));
     }
@@ -128,15 +121,15 @@ class Serving {
     }
 
     /// Leaves the call to the library, as the rules say.
-    int forward() const {
-        ForwardedAnywhere* const anywhere = decision_->holds_on_any ? own_forwarded_anywhere() : nullptr;
+    int forward() {
+        ForwardedAnywhere* const anywhere = decision_->holds_on_any ? forwarded_anywhere() : nullptr;
         if (anywhere != nullptr) anywhere->remember(key_, communicator().size(), *decision_);
         service_.forward_from_now(cached_, seen_, decision_->reason, forwarded_counts(), service_.tally_for(*decision_),
                                   kind_.bytes_to_a_count());
         return service_.leave_to_library(*decision_, bytes_);
     }
     /// Leaves the call to the library, which has won the trial, if there is one in this run.
-    int forward_lost(const char* reason) const {
+    int forward_lost(const char* reason) {
         service_.forward_from_now(cached_, seen_, reason, counts_of_trial(), service_.tally_for(reason, line()),
                                   kind_.bytes_to_a_count(), trial_);
         return service_.leave_to_library(reason, bytes_, line());
@@ -155,13 +148,13 @@ class Serving {
     }
 
     /// Takes the place of a call that the others make: tags stay alike.
-    void skip() const {
-        if (seen_.is_persistent()) communicator().leave_messages();
+    void skip() {
+        if (begins()) beginning_.skip();
         else communicator().skip_call();
     }
 
     /// Carries the call out. `counts`: the report counts it as a call of the program.
-    int carry_out(bool counts) const {
+    int carry_out(bool counts) {
         if (plan_error_ != MPI_SUCCESS) {
             skip();
             mpi::library().Comm_call_errhandler(seen_.call.comm, plan_error_);
@@ -172,8 +165,8 @@ class Serving {
             return service_.leave_to_library(wrong_ != nullptr ? wrong_ : "unusual datatype", bytes_);
         }
         if (begins())
-            return begin_call<Kind>(seen_, plan_, wrong_ != nullptr,
-                                    service_.counting(service_.tally_for(*decision_), bytes_), number_.value_or(0));
+            return beginning_.begin<Kind>(plan_, wrong_ != nullptr,
+                                          service_.counting(service_.tally_for(*decision_), bytes_));
         mpi::Tally* const tally = service_.tally_for(*decision_);  // calls of an error handler may take its place
         return run_plan(*plan_, seen_.call.comm, communicator(), [&](const Plan& plan) {
             int error = kind_.run(communicator(), plan, wrong_ != nullptr);
@@ -183,7 +176,7 @@ class Serving {
         });
     }
 
-    void repeat_from_now() const {
+    void repeat_from_now() {
         constexpr bool is_whole = std::is_same_v<Kind, WholeVector>;
         if constexpr (is_whole || std::is_same_v<Kind, Meeting>) {
             if (is_whole && (wrong_ != nullptr || !seen_.has_lasting_handles())) return;
@@ -193,17 +186,17 @@ class Serving {
 
     const SeenCall& seen_;
     const Kind& kind_;
-    const Service& service_;
+    Service& service_;
     const Runtime& runtime_;
     CachedCall& cached_;
     Count bytes_;
     mpi::CallKey key_;
     GuardedCall guarded_;
     mpi::Decision* decision_ = nullptr;
-    std::optional<std::uint32_t> number_;  // of a persistent call
-    guard::Trial* trial_ = nullptr;        // nullptr if the choice is not in doubt
-    std::shared_ptr<const Plan> plan_;     // kept for this call, whatever an error handler calls
-    int plan_error_ = MPI_SUCCESS;         // this rank's own: the others may have a plan
+    Beginning beginning_{seen_};
+    guard::Trial* trial_ = nullptr;     // nullptr if the choice is not in doubt
+    std::shared_ptr<const Plan> plan_;  // kept for this call, whatever an error handler calls
+    int plan_error_ = MPI_SUCCESS;      // this rank's own: the others may have a plan
     const char* wrong_ = nullptr;
     bool is_refused_ = false;
 };

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <thread>
 
+#include "rondo/interposer/forwarded_anywhere.hpp"
 #include "rondo/interposer/words.hpp"
 
 namespace rondo::interposer {
@@ -126,8 +127,11 @@ TEST(CallCache, each_thread_has_a_table_of_its_own) {
     const CachedCall* const own = own_cached_calls();
     const CachedCall* other = own;
     std::thread([&] {
-        EXPECT_EQ(written_cached_calls, nullptr);
+        EXPECT_EQ(forwarded_anywhere(), nullptr);
+        EXPECT_NE(cached_calls, own);
         other = own_cached_calls();
+        EXPECT_EQ(cached_calls, other);
+        EXPECT_NE(forwarded_anywhere(), nullptr);
     }).join();
     EXPECT_NE(other, own);
     EXPECT_EQ(own_cached_calls(), own);

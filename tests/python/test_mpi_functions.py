@@ -14,18 +14,26 @@ import pytest
 from script_loader import ROOT, script
 
 LIST = ROOT / "rondo" / "mpi_functions.txt"
+FORMS = "form blocking {name} - repeated all\nform persistent {name}_init info,request once some"
 GOOD_LINE = "Allreduce  allreduce  everywhere  yes  blocking  input output count datatype op comm"
 BAD_LINES = {
     "Scan  scan  everywhere": "3 columns, where there are 6",
     "MPI_Scan  scan  everywhere  yes  blocking  comm": "'MPI_Scan' is no function's name without MPI_",
     "Scan  scan  nowhere  yes  blocking  comm": "output 'nowhere' is none of everywhere, after_rank_0",
     "Scan  scan  everywhere  perhaps  blocking  comm": "large 'perhaps' is neither yes nor no",
-    "Scan  scan  everywhere  yes  blocking,slow  comm": "form 'slow' is none of blocking, nonblocking, persistent",
+    "Scan  scan  everywhere  yes  blocking,slow  comm": "form 'slow' is none of blocking, persistent, by_hand, -",
     "Scan  scan  everywhere  yes  blocking  input displs comm": "argument 'displs' is none of input, input_count",
     "Scan  scan  everywhere  yes  blocking  input input comm": "argument 'input' stands there twice",
     "Scan  scan  everywhere  yes  blocking  input output": "the last argument of Scan is not comm",
     "Scan  -  everywhere  yes  blocking  comm": "Scan has a form, but no collective or output",
-    GOOD_LINE: "Allreduce stands in line 2",
+    GOOD_LINE: "Allreduce stands in line 4",
+    "form begun": "2 columns, where there are 6: form, word, name, besides, calls, libraries",
+    "form Begun  {name}  -  once  all": "'Begun' is no word for a form",
+    "form begun  {other}  -  once  all": "'{other}' makes no name of a function of {name} or {lower}",
+    "form begun  B{lower}  status  once  all": "argument 'status' of a form is none of info, request",
+    "form begun  B{lower}  -  twice  all": "calls 'twice' is neither repeated nor once",
+    "form begun  B{lower}  -  once  few": "libraries 'few' is neither all nor some",
+    "form blocking  B{lower}  -  once  all": "blocking stands in line 2",
 }
 
 
@@ -61,17 +69,17 @@ def generate_profiled(header: str, directory: Path) -> subprocess.CompletedProce
 @pytest.mark.parametrize(("line", "problem"), BAD_LINES.items())
 def test_a_bad_line_is_named_by_its_number(line: str, problem: str, tmp_path: Path) -> None:
     path = tmp_path / "list.txt"
-    path.write_text(f"# a comment\n{GOOD_LINE}\n\n{line}\n")
+    path.write_text(f"# a comment\n{FORMS}\n{GOOD_LINE}\n{line}\n")
     result = generate(path, tmp_path)
     assert result.returncode == 1
-    assert result.stderr.startswith(f"generate_entries: {path}:4: {problem}")
+    assert result.stderr.startswith(f"generate_entries: {path}:5: {problem}")
     assert result.stderr.count("\n") == 1
 
 
 def test_each_served_function_has_its_symbols_and_no_others(tmp_path: Path) -> None:
     path = tmp_path / "list.txt"
     path.write_text(
-        f"{GOOD_LINE}\n"
+        f"{FORMS}\n{GOOD_LINE}\n"
         "Barrier     barrier  everywhere  no   blocking  comm\n"
         "Init        -        -           no   by_hand   argument_count argument_vector\n"
         "Alltoallw   -        everywhere  yes  -         input types comm\n"
@@ -87,7 +95,7 @@ def test_each_served_function_has_its_symbols_and_no_others(tmp_path: Path) -> N
 
 def test_arguments_keep_the_order_of_the_list(tmp_path: Path) -> None:
     path = tmp_path / "list.txt"
-    path.write_text("Bcast  bcast  is_the_input  yes  blocking  buffer count datatype root comm\n")
+    path.write_text(f"{FORMS}\nBcast  bcast  is_the_input  yes  blocking  buffer count datatype root comm\n")
     assert generate(path, tmp_path).returncode == 0
     entries = (tmp_path / "rondo/interposer/entries.cpp").read_text()
     assert "int MPI_Bcast(Word buffer, Word count, Word datatype, Word root, Word comm) {" in entries
@@ -110,13 +118,13 @@ def test_what_is_generated_is_formatted(tmp_path: Path) -> None:
 
 def test_rondo_knows_the_collectives_of_the_list(mpi_functions: ModuleType) -> None:
     core = pytest.importorskip("rondo._core", reason="the package rondo is not installed: make install")
-    named = {each.collective for each in mpi_functions.read(LIST) if each.is_served}
+    named = {each.collective for each in mpi_functions.read(LIST).functions if each.is_served}
     assert named == {each["name"] for each in core.collectives()}
 
 
 def test_the_profiler_knows_what_arguments_say_of_lengths(mpi_functions: ModuleType) -> None:
     profiled = script("profiled_functions")
-    lengths = {each.name: profiled.lengths(each) for each in mpi_functions.read(LIST)}
+    lengths = {each.name: profiled.lengths(each) for each in mpi_functions.read(LIST).functions}
     assert lengths["Allreduce"] == "Lengths{Lengths::Of::count}"
     assert lengths["Allgatherv"] == "Lengths{Lengths::Of::counts}"
     assert lengths["Scatter"] == "Lengths{Lengths::Of::count, true}"

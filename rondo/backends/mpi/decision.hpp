@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "rondo/backends/mpi/form.hpp"
+#include "rondo/backends/mpi/wrapped_functions.hpp"
 #include "rondo/core/plan.hpp"
 
 namespace rondo::mpi {

@@ -39,13 +39,13 @@ class Words {
     /// The number of the first word that is an answer.
     [[nodiscard]] int answers() const { return half_; }
     [[nodiscard]] bool is_from_lower_rank(int word) const { return route_.rank >= distance(word); }
-    [[nodiscard]] bool say(int word, const long long* values, MPI_Request& request) const {
+    [[nodiscard]] bool say(int word, const long long* values, MPI_Request& request) {
         const Rank beyond = route_.rank - (size_ - distance(word));
         const Rank to = beyond >= 0 ? beyond : beyond + size_;
         return library().Isend(values, values_, type(), route_.number(to), route_.tag, route_.communicator, &request) ==
                MPI_SUCCESS;
     }
-    [[nodiscard]] bool hear(int word, long long* values, MPI_Request& request) const {
+    [[nodiscard]] bool hear(int word, long long* values, MPI_Request& request) {
         const Rank before = route_.rank - distance(word);
         const Rank from = before >= 0 ? before : before + size_;
         return library().Irecv(values, values_, type(), route_.number(from), route_.tag, route_.communicator,
@@ -88,12 +88,12 @@ class Messages {
         hearing_.fill(library().request_null);
         saying_.fill(library().request_null);
     }
-    void hear_all(const Words& words) {
+    void hear_all(Words& words) {
         for (int word = 0; word < words_; ++word) {
             has_failed_ |= !words.hear(word, heard(word).data(), hearing(word));
         }
     }
-    void say(const Words& words, int word, Values values) {
+    void say(Words& words, int word, Values values) {
         std::ranges::copy(values, said(word).begin());
         has_failed_ |= !words.say(word, said(word).data(), saying(word));
     }
@@ -217,7 +217,7 @@ Messages* take_messages(const Words& words, std::size_t values) {
 }
 
 /// Replaces the values by the least of all ranks, or by `given_up`.
-void exchange(Messages& messages, const Words& words, Values values, std::uint64_t until) {
+void exchange(Messages& messages, Words& words, Values values, std::uint64_t until) {
     messages.hear_all(words);
     for (int word = 0; word < words.count(); ++word) {
         if (messages.has_failed()) std::ranges::fill(values, given_up);
@@ -230,7 +230,7 @@ void exchange(Messages& messages, const Words& words, Values values, std::uint64
 }
 
 /// The roll call of a rank that has no place for its messages: it goes on, and ignores the others' words.
-void go_on(const Words& words, const Context& context) {
+void go_on(Words& words, const Context& context) {
     static long long of_no_matter[most_asked];
     static const auto nothing = [] {
         std::array<long long, most_asked> values{};
@@ -252,7 +252,7 @@ void go_on(const Words& words, const Context& context) {
 
 Roll call_roll(const Route& route, const Context& context, Values values, std::uint64_t patience) {
     const std::uint64_t until = now() + patience;
-    const Words words(route, values.size());
+    Words words(route, values.size());
     Messages* const messages = take_messages(words, values.size());
     if (messages == nullptr) {
         go_on(words, context);

@@ -44,6 +44,9 @@ void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return a
 void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
     return allocate(bytes > 0 ? bytes : 1, usual);
 }
+void* operator new(std::size_t bytes, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+    return allocate(bytes > 0 ? bytes : 1, static_cast<std::size_t>(alignment));
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
