@@ -28,7 +28,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +53,8 @@ TIMED_OUT, UNTRIABLE = 124, 77
 LAST_LINES = 60
 # The first process is a shell, which buries the orphans of launchers. Shared memory is the folder's own.
 ENTER = """
+{ [ "$1" = online ] || ip link set lo up; } || exit 125
+shift
 mount -t proc proc "$0/proc" && mount --rbind /sys "$0/sys" && mount --rbind /dev "$0/dev" &&
     mount -t tmpfs -o mode=1777 tmpfs "$0/dev/shm" || exit 125
 chroot "$@"
@@ -109,14 +111,20 @@ class Debian:
         """The user's copy of the checkout."""
         return self.root / USERS[user].home.lstrip("/") / "project"
 
-    def run(self, user: str, words: Sequence[str], seconds: float, *, aloud: bool = False) -> Run:
+    def run(
+        self, user: str, words: Sequence[str], seconds: float, *, aloud: bool = False, offline: bool = False,
+        variables: Mapping[str, str] | None = None,
+    ) -> Run:  # fmt: skip
         """Runs a command in that copy. With its namespaces ends all that it has mounted and started."""
         number, home = USERS[user].number, USERS[user].home
         spaces = ["--mount", "--propagation", "private", "--ipc", "--pid", "--fork", "--kill-child"]
+        spaces += ["--net"] if offline else []
         chroot = [f"--userspec={number}:{number}", str(self.root)]
         environment = {name: value for name, value in os.environ.items() if KEPT_VARIABLES.match(name)}
         environment |= {"HOME": home, "USER": user, "LC_ALL": "C.UTF-8", "PATH": SEARCHED}
-        enter = ["unshare", *spaces, "sh", "-c", ENTER, str(self.root), *chroot]
+        environment |= variables or {}
+        network = "offline" if offline else "online"
+        enter = ["unshare", *spaces, "sh", "-c", ENTER, str(self.root), network, *chroot]
         in_project = ["sh", "-c", 'cd "$HOME/project" && exec "$@"', "sh", *words]
         start = time.monotonic()
         with tempfile.TemporaryFile("w+", errors="replace") as file:
@@ -189,8 +197,8 @@ def bootstrap(suite: str, root: Path) -> None:
         raise UntriableError(f"mmdebstrap made no {suite}: {result.stderr.strip()[-1000:]}")
 
 
-def furnish(debian: Debian) -> None:
-    """What the packages come from, an ordinary user, and a copy of the checkout for each."""
+def furnish(debian: Debian, files: Sequence[str]) -> None:
+    """What the packages come from, an ordinary user, and a copy of these files of the checkout for each."""
     for name in COPIED_FILES:
         if Path("/", name).is_file():
             (debian.root / name).unlink(missing_ok=True)
@@ -200,7 +208,7 @@ def furnish(debian: Debian) -> None:
         with (debian.root / "etc" / name).open("a") as table:
             print(line, file=table)
     for user, each in USERS.items():
-        for name in checkout():
+        for name in files:
             target = debian.project(user) / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, target)
@@ -209,14 +217,14 @@ def furnish(debian: Debian) -> None:
 
 
 @contextlib.contextmanager
-def fresh(suite: str) -> Iterator[Debian]:
-    """A Debian of this release. It is gone afterwards."""
+def fresh(suite: str, files: Sequence[str] | None = None) -> Iterator[Debian]:
+    """A Debian of this release with these files of the checkout; without, with all. It is gone afterwards."""
     folder = tempfile.mkdtemp(prefix=f"fresh-{suite}-", dir=os.environ.get("TMPDIR", "/var/tmp"))
     try:
         debian = Debian(Path(folder) / "root")
         debian.root.mkdir(mode=0o755)
         bootstrap(suite, debian.root)
-        furnish(debian)
+        furnish(debian, checkout() if files is None else files)
         yield debian
     finally:
         # Processes that were killed may take a moment to be gone.
@@ -259,11 +267,15 @@ def try_as_root(debian: Debian) -> Iterator[Run]:
     yield tested(debian, "root")
 
 
-def demonstrated_with(debian: Debian, packages: Sequence[str], excuse: str | None) -> Run:
-    """With an MPI of Debian's. `excuse`: why another is taken; "": none is; None: either way."""
+def install(debian: Debian, packages: Sequence[str]) -> None:
     words = ("apt-get", "-qq", "-y", "--no-install-recommends", "install", *packages)
     installed = debian.run("root", words, INSTALL_SECONDS)
     installed.expect(installed.code == 0, "exit code 0")
+
+
+def demonstrated_with(debian: Debian, packages: Sequence[str], excuse: str | None) -> Run:
+    """With an MPI of Debian's. `excuse`: why another is taken; "": none is; None: either way."""
+    install(debian, packages)
     run = demonstrated(debian, "root", "an emulated cluster")
     run.expect((excuse or "") in run.output, f"'{excuse}'")
     run.expect(excuse != "" or "so this runs with" not in run.output, "this very MPI")
