@@ -45,9 +45,11 @@ std::vector<Setting> with_usual_segment(const Choice& choice, const SharedFacts&
 }
 
 /// Hubs were measured with medium vectors on nodes of several ranks. For other calls the model thinks them as good as
-/// what was measured there, and knows nothing of what many messages to one rank, or of memory, cost.
-bool suits_hubs(const SharedFacts& facts) {
-    constexpr Count shortest = 8 << 10, longest = 512 << 10;
+/// what was measured there, and knows nothing of what many messages to one rank, or of memory, cost. An allreduce has
+/// twice as many.
+bool suits_hubs(const Collective& collective, const SharedFacts& facts) {
+    constexpr Count shortest = 8 << 10;
+    const Count longest = collective.has.root ? 2 << 20 : 512 << 10;
     const bool share_nodes = facts.placement != nullptr && facts.placement->most_on_node() > 1;
     return share_nodes && facts.bytes() >= shortest && facts.bytes() <= longest;
 }
@@ -78,7 +80,7 @@ std::vector<Choice> variants_of(const AlgorithmInfo& algorithm) {
 std::vector<Candidate> candidates_of(const Collective& collective, const SharedFacts& facts, const CostModel& costs) {
     std::vector<Candidate> candidates;
     for (const AlgorithmInfo* algorithm : collective.algorithms) {
-        if (!algorithm->is_proposed || (algorithm->cuts_whole_vector && !suits_hubs(facts))) continue;
+        if (!algorithm->is_proposed || (algorithm->cuts_whole_vector && !suits_hubs(collective, facts))) continue;
         std::optional<Candidate> fastest;
         for (Choice& choice : variants_of(*algorithm)) {
             const auto settings = with_usual_segment(choice, facts, costs.eager);

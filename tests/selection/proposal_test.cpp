@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rondo/backends/virtual/prediction.hpp"
@@ -98,9 +101,19 @@ TEST(Proposal, is_about_the_fastest_of_all) {
     }
 }
 
+/// Nodes and ranks on each; with RONDO_SOAK many more.
+std::vector<std::pair<Rank, Rank>> shapes() {
+    std::vector<std::pair<Rank, Rank>> found{{2, 1}, {2, 128}, {3, 20}, {37, 3}, {1024, 1}};
+    if (std::getenv("RONDO_SOAK") == nullptr) return found;
+    for (const Rank nodes : {2, 4, 5, 16, 64, 100, 256, 1024}) {
+        for (const Rank on_node : {1, 2, 7, 16, 64, 96, 128}) found.emplace_back(nodes, on_node);
+    }
+    return found;
+}
+
 TEST(Proposal, is_there_for_jobs_of_every_shape) {
     for (const std::string_view name : with_known_lengths()) {
-        for (const auto& [nodes, on_node] : {std::pair<Rank, Rank>{2, 1}, {2, 128}, {3, 20}, {37, 3}, {1024, 1}}) {
+        for (const auto& [nodes, on_node] : shapes()) {
             for (const Count bytes : {Count{8}, Count{1} << 20}) {
                 EXPECT_TRUE(CallOn(name, nodes, on_node, bytes).proposal()) << name << " " << nodes << "x" << on_node;
             }

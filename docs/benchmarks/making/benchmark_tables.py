@@ -104,10 +104,14 @@ def simulated(page: Page, files: str, candidates: list[str]) -> str:
 
 
 def lengths(page: Page, experiments: list[str], collective: str) -> str:
-    """Native in milliseconds, the others as ratios to it, and what the default rules choose."""
+    """Native in milliseconds, the others as ratios to it, and what the default rules choose.
+
+    Of several clusters or libraries, each row says which.
+    """
     runs = [run for each in experiments for run in page.runs_of(each) if run.collective == collective]
     algorithms = list(dict.fromkeys(each for run in runs for each in run.algorithms))
-    rows = [["bytes", "native, ms", *quoted(algorithms), "default rules"]]
+    several = len({(run.cluster, run.library) for run in runs}) > 1
+    rows = [[*(["nodes", "library"] if several else []), "bytes", "native, ms", *quoted(algorithms), "default rules"]]
     for run in runs:
         results = results_of(run)
         for count in run.counts:
@@ -115,7 +119,8 @@ def lengths(page: Page, experiments: list[str], collective: str) -> str:
             chosen = chosen_by_rules(run, TYPES[run.experiment.type] * count)
             ratios = [ratio(found, each) for each in algorithms]
             native = number(minimum(found[NATIVE]), 1)
-            rows.append([vector_text(run, count), native, *ratios, f"{chosen} {ratio(found, chosen) or '?'}"])
+            where = [run.cluster.partition(":")[0], NAMES[run.library]] if several else []
+            rows.append([*where, vector_text(run, count), native, *ratios, f"{chosen} {ratio(found, chosen) or '?'}"])
     return markdown(rows)
 
 
