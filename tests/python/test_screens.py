@@ -23,6 +23,7 @@ from rondo.profiling import terminal
 from rondo.reports import style
 from rondo.tune import console
 from rondo.tune.cells import Shape
+from test_jobs import job, leave
 from test_learned import line
 from test_profile_report import comparison, example
 from test_report import entry, write_rank
@@ -41,6 +42,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     (tmp_path / "x.verdicts").write_text(f"{line('exscan', 'two_op_doubling')}\n{line('bcast', 'binomial')}\n")
     (tmp_path / "machine").write_text(machine.standard().text())
+    (tmp_path / "jobs").mkdir()
+    leave(tmp_path / "jobs", job("/opt/" + "a long way/" * 9 + "app"), job(calls=10**9))
     return tmp_path
 
 
@@ -54,6 +57,10 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("learned show {}/x.verdicts", 4),
         ("calibrate --show {}/machine --ranks 64", 80),
         ("distribution -n 64 --count 1Gi --algorithm doubly_pipelined_tree --algorithm chain", 8),
+        ("predict allreduce --count 64Ki --nodes 16x4", 20),
+        ("predict bcast --count 1Mi -n 64 --over ranks --native openmpi", 12),
+        ("jobs {}/jobs", 3),
+        ("jobs {}/jobs --by program", 3),
         ("rules check", 60),
         ("rules check --ppn 8 --library openmpi", 60),
     ],

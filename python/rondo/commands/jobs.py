@@ -34,8 +34,8 @@ def command(group: str, users: tuple[str, ...], programs: tuple[str, ...], as_js
 
     Each job leaves one there where the site's configuration, or RONDO_JOBS, names the directory. Gains are those that
     the guard has measured: of calls that it compared with the library, and of others like them. `served` are calls that
-    Rondo carried out, `taken back` those that it left to the library because that was faster, `in trials` those of the
-    library while nobody knew.
+    Rondo carried out, `taken back` those that it left to the library because its own choice was no faster, `in trials`
+    those of the library while nobody knew.
 
     \b
         rondo jobs /shared/rondo/jobs
