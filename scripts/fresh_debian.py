@@ -168,17 +168,18 @@ def checkout() -> list[str]:
     return [name for name in listed.stdout.split("\0") if (ROOT / name).is_file()]
 
 
-def require_tools() -> None:
+def require_tools(*spaces: str) -> None:
+    """UntriableError without what makes a Debian in a folder, or without these namespaces besides."""
     if os.geteuid() != 0:
         raise UntriableError("only root can make a Debian in a folder")
     if shutil.which("mmdebstrap") is None:
         subprocess.run([sys.executable, str(ROOT / "scripts" / "setup.py"), "debian", "mmdebstrap"], check=False)
-    lacking = [name for name in ("mmdebstrap", "git", "unshare") if shutil.which(name) is None]
+    lacking = [name for name in ("mmdebstrap", "git", "unshare", "ip") if shutil.which(name) is None]
     lacking += [] if Path(KEYRING).exists() else ["debian-archive-keyring"]
     if lacking:
         raise UntriableError(f"there is no {', no '.join(lacking)}")
-    spaces = subprocess.run(["unshare", "--mount", "--pid", "--fork", "true"], capture_output=True, check=False)
-    if spaces.returncode != 0:
+    command = ["unshare", "--mount", "--pid", "--fork", *spaces, "true"]
+    if subprocess.run(command, capture_output=True, check=False).returncode != 0:
         raise UntriableError("this machine does not let root make namespaces")
 
 

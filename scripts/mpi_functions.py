@@ -122,7 +122,7 @@ def parse_form(line: str) -> Form:
     form = Form(word, name, arguments, calls == "repeated", libraries == "all")
     try:
         named = form.name_of("Bcast").isidentifier()
-    except (KeyError, IndexError, ValueError):
+    except (KeyError, IndexError, AttributeError, ValueError):
         named = False
     require(named, f"'{name}' makes no name of a function of {{name}} or {{lower}}")
     return form

@@ -38,10 +38,10 @@ HOME = "/opt/rondo"
 
 
 def tarball() -> Path:
-    """The one for this machine."""
-    found = sorted(portable.DIST.glob("*-linux-x86_64.tar.gz"))
+    """The newest one for x86-64."""
+    found = sorted(portable.DIST.glob("*-linux-x86_64.tar.gz"), key=lambda path: path.stat().st_mtime)
     if not found:
-        raise UntriableError("there is no tarball: make tarball")
+        raise UntriableError("there is no tarball: make tarball PROCESSORS=x86_64")
     return found[-1]
 
 
@@ -81,9 +81,11 @@ def tried(debian: Debian, mpi: str, variables: dict[str, str]) -> Iterator[Run]:
     yield done(command, "bench", *bench, "--", *launched[:3], seen=CHOSEN, unseen="compiling")
     yield done(command, "profile", "--output", "profile.json", "--", *launched)
     yield done(command, "report", "profile.json", "--output", "profile.html")
-    preload = {"LD_PRELOAD": f"{HOME}/lib/librondo.so", "RONDO_EXSCAN": CHOSEN, "RONDO_REPORT": "left.json"}
+    left = f"left-{mpi}"
+    yield done("mkdir", left)
+    preload = {"LD_PRELOAD": f"{HOME}/lib/librondo.so", "RONDO_EXSCAN": CHOSEN, "RONDO_REPORT": left}
     yield done(*launched, seen="survivors", **preload)
-    yield done("grep", "-c", CHOSEN, "left.json")
+    yield done("grep", "-rl", CHOSEN, left)
 
 
 def main() -> int:
@@ -94,7 +96,7 @@ def main() -> int:
         signal.signal(number, lambda number, _: sys.exit(128 + number))
     place, begin = "", time.monotonic()
     try:
-        require_tools()
+        require_tools("--net")
         tarball()
         for suite in [options.suite] if options.suite else SUITES:
             place = f"{suite}: "

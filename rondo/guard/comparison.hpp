@@ -110,7 +110,8 @@ inline Comparison compare(std::span<float> rondo, std::span<float> library) {
         const bool are_fastest = fast[static_cast<std::size_t>(needed - 1)] * Comparison::margin <= slow[0];
         const bool is_small = calls >= Comparison::few && slow[typical] < fast[typical] * Comparison::worth_it;
         if (are_fastest || deviations_of_order(fast, slow, Comparison::margin) >= Comparison::deviations) {
-            found.finding = Comparison::Finding::clear;
+            const bool says_so = found.rondo != found.library;  // what is kept has to say who has won
+            found.finding = says_so ? Comparison::Finding::clear : Comparison::Finding::alike;
         } else if (is_small && for_rondo < 1) {
             found.finding = Comparison::Finding::alike;
         }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <ctime>
 #include <new>
 #include <span>
@@ -53,10 +54,10 @@ constexpr int days_to_keep = 90;
 void warn_of(const std::string& path, const std::vector<Verdicts::Complaint>& complaints) {
     if (complaints.empty()) return;
     const Verdicts::Complaint& first = complaints.front();
-    const std::string where = path + ":" + std::to_string(first.line) + ": " + first.what;
+    std::string where = path + ":" + std::to_string(first.line) + ": " + first.what;
+    std::ranges::replace_if(where, [](char each) { return std::iscntrl(static_cast<unsigned char>(each)) != 0; }, '?');
     const std::size_t others = complaints.size() - 1;
-    mpi::warn(
-        (where + (others == 0 ? "; left out" : "; left out, and " + std::to_string(others) + " more lines")).c_str());
+    mpi::warn((where + (others == 0 ? "; left out" : "; left out, and more lines: " + std::to_string(others))).c_str());
 }
 
 /// The text of the verdicts that hold.

@@ -97,10 +97,10 @@ bool Trial::is_due() const {
 
 bool Trial::may_go_on_later() const {
     const bool has_pairs = !key_.rounding || timed_ % 2 == 0;
-    return series_ == Series::alone && rows_ == 0 && !revalidates_ && !key_.any_length && timed_ > 0 && has_pairs;
+    return !is_in_row() && rows_ == 0 && !revalidates_ && !key_.any_length && timed_ > 0 && has_pairs;
 }
 
-bool Trial::is_worth_keeping() const { return may_go_on_later() && (is_long() || rests()); }
+bool Trial::is_worth_keeping() const { return series_ == Series::alone && may_go_on_later() && (is_long() || rests()); }
 
 void Trial::judge(const Times& slowest) {
     times_ = slowest;
@@ -238,29 +238,25 @@ void Trial::decide(const Comparison& found) {
     close();
 }
 
-/// Rondo has to win. If nobody can tell, it has the calls of this run where the order of all speaks for it. In a row
-/// that means nothing.
+/// Rondo has to win. If nobody can tell, it has the calls of this run where the order of all speaks for it. Of calls
+/// that overlap, the order says nothing, unless all ranks have waited for each other before each row, as for sums.
 void Trial::settle_by(const Comparison& found) {
     using Finding = Comparison::Finding;
     about_row_ = is_in_row() && overlaps_;
-    const bool means_nothing = about_row_ && !key_.rounding;
     finding_ = found.finding;
-    if (finding_ == Finding::noise && !found.leans_to_rondo && !means_nothing) finding_ = Finding::alike;
-    const float both = std::sqrt(found.rondo * found.library);
-    switch (finding_) {
-        case Finding::noise:
-            winner_ = means_nothing ? Contender::library : Contender::rondo;
-            if (means_nothing) set_times(0, 0);
-            else set_times(found.rondo, found.library);
-            break;
-        case Finding::alike:
-            winner_ = Contender::library;
-            set_times(both, both);
-            break;
-        case Finding::clear:
-            winner_ = found.faster;
-            set_times(found.rondo, found.library);
-            break;
+    if (finding_ == Finding::noise && about_row_ && !key_.rounding) {
+        winner_ = Contender::library;
+        set_times(0, 0);
+        return;
+    }
+    if (finding_ == Finding::noise && !found.leans_to_rondo) finding_ = Finding::alike;
+    if (finding_ == Finding::alike) {
+        const float both = std::sqrt(found.rondo * found.library);
+        winner_ = Contender::library;
+        set_times(both, both);
+    } else {
+        winner_ = finding_ == Finding::noise ? Contender::rondo : found.faster;
+        set_times(found.rondo, found.library);
     }
 }
 

@@ -112,14 +112,14 @@ class Beginning {
         return number_ ? nullptr : "so many persistent calls on a communicator";
     }
     /// Takes the place of a call that the others begin: tags stay alike.
-    void skip() const {
+    void skip() {
         if (starts_later(seen_)) seen_.communicator.leave_messages();
         else seen_.communicator.skip_call();
     }
     /// Begins the call, or makes it persistent, and leaves its request to the program. Returns what the MPI function
     /// returns.
     template <class Kind>
-    int begin(const std::shared_ptr<const Plan>& plan, bool is_wrong, const LaterCount& count) const {
+    int begin(const std::shared_ptr<const Plan>& plan, bool is_wrong, const LaterCount& count) {
         int error = MPI_SUCCESS;
         try {
             auto call = std::make_unique<BegunCall<Kind>>(seen_, plan, is_wrong, count);

@@ -6,7 +6,6 @@
 #include <array>
 
 #include "rondo/algorithms/registry.hpp"
-#include "rondo/backends/mpi/epoch.hpp"
 #include "rondo/interposer/seen_call.hpp"
 
 namespace rondo::interposer {

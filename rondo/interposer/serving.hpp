@@ -4,7 +4,6 @@
 
 #include <limits>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>

@@ -45,13 +45,13 @@ std::vector<Setting> with_usual_segment(const Choice& choice, const SharedFacts&
 }
 
 /// Hubs were measured with medium vectors on nodes of several ranks. For other calls the model thinks them as good as
-/// what was measured there, and knows nothing of what many messages to one rank, or of memory, cost. An allreduce has
-/// twice as many.
+/// what was measured there, and knows nothing of what many messages to one rank, or of memory, cost. Two nodes have one
+/// hub, and an allreduce has twice as many messages: longer vectors of these take longer than by other algorithms.
 bool suits_hubs(const Collective& collective, const SharedFacts& facts) {
+    if (facts.placement == nullptr || facts.placement->most_on_node() == 1) return false;
     constexpr Count shortest = 8 << 10;
-    const Count longest = collective.has.root ? 2 << 20 : 512 << 10;
-    const bool share_nodes = facts.placement != nullptr && facts.placement->most_on_node() > 1;
-    return share_nodes && facts.bytes() >= shortest && facts.bytes() <= longest;
+    const Count longest = collective.has.root && facts.placement->nodes() > 2 ? 2 << 20 : 512 << 10;
+    return facts.bytes() >= shortest && facts.bytes() <= longest;
 }
 
 /// An algorithm as it is, and with other values of what says how many messages it sends at once, which algorithm serves

@@ -300,6 +300,23 @@ TEST_F(Guard, has_the_library_compute_before_rondo_where_bits_depend_on_it) {
     EXPECT_EQ(events, "tltltltltltltltltrgrgrgrgrgrgrgR");
 }
 
+// A long call that may overlap is watched once the first ones have shown nothing. What they took is kept all the same.
+TEST_F(Guard, keeps_what_long_calls_have_shown_before_they_are_watched) {
+    site.keeps = runs_ahead = true;
+    const std::int64_t bytes = Trial::long_call;
+    for (const std::uint64_t takes : {slow_call / 2, slow_call / 2, 3 * slow_call, 3 * slow_call}) {
+        rondo_takes = takes;
+        call(false, bytes);
+    }
+    EXPECT_TRUE(trial->watches());
+    ASSERT_FALSE(site.noted.empty());
+    EXPECT_EQ(site.noted.back().timed_calls(), 4);
+    Trial next({.runs_ahead = true}, bytes, nullptr);
+    next.resume(std::span(site.noted.back().times()).first(4));
+    EXPECT_EQ(next.timed_calls(), 4);
+    EXPECT_FALSE(next.watches());
+}
+
 // Else a program that calls such sums a few times would begin anew in each run, and pay for it.
 TEST_F(Guard, keeps_what_sums_have_shown_though_it_decides_nothing) {
     std::string events;

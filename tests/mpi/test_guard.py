@@ -129,11 +129,16 @@ def test_what_wins_is_kept_however_late_ranks_come(mpi: MpiLibrary, tmp_path: Pa
     rules = tmp_path / "fast.rules"
     rules.write_text("bcast -> binomial\n")
     environment = {**SLOW_LIBRARY[mpi.name], "RONDO_RULES": str(rules), "RONDO_GUARD": "exact"}
-    run = mpi.run_under_rondo([mpi.compile("guarded.c"), str(CALLS), LATE], RANKS, environment=environment).check()
-    assert run.stdout == "failures 0\nchanges 0\n"
-    broadcasts = calls(run, "bcast")
-    assert broadcasts.pop(COMPARED) in FEW
-    assert set(broadcasts) <= {"binomial", TOO_BUSY}
+    kept = []
+    for _ in range(3):  # on a busy machine a trial may show nothing
+        run = mpi.run_under_rondo([mpi.compile("guarded.c"), str(CALLS), LATE], RANKS, environment=environment).check()
+        assert run.stdout == "failures 0\nchanges 0\n"
+        broadcasts = calls(run, "bcast")
+        assert broadcasts.pop(COMPARED) in FEW
+        kept.append(set(broadcasts))
+        if kept[-1] == {"binomial"}:
+            return
+    pytest.fail(f"Rondo has not won once: {kept}")
 
 
 # What was found out on the world holds on its copy, and for pairs of ranks, who wait for it.

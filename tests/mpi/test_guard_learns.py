@@ -361,10 +361,11 @@ def test_what_nobody_can_read_or_write_costs_nothing_but_the_news(mpi: MpiLibrar
     command = [mpi.compile("guarded.c"), str(CALLS)]
     mpi.run_under_rondo(command, RANKS, environment=variables).check()
     (path,) = learned.files(Path(variables["RONDO_LEARNED"]))
-    path.write_bytes(b"\xff\x00 rubbish\n" + path.read_bytes()[:200])
+    path.write_bytes(b"\xff\x00\x1b rubbish\nmore\n" + path.read_bytes()[:200])
     again = mpi.run_under_rondo(command, RANKS, environment=variables).check()
     assert again.stderr.count("rondo: ") == again.stderr.count(f"rondo: {path}:1: ") == 1  # rank 0 alone reads it
-    assert "; left out" in again.stderr
+    assert "; left out, and more lines: 1" in again.stderr
+    assert "\x1b" not in again.stderr
     assert COMPARED in calls(again, "bcast")
     assert len(kept_in(variables).verdicts) == 3
 

@@ -71,6 +71,20 @@ def test_what_decides_is_what_the_rules_say_of_such_a_call(explain):
             assert document["choice"] == said
 
 
+def test_the_default_rules_serve_ranks_of_mpich_that_share_processors(explain):
+    def choice(collective: str, count: int, *words: str) -> str | None:
+        call = (collective, "--count", count, "-n", 4, "--ppn", 4, *words)
+        return explain(*call, text=installation.DEFAULT_RULES.read_text())["choice"]
+
+    sharing = ("--library", "mpich", "--oversubscribed")
+    assert choice("allreduce", 1, *sharing) == "halving_doubling"
+    assert choice("barrier", 0, *sharing) == "dissemination"
+    assert choice("bcast", 1 << 17, *sharing) == "k_ported:ports=3"
+    assert choice("reduce", 1 << 17, *sharing) == "binomial"
+    assert choice("bcast", 1 << 10, *sharing) in (None, "native")  # MPICH has memory of its own for these
+    assert choice("allreduce", 1, "--library", "openmpi", "--oversubscribed") in (None, "native")
+
+
 def test_rules_may_ask_whether_ranks_share_processors(explain):
     text = "alltoall oversubscribed = yes -> native\nalltoall -> linear\n"
     call = ("alltoall", "--count", 1, "-n", 8)

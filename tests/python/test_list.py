@@ -73,7 +73,7 @@ def test_a_terminal_gets_lines_that_fit(columns):
 
 def test_the_functions_of_all_forms_are_those_that_rondo_serves(rondo):
     functions = script("mpi_functions")
-    served = [each for each in functions.read(ROOT / "rondo" / "mpi_functions.txt") if each.is_served]
+    served = [each for each in functions.read(ROOT / "rondo" / "mpi_functions.txt").functions if each.is_served]
     for collective in _core.collectives():
         text = " ".join(rondo("list", collective["name"]).stdout.split())
         for each in served:

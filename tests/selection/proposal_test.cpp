@@ -135,6 +135,17 @@ TEST(Proposal, sends_no_long_messages_where_they_would_wait) {
     EXPECT_EQ(call.proposal_text(slow), "cyclic_doubling");
 }
 
+TEST(Proposal, names_hubs_for_no_longer_vectors_than_were_measured) {
+    const auto algorithms = [](std::string_view collective, Rank nodes, Count bytes) {
+        const Machine slow = Machine::parse("alpha = 2e-3\nbeta = 8e-8\noverhead = 4e-5\neager = 512Ki\n", "slow");
+        return CallOn(collective, nodes, 4, bytes).proposal_text(slow);
+    };
+    EXPECT_EQ(algorithms("bcast", 4, 1536 << 10).substr(0, 4), "hubs");
+    EXPECT_NE(algorithms("bcast", 4, 3 << 20).substr(0, 4), "hubs");
+    EXPECT_NE(algorithms("bcast", 2, 1536 << 10).substr(0, 4), "hubs");
+    EXPECT_NE(algorithms("allreduce", 4, 1536 << 10).substr(0, 4), "hubs");
+}
+
 /// Where a latency counts about as much as the bytes, two latencies are the fewest, and the vector crosses once.
 TEST(Proposal, sends_medium_vectors_by_way_of_hubs) {
     const Machine slow = Machine::parse("alpha = 2e-3\nbeta = 8e-8\noverhead = 4e-5\neager = 512Ki\n", "slow");
