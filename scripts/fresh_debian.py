@@ -268,10 +268,12 @@ def try_as_root(debian: Debian) -> Iterator[Run]:
     yield tested(debian, "root")
 
 
-def install(debian: Debian, packages: Sequence[str]) -> None:
-    words = ("apt-get", "-qq", "-y", "--no-install-recommends", "install", *packages)
-    installed = debian.run("root", words, INSTALL_SECONDS)
-    installed.expect(installed.code == 0, "exit code 0")
+def install(debian: Debian, packages: Sequence[str], *recommends: str) -> None:
+    """Installs packages, by default without what they recommend."""
+    options = recommends or ("--no-install-recommends",)
+    for words in (("apt-get", "-qq", "update"), ("apt-get", "-qq", "-y", *options, "install", *packages)):
+        installed = debian.run("root", words, INSTALL_SECONDS)
+        installed.expect(installed.code == 0, "exit code 0")
 
 
 def demonstrated_with(debian: Debian, packages: Sequence[str], excuse: str | None) -> Run:
@@ -288,9 +290,7 @@ def try_as_user(debian: Debian) -> Iterator[Run]:
     yield refused(debian, TEST)[0]
     run, packages = refused(debian, DEMO)
     yield run
-    for words in (("apt-get", "-qq", "update"), ("apt-get", "-qq", "-y", "install", *packages)):
-        installed = debian.run("root", words, INSTALL_SECONDS)
-        installed.expect(installed.code == 0, "exit code 0")
+    install(debian, packages, "--install-recommends")
     yield demonstrated(debian, "user", "2 ranks of this machine")
     yield tested(debian, "user")
 

@@ -5,8 +5,9 @@
     python scripts/packages_on_debian.py bullseye        one of them
 
 An ordinary user without network runs a program with that release's own MPICH and Open MPI: by the command (run, bench,
-profile, report), and by the site's preload alone. Rondo lies where this user cannot write. Where the release has an old
-Python, the command gets another. The Debians are those of scripts/fresh_debian.py.
+profile, report), and by the site's preload alone. Rondo lies where this user cannot write, beside the Python packages
+that benchmarks need. Where the release has an old Python, the command gets another. The Debians are those of
+scripts/fresh_debian.py.
 
 Ends with 0; with 1 if something is wrong; with 77 if it cannot be tried here. Nothing is left of it.
 """
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import shutil
 import signal
+import subprocess
 import sys
 import tarfile
 import time
@@ -26,15 +28,15 @@ import portable
 import python_headers
 from fresh_debian import UNTRIABLE, Debian, FaultError, Run, UntriableError, fresh, install, require_tools
 
-SUITES = ("bullseye", "bookworm", "trixie")
+SUITES = {"bullseye": "3.11", "bookworm": "3.11", "trixie": "3.13"}
+"""Releases, and the Python with which the command runs there."""
 MPIS = {"mpich": ("mpich", "libmpich-dev"), "openmpi": ("openmpi-bin", "libopenmpi-dev")}
 PROGRAM = "examples/particle_filter.c"
 CHOSEN = "doubling_123"
 SECONDS = 300
 OLD_PYTHONS = ("bullseye",)
-"""Releases whose python3 is older than 3.10."""
-PYTHON = "3.11"
-HOME = "/opt/rondo"
+"""Releases whose own python3 is older than 3.10."""
+HOME, PACKAGES, PYTHON = "/opt/rondo", "/opt/packages", "/opt/python"
 
 
 def tarball() -> Path:
@@ -52,14 +54,17 @@ def unpack(debian: Debian, suite: str) -> dict[str, str]:
         packed.extractall(place.parent, filter="data")
     (unpacked,) = (each for each in place.parent.iterdir() if each.name.startswith("rondo-"))
     unpacked.rename(place)
-    if suite not in OLD_PYTHONS:
-        return {}
+    version = SUITES[suite]
     try:
-        python = python_headers.prefix(portable.PYTHONS, PYTHON)
-    except python_headers.HeadersError as lacking:
+        portable.install_for(version, "x86_64", debian.root / PACKAGES.lstrip("/"), "bench")
+        variables = {"PYTHONPATH": PACKAGES}
+        if suite in OLD_PYTHONS:
+            python = python_headers.prefix(portable.PYTHONS, version)
+            shutil.copytree(python, debian.root / PYTHON.lstrip("/"), symlinks=True)
+            variables["RONDO_PYTHON"] = f"{PYTHON}/bin/python{version}"
+    except (python_headers.HeadersError, subprocess.CalledProcessError) as lacking:
         raise UntriableError(str(lacking)) from None
-    shutil.copytree(python, place.parent / "python", symlinks=True)
-    return {"RONDO_PYTHON": f"/opt/python/bin/python{PYTHON}"}
+    return variables
 
 
 def tried(debian: Debian, mpi: str, variables: dict[str, str]) -> Iterator[Run]:

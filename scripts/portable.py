@@ -161,17 +161,18 @@ def write_pages(root: Path, core: Path) -> None:
         run(sys.executable, packages / "start_rondo.py", "shell", "--install", "--prefix", root)
 
 
-def install_for(version: str, processor: str, target: Path) -> None:
-    """What the command needs, as for a version of Python on another machine."""
+def install_for(version: str, processor: str, target: Path, extra: str | None = None) -> None:
+    """What the command needs, as for a version of Python on another machine; with `extra`, what that names."""
     tags = ("manylinux_2_28", "manylinux_2_17", "manylinux2014")
     platforms = [f"--platform={tag}_{processor}" for tag in tags]
     where = [f"--target={target}", f"--python-version={version}", *platforms]
-    pip("install", "--only-binary=:all:", "--no-compile", *where, *requirements(version))
+    pip("install", "--only-binary=:all:", "--no-compile", *where, *requirements(version, extra))
 
 
-def requirements(version: str) -> list[str]:
-    """Of the command, with a version of Python: pip would ask the one that builds."""
-    named = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+def requirements(version: str, extra: str | None = None) -> list[str]:
+    """Of the command, or of an extra, with a version of Python: pip would ask the one that builds."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = project["dependencies"] if extra is None else project["optional-dependencies"][extra]
     return [
         f"{each.name}{each.specifier}"
         for each in map(Requirement, named)

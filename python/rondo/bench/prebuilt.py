@@ -20,13 +20,14 @@ ROOM_FOR_RUN_PATH = b"/of-the-mpi-library" * 27
 ROOM_FOR_PREFIX_LIBRARY = b"/of-rondo-prefix" * 32
 NAMES = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40"}
 """Of the MPI library that the driver of an ABI loads."""
+NAMES_OF_DEBIAN = {"libmpi.so.12": "libmpich.so.12"}
 
 
 def driver_for(library: MpiLibrary) -> Path | None:
     """The driver for this library; None if the package has none, or the library is not where the driver can find it."""
     interface = mpi_library.ABI_OF[library.name]
     program = installation.PROGRAMS / f"rondo-bench-{interface}"
-    directory = _directory_of(library, NAMES[interface])
+    directory = _directory_of(library, NAMES[interface]) or _directory_with_link(library, NAMES[interface])
     if not program.is_file() or directory is None:
         return None
     prefix_library = installation.LIBRARIES / f"librondo-prefix-{interface}.so"
@@ -44,6 +45,25 @@ def _directory_of(library: MpiLibrary, name: str) -> Path | None:
     beside = library.prefix
     places = [beside / "lib", beside / "lib64", beside / f"lib/{platform.machine()}-linux-gnu", beside / "lib/release"]
     return next((place for place in places if (place / name).exists()), None)
+
+
+def _directory_with_link(library: MpiLibrary, name: str) -> Path | None:
+    """Where a link has the name that the driver asks for, if Debian calls the library otherwise."""
+    name_there = NAMES_OF_DEBIAN.get(name)
+    there = _directory_of(library, name_there) if name_there is not None else None
+    if there is None or name_there is None:
+        return None
+    digest = hashlib.sha256(os.fsencode(there)).hexdigest()[:16]
+    folder = mpi_library.cache_directory() / f"lib-{library.name}-{digest}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder / name).is_symlink():
+            (folder / name).symlink_to(there / name_there)
+    except FileExistsError:
+        pass  # another process was faster
+    except OSError as error:
+        raise Error(f"cannot link the MPI library for the benchmark driver: {error}") from None
+    return folder
 
 
 def _kept(content: bytes, name: str) -> Path:
