@@ -123,10 +123,10 @@ class Beginning {
         int error = MPI_SUCCESS;
         try {
             auto call = std::make_unique<BegunCall<Kind>>(seen_, plan, is_wrong, count);
-            if (starts_later(seen_)) error = mpi::make_persistent(std::move(call), *number_, seen_.call.request);
+            if (number_) error = mpi::make_persistent(std::move(call), *number_, seen_.call.request);
             else error = mpi::PendingCall::begin(std::move(call), seen_.call.request);
         } catch (...) {
-            if (!starts_later(seen_)) seen_.communicator.skip_call();
+            if (!number_) seen_.communicator.skip_call();
             error = code_of_exception();
         }
         if (error != MPI_SUCCESS) mpi::library().Comm_call_errhandler(seen_.call.comm, error);
