@@ -144,6 +144,7 @@ def launch(command: Sequence[object], environment: Mapping[str, str], timeout: f
     """Runs a command in a temporary directory of its own, which holds the sessions of the launchers too."""
     # Sockets of the launchers lie there, whose paths may have 107 characters.
     with tempfile.TemporaryDirectory(prefix="rondo-", dir="/tmp", ignore_cleanup_errors=True) as directory:
+        Path(directory).chmod(0o711)  # processes of other users may have files in there
         segments_before = segments()
         output, errors = Path(directory) / "stdout", Path(directory) / "stderr"
         start, timed_out = time.monotonic(), False
