@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 
-#include "tests/backends/mpi/made_up_library.hpp"
+#include "tests/interposer/program.hpp"
 
 namespace rondo::guard {
 namespace {
@@ -35,6 +35,21 @@ TEST(Agreement, fails_if_any_of_its_calls_fails) {
         mpi::made_up::fail("Allreduce", MPI_ERR_OTHER, 1, 1);
         EXPECT_FALSE(exchange_times(MPI_COMM_WORLD, times));
         EXPECT_TRUE(exchange_times(MPI_COMM_WORLD, times));
+    });
+}
+
+// What one rank cannot do, all know, whether the call makes ranks wait or not.
+TEST(Agreement, a_rank_that_is_not_ready_is_known_to_all) {
+    interposer::run(3, {{"RONDO_ALLREDUCE", "recursive_doubling"}}, [] {
+        EXPECT_EQ(interposer::allreduce(MPI_COMM_WORLD), 6);  // after which there is a context
+        mpi::Communicator& world = **mpi::Communicator::of(MPI_COMM_WORLD);
+        for (const bool waits_for_all : {true, false}) {
+            const auto meet = [&](bool ready) {
+                return timed_barrier(world, MPI_COMM_WORLD, ready, waits_for_all, {});
+            };
+            EXPECT_EQ(meet(mpi::made_up::rank() != 1), Attendance::not_all_ready);
+            EXPECT_EQ(meet(true), Attendance::all_ready);
+        }
     });
 }
 

@@ -43,6 +43,23 @@ TEST(Errors, of_one_call_are_none_of_the_next) {
     });
 }
 
+// The others have made the call: tags have to stay alike, or the next message would be taken for its one.
+TEST(Errors, of_arguments_of_one_rank_leave_the_next_call_right) {
+    run(2, forced(), [] {
+        int number = 1;
+        if (made_up::rank() == 0) {
+            EXPECT_EQ(MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD), MPI_SUCCESS);
+        } else {
+            made_up::fail("Bcast", MPI_ERR_BUFFER);
+            EXPECT_EQ(MPI_Bcast(nullptr, 1, MPI_INT, 0, MPI_COMM_WORLD), MPI_ERR_BUFFER);
+            EXPECT_EQ(reason("bcast"), "doubtful buffers");
+        }
+        number = made_up::rank() == 0 ? 2 : 0;
+        EXPECT_EQ(MPI_Bcast(&number, 1, MPI_INT, 0, MPI_COMM_WORLD), MPI_SUCCESS);
+        EXPECT_EQ(number, 2);
+    });
+}
+
 TEST(Errors, a_handler_may_free_the_communicator_that_it_is_told_of) {
     run(2, forced(), [] {
         MPI_Comm comm = made_up::duplicate(MPI_COMM_WORLD);

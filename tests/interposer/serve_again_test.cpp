@@ -99,6 +99,28 @@ TEST(ServeAgain, a_null_or_aliased_buffer_gets_a_second_look) {
     });
 }
 
+// A handle says no more how long a call is, once its datatype is freed.
+TEST(ServeAgain, a_new_datatype_may_have_the_handle_of_an_old_one) {
+    const RulesFile rules("bcast bytes >= 100 -> binomial\n");
+    run(2, {{"RONDO_RULES", rules.path()}}, [] {
+        const auto bcast = [](MPI_Datatype type) {
+            std::array<int, 100> numbers{};
+            numbers.fill(made_up::rank() == 0 ? 7 : 0);
+            EXPECT_EQ(MPI_Bcast(numbers.data(), 1, type, 0, MPI_COMM_WORLD), MPI_SUCCESS);
+            EXPECT_EQ(numbers[0], 7);
+        };
+        MPI_Datatype short_one = made_up::contiguous(1, MPI_INT);
+        const MPI_Datatype before = short_one;
+        for (int call = 0; call < 3; ++call) bcast(short_one);
+        EXPECT_EQ(left("bcast"), 3);
+        made_up::free(&short_one);
+        const MPI_Datatype long_one = made_up::contiguous(100, MPI_INT);
+        ASSERT_EQ(long_one, before);
+        bcast(long_one);
+        EXPECT_EQ(left("bcast"), 3);
+    });
+}
+
 TEST(ServeAgain, a_choice_of_the_program_makes_it_forget) {
     run(2, forced(), [] {
         Reduction()();

@@ -200,6 +200,19 @@ def test_an_old_verdict_does_not_keep_a_trial_from_going_on(mpi: MpiLibrary, var
         assert begun == {"bcast": calls_so_far, "allreduce": calls_so_far}
 
 
+# They are not compared themselves, and end when the program waits for them.
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+@pytest.mark.parametrize("library", [0.5, 2])
+def test_nonblocking_calls_follow_what_blocking_ones_have_shown(
+    mpi: MpiLibrary, library: float, variables: dict[str, str]
+) -> None:
+    make_up(variables, mpi, RANKS, library=library)
+    program = [mpi.compile("nonblocking_broadcasts.c"), str(CALLS)]
+    run = mpi.run_under_rondo(program, RANKS, environment=variables).check()
+    assert run.stdout == "failures 0\n"
+    assert calls(run, "bcast") == {TAKEN_BACK if library < 1 else "linear_pipeline": CALLS}
+
+
 # A part of the world takes the verdict about the world, whatever was begun in a world of its own size.
 @pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
 def test_what_was_begun_is_not_for_a_part_of_the_world(mpi: MpiLibrary, variables: dict[str, str]) -> None:

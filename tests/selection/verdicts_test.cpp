@@ -79,6 +79,7 @@ TEST(Verdicts, are_read_as_they_were_written) {
     EXPECT_EQ(find(again, other)->rondo, 3.25e-7);
     EXPECT_FALSE(find(again, other)->is_lost());
     EXPECT_TRUE(find(again, verdict_on(100))->is_lost());
+    EXPECT_TRUE(verdict_on(100, 1e-3, 1e-3).is_lost()) << "nothing is won";
 }
 
 TEST(Verdicts, may_be_that_nobody_could_compare) {
