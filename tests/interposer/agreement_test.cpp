@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
+#include "rondo/guard/communicator_site.hpp"
 #include "tests/interposer/program.hpp"
 
 namespace rondo::guard {
@@ -50,6 +52,32 @@ TEST(Agreement, a_rank_that_is_not_ready_is_known_to_all) {
             EXPECT_EQ(meet(mpi::made_up::rank() != 1), Attendance::not_all_ready);
             EXPECT_EQ(meet(true), Attendance::all_ready);
         }
+    });
+}
+
+/// True if a copy of the world has the world's trial of some calls.
+bool copy_shares_trials() {
+    EXPECT_EQ(interposer::allreduce(MPI_COMM_WORLD), 3);
+    const MPI_Comm copy = mpi::made_up::duplicate(MPI_COMM_WORLD);
+    EXPECT_EQ(interposer::allreduce(copy), 3);
+    const auto trial_on = [](MPI_Comm comm) {
+        CommunicatorSite site(**mpi::Communicator::of(comm), comm, true);
+        return site.trials().join({{.length = 60}, 8, nullptr}, [] { return std::optional<Trial>(); });
+    };
+    const Trial *const of_world = trial_on(MPI_COMM_WORLD), *const of_copy = trial_on(copy);
+    EXPECT_TRUE(of_world != nullptr && of_copy != nullptr);
+    mpi::made_up::free(copy);
+    return of_world == of_copy;
+}
+
+// Where each thread may call MPI, ranks may see calls of two communicators in different orders.
+TEST(Trials, are_shared_by_communicators_unless_every_thread_may_call) {
+    interposer::run(2, {{"RONDO_ALLREDUCE", "recursive_doubling"}}, [] { EXPECT_TRUE(copy_shares_trials()); });
+    mpi::made_up::play(2, [] {
+        mpi::made_up::behaviour().threads = MPI_THREAD_MULTIPLE;
+        interposer::start({{"RONDO_ALLREDUCE", "recursive_doubling"}});
+        EXPECT_FALSE(copy_shares_trials());
+        mpi::made_up::finalize();
     });
 }
 
