@@ -32,7 +32,7 @@ ARGUMENTS = (
     "root",
     "comm",
 )
-# What forms may have besides: the last members of Words.
+# A form may have these arguments after those of the blocking form. They are the last members of Words.
 ARGUMENTS_BESIDES = ("info", "request")
 ARGUMENTS_OF_OTHERS = (
     "argument_count",

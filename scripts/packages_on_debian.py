@@ -36,7 +36,7 @@ CHOSEN = "doubling_123"
 SECONDS = 300
 OLD_PYTHONS = ("bullseye",)
 """Releases whose own python3 is older than 3.10."""
-HOME, PACKAGES, PYTHON = "/opt/rondo", "/opt/packages", "/opt/python"
+RONDO, PACKAGES, PYTHON = "/opt/rondo", "/opt/packages", "/opt/python"
 
 
 def tarball() -> Path:
@@ -49,7 +49,7 @@ def tarball() -> Path:
 
 def unpack(debian: Debian, suite: str) -> dict[str, str]:
     """Puts Rondo there, of root. Returns variables that the command needs there."""
-    place = debian.root / HOME.lstrip("/")
+    place = debian.root / RONDO.lstrip("/")
     with tarfile.open(tarball()) as packed:
         packed.extractall(place.parent, filter="data")
     (unpacked,) = (each for each in place.parent.iterdir() if each.name.startswith("rondo-"))
@@ -77,7 +77,7 @@ def tried(debian: Debian, mpi: str, variables: dict[str, str]) -> Iterator[Run]:
         run.expect(not unseen or unseen not in run.output, f"no '{unseen}'")
         return run
 
-    command, launched = f"{HOME}/bin/rondo", (f"mpiexec.{mpi}", "-n", "2", "./filter", "out")
+    command, launched = f"{RONDO}/bin/rondo", (f"mpiexec.{mpi}", "-n", "2", "./filter", "out")
     yield done(f"mpicc.{mpi}", "-O2", PROGRAM, "-o", "filter", "-lm")
     yield done(command, "run", "--use", f"exscan={CHOSEN}", "--report=run.json", "--", *launched)
     yield done(command, "report", "run.json", "--output", "run.html")
@@ -88,7 +88,7 @@ def tried(debian: Debian, mpi: str, variables: dict[str, str]) -> Iterator[Run]:
     yield done(command, "report", "profile.json", "--output", "profile.html")
     left = f"left-{mpi}"
     yield done("mkdir", left)
-    preload = {"LD_PRELOAD": f"{HOME}/lib/librondo.so", "RONDO_EXSCAN": CHOSEN, "RONDO_REPORT": left}
+    preload = {"LD_PRELOAD": f"{RONDO}/lib/librondo.so", "RONDO_EXSCAN": CHOSEN, "RONDO_REPORT": left}
     yield done(*launched, seen="survivors", **preload)
     yield done("grep", "-rl", CHOSEN, left)
 

@@ -95,7 +95,7 @@ class BegunCall final : public mpi::PendingCall {
     mpi::KeptHandles kept_;
 };
 
-/// What a call needs to begin in its form. Borrows what it is made of.
+/// Begins a call in its form. The object borrows what it is made of.
 class Beginning {
   public:
     explicit Beginning(const SeenCall& seen) : seen_(seen) {}

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t table_size = victims + places * mpi::cached_symbols;
 constinit const CachedCall nobodys_cached_calls[table_size];
 
-/// What a thread remembers. A pointer to its first call is one to it.
+/// A thread keeps its calls here. A pointer to the first of them is a pointer to the whole memory.
 struct Memory {
     CachedCall calls[table_size];
     ForwardedAnywhere forwarded;

@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "rondo/core/error.hpp"
+#include "rondo/core/host.hpp"
 #include "rondo/core/switch.hpp"
 #include "rondo/core/version.hpp"
 #include "rondo/selection/eager_limit.hpp"
 #include "rondo/selection/nodes.hpp"
 #include "rondo/selection/quantity.hpp"
 #include "rondo/selection/text.hpp"
-#include "rondo/selection/verdict_file.hpp"
 
 namespace rondo::interposer {
 

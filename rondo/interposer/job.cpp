@@ -16,12 +16,12 @@
 
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/backends/mpi/world.hpp"
+#include "rondo/core/host.hpp"
 #include "rondo/core/json_text.hpp"
 #include "rondo/core/version.hpp"
 #include "rondo/guard/guard.hpp"
 #include "rondo/interposer/report.hpp"
 #include "rondo/interposer/runtime.hpp"
-#include "rondo/selection/verdict_file.hpp"
 
 namespace rondo::interposer {
 namespace {

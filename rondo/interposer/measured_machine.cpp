@@ -11,6 +11,7 @@
 #include "rondo/backends/mpi/warn.hpp"
 #include "rondo/backends/mpi/world.hpp"
 #include "rondo/core/error.hpp"
+#include "rondo/core/host.hpp"
 #include "rondo/selection/shared_file.hpp"
 #include "rondo/selection/text_file.hpp"
 #include "rondo/selection/verdict_file.hpp"

@@ -18,12 +18,11 @@
 #include "rondo/backends/mpi/library.hpp"
 #include "rondo/backends/mpi/trace.hpp"
 #include "rondo/backends/mpi/world.hpp"
-#include "rondo/core/boot_id.hpp"
+#include "rondo/core/host.hpp"
 #include "rondo/core/json_text.hpp"
 #include "rondo/guard/history.hpp"
 #include "rondo/interposer/kept_tallies.hpp"
 #include "rondo/interposer/runtime.hpp"
-#include "rondo/selection/verdict_file.hpp"
 
 namespace rondo::interposer {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "rondo/backends/mpi/library.hpp"
-#include "rondo/core/boot_id.hpp"
+#include "rondo/core/host.hpp"
 #include "rondo/profiler/clock.hpp"
 
 namespace rondo::profiler {

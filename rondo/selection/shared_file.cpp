@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo/selection/shared_file.hpp"
+#include "rondo/core/host.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -12,8 +13,6 @@
 #include <cstdio>
 #include <thread>
 #include <utility>
-
-#include "rondo/selection/verdict_file.hpp"
 
 namespace rondo {
 namespace {

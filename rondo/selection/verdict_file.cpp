@@ -23,12 +23,6 @@ std::string name_of_hosts(std::string_view host) {
     return std::string(last != std::string_view::npos ? name.substr(0, last + 1) : name);
 }
 
-std::string host_name() {
-    char host[256] = "";
-    gethostname(host, sizeof host - 1);
-    return host;
-}
-
 namespace {
 
 std::string file_name(std::string words) {

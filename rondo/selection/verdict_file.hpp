@@ -12,8 +12,6 @@ namespace rondo {
 
 /// node017.cluster -> node: all nodes of a cluster have one name then.
 std::string name_of_hosts(std::string_view host);
-/// As the operating system has it.
-std::string host_name();
 
 /// Of the file about an MPI library ("MPICH Version 5.0.2") on a machine, by the name of a host and the fingerprint of
 /// its figures. What was found out elsewhere, or by another version of Rondo, says nothing here.

@@ -40,7 +40,7 @@ TEST(Agreement, fails_if_any_of_its_calls_fails) {
     });
 }
 
-// What one rank cannot do, all know, whether the call makes ranks wait or not.
+// All ranks know that one of them is not ready, whether the call makes ranks wait for each other or not.
 TEST(Agreement, a_rank_that_is_not_ready_is_known_to_all) {
     interposer::run(3, {{"RONDO_ALLREDUCE", "recursive_doubling"}}, [] {
         EXPECT_EQ(interposer::allreduce(MPI_COMM_WORLD), 6);  // after which there is a context

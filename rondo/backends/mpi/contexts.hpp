@@ -71,8 +71,8 @@ class Contexts {
 
   private:
     static constexpr int words = 8, most = words * 64;
-    /// What a rank offers to the others. Each context that is free here has a bit. While another thread takes one, the
-    /// rank offers nothing, so that two cannot take the same.
+    /// Returns the contexts that this rank offers to the others: each one that is free here has a bit. While another
+    /// thread takes one, the rank offers nothing, so that two cannot take the same.
     struct Offer {
         std::uint64_t is_made = 0;
         std::uint64_t free[words] = {};

@@ -58,13 +58,6 @@ long long hash_of(std::string_view name) {
     return static_cast<long long>(fingerprint.value() >> 1);
 }
 
-/// The name of this rank's host. Several nodes may have one name, but mostly do not.
-std::string host_name() {
-    char host[256] = "";
-    ::gethostname(host, sizeof host - 1);
-    return host;
-}
-
 /// True if these ranks of one machine have as many processors together as they are. Equal on all of them. A rank that
 /// cannot tell its processors adds none.
 bool has_processor_for_each(MPI_Comm comm, int ranks) {

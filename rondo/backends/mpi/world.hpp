@@ -17,7 +17,7 @@
 #include "rondo/backends/mpi/node.hpp"
 #include "rondo/backends/mpi/slot.hpp"
 #include "rondo/core/block.hpp"
-#include "rondo/core/boot_id.hpp"
+#include "rondo/core/host.hpp"
 #include "rondo/core/placement.hpp"
 
 namespace rondo::mpi {

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "rondo/core/boot_id.hpp"
+#include "rondo/core/host.hpp"
 
 #include <unistd.h>
 
 #include <fstream>
 
 namespace rondo {
+
+std::string host_name() {
+    char host[256] = "";
+    ::gethostname(host, sizeof host - 1);
+    return host;
+}
 
 std::string boot_id() {
     std::ifstream file("/proc/sys/kernel/random/boot_id");
@@ -16,9 +22,7 @@ std::string boot_id() {
 
 std::string machine_identity() {
     std::string identity = boot_id();
-    char host[256] = "";
-    if (identity.empty() && ::gethostname(host, sizeof host - 1) == 0) identity = host;
-    return identity;
+    return identity.empty() ? host_name() : identity;
 }
 
 }  // namespace rondo
