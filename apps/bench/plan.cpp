@@ -39,8 +39,7 @@ void read_line(Plan& plan, const std::string& key, const std::string& value) {
     } else if (key == "operator") {
         plan.op = required(find_operator(value), "sum, bxor, bor, max, min, maxloc or minloc");
     } else if (key == "parts") {
-        if (value != "equal" && value != "skewed") throw std::runtime_error("expected equal or skewed");
-        plan.parts = value == "equal" ? Parts::equal : Parts::skewed;
+        plan.parts = required(find_parts(value), "equal, skewed, uniform, normal, heavy or sparse");
     } else if (key == "candidate") {
         plan.candidates.push_back(value);
     } else if (key == "count") {
@@ -111,7 +110,7 @@ void Plan::check(int ranks) const {
     if (ranks < 2)
         throw std::runtime_error("one rank has nobody to communicate with; start more, with the launcher of this MPI");
     const std::int64_t longest = *std::max_element(counts.begin(), counts.end());
-    if (collective->takes_lengths && longest * ranks > INT_MAX) {
+    if (collective->takes_lengths && (longest * ranks > INT_MAX || most_received(parts, longest, ranks) > INT_MAX)) {
         throw std::runtime_error(std::to_string(longest) + " elements for each of " + std::to_string(ranks) +
                                  " ranks: MPI's int cannot say where the last part starts");
     }

@@ -33,34 +33,45 @@ std::int64_t whole_bytes(const Collective& collective, Type type, std::int64_t c
 Problem::Problem(const Collective& collective, Type type, Operator op, Parts parts, std::int64_t count, int rank,
                  int ranks)
     : collective_(&collective), type_(type), op_(op), count_(count), rank_(rank), ranks_(ranks),
-      vectors_(collective.vectors(rank, ranks)), division_(parts, count, ranks),
-      input_(static_cast<std::size_t>(input_elements()) * bytes_of(type)),
+      vectors_(collective.vectors(rank, ranks)), division_(parts, count, ranks, sends_to_all() ? rank : 0),
+      arriving_(arriving(parts)), input_(static_cast<std::size_t>(input_elements()) * bytes_of(type)),
       output_(static_cast<std::size_t>(output_elements()) * bytes_of(type) + guard_bytes) {
     if (!collective.takes_lengths) return;
-    const bool of_both = collective.counts == Counts::part_of_both;
-    const auto tell = [&](auto&& piece_of) {
-        const auto number = static_cast<std::size_t>(ranks);
-        Told told(2 * number);
-        for (std::size_t other = 0; other < number; ++other) {
-            const Piece piece = piece_of(static_cast<int>(other));
-            told[other] = static_cast<int>(piece.count);
-            told[number + other] = static_cast<int>(piece.start);
-        }
-        return told;
-    };
-    if (of_both || collective.counts == Counts::part_of_input) {
-        sent_ = tell([&](int to) { return of_both ? division_.sent(rank, to) : division_.part(to); });
+    if (sends_to_all() || collective.counts == Counts::part_of_input) {
+        sent_ = told([&](int to) { return division_.part(to); });
     }
-    if (of_both || collective.counts == Counts::part_of_output) {
-        received_ = tell([&](int from) { return of_both ? division_.received(from, rank) : division_.part(from); });
+    if (sends_to_all()) received_ = told([&](int from) { return output_piece(from); });
+    if (collective.counts == Counts::part_of_output) received_ = told([&](int from) { return division_.part(from); });
+}
+
+template <class PieceOf>
+Problem::Told Problem::told(PieceOf&& piece_of) const {
+    const auto number = static_cast<std::size_t>(ranks_);
+    Told all(2 * number);
+    for (std::size_t other = 0; other < number; ++other) {
+        const Piece piece = piece_of(static_cast<int>(other));
+        all[other] = static_cast<int>(piece.count);
+        all[number + other] = static_cast<int>(piece.start);
     }
+    return all;
+}
+
+std::vector<Problem::Arriving> Problem::arriving(Parts parts) const {
+    std::vector<Arriving> all;
+    std::int64_t end = 0;
+    for (int from = 0; sends_to_all() && from < ranks_; ++from) {
+        const Piece sent = Division(parts, count_, ranks_, from).part(rank_);
+        all.push_back({.here = {end, sent.count}, .sent_from = sent.start});
+        end += sent.count;
+    }
+    return all;
 }
 
 Piece Problem::output_piece(int vector) const {
     switch (collective_->counts) {
         case Counts::part_of_input: return {0, division_.part(rank_).count};
         case Counts::part_of_output: return division_.part(vector);
-        case Counts::part_of_both: return division_.received(vector, rank_);
+        case Counts::part_of_both: return arriving_[static_cast<std::size_t>(vector)].here;
         default: return {vector * count_, count_};
     }
 }
@@ -68,7 +79,7 @@ Piece Problem::output_piece(int vector) const {
 std::int64_t Problem::first_element(int vector) const {
     switch (collective_->counts) {
         case Counts::part_of_input: return division_.part(rank_).start;
-        case Counts::part_of_both: return division_.sent(vector, rank_).start;
+        case Counts::part_of_both: return arriving_[static_cast<std::size_t>(vector)].sent_from;
         default: return 0;
     }
 }
@@ -78,8 +89,7 @@ std::int64_t Problem::own_count() const {
 }
 
 std::int64_t Problem::input_elements() const {
-    const bool is_whole = collective_->counts == Counts::part_of_input || collective_->counts == Counts::part_of_both;
-    return is_whole ? division_.elements() : own_count();
+    return sends_to_all() || collective_->counts == Counts::part_of_input ? division_.elements() : own_count();
 }
 
 std::int64_t Problem::output_elements() const {
@@ -117,7 +127,7 @@ Lengths Problem::lengths(const Told& told) const {
 
 Arguments Problem::arguments(MPI_Comm comm) {
     // All parts of an exchange are as long, unless their lengths are told.
-    const std::int64_t count = collective_->counts == Counts::part_of_both ? count_ : own_count();
+    const std::int64_t count = sends_to_all() ? count_ : own_count();
     return {input_.data(),      output_.data(),  static_cast<int>(count), lengths(sent_),
             lengths(received_), mpi_type(type_), mpi_operator(op_),       comm};
 }

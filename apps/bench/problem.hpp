@@ -90,6 +90,16 @@ class Problem {
   private:
     /// What `lengths` holds: counts and starts, one behind the other.
     using Told = std::vector<int>;
+    /// A part that comes from one rank in an exchange of all with all.
+    struct Arriving {
+        Piece here;
+        std::int64_t sent_from;  ///< where it starts in the vector of the rank that sends it
+    };
+    template <class PieceOf>
+    [[nodiscard]] Told told(PieceOf&& piece_of) const;
+    /// By the ranks that send; empty if the call is no exchange of all with all.
+    [[nodiscard]] std::vector<Arriving> arriving(Parts parts) const;
+    [[nodiscard]] bool sends_to_all() const { return collective_->counts == Counts::part_of_both; }
     /// A vector of the output.
     [[nodiscard]] Piece output_piece(int vector) const;
     /// From which element on it shows the inputs that it is made of.
@@ -105,7 +115,8 @@ class Problem {
     Operator op_;
     std::int64_t count_;
     int rank_, ranks_, vectors_;
-    Division division_;
+    Division division_;  ///< of what this rank sends to all; else of what the root scatters or gathers
+    std::vector<Arriving> arriving_;
     Told sent_, received_;  ///< lengths and places of parts; empty where the function takes none
     std::uint64_t repetition_ = 0;
     std::vector<std::byte> input_, output_;

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "rondo/backends/virtual/dataflow.hpp"
@@ -141,7 +142,8 @@ TEST(alltoall_multileader, sends_a_message_of_each_leader_to_each_other_node) {
             for (const Rank leaders : {1, 2, 3, 7}) {
                 SCOPED_TRACE(testing::Message() << nodes << " nodes of " << ranks << ", leaders " << leaders);
                 const Placement placement = Placement::regular(nodes, ranks);
-                const Outcome outcome = outcome_of("multileader", nodes * ranks, {{"leaders", leaders}}, &placement);
+                const Outcome outcome = outcome_of("multileader", nodes * ranks,
+                                                   {{"leaders", leaders}, {"lane", 0}, {"radix", 2}}, &placement);
                 const Rank lead = std::min(ranks, leaders);
                 Rank leading = 0;
                 for (const auto& rank : outcome.ranks) {
@@ -151,6 +153,31 @@ TEST(alltoall_multileader, sends_a_message_of_each_leader_to_each_other_node) {
                 if (ranks > 2 || nodes > 2) EXPECT_EQ(leading, lead * nodes);  // else a message says nothing
                 const Rank group = (ranks + lead - 1) / lead;
                 EXPECT_LE(outcome.time, group - 1 + nodes - 1 + ranks - 1);
+            }
+        }
+    }
+}
+
+/// The name of an exchange of leaders in two algorithms: a number of `lane`.
+Setting lane_of(const AlgorithmInfo& algorithm, std::string_view name) {
+    const auto alternatives = algorithm.parameter("lane")->alternatives;
+    return {"lane", std::ranges::find(alternatives, name, &Alternative::name) - alternatives.begin()};
+}
+
+/// Between N nodes a leader sends ceil(log2 N) messages, by the digits of their distances, or (r - 1) ceil(log_r N).
+TEST(alltoall_multileader, sends_fewer_messages_where_leaders_exchange_by_way_of_each_other) {
+    const AlgorithmInfo& algorithm = *find_collective("alltoall")->algorithm("multileader");
+    const Setting bruck = lane_of(algorithm, "bruck");
+    for (const auto& [nodes, radix, messages] : std::vector<std::tuple<Rank, Count, Count>>{
+             {2, 2, 1}, {5, 2, 3}, {8, 2, 3}, {9, 3, 4}, {16, 4, 6}, {16, 2, 4}}) {
+        for (const Rank ranks : {3, 4, 7}) {
+            for (const Count leaders : {1, 2}) {
+                SCOPED_TRACE(testing::Message() << nodes << " nodes of " << ranks << ", leaders " << leaders);
+                const Placement placement = Placement::regular(nodes, ranks);
+                const std::vector<Setting> settings = {{"leaders", leaders}, bruck, {"radix", radix}};
+                const Outcome outcome = outcome_of("multileader", nodes * ranks, settings, &placement);
+                const auto leads = [&](const auto& rank) { return rank.sent == messages + ranks - 1; };
+                EXPECT_EQ(std::ranges::count_if(outcome.ranks, leads), leaders * nodes);
             }
         }
     }

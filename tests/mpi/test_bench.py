@@ -158,8 +158,14 @@ def test_form_that_the_library_lacks_is_refused(tmp_path: Path) -> None:
         pytest.param("scatter double", 2 / 3, marks=pytest.mark.soak),
         pytest.param("gatherv double", 2 / 3, marks=pytest.mark.soak),
         ("alltoallv long skewed", 2 / 3),
+        ("alltoallv int uniform", 2 / 3),
+        pytest.param("alltoallv double normal", 2 / 3, marks=pytest.mark.soak),
+        pytest.param("alltoallv int heavy", 2 / 3, marks=pytest.mark.soak),
+        ("alltoallv double_int sparse", 2 / 3),
         pytest.param("gatherv int skewed", 2 / 3, marks=pytest.mark.soak),
         ("scatterv double_int skewed", 2 / 3),
+        pytest.param("gatherv double heavy", 2 / 3, marks=pytest.mark.soak),
+        pytest.param("scatterv int sparse", 2 / 3, marks=pytest.mark.soak),
         ("scan float_int minloc", 0),
         ("reduce double max", 1),
         ("bcast long", 1),
@@ -172,7 +178,7 @@ def test_form_that_the_library_lacks_is_refused(tmp_path: Path) -> None:
 )
 def test_everything_that_can_be_measured_is_right(mpi: MpiLibrary, tmp_path: Path, words: str, factor: float) -> None:
     collective, type_name, *more = words.split()
-    named = ["--parts", *more] if more == ["skewed"] else ["--op", *more] if more else []
+    named = ["--parts", *more] if more and more[0] in plans.PARTS else ["--op", *more] if more else []
     options = ["--type", type_name, *named, "--start", "barrier"]
     bench(mpi, tmp_path / "out", collective, *options, "--counts", "1,61,5003,20000", *BRIEF).check()
     found = measured(tmp_path / "out")

@@ -42,7 +42,7 @@ TYPES = {"int": 4, "long": 8, "float": 4, "double": 8, **PAIR_TYPES}
 BIT_OPERATORS = ("bxor", "bor")
 PAIR_OPERATORS = ("maxloc", "minloc")
 OPERATORS = ("sum", *BIT_OPERATORS, "max", "min", *PAIR_OPERATORS)
-PARTS = (EQUAL, "skewed")
+PARTS = (EQUAL, "skewed", "uniform", "normal", "heavy", "sparse")
 """How a vector is divided, where a call says the length of each part (apps/bench/division.hpp)."""
 FORMS = {**{each: (each,) for each in forms.FORMS}, "all": forms.FORMS}
 PIECES = 100

@@ -64,8 +64,9 @@ from rondo.shells import completion
     show_default=True,
     metavar="|".join(plans.PARTS),
     shell_complete=completion.one_of(plans.PARTS),
-    help="Of alltoallv, gatherv and scatterv: all of one length, or every fifth empty and the others growing with the "
-    "rank, for alltoallv with the distance between the ranks.",
+    help="Of alltoallv, gatherv and scatterv. skewed: every fifth is empty, the others grow with the distance to the "
+    "rank that sends. uniform, normal: lengths are distributed so. heavy: one rank gets ten times as much. sparse: "
+    "nine of ten are empty.",
 )
 @click.option(
     "--form",

@@ -28,15 +28,20 @@ inline constexpr Parameter leaders_parameter = {.name = "leaders",
                                                 .maximum = 1024,
                                                 .standard = 2};
 
-/// The full-lane algorithm for short parts: first all lanes, then all nodes.
-Schedule lanes_then_nodes(const Call& call);
-
 /// The base of the digits by which parts travel in Bruck's algorithm.
 inline constexpr Parameter radix_parameter = {.name = "radix",
                                               .summary = "base of the digits: fewer rounds, more messages in each",
                                               .minimum = 2,
                                               .maximum = 4096,
                                               .standard = 2};
+
+/// How these leaders exchange where nodes are alike.
+inline constexpr Alternative leader_exchanges[] = {{"pairwise", pairwise}, {"linear", linear}, {"bruck", bruck}};
+inline constexpr Parameter leaders_exchange =
+    part_parameter("lane", "the all-to-all of the leaders, where nodes have as many ranks each", leader_exchanges);
+
+/// The full-lane algorithm for short parts: first all lanes, then all nodes.
+Schedule lanes_then_nodes(const Call& call);
 
 inline constexpr const AlgorithmInfo* algorithms[] = {RONDO_ALLTOALL_ALGORITHMS(RONDO_ALGORITHM_ADDRESS)};
 

@@ -2,11 +2,14 @@
 // Multi-leader: some ranks of each node lead a group of its ranks. A leader collects what its group has for all ranks,
 // exchanges it with one leader of every other node, and hands out to each rank of its node what came for it. With k
 // leaders on each of N nodes of n ranks, k (N - 1) messages leave a node, where full_lane sends n (N - 1); all data
-// travel twice inside nodes. For short parts. [kinkead2025scaling]
+// travel twice inside nodes. For short parts. The leaders exchange as `lane` says: by way of each other (bruck), even
+// fewer messages leave a node. Where nodes differ, so do the parts of leaders, and these exchange one after the other.
+// [kinkead2025scaling]
 #include <algorithm>
 #include <vector>
 
 #include "rondo/algorithms/alltoall/alltoall.hpp"
+#include "rondo/algorithms/patterns/direct_exchange.hpp"
 #include "rondo/algorithms/patterns/node_parts.hpp"
 
 namespace rondo::alltoall {
@@ -71,17 +74,28 @@ Schedule collect(const Call& /*call*/, const Groups& groups, Block by_nodes, Blo
     }
 }
 
-/// The leaders of one group of each node exchange. `arrived`: what comes, by nodes and by ranks of their groups: a part
-/// for each rank of this node.
-Schedule across(const Call& call, const Groups& groups, const NodeOrder& order, Block collected, Block arrived) {
+/// Have all nodes as many ranks?
+bool are_alike(const Call& call) { return call.lanes() * call.nodes() == call.ranks().second; }
+
+/// The leaders of one group of each node exchange, nodes that are alike. `from`: what comes, by nodes.
+Schedule across(const Call& call, const Groups& groups, Block collected, const Parts& from) {
+    const Rank nodes = call.nodes(), members = groups.members(groups.place().node, groups.own());
+    const Count for_node = collected.count / members / nodes;  // what a rank has for a node
+    const Block packed = call.scratch(collected.count);
+    for (Rank node = 0; node < nodes; ++node) {
+        co_yield copy(BlockRow(collected.part(node * for_node, for_node), members, nodes * for_node))
+            .into(BlockRow(packed.part(node * members * for_node, for_node), members, for_node));
+    }
+    const Call exchanging = call.on_lane(packed, from.range(0, nodes), {});
+    Schedule between_leaders = leaders_exchange.part(exchanging);
+    co_yield steps_of(between_leaders);
+}
+
+/// The same on nodes that differ.
+Schedule across_unlike(const Call& call, const Groups& groups, const NodeOrder& order, Block collected,
+                       const Parts& from) {
     const Rank node = groups.place().node, nodes = call.nodes(), members = groups.members(node, groups.own());
     const Count vector = order.nodes().back();
-    std::vector<Count> starts = {0};  // of what comes from each node
-    for (Rank each = 0; each < nodes; ++each) {
-        const Count length = order.of_node(collected.part(0, vector), node).count;
-        starts.push_back(starts.back() + groups.members(each, groups.own()) * length);
-    }
-    const Parts from(arrived, nodes, starts);
     for (Rank distance = 0; distance < nodes; ++distance) {
         const Rank next = (node + distance) % nodes, previous = (node - distance + nodes) % nodes;
         const Block first = order.of_node(collected.part(0, vector), next);
@@ -92,6 +106,16 @@ Schedule across(const Call& call, const Groups& groups, const NodeOrder& order, 
         co_yield exchange(send(packed, groups.leader(next, groups.own())),
                           receive(from[previous], groups.leader(previous, groups.own())));
     }
+}
+
+/// What comes to the leader of a group from those of all nodes, by nodes and by ranks of their groups: a part for each
+/// rank of this node.
+std::vector<Count> starts_of_arrivals(const Call& call, const Groups& groups, Count for_own_node) {
+    std::vector<Count> starts = {0};
+    for (Rank node = 0; node < call.nodes(); ++node) {
+        starts.push_back(starts.back() + groups.members(node, groups.own()) * for_own_node);
+    }
+    return starts;
 }
 
 /// The leaders of this node send each of its ranks what has come for it.
@@ -143,12 +167,27 @@ Schedule multileader(const Call& call) {
     Schedule collecting = collect(call, groups, by_nodes, collected);
     co_yield steps_of(collecting);
     if (groups.leads()) {
-        Schedule between_nodes = across(call, groups, order, collected, arrived);
+        const Count for_own_node = order.of_node(by_nodes, groups.place().node).count;
+        const std::vector<Count> starts = starts_of_arrivals(call, groups, for_own_node);
+        const Parts from(arrived, call.nodes(), starts);
+        Schedule between_nodes = are_alike(call) ? across(call, groups, collected, from)
+                                                 : across_unlike(call, groups, order, collected, from);
         co_yield steps_of(between_nodes);
     }
     Schedule within = hand_out(call, groups, arrived);
     co_yield steps_of(within);
 }
+
+namespace {
+
+constexpr Parameter parameters[] = {leaders_parameter, leaders_exchange, radix_parameter};
+
+Count ports_of_leaders(std::span<const Setting> settings) {
+    const Count lane = std::ranges::find(settings, leaders_exchange.name, &Setting::name)->value;
+    return leader_exchanges[lane].schedule == linear ? most_at_once : 1;
+}
+
+}  // namespace
 
 const AlgorithmInfo multileader_info = {
     .collective = "alltoall",
@@ -156,10 +195,11 @@ const AlgorithmInfo multileader_info = {
     .summary =
         "to a few ranks of each node, between these, and from them to all: for short vectors on nodes of many ranks",
     .citation = "kinkead2025scaling",
-    .parameters = {&leaders_parameter, 1},
+    .parameters = parameters,
     .tolerates_in_place = true,
     .uses_nodes = true,
     .is_proposed = false,  // a few ranks copy the data of many
+    .ports = ports_of_leaders,
     .schedule = multileader,
 };
 

@@ -11,7 +11,8 @@ Schedule multileader(const Call& call) { return exchanged_in_slots(call, alltoal
 
 namespace {
 
-constexpr Parameter parameters[] = {slot_parameter, alltoall::leaders_parameter};
+constexpr Parameter parameters[] = {slot_parameter, alltoall::leaders_parameter, alltoall::leaders_exchange,
+                                    alltoall::radix_parameter};
 
 }  // namespace
 
