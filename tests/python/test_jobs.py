@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from html_page import Page
 from rondo.commands import main
-from rondo.launching import jobs
+from rondo.launching import jobs, jobs_page
 
 BEGAN = 1795724385  # in November
 
@@ -121,3 +122,49 @@ def test_a_directory_is_expected(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["jobs", str(tmp_path / "nowhere")])
     assert result.exit_code == 2
     assert "no directory" in result.output
+
+
+def test_a_page_shows_days_groups_and_jobs(rondo: Any, tmp_path: Path) -> None:
+    folder, output = tmp_path / "jobs", tmp_path / "page.html"
+    (folder / "november").mkdir(parents=True)
+    leave(folder / "november", job(trials=[TRIAL]), job("/opt/<b>", calls=20), {**job(), "began": BEGAN + 86_400})
+    leave(folder, job(all_ranks=False))
+    (folder / "x.json").write_text("{")
+    result = rondo("report", folder, "--output", output)
+    assert result.exit_code == 0, result.output
+    page = Page(output)
+    for said in (
+        "of 1 job rank 0 alone is counted",
+        "x.json: Input data was truncated",
+        "4 jobs",
+        "app 3 120",
+        "<b> 1 80",
+        "Gained 80 ms",
+        "MPICH Version 5.0.2",
+        "The last 4 jobs",
+    ):
+        assert said in page.text, said
+    bars = {each["name"]: each for each in page.figures["days1"]["data"]}
+    assert bars["served"]["y"] == [0.16, 0.04]
+    assert page.figures["programs1"]["data"][0]["x"] == ["app", "&lt;b&gt;"]
+    assert rondo("report", folder / "november" / "1.json", "--output", output).exit_code == 0
+    assert "1 job" in Page(output).text
+
+
+def test_a_page_of_chosen_jobs_is_written_beside_the_table(rondo: Any, tmp_path: Path) -> None:
+    leave(tmp_path, job(), job("/usr/bin/other"))
+    output = tmp_path / "page.html"
+    result = rondo("jobs", "--program", "other", "--json", "--page", output, tmp_path)
+    assert json.loads(result.stdout)["jobs"] == 1
+    assert result.stderr == f"wrote {output}\n"
+    assert "other" in Page(output).text
+    assert "app" not in Page(output).text
+
+
+def test_a_figure_has_a_bar_for_all_that_have_no_room(rondo: Any, tmp_path: Path) -> None:
+    leave(tmp_path, *(job(f"/opt/app{number}", calls=100 - number) for number in range(20)))
+    assert rondo("report", tmp_path, "--output", tmp_path / "page.html").exit_code == 0
+    served = Page(tmp_path / "page.html").figures["programs1"]["data"][0]
+    assert len(served["x"]) == jobs_page.MOST_BARS
+    assert served["x"][-1] == "9 others"
+    assert served["y"][-1] == pytest.approx(sum(100 - number for number in range(11, 20)) * 4e-3, rel=1e-3)

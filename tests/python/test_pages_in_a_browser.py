@@ -16,10 +16,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from rondo.bench import maps
+from rondo.bench import maps, results
 from rondo.comparing import results as comparisons
 from rondo.launching import run_report
 from rondo.profiling.profile import write
+from test_jobs import TRIAL, job, leave
 from test_profile_report import comparison, example
 from test_report import entry, write_rank
 
@@ -121,6 +122,24 @@ def opened(tmp_path):
     return look
 
 
+def with_candidates(number: int) -> results.Results:
+    """As many as that: the recorded ones, over and over, each time a bit slower."""
+    found = results.read(DATA)
+    first = [each for each in found.configurations if each.algorithm == results.NATIVE]
+    others = [each for each in found.configurations if each.algorithm != results.NATIVE]
+    algorithms = sorted({each.algorithm for each in others})
+    for turn in range(number - 1):
+        for each in others:
+            if each.algorithm == algorithms[turn % len(algorithms)]:
+                name = f"{each.algorithm}_of_turn_{turn}"
+                slower = [
+                    msgspec.structs.replace(one, seconds=one.seconds * (1 + turn / 20)) for one in each.repetitions
+                ]
+                first.append(msgspec.structs.replace(each, algorithm=name, repetitions=slower))
+    found.configurations = first
+    return found
+
+
 def files(kind: str, directory: Path) -> list[Path]:
     """What there is to show."""
     if kind == "results":
@@ -134,7 +153,14 @@ def files(kind: str, directory: Path) -> list[Path]:
         assert found is not None
         maps.write(found, directory / "map")
         return [directory / "map"]
+    if kind == "jobs":
+        programs = [f"/opt/a_program_with_a_long_name_{number}" for number in range(20)]
+        leave(directory, *(job(each, calls=1 + number, trials=[TRIAL]) for number, each in enumerate(programs)))
+        return [directory]
     first, second = directory / "before.json", directory / "after.json"
+    if kind == "thirteen candidates":
+        results.write(with_candidates(13), first)
+        return [first]
     if kind == "comparison":
         comparisons.write(comparison(), first)
         return [first]
@@ -153,7 +179,17 @@ def files(kind: str, directory: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize(
-    ("kind", "charts"), [("results", 2), ("profile", 7), ("profiles", 16), ("comparison", 2), ("run", 1), ("map", 3)]
+    ("kind", "charts"),
+    [
+        ("results", 2),
+        ("profile", 7),
+        ("profiles", 16),
+        ("comparison", 2),
+        ("run", 1),
+        ("map", 3),
+        ("jobs", 2),
+        ("thirteen candidates", 2),
+    ],
 )
 def test_a_page_is_drawn_whole_without_a_word_on_the_console(rondo, opened, tmp_path, kind, charts):
     page = tmp_path / "page.html"

@@ -199,16 +199,21 @@ def by_cluster(page: Page, experiments: list[str]) -> str:
 
 
 def own_lengths(page: Page, experiments: list[str]) -> str:
-    """Per cluster, division and mean length of a part: native in milliseconds, the others as ratios to it."""
+    """Per cluster, division and mean length of a part: native in milliseconds, the others as ratios to it.
+
+    Of several libraries, each row says which.
+    """
     runs = [run for each in experiments for run in page.runs_of(each)]
-    rows = [["nodes", "parts", "mean part", "native, ms", *quoted(runs[0].algorithms)]]
+    several = len({run.library for run in runs}) > 1
+    library = ["library"] if several else []
+    rows = [["nodes", *library, "parts", "mean part", "native, ms", *quoted(runs[0].algorithms)]]
     for run in runs:
         for count in run.counts:
             found = by_label(results_of(run), count)
             length = style.bytes_text(TYPES[run.experiment.type] * count)
             ratios = [ratio(found, each) for each in run.algorithms]
-            nodes = run.cluster.partition(":")[0]
-            rows.append([nodes, run.experiment.parts, length, number(minimum(found[NATIVE]), 2), *ratios])
+            where = [run.cluster.partition(":")[0], *([NAMES[run.library]] if several else [])]
+            rows.append([*where, run.experiment.parts, length, number(minimum(found[NATIVE]), 2), *ratios])
     return markdown(rows)
 
 

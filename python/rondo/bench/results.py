@@ -97,7 +97,7 @@ class Configuration(msgspec.Struct):
     """Bus bandwidth is bytes / seconds * bus_factor; 0 where it is not defined."""
     repetitions: list[Repetition]
     parts: str = EQUAL
-    """How the vector is divided among the ranks: "equal", or "skewed" where calls say the length of each part."""
+    """How the vector is divided among the ranks: "equal", or as `rondo bench --parts` says."""
     form: str = BLOCKING
     """Of the call: "blocking"; "nonblocking", until MPI_Wait returns; "persistent", from MPI_Start to there."""
     pieces: int = 0

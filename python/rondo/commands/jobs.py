@@ -11,8 +11,9 @@ import click
 
 from rondo import screens
 from rondo.launching import jobs
-from rondo.launching.jobs import Job, Total
-from rondo.reports.style import counted, time_text
+from rondo.launching.jobs import Job, Total, gain_text
+from rondo.reports import document
+from rondo.reports.style import counted
 from rondo.shells import completion
 
 
@@ -28,8 +29,24 @@ from rondo.shells import completion
 @click.option("--user", "users", multiple=True, metavar="USER", help="Jobs of this user alone. May be repeated.")
 @click.option("--program", "programs", multiple=True, metavar="NAME", help="Of this program alone. May be repeated.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
+@click.option(
+    "--page",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE.html",
+    help="Write a page with figures there, too, as `rondo report DIRECTORY` does of all jobs.",
+)
+@click.option("--self-contained", is_flag=True, help="Put into the page what draws its figures: 5 MB.")
 @click.argument("directory", type=click.Path(path_type=Path), shell_complete=completion.directories)
-def command(group: str, users: tuple[str, ...], programs: tuple[str, ...], as_json: bool, directory: Path) -> None:
+def command(
+    *,
+    group: str,
+    users: tuple[str, ...],
+    programs: tuple[str, ...],
+    as_json: bool,
+    page: Path | None,
+    self_contained: bool,
+    directory: Path,
+) -> None:
     """Add up the files that jobs have left in DIRECTORY: what Rondo served, gained and took back.
 
     Each job leaves one there where the site's configuration, or RONDO_JOBS, names the directory. Gains are those that
@@ -40,6 +57,7 @@ def command(group: str, users: tuple[str, ...], programs: tuple[str, ...], as_js
     \b
         rondo jobs /shared/rondo/jobs
         rondo jobs --by user --json /shared/rondo/jobs
+        rondo jobs --program solver --page solver.html /shared/rondo/jobs
     """
     found, unreadable = jobs.read(directory)
     chosen = [
@@ -55,6 +73,13 @@ def command(group: str, users: tuple[str, ...], programs: tuple[str, ...], as_js
         }, indent=2))  # fmt: skip
     else:
         show(chosen, group, rows, by_collective)
+    if page is not None:
+        from rondo.launching import jobs_page  # noqa: PLC0415
+
+        source = jobs_page.Source(directory, chosen, unreadable)
+        click.echo(
+            f"wrote {document.write(page, jobs_page.text([source], self_contained=self_contained))}", err=as_json
+        )
     for each in unreadable:
         click.echo(f"rondo: warning: {each}", err=True)
 
@@ -67,13 +92,8 @@ def show(chosen: list[Job], group: str, rows: list[Total], by_collective: list[T
     click.echo(f"{counted(len(chosen), 'job')}; calls and seconds are those of all ranks together")
     _show_table(group, rows, with_gain=True)
     _show_table("collective", by_collective, with_gain=False)
-    alone = [job for job in chosen if not job.all_ranks]
-    if alone:
-        unfinished = sum(not job.rank.ended for job in alone)
-        click.echo(
-            f"of {counted(len(alone), 'job')} rank 0 alone is counted: {unfinished} did not come to MPI_Finalize, "
-            f"and in {len(alone) - unfinished} the ranks did not agree"
-        )
+    for each in jobs.remarks(chosen):
+        click.echo(each)
 
 
 def _show_table(heading: str, rows: list[Total], *, with_gain: bool) -> None:
@@ -93,18 +113,10 @@ def _show_table(heading: str, rows: list[Total], *, with_gain: bool) -> None:
             *_calls(row.library_calls, row.library_seconds),
             *_calls(row.taken_back_calls, row.taken_back_seconds),
             str(row.trial_calls),
-            *([_gain(row)] if with_gain else []),
+            *([gain_text(row)] if with_gain else []),
         )
     screens.show(table, screens.console())
 
 
 def _calls(calls: int, seconds: float) -> tuple[str, str]:
     return str(calls), f"{seconds:.3g}"
-
-
-def _gain(row: Total) -> str:
-    """Of the calls that were compared."""
-    if not row.compared_calls:
-        return "not compared"
-    sign = "-" if row.gained < 0 else ""
-    return sign + time_text(abs(row.gained)) if row.gained else "0"

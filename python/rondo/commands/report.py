@@ -11,6 +11,7 @@ import click
 
 from rondo.bench import results
 from rondo.errors import Error
+from rondo.reports import document
 from rondo.reports.files import Kind, expanded, one_kind, shown_by
 from rondo.shells import completion
 
@@ -107,8 +108,8 @@ def command(
     justified winner at each length, and how far the numbers can be trusted.
 
     Files of `rondo profile`, `rondo compare --output`, `rondo run --report` and `rondo bench --map` become pages, too.
-    Several profiles stand side by side. Of a directory, it is the map or the results in it. Rules, verdicts and machine
-    files are shown as by `rondo rules check`, `rondo learned show` and `rondo calibrate --show`.
+    Several profiles stand side by side. Of a directory, it is the map, the results or the jobs in it. Rules, verdicts
+    and machine files are shown as by `rondo rules check`, `rondo learned show` and `rondo calibrate --show`.
 
     \b
         rondo report results.json
@@ -137,7 +138,7 @@ def command(
             text = _page_of_profiles(paths, rules, machine_file, self_contained)
         else:
             text = PAGES[kind](paths, self_contained)
-        click.echo(f"wrote {_write(output or DEFAULT_PAGE, text)}")
+        click.echo(f"wrote {document.write(output or DEFAULT_PAGE, text)}")
         return
     # Plotly, matplotlib and SciPy take a second to import.
     from rondo.reports import figures, page, rows  # noqa: PLC0415
@@ -151,12 +152,12 @@ def command(
         output = output or DEFAULT_PAGE
     written = []
     if output is not None:
-        written.append(_write(output, page.text(sources, self_contained=self_contained)))
+        written.append(document.write(output, page.text(sources, self_contained=self_contained)))
     if directory is not None:
         everything = [section for each in sources for section in each.sections]
         written += figures.draw(everything, directory, formats, line)
     if table is not None:
-        written.append(_write(table, rows.text(sources)))
+        written.append(document.write(table, rows.text(sources)))
     for path in written:
         click.echo(f"wrote {path}")
     _warn(sources)
@@ -201,7 +202,20 @@ def _page_of_maps(paths: list[Path], self_contained: bool) -> str:
     return map_page.text(sources, self_contained=self_contained)
 
 
-PAGES = {Kind.COMPARISON: _page_of_comparisons, Kind.RUN: _page_of_runs, Kind.MAP: _page_of_maps}
+def _page_of_jobs(paths: list[Path], self_contained: bool) -> str:
+    from rondo.launching import jobs, jobs_page  # noqa: PLC0415
+
+    folders = [(each, jobs.files_in(each)) for each in paths if each.is_dir()]
+    files = [each for each in paths if not each.is_dir()]
+    if files:
+        folders.append((files[0] if len(files) == 1 else files[0].parent, files))
+    sources = [jobs_page.Source(name, *jobs.read_files(each)) for name, each in folders]
+    return jobs_page.text(sources, self_contained=self_contained)
+
+
+PAGES = {
+    Kind.COMPARISON: _page_of_comparisons, Kind.RUN: _page_of_runs, Kind.MAP: _page_of_maps, Kind.JOB: _page_of_jobs
+}  # fmt: skip
 
 
 def _warn(sources: list[Any]) -> None:
@@ -211,11 +225,3 @@ def _warn(sources: list[Any]) -> None:
         lines = [f"{section.collective}: {line}" for section in source.sections for line in words.alarms(section)]
         for line in [*lines, *words.cautions(source)]:
             click.secho(f"rondo: {source.path}: {line}", err=True, fg="red" if line in lines else "yellow")
-
-
-def _write(path: Path, text: str) -> Path:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise Error(f"cannot write {path}: {error.strerror}") from None
-    return path

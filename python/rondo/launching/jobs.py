@@ -17,6 +17,7 @@ import msgspec
 
 from rondo.errors import Error
 from rondo.launching.rank_report import RankReport, Trial
+from rondo.reports.style import counted, time_text
 
 MOST_BYTES = 4 << 20
 """Of a file: jobs leave far less, but anybody may write into such a directory."""
@@ -60,8 +61,18 @@ def read(directory: Path) -> tuple[list[Job], list[str]]:
     """All jobs of a directory from the earliest on, and what cannot be read. Error if it is no directory."""
     if not directory.is_dir():
         raise Error(f"{directory} is no directory: expected the one that `jobs` names in the configuration")
+    return read_files(files_in(directory))
+
+
+def files_in(directory: Path) -> list[Path]:
+    """Those that may be of jobs, which the site may sort into directories of their own."""
+    return sorted(directory.rglob("*.json"))
+
+
+def read_files(paths: Iterable[Path]) -> tuple[list[Job], list[str]]:
+    """As `read`."""
     found, unreadable = [], []
-    for path in sorted(directory.rglob("*.json")):
+    for path in paths:
         try:
             found.append(_read_one(path))
         except (OSError, ValueError, RecursionError) as error:  # msgspec's are among them
@@ -136,6 +147,14 @@ class Total:
         setattr(self, seconds, getattr(self, seconds) + some.seconds)
 
 
+def gain_text(total: Total) -> str:
+    """What the guard's comparisons say of calls by Rondo."""
+    if not total.compared_calls:
+        return "not compared"
+    sign = "-" if total.gained < 0 else ""
+    return f"{sign}{time_text(abs(total.gained))}" if total.gained else "0"
+
+
 def _gains(rank: RankReport) -> Iterator[tuple[int, float]]:
     """For calls that Rondo carried out and the guard has compared: how many, and what they gained."""
     for entry in rank.entries:
@@ -153,6 +172,18 @@ def _is_about(trial: Trial, collective: str, algorithm: str, up_to: int | None) 
     limits = (64, 1 << 10, 1 << 14, 1 << 18, 1 << 22, None)
     size_class = next(limit for limit in limits if limit is None or trial.bytes <= limit)
     return same and trial.rondo > 0 and trial.library > 0 and size_class == up_to
+
+
+def remarks(found: Iterable[Job]) -> list[str]:
+    """What has to be known about the sums."""
+    alone = [job for job in found if not job.all_ranks]
+    if not alone:
+        return []
+    unfinished = sum(not job.rank.ended for job in alone)
+    return [
+        f"of {counted(len(alone), 'job')} rank 0 alone is counted: {unfinished} did not come to MPI_Finalize, "
+        f"and in {len(alone) - unfinished} the ranks did not agree"
+    ]
 
 
 GROUPS: dict[str, Callable[[Job], str]] = {

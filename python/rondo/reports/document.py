@@ -13,9 +13,11 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from html import escape
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from rondo import optional
+from rondo.errors import Error
 
 WHOLE_TABLE = 30
 """Rows of a long table that are in sight."""
@@ -36,6 +38,15 @@ def text(title: str, parts: Iterable[str], *, self_contained: bool = False) -> s
         + "\n".join(parts)
         + f"\n{_plotly(self_contained)}\n<script>\n{_asset('page.js')}</script>\n</body>\n</html>\n"
     )
+
+
+def write(path: Path, content: str) -> Path:
+    """Writes a page, or a table; Error if that cannot be."""
+    try:
+        path.write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise Error(f"cannot write {path}: {error.strerror}") from None
+    return path
 
 
 def _plotly(self_contained: bool) -> str:

@@ -12,6 +12,7 @@ import msgspec
 
 from rondo import _core
 from rondo.errors import Error
+from rondo.launching import jobs
 
 EXPECTED = "expected a file of rondo bench, profile, compare or run --report, or another one that Rondo has written"
 MAP_FILE = "map.json"
@@ -25,6 +26,7 @@ class Kind(enum.Enum):
     COMPARISON = "a comparison of rondo compare"
     RUN = "a report of rondo run"
     MAP = "a map of rondo bench --map"
+    JOB = "what a job has left for rondo jobs"
 
 
 SIGNS = {
@@ -33,29 +35,34 @@ SIGNS = {
     Kind.COMPARISON: {"rivals", "verdicts"},
     Kind.RUN: {"ranks", "entries", "cut_short"},
     Kind.MAP: {"question", "library", "cells"},
+    Kind.JOB: {"sums", "rank", "all_ranks"},
 }
 """Members of the JSON object that only files of this kind have."""
 
 
 def expanded(paths: Iterable[Path]) -> list[Path]:
-    """With the files of directories in place of these: the map, or all results. Error if there are none."""
+    """With the files of directories in place of these: the map, or all results. Error if there are none.
+
+    Directories of jobs stay: they may hold any number of files, some of which nobody can read.
+    """
     found: list[Path] = []
     for path in paths:
         if not path.is_dir():
             found.append(path)
         elif (path / MAP_FILE).exists():
             found.append(path / MAP_FILE)
-        else:
-            inside = [each for each in sorted(path.glob("*.json")) if _is_of_results(each)]
-            if not inside:
-                raise Error(f"{path} holds no results of rondo bench or rondo tune")
+        elif inside := [each for each in sorted(path.glob("*.json")) if _is_of(Kind.RESULTS, each)]:
             found += inside
+        elif any(_is_of(Kind.JOB, each) for each in jobs.files_in(path)):
+            found.append(path)
+        else:
+            raise Error(f"{path} holds no results of rondo bench or rondo tune, and no files of jobs")
     return list(dict.fromkeys(found))
 
 
-def _is_of_results(path: Path) -> bool:
+def _is_of(wanted: Kind, path: Path) -> bool:
     with contextlib.suppress(Error):
-        return kind(path) is Kind.RESULTS
+        return path.is_file() and kind(path) is wanted
     return False
 
 
@@ -85,7 +92,9 @@ def _check_rules(text: str, name: str) -> None:
 
 
 def kind(path: Path) -> Kind:
-    """What a file holds. Error if it cannot be read, is cut off, or holds something else."""
+    """What a file holds, or a directory of jobs. Error if it cannot be read, is cut off, or holds something else."""
+    if path.is_dir():
+        return Kind.JOB
     try:
         content = path.read_bytes()
     except OSError as error:
