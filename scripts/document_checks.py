@@ -115,14 +115,21 @@ def refused_examples(root: Path) -> Iterator[str]:
                 yield f"{name}: {error}"
 
 
-def commands(text: str) -> Iterator[list[str]]:
-    """The words of each `rondo` command on a line of code, without what stands behind it to explain it."""
+def command_lines(text: str) -> Iterator[str]:
+    """Each `rondo` command on a line of code, as a shell takes it, without what stands behind it to explain it."""
     for line in re.sub(r"\\\n\s*", " ", text).splitlines():
-        found = re.match(r"(?: {4,}(?:\$ )?|\$ )(?:\w+=\S+ )*(rondo [a-z-]\S*(?: {1,2}\S+)*)", line)
+        found = re.match(r"(?: {4,}(?:\$ )?|\$ )((?:\w+=\S+ )*rondo [a-z-]\S*(?: {1,2}\S+)*)", line)
         if found and "[" not in found[1]:  # else it is the usage of a command
-            words = shlex.split(found[1], comments=True)
-            end = next((place for place, word in enumerate(words) if re.fullmatch(r"[|&;]+|\d?>+", word)), len(words))
-            yield words[:end]
+            yield found[1]
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """The words of each of these commands."""
+    for line in command_lines(text):
+        words = shlex.split(line, comments=True)
+        words = words[words.index("rondo") :]
+        end = next((place for place, word in enumerate(words) if re.fullmatch(r"[|&;]+|\d?>+", word)), len(words))
+        yield words[:end]
 
 
 def refusal(words: Sequence[str]) -> str | None:

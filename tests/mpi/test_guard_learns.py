@@ -8,11 +8,12 @@ import os
 import re
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from launching import Run
-from mpi_libraries import MpiLibrary
+from launching import Run, launch
+from mpi_libraries import MpiLibrary, preload_library
 from test_guard import (
     COMPARED,
     FEW,
@@ -24,6 +25,7 @@ from test_guard import (
     given_back,
 )
 
+import rondo
 from rondo.selection import learned
 
 CALLS = 40
@@ -386,6 +388,68 @@ def test_what_nobody_can_read_or_write_costs_nothing_but_the_news(mpi: MpiLibrar
     lost = mpi.run_under_rondo(command, RANKS, environment=nowhere).check()
     assert lost.stderr.count("rondo: what was learned is lost") == 1
     assert lost.stdout == "failures 0\nchanges 0\n"
+
+
+ON_A_FULL_DISK = """
+mount -t tmpfs -o size=64k none "$1" || exit 99
+learned=$1 away=$2; shift 2
+"$@" && cp "$learned"/*.verdicts "$away/before" || exit 1
+head -c 1M /dev/zero > "$learned/filler" 2> "$away/filled"
+printf '%s\\n' 'bcast -> binomial' 'allreduce -> two_tree' > "$away/other.rules"
+RONDO_RULES=$away/other.rules "$@" && cp "$learned"/*.verdicts "$away/after"
+"""
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_a_full_disk_loses_nothing_that_was_known(mpi: MpiLibrary, variables: dict[str, str], tmp_path: Path) -> None:
+    own = ["unshare", "--user", "--map-root-user", "--mount"]
+    if launch([*own, "true"], os.environ, 10).returncode != 0:
+        pytest.skip("mounting needs a user namespace of our own")
+    preload = {"LD_PRELOAD": str(preload_library(mpi.abi)), **variables}
+    preload.pop("RONDO_RULES")  # each run has other rules
+    command = mpi.command(RANKS, preload, [mpi.compile("guarded.c"), str(CALLS)])
+    environment = {**os.environ, **mpi.environment, "RONDO_RULES": variables["RONDO_RULES"]}
+    words = [*own, "sh", "-c", ON_A_FULL_DISK, "sh", variables["RONDO_LEARNED"], tmp_path, *command]
+    run = launch(words, environment, 60).check()
+    assert "No space left" in (tmp_path / "filled").read_text()
+    assert run.stderr.count("rondo: what was learned is lost: ") == 1
+    assert "No space left on device" in run.stderr
+    assert (tmp_path / "after").read_bytes() == (tmp_path / "before").read_bytes()
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_what_two_runs_find_out_at_once_is_all_kept(mpi: MpiLibrary, variables: dict[str, str], tmp_path: Path) -> None:
+    program = [mpi.compile("guarded.c"), str(CALLS)]
+    others = tmp_path / "other.rules"
+    others.write_text("bcast -> binomial\nallreduce -> two_tree\n")
+    with ThreadPoolExecutor() as pool:
+        runs = [
+            pool.submit(mpi.run_under_rondo, program, RANKS, environment={**variables, "RONDO_RULES": rules})
+            for rules in (variables["RONDO_RULES"], str(others)) * 2
+        ]
+    for each in runs:
+        assert each.result().check().stdout == "failures 0\nchanges 0\n"
+    kept = kept_in(variables)
+    assert not kept.complaints
+    choices = {(each.collective, each.choice.partition(":")[0]) for each in kept.all}
+    assert choices >= {
+        ("bcast", "linear_pipeline"), ("bcast", "binomial"), ("allreduce", "ring"), ("allreduce", "two_tree"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_what_another_version_keeps_stays_as_it_is(mpi: MpiLibrary, variables: dict[str, str]) -> None:
+    program = [mpi.compile("guarded.c"), str(CALLS)]
+    mpi.run_under_rondo(program, RANKS, environment=variables).check()
+    (own,) = learned.files(Path(variables["RONDO_LEARNED"]))
+    newer = own.with_name(own.name.replace(rondo.__version__, "99.1.0"))
+    assert newer != own
+    newer.write_bytes(b"written in a way that nobody knows yet\n")
+    own.unlink()
+    run = mpi.run_under_rondo(program, RANKS, environment=variables).check()
+    assert "rondo: " not in run.stderr
+    assert newer.read_bytes() == b"written in a way that nobody knows yet\n"
+    assert learned.read(own).all
 
 
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)

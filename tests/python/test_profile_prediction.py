@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 from profile_builder import ALPHA, BETA, RUN, line, profile
 from rondo.launching import installation
-from rondo.machine.machine import Machine
+from rondo.machine.machine import Machine, standard
 from rondo.profiling import advice, bounds, calls, prediction, savings, summary, terminal
 from rondo.profiling.profile import Communicator, Site
 from rondo.tune import tuned_files
 
 from rondo import _core
+from rondo.selection import learned
 
 START = savings.START_LATENCIES * ALPHA
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +33,10 @@ def predicted(tmp_path):
         if text is not None:
             rules = tmp_path / "mine.rules"
             rules.write_text(text)
-        environment = {"XDG_CONFIG_HOME": str(tmp_path / "config"), "XDG_CONFIG_DIRS": str(tmp_path)}
+        environment = {
+            "XDG_CONFIG_HOME": str(tmp_path / "config"), "XDG_CONFIG_DIRS": str(tmp_path),
+            "XDG_STATE_HOME": str(tmp_path),
+        }  # fmt: skip
         return prediction.outlook(found, prediction.circumstances(found, environment, rules and str(rules)))
 
     return look
@@ -215,6 +219,43 @@ def test_rules_that_leave_it_to_the_library_are_known_where_nothing_else_is(pred
     assert (by_rules.known, best.known) == (pytest.approx(5.0), None)
 
 
+def found_out(tmp_path, run, collective, *, nodes, each, shared_memory, choice, library):
+    """Lets the guard have compared 16 calls of each on the machine of a profile: Rondo took a millisecond."""
+    figures = run.machine or standard().text()
+    file = learned.default_directory({"XDG_STATE_HOME": str(tmp_path)})
+    file = file / learned.file_name(_core.plain_version(run.library), figures, run.hosts[0])
+    text = (
+        f"{collective} bytes=8 commutative=no rounding=no processes={nodes * each} nodes={nodes} fewest_on_node={each} "
+        f"most_on_node={each} in_rank_order=yes shared_memory={shared_memory} choice={choice} rondo=0.001 "
+        f"library={library} calls=16 alone=0 day=9999-01-01\n"
+    )
+    file.parent.mkdir(parents=True, exist_ok=True)
+    learned.change(file, add=text)
+    assert not learned.read(file).complaints
+
+
+def test_on_one_node_what_the_guard_has_found_out_counts(predicted, tmp_path):
+    run = profile(*(line(each, moving=50e-3) for each in ("MPI_Bcast", "MPI_Scatter", "MPI_Gather")), nodes=1, each=8)
+    found_out(tmp_path, run, "bcast", nodes=1, each=8, shared_memory="yes", choice="binomial", library=0.004)
+    found_out(tmp_path, run, "scatter", nodes=1, each=8, shared_memory="no", choice="linear", library=0.0009)
+    rules = "bcast shared_memory = yes -> binomial\nscatter shared_memory = no -> linear\ngather -> binomial\n"
+    first, second, third = predicted(run, rules).predictions
+    assert (first.rules.choice, first.rules.basis) == ("binomial", savings.LEARNED)
+    assert first.rules.seconds.value == pytest.approx(50e-3 / 4)
+    assert (first.rules.seconds.low, first.rules.seconds.high) == (pytest.approx(10e-3), pytest.approx(15e-3))
+    assert (second.rules, second.rules_judged) == (None, True)
+    assert second.reason.endswith("but an earlier run has found it no faster here")
+    assert (third.rules, third.rules_judged, third.reason) == (None, False, prediction.ON_ONE_NODE)
+
+
+def test_on_several_nodes_what_the_guard_has_found_out_stands_above_virtual_time(predicted, tmp_path):
+    run = profile(line(moving=5e-3))
+    found_out(tmp_path, run, "bcast", nodes=8, each=1, shared_memory="no", choice="binomial", library=0.0009)
+    (each,) = predicted(run).predictions
+    assert (each.rules, each.rules_judged) == (None, True)
+    assert each.best.basis == savings.PREDICTED
+
+
 def test_of_few_calls_nothing_is_certain(predicted):
     """A trial takes up to four of the library's calls."""
     found = predicted(profile(line(moving=13e-3, calls=4)))
@@ -286,8 +327,8 @@ def test_inside_one_node_virtual_time_promises_nothing(predicted):
     assert (found.at_best, found.by_rules, found.collectives) == (None, None, None)
     assert advice.what_to_do(found) == [
         "Nothing that is certain to gain by other algorithms.",
-        "Calls inside one node move data for 50.0% of the run. Nothing is predicted of them: `rondo compare` says what "
-        "`rondo run` gains, `rondo tune` measures whether other algorithms are faster.",
+        "Calls inside one node move data for 50.0% of the run. Nothing is predicted of them until a run under `rondo run` "
+        "has compared them with the library, or `rondo tune` has measured them.",
     ]
     assert advice.sentence(found) == (
         "50.0% of the run in collectives; 50.0% moving data; nobody knows what of it could be saved"

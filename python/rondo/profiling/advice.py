@@ -104,8 +104,8 @@ def _what_is_open(found: Outlook) -> list[str]:
     most = max(reasons, key=lambda each: reasons[each])
     if most in (prediction.ON_ONE_NODE, prediction.BY_SHARED_MEMORY):
         return [
-            f"Calls inside one node move data for {percent(share)} of the run. Nothing is predicted of them: "
-            "`rondo compare` says what `rondo run` gains, `rondo tune` measures whether other algorithms are faster."
+            f"Calls inside one node move data for {percent(share)} of the run. Nothing is predicted of them "
+            "until a run under `rondo run` has compared them with the library, or `rondo tune` has measured them."
         ]
     compared = all(any(one.sampled for one in each.line.shares) for each in found.predictions if not each.judged)
     what = "move data for" if compared else "take up to"

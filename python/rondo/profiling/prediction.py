@@ -4,8 +4,9 @@
 Two questions have two answers. The rules that `rondo run` has for this machine and library choose an algorithm for
 each line: that is what `rondo run` gains as it is. The best of all algorithms is what `rondo tune` could find.
 
-Where `rondo tune` has measured such calls, its ratio to the library's own counts. Elsewhere it is virtual time, with
-the errors that docs/benchmarks/tables/predictions.md found. Nobody predicts what native takes: it is what the profile
+Where `rondo tune` has measured such calls, or the guard has compared the rules' choice with the library in an earlier
+run, the ratio to the library's own time counts. Elsewhere it is virtual time, with the errors that
+docs/benchmarks/tables/predictions.md found. Nobody predicts what native takes: it is what the profile
 has measured, from the moment when the last rank had come (`moving`).
 """
 
@@ -24,11 +25,12 @@ from rondo.launching import installation
 from rondo.machine import machine
 from rondo.profiling import bounds, calls, crowding
 from rondo.profiling.profile import Communicator, Line, Profile
-from rondo.profiling.savings import PREDICTED, TUNED, Circumstances, Estimate, Outlook, Prediction, Range
-from rondo.selection import explanation, rules_file
+from rondo.profiling.savings import LEARNED, PREDICTED, TUNED, Circumstances, Estimate, Outlook, Prediction, Range
+from rondo.selection import explanation, learned, rules_file
 from rondo.selection.call import Call
 from rondo.selection.candidates import Candidate
 from rondo.selection.explanation import Explanation
+from rondo.selection.learned import Verdict
 from rondo.tune import rules_text, tuned_files
 
 FEWEST_SAMPLES = 3
@@ -43,6 +45,8 @@ ERRORS = ((4 << 10, 0.69, 1.42), (64 << 10, 0.80, 1.32), (1 << 20, 0.62, 1.23), 
 """Of virtual time: up to so many bytes, predicted over measured, 5% and 95% (docs/benchmarks/tables/predictions.md)."""
 ERROR_OF_TUNED = 0.1
 """Of a ratio that `rondo tune` measured, relative: other days, and calls that do not follow each other at once."""
+ERROR_OF_LEARNED = 0.2
+"""Of a ratio that the guard found: it compares the fastest of a few calls, in another program or another run."""
 MISFIT = 0.8
 """Who moves data in less than so many times the least possible time has begun before the last rank came, as the root of
 a broadcast may; or the machine's figures are wrong. Nothing follows for algorithms that begin with all ranks."""
@@ -67,13 +71,22 @@ def circumstances(
     figures = profile.machine
     if machine_file is not None:
         figures = machine.read(machine.of_name(str(machine_file))).text()
+    figures_text = figures or machine.standard().text()
     return Circumstances(
         rules=path,
         text=text,
-        machine=figures or machine.standard().text(),
+        machine=figures_text,
         is_standard=not figures,
         is_tuned=tuned_files.head_of(text) is not None,
+        verdicts=_verdicts_for(profile, environment, figures_text),
     )
+
+
+def _verdicts_for(profile: Profile, environment: Mapping[str, str], machine_text: str) -> tuple[Verdict, ...]:
+    """What the guard knows of the machine and the library of a profile."""
+    known_in = learned.directory(environment.get(learned.VARIABLE), environment)
+    host = profile.hosts[0] if profile.hosts else ""
+    return learned.about(known_in, _core.plain_version(profile.library), machine_text, host)
 
 
 def _rules_for(profile: Profile, environment: Mapping[str, str]) -> Path:
@@ -155,6 +168,12 @@ def predicted(
     found = explained[call]
     if isinstance(found, str):
         return _not_judged(line, found, native)
+    known = _known(call, communicator.nodes, where)
+    if known is not None and communicator.nodes == 1:
+        estimate = _learned(known, native)
+        return Prediction(
+            line, native, estimate, estimate, known.reason, judged=estimate is not None, rules_judged=True
+        )
     if len(profile.hosts) == 1 and found.runs != _runs_if_ranks_share_memory(call, where):
         return _not_judged(line, BY_SHARED_MEMORY, native)
     tuned = _tuned(found, call, where)
@@ -168,6 +187,8 @@ def predicted(
         best = estimate if estimate is not None and estimate.seconds.value < native else None
         reason = "" if by_rules else found.reason
         return Prediction(line, native, by_rules, best, reason, judged=True, rules_judged=True)
+    if known is not None:
+        found = dataclasses.replace(found, runs=known.runs, reason=known.reason)
     stays = found.runs == NATIVE
     if communicator.nodes == 1:
         return _not_judged(line, ON_ONE_NODE, native, rules_judged=stays)
@@ -179,7 +200,9 @@ def predicted(
     estimates = [_estimate(each, found, least, where) for each in found.candidates if each.seconds is not None]
     fastest = min(estimates, key=lambda each: each.seconds.value, default=None)
     by_rules, reason = None, found.reason
-    if not stays:
+    if known is not None:
+        by_rules = _learned(known, native)
+    elif not stays:
         chosen = next((each for each in found.candidates if each.chosen), None)
         if chosen is None or chosen.seconds is None:
             reason = f"no time for {found.runs}: {chosen.untimed if chosen is not None else 'it is not known'}"
@@ -225,6 +248,33 @@ def _tuned(found: Explanation, call: Call, where: Circumstances) -> rules_text.M
     if not where.is_tuned or found.decided_by is None:
         return None
     return rules_text.nearest_measured(where.text, found.decided_by.line, call.processes, found.bytes)
+
+
+def _known(call: Call, nodes: int, where: Circumstances) -> Explanation | None:
+    """What becomes of such calls by what earlier runs have found out of them; None: nothing.
+
+    Rules on a single node choose by whether ranks share memory, and processors, which no profile says. Verdicts do: one
+    of them is about the choice of the rules there.
+    """
+    if not where.verdicts:
+        return None
+    ways = ((False, False), (True, False), (False, True), (True, True)) if nodes == 1 else ((False, False),)
+    for shared, oversubscribed in ways:
+        there = dataclasses.replace(call, shared_memory=shared, oversubscribed=oversubscribed)
+        found = explanation.by_texts(
+            there, where.text, where.rules, where.machine, {}, verdicts=where.verdicts, most_messages=0
+        )
+        if found.trial is not None:
+            return found
+    return None
+
+
+def _learned(found: Explanation, native: float) -> Estimate | None:
+    """By a verdict; None: the library has such calls."""
+    if found.runs == NATIVE or found.trial is None or found.trial.ratio is None:
+        return None
+    ratio = Range(1.0, 1 - ERROR_OF_LEARNED, 1 + ERROR_OF_LEARNED) * found.trial.ratio
+    return Estimate(found.runs, ratio * native, LEARNED)
 
 
 def _estimate(candidate: Candidate, found: Explanation, least: float, where: Circumstances) -> Estimate:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rondo.profiling import bounds, calls, summary
 from rondo.profiling.profile import Line, Profile
+from rondo.selection.learned import Verdict
 
 VISIBLE = 0.0005
 """Of the run: less is not worth a word."""
@@ -17,7 +18,7 @@ CALLS_OF_A_DUEL = 4
 """That the library may carry out in a first run, until the guard has seen who is faster: of a kind, here of a line."""
 START_LATENCIES = 60
 """What Rondo's own start takes: ranks agree on what they were told (docs/benchmarks/tables/profiles.md)."""
-PREDICTED, TUNED = "predicted", "measured by rondo tune"
+PREDICTED, TUNED, LEARNED = "predicted", "measured by rondo tune", "found out by the guard"
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Circumstances:
     """Nobody has measured the machine: the figures are of some network."""
     is_tuned: bool
     """`rondo tune` has written the rules."""
+    verdicts: tuple[Verdict, ...] = ()
+    """Of the guard, in earlier runs there with this MPI library."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class Estimate:
     choice: str
     seconds: Range
     basis: str
-    """PREDICTED or TUNED."""
+    """PREDICTED, TUNED or LEARNED."""
 
 
 @dataclass(frozen=True)

@@ -218,7 +218,7 @@ def _outcome(call: Call, found: Mapping[str, Any], decider: Decider | None) -> t
 
 def _trial(call: Call, found: Mapping[str, Any], verdicts: Sequence[Verdict]) -> Trial | None:
     """What was found out about such calls and what was chosen for them."""
-    placed = (len(call.ranks_on), min(call.ranks_on), max(call.ranks_on), True) if found["knows_nodes"] else (0, 0, 0)
+    placed = (len(call.ranks_on), min(call.ranks_on), max(call.ranks_on), True)
     for each in verdicts:
         shape = (each.nodes, each.fewest_on_node, each.most_on_node, each.in_rank_order)
         if (
@@ -228,7 +228,7 @@ def _trial(call: Call, found: Mapping[str, Any], verdicts: Sequence[Verdict]) ->
             and call.rounds in (None, each.rounding)
             and not each.empty_parts
             and each.shared_memory == call.shared_memory
-            and shape[: len(placed)] == placed
+            and (each.nodes == 0 or shape == placed)
         ):
             return Trial(each.ratio if each.compared else None, each.lost, each.day)
     return None

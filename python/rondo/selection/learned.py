@@ -222,11 +222,14 @@ def figures(named: str | None, environment: Mapping[str, str], path: Path | None
     return found if found is not None or named is not None else measured_machine(path, library)
 
 
-def about(path: Path | None, library: str, machine_text: str) -> tuple[Verdict, ...]:
-    """What is known in a directory (None: nothing) about an MPI library, as it calls itself, on this machine."""
+def about(path: Path | None, library: str, machine_text: str, host: str = "") -> tuple[Verdict, ...]:
+    """What is known in a directory (None: nothing) about an MPI library, as it calls itself, on this machine.
+
+    `host`: as of `file_name`.
+    """
     if path is None:
         return ()
-    file = path / file_name(library, machine_text)
+    file = path / file_name(library, machine_text, host)
     return read(file).verdicts if file.exists() else ()
 
 

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands of the documents, run: each page's in their order, in a folder that has what a reader would have.
+
+What only a cluster has is smaller here: fewer ranks, less time, MPICH's launcher in place of Slurm's.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from mpi_libraries import LIBRARIES, reason_to_skip
+from script_loader import script
+
+ROOT = Path(__file__).resolve().parents[2]
+DATA = ROOT / "docs" / "benchmarks" / "data" / "bandwidth-exscan-8x1-mpich.json"
+PAGES = ["README.md", "docs/explanation/guard.md", "docs/reference/rules.md", "docs/tutorial/first-run.md"]
+PAGES += sorted(f"docs/how-to/{each.name}" for each in (ROOT / "docs" / "how-to").glob("*.md"))
+SECONDS = 240
+"""For each command."""
+
+APP = """
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    int rank, size;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    float* values = calloc(65536, sizeof *values);
+    for (int step = 0; step < 20; ++step) {
+        long mine = 10 + rank, first = 0;
+        MPI_Exscan(&mine, &first, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(MPI_IN_PLACE, values, 65536, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Bcast(values, 65536, MPI_FLOAT, 0, MPI_COMM_WORLD);
+    }
+    if (rank == 0) {
+        FILE* result = fopen("result.txt", "w");
+        fprintf(result, "%d %g\\n", size, values[0]);
+        fclose(result);
+        puts("done");
+    }
+    free(values);
+    MPI_Finalize();
+}
+"""
+RULES = "exscan  bytes <= 4Ki -> doubling_123\n"
+SMALLER = [
+    (r"-- srun .*?(\./\S+|python3 \S+)?$", r"-- mpiexec -n 2 \1"),
+    (r"-- (mpiexec|mpirun) -n (\d{2,}|[5-9])", r"-- \1 -n 4"),
+    (r"\b36x1:10ms", "6x1:10ms"),
+    (r"\b36x1:5ms", "6x1:5ms"),
+    (r"--nodes 36 --per-node 1", "--nodes 6 --per-node 1"),
+    (r"--processes (64,32,16|2\.\.16,24,32)", "--processes 4,2"),
+    (r"--counts 1:100000", "--counts 1,1000"),
+    (r"--seconds 30", "--seconds 4"),
+    (r"^rondo bench(?!.*(--seconds|--page))", "rondo bench --seconds 4"),
+    (r"^rondo tune(?!.*(--minutes|--check))", "rondo tune --minutes 0.2"),
+    (r"(?<=tune --minutes 0\.2)(?!.*--collectives)", " --collectives exscan --bytes 8,1Ki"),
+    (r"/etc/xdg/rondo/tuned/", "system/"),
+    (r"/shared/rondo/jobs", "jobs"),
+    (r"~/\.config/rondo/tuned/MACHINE-LIBRARY\.rules", "$(ls ~/.config/rondo/tuned/*.rules)"),
+    (r"~/\.config/rondo/tuned/x\.measured", "$(ls -d ~/.config/rondo/tuned/*.measured)"),
+]
+ELSEWHERE = {
+    r"--page docs/benchmarks": "hours; tests/python/test_pages.py reads the same files",
+    r"-hosts node1": "two machines",
+    r"\.bashrc|/opt/rondo": "installs for all users",
+}
+"""What is not run, and why."""
+ENDS = {r"--fail-if-slower": {0, 4}}
+"""Exit codes other than 0 that are an answer."""
+
+pytestmark = pytest.mark.soak
+
+
+def here(line: str) -> str:
+    """The command as it is run."""
+    for pattern, instead in SMALLER:
+        line = re.sub(pattern, instead, line)
+    return line.rstrip()
+
+
+def told(line: str) -> str | None:
+    """Why it is not run."""
+    return next((why for pattern, why in ELSEWHERE.items() if re.search(pattern, line)), None)
+
+
+@pytest.fixture
+def reader(tmp_path: Path) -> Iterator[dict[str, str]]:
+    """The environment of a reader whose folder and home are the test's, with programs and files that pages speak of."""
+    if (reason := reason_to_skip("mpich")) is not None:
+        pytest.skip(reason)
+    library = LIBRARIES["mpich"]
+    (tmp_path / "app.c").write_text(APP)
+    tutorial = (ROOT / "docs" / "tutorial" / "first-run.md").read_text()
+    code = re.search(r"```c\n(.*?)```", tutorial, re.DOTALL)
+    assert code is not None
+    (tmp_path / "offsets.c").write_text(code[1])
+    for source, programs in (("app.c", ("app", "program")), ("offsets.c", ("offsets",))):
+        built = library.compile(tmp_path / source)
+        for name in programs:
+            shutil.copy(built, tmp_path / name)
+    shutil.copy(library.compile(ROOT / "examples" / "particle_filter.c", "-lm"), tmp_path / "particle_filter")
+    (tmp_path / "complicated.sh").write_text('#!/bin/sh\nexec "$@"\n')
+    (tmp_path / "complicated.sh").chmod(0o755)
+    (tmp_path / "script.py").write_text("print('no MPI in it')\n")
+    for name in ("my.rules", "mine.rules"):
+        (tmp_path / name).write_text(RULES)
+    for name in ("results", "exscan", "mpich", "openmpi"):
+        shutil.copy(DATA, tmp_path / f"{name}.json")
+    (tmp_path / "system").mkdir()
+    (tmp_path / "home").mkdir()
+    environment = {each: value for each, value in os.environ.items() if not each.startswith(("RONDO_", "XDG_"))}
+    yield {
+        **environment,
+        "HOME": str(tmp_path / "home"),
+        "PATH": f"{Path(shutil.which('rondo') or '').parent}:{library.prefix}:{os.environ['PATH']}",
+        "RONDO_JOBS": str(tmp_path / "jobs"),
+    }
+
+
+def prepare(folder: Path, environment: dict[str, str]) -> None:
+    """Files that pages take for granted: a reader has made them by what other pages say."""
+    (folder / "jobs").mkdir(exist_ok=True)
+    for line in (
+        "rondo profile --output profile.json -- mpiexec -n 2 ./app",
+        "cp profile.json app.json; cp profile.json before.json; cp profile.json after.json",
+        "rondo compare --runs 2 --output compare.json -- mpiexec -n 2 ./app",
+        "rondo run --report report.json -- mpiexec -n 2 ./app",
+        "rondo bench --map exscan --counts 1,1000 --seconds 2 --processes 2 --output map-allreduce -- mpiexec -n {p}",
+        "rondo calibrate --cluster 2x2:2ms:200Mbit --mpi mpich --output emulated.machine",
+        "cp emulated.machine cluster.machine",
+        "rondo bench bcast --counts 1,256Ki --seconds 3 --output bcast.json -- mpiexec -n 2",
+        "rondo export allreduce/ring -n 4 --count 8Ki --type float --format msccl -o ring.xml",
+        "rondo tune --minutes 0.1 --collectives exscan --bytes 8,1Ki -- mpiexec -n 2",
+    ):
+        ended(line, folder, environment, {0})
+
+
+def ended(line: str, folder: Path, environment: dict[str, str], codes: set[int]) -> None:
+    run = subprocess.run(
+        ["bash", "-c", line], cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=SECONDS, check=False,
+    )  # fmt: skip
+    assert run.returncode in codes, f"{line}\nended with {run.returncode}\n{run.stdout[-2000:]}\n{run.stderr[-2000:]}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_commands_of_a_page_do_what_it_says(page: str, tmp_path: Path, reader: dict[str, str]) -> None:
+    command_lines = script("document_checks").command_lines
+    lines = [each for each in command_lines((ROOT / page).read_text(encoding="utf-8")) if told(each) is None]
+    if not lines:
+        pytest.skip("no commands")
+    prepare(tmp_path, reader)
+    failed = []
+    for line in lines:
+        codes = next((codes for pattern, codes in ENDS.items() if re.search(pattern, line)), {0})
+        try:
+            ended(here(line), tmp_path, reader, codes)
+        except (AssertionError, subprocess.TimeoutExpired) as problem:
+            failed.append(f"{line}\n{problem}")
+    assert not failed, "\n\n".join(failed)
