@@ -20,6 +20,12 @@ NO_SLOTS = """#!/bin/sh
 echo "no slots" >&2
 exit 7
 """
+EACH_ALONE = """#!/bin/bash
+[ "$1" = --version ] && echo "HYDRA build details:" && exit 0
+while [ "$1" = -genv ]; do export "$2=$3"; shift 3; done
+[ "$1" = -n ] && shift 2
+"$@" & "$@" & wait
+"""
 
 
 def doctor(*words: object, **variables: str) -> tuple[int, dict[str, list[dict[str, str]]]]:
@@ -41,8 +47,29 @@ def test_a_machine_with_an_mpi_is_well(mpi: MpiLibrary) -> None:
     assert code == 0
     assert {"Rondo", "MPI", "launcher", "processors", "memory", "emulated cluster", "tuned rules"} <= set(found)
     assert {"clock", "shared memory"} <= set(found)
-    assert [each["state"] for each in found["MPI"] + found["launcher"] + found["Rondo"]] == ["good"] * 3
+    about = ("MPI", "launcher", "Rondo", "program")
+    assert [each["state"] for name in about for each in found[name]] == ["good"] * len(about)
+    assert found["program"][0]["says"].startswith("2 ranks of ")
+    assert found["program"][0]["says"].endswith(" find each other, and all have Rondo")
     assert {"mpich": "MPICH", "openmpi": "Open MPI"}[mpi.name] in found["MPI"][0]["says"]
+
+
+def test_ranks_that_are_each_alone_are_noticed(tmp_path: Path) -> None:
+    """By a launcher that says it is MPICH's, and starts processes that do not meet."""
+    if (reason := reason_to_skip("mpich")) is not None:
+        pytest.skip(reason)
+    prefix = tmp_path / "mpich"
+    (prefix / "bin").mkdir(parents=True)
+    (prefix / "lib").symlink_to(LIBRARIES["mpich"].prefix.parent / "lib")
+    launcher = prefix / "bin" / "mpiexec"
+    launcher.write_text(EACH_ALONE)
+    launcher.chmod(0o755)
+    code, found = doctor("--", launcher)
+    assert code == 1
+    assert found["launcher"][0]["state"] == "good"
+    assert (found["program"][0]["state"], found["program"][0]["says"]) == (
+        "wrong", "2 ranks, and each was alone in its world"
+    )  # fmt: skip
 
 
 def test_no_mpi_is_wrong(tmp_path: Path) -> None:

@@ -327,8 +327,8 @@ def test_inside_one_node_virtual_time_promises_nothing(predicted):
     assert (found.at_best, found.by_rules, found.collectives) == (None, None, None)
     assert advice.what_to_do(found) == [
         "Nothing that is certain to gain by other algorithms.",
-        "Calls inside one node move data for 50.0% of the run. Nothing is predicted of them until a run under `rondo run` "
-        "has compared them with the library, or `rondo tune` has measured them.",
+        "Calls inside one node move data for 50.0% of the run. Nothing is predicted of them until a run under "
+        "`rondo run` has compared them with the library, or `rondo tune` has measured them.",
     ]
     assert advice.sentence(found) == (
         "50.0% of the run in collectives; 50.0% moving data; nobody knows what of it could be saved"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import platform
 from pathlib import Path
 
 from rondo.errors import Error
@@ -18,18 +17,16 @@ from rondo.launching.mpi_library import MpiLibrary
 
 ROOM_FOR_RUN_PATH = b"/of-the-mpi-library" * 27
 ROOM_FOR_PREFIX_LIBRARY = b"/of-rondo-prefix" * 32
-NAMES = {"mpich": "libmpi.so.12", "openmpi": "libmpi.so.40"}
-"""Of the MPI library that the driver of an ABI loads."""
-NAMES_OF_DEBIAN = {"libmpi.so.12": "libmpich.so.12"}
 
 
 def driver_for(library: MpiLibrary) -> Path | None:
     """The driver for this library; None if the package has none, or the library is not where the driver can find it."""
     interface = mpi_library.ABI_OF[library.name]
     program = installation.PROGRAMS / f"rondo-bench-{interface}"
-    directory = _directory_of(library, NAMES[interface]) or _directory_with_link(library, NAMES[interface])
-    if not program.is_file() or directory is None:
+    if not program.is_file() or library.file is None:
         return None
+    name = mpi_library.FILE_NAMES[interface][0]  # which the driver asks for
+    directory = library.file.parent if library.file.name == name else _directory_with_link(library, library.file, name)
     prefix_library = installation.LIBRARIES / f"librondo-prefix-{interface}.so"
     content = program.read_bytes()
     for room, path in ((ROOM_FOR_RUN_PATH, directory), (ROOM_FOR_PREFIX_LIBRARY, prefix_library)):
@@ -40,25 +37,14 @@ def driver_for(library: MpiLibrary) -> Path | None:
     return _kept(content, f"bench-{library.name}-{hashlib.sha256(content).hexdigest()[:16]}")
 
 
-def _directory_of(library: MpiLibrary, name: str) -> Path | None:
-    """Where the library's launcher has its libraries."""
-    beside = library.prefix
-    places = [beside / "lib", beside / "lib64", beside / f"lib/{platform.machine()}-linux-gnu", beside / "lib/release"]
-    return next((place for place in places if (place / name).exists()), None)
-
-
-def _directory_with_link(library: MpiLibrary, name: str) -> Path | None:
-    """Where a link has the name that the driver asks for, if Debian calls the library otherwise."""
-    name_there = NAMES_OF_DEBIAN.get(name)
-    there = _directory_of(library, name_there) if name_there is not None else None
-    if there is None or name_there is None:
-        return None
-    digest = hashlib.sha256(os.fsencode(there)).hexdigest()[:16]
+def _directory_with_link(library: MpiLibrary, file: Path, name: str) -> Path:
+    """Where a link to a file of another name has this one."""
+    digest = hashlib.sha256(os.fsencode(file.parent)).hexdigest()[:16]
     folder = mpi_library.cache_directory() / f"lib-{library.name}-{digest}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not (folder / name).is_symlink():
-            (folder / name).symlink_to(there / name_there)
+            (folder / name).symlink_to(file)
     except FileExistsError:
         pass  # another process was faster
     except OSError as error:

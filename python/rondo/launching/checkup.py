@@ -9,6 +9,8 @@ import platform
 import resource
 import shutil
 import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +21,7 @@ import rondo
 from rondo import _core
 from rondo.cluster import cluster
 from rondo.errors import Error
-from rondo.launching import installation, instructed, launcher, mpi_library, preload
+from rondo.launching import installation, instructed, launcher, mpi_library, preload, run_report
 from rondo.machine import machine
 from rondo.selection import learned
 from rondo.tune import tuned_files
@@ -35,6 +37,16 @@ SHARED = "/dev/shm"
 LEAST_SHARED = 256 << 20
 """Bytes; containers have 64 MiB."""
 SMALLEST_CLUSTER = "2x1:1ms:1Gbit"
+
+
+PROGRAM = """
+import ctypes, sys
+ctypes.CDLL(sys.argv[1], mode=ctypes.RTLD_GLOBAL)
+everything = ctypes.CDLL(None)  # what was preloaded comes first, as in any program
+everything.MPI_Init(None, None)
+everything.MPI_Finalize()
+"""
+"""An MPI program that needs no compiler. The argument is the file of the library."""
 
 
 class State(Enum):
@@ -108,10 +120,14 @@ def _mpi(words: Sequence[str], environment: Mapping[str, str]) -> Iterator[Findi
         return
     if kind is launcher.Kind.SRUN:
         yield Finding("MPI", State.GOOD, f"Slurm's launcher {path}: the MPI is that of the program")
-    else:
-        yield _library_of(path, version, environment)
-        yield from _compiler(path, environment)
-    yield _start_of_two(command, environment)
+        yield _start_of_two(command, environment)
+        return
+    yield _library_of(path, version, environment)
+    yield from _compiler(path, environment)
+    start = _start_of_two(command, environment)
+    yield start
+    if start.state is State.GOOD:
+        yield from _ranks_under_rondo(command, path, environment)
 
 
 def _library_of(path: str, version: str, environment: Mapping[str, str]) -> Finding:
@@ -142,19 +158,23 @@ def _compiler(launcher_path: str, environment: Mapping[str, str]) -> Iterator[Fi
         yield Finding("compiler", State.WORTH_KNOWING, says, advice)
 
 
+def _with_ranks(command: Sequence[str]) -> list[str]:
+    """A launcher with its options; it starts two ranks unless it says how many."""
+    return [*command, *([] if "-n" in command or "-np" in command else ["-n", "2"])]
+
+
+def _bounded(words: Sequence[str], environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        words, env=dict(environment), stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=SECONDS_TO_START, check=False,
+    )  # fmt: skip
+
+
 def _start_of_two(command: Sequence[str], environment: Mapping[str, str]) -> Finding:
-    started = [*command, *([] if "-n" in command or "-np" in command else ["-n", "2"]), shutil.which("true") or "true"]
+    started = [*_with_ranks(command), shutil.which("true") or "true"]
     shown = " ".join(started)
     try:
-        result = subprocess.run(
-            started,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS_TO_START,
-            check=False,
-        )
+        result = _bounded(started, environment)
     except subprocess.TimeoutExpired:
         return Finding("launcher", State.WRONG, f"`{shown}` has not ended after {SECONDS_TO_START:.0f} s")
     except OSError as error:
@@ -163,6 +183,42 @@ def _start_of_two(command: Sequence[str], environment: Mapping[str, str]) -> Fin
         return Finding("launcher", State.GOOD, f"`{shown}` starts and ends")
     said = next((line.strip(" -*") for line in result.stderr.splitlines() if line.strip(" -*")), "nothing")
     return Finding("launcher", State.WRONG, f"`{shown}` ends with {result.returncode}: {said}", _advice(result.stderr))
+
+
+def _ranks_under_rondo(command: Sequence[str], path: str, environment: Mapping[str, str]) -> Iterator[Finding]:
+    """Whether a program's ranks find each other, and Rondo; nothing if nobody knows where the library is."""
+    with contextlib.suppress(Error):
+        library = mpi_library.find(path, environment)
+        if library.file is None:
+            return
+        with tempfile.TemporaryDirectory(prefix="rondo-doctor-") as folder:
+            report = Path(folder) / "report.json"
+            options = ["--abi", mpi_library.ABI_OF[library.name], "--rules", "none", "--learned", "none"]
+            rondo_run = [sys.executable, "-m", "rondo", "run", *options, "--report", str(report), "--"]
+            program = [sys.executable, "-c", PROGRAM, str(library.file)]
+            try:
+                result = _bounded([*rondo_run, *_with_ranks(command), *program], environment)
+            except subprocess.TimeoutExpired:
+                says = f"a program of two ranks under `rondo run` has not ended after {SECONDS_TO_START:.0f} s"
+                yield Finding("program", State.WRONG, says, "`rondo run -- LAUNCHER ./app` will not end, either")
+                return
+            yield _of_report(report, result)
+
+
+def _of_report(file: Path, result: subprocess.CompletedProcess[str]) -> Finding:
+    try:
+        report = run_report.opened(file)
+    except Error:
+        said = next((line for line in result.stderr.splitlines() if line), "nothing")
+        return Finding("program", State.WRONG, f"a program under `rondo run` ends with {result.returncode}: {said}")
+    if report.ranks and report.size == 1:
+        advice = "the launcher is that of another MPI library than this one, or lacks an option, as --mpi=pmi2 of srun"
+        return Finding("program", State.WRONG, f"{len(report.ranks)} ranks, and each was alone in its world", advice)
+    if report.missing or report.cut_short or result.returncode != 0:
+        says = f"{len(report.ranks)} of {report.size} ranks have had Rondo; it ended with {result.returncode}"
+        return Finding("program", State.WRONG, says, "`rondo run --report` says of your own program who is missing")
+    says = f"{report.size} ranks of {report.library} find each other, and all have Rondo"
+    return Finding("program", State.GOOD, says)
 
 
 def _advice(said: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -20,6 +21,8 @@ from rondo.launching import abi, launcher
 NAMES = {"mpich": "MPICH", "openmpi": "Open MPI", "impi": "Intel MPI"}
 ABI_OF = {"mpich": "mpich", "openmpi": "openmpi", "impi": "mpich"}
 LAUNCHERS = ("mpiexec", "mpirun", "mpiexec.hydra")
+FILE_NAMES = {"mpich": ("libmpi.so.12", "libmpich.so.12"), "openmpi": ("libmpi.so.40",)}
+"""Of the library of an ABI: what everybody calls it, and Debian."""
 NUMBER = re.compile(r"\d+(?:\.\d+)+\b")
 COMPILE_SECONDS = 300.0
 VERSION_SECONDS = 20.0
@@ -40,6 +43,14 @@ class MpiLibrary:
     def prefix(self) -> Path:
         """The directory that holds its bin and lib."""
         return self.launcher.parent.parent
+
+    @property
+    def file(self) -> Path | None:
+        """The library itself, if it is where its launcher says."""
+        of_processor = f"lib/{platform.machine()}-linux-gnu"
+        places = [self.prefix / each for each in ("lib", "lib64", of_processor, "lib/release")]
+        files = [place / name for name in FILE_NAMES[ABI_OF[self.name]] for place in places]
+        return next((each for each in files if each.exists()), None)
 
     @property
     def compiler(self) -> Path:
