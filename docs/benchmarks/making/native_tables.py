@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from predicted_tables import BYTES, RANKS, figures_of, in_order, shape_of
 from rondo.bench.pages import Page
 from rondo.bench.plans import TYPES
-from rondo.bench.results import NATIVE, Configuration, Environment, parts_text, read
+from rondo.bench.results import EQUAL, NATIVE, Configuration, Environment, read
 from rondo.cluster import shapes
 from rondo.forms import BLOCKING
 from rondo.launching.mpi_library import NAMES
@@ -41,7 +41,7 @@ class Cell:
     shape: shapes.Shape
     bytes: int
     what: str
-    """The operator and the parts, where they say something."""
+    """The operator, where it says something."""
     measured: float
     """The median; seconds."""
     predicted: float | None
@@ -74,17 +74,20 @@ def cell_of(configuration: Configuration, environment: Environment, figures: str
         traits["has_operation"], 0, environment.library, environment.shared_memory,
     )  # fmt: skip
     found = native.candidate(call, rules, figures, most_messages=MOST_MESSAGES)
-    what = [configuration.operator if configuration.operator == "maxloc" else "", parts_text(configuration.parts)]
+    what = configuration.operator if configuration.operator == "maxloc" else ""
     return Cell(
         configuration.collective, library, shape_of(environment), configuration.bytes,
-        ", ".join(filter(None, what)), averages.median(configuration.seconds()), found.seconds,
+        what, averages.median(configuration.seconds()), found.seconds,
         found.like or found.untimed or "",
     )  # fmt: skip
 
 
 @functools.cache
 def all_cells() -> tuple[Cell, ...]:
-    """Of all measurements with a library whose rules are known, on emulated clusters whose messages share no links."""
+    """Of all measurements with a library whose rules are known, on emulated clusters whose messages share no links.
+
+    Of parts that differ, a prediction knows no lengths.
+    """
     found = []
     for path in sorted(DATA.glob("*.json")):
         results = read(path)
@@ -96,7 +99,7 @@ def all_cells() -> tuple[Cell, ...]:
         found += [
             cell_of(each, environment, figures)
             for each in results.configurations
-            if each.algorithm == NATIVE and each.form == BLOCKING and each.seconds()
+            if each.algorithm == NATIVE and each.form == BLOCKING and each.parts == EQUAL and each.seconds()
         ]
     return tuple(found)
 

@@ -71,8 +71,11 @@ def blocks(page: Page) -> dict[str, Callable[[], str]]:
 
 
 def _fields(table: Table, page: Page) -> Iterator[dict[str, str]]:
-    """For each block what stands for {library} and {collective} in it."""
-    collectives = dict.fromkeys(each.collective for each in page.runs) if "{collective}" in table.name else [""]
+    """For each block what stands for {library} and {collective} in it: the collectives of its experiments."""
+    collectives = [""]
+    if "{collective}" in table.name:
+        beginnings = tuple(each.partition("{")[0] for each in table.options.get("experiments", [""]))
+        collectives = list(dict.fromkeys(each.collective for each in page.runs if each.name.startswith(beginnings)))
     libraries = NAMES if "{library}" in table.name else [""]
     for library, collective in itertools.product(libraries, collectives):
         named = {"library": library, "collective": collective}

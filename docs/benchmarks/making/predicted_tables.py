@@ -17,7 +17,7 @@ import msgspec
 from rondo.bench import statistics
 from rondo.bench.pages import Page
 from rondo.bench.plans import TYPES
-from rondo.bench.results import BY_THE_MODEL, NATIVE, Configuration, Environment, read
+from rondo.bench.results import BY_THE_MODEL, EQUAL, NATIVE, Configuration, Environment, read
 from rondo.bench.statistics import SMALLEST_DIFFERENCE, Comparison, Verdict
 from rondo.cluster import cluster, shapes
 from rondo.forms import BLOCKING
@@ -121,7 +121,8 @@ def comparisons(file: str) -> tuple[Environment, list[tuple[Comparison, bool]]]:
     environment = results.environment
     found = []
     for group in statistics.groups(results.configurations) if environment.emulation is not None else []:
-        own = [each for each in group if each.algorithm not in (NATIVE, BY_THE_MODEL) and each.form == BLOCKING]
+        is_known = group[0].form == BLOCKING and group[0].parts == EQUAL  # else of a length that no prediction knows
+        own = [each for each in group if is_known and each.algorithm not in (NATIVE, BY_THE_MODEL)]
         fit = [each for each in own if each.seconds() and not each.wrong()]
         if len(fit) > 1:
             found.append((statistics.compare(fit, environment.clock_error), len(fit) == len(own)))

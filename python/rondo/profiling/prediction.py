@@ -41,7 +41,7 @@ MOST_MESSAGES = 1 << 16
 """Of an algorithm that is timed for a line. There are many to time, and somebody is waiting."""
 SECONDS = 30.0
 """After so many, no further line is predicted. Thousands of ranks take that long, hundreds do not."""
-ERRORS = ((4 << 10, 0.69, 1.42), (64 << 10, 0.80, 1.32), (1 << 20, 0.62, 1.23), (math.inf, 0.55, 1.10))
+ERRORS = ((4 << 10, 0.68, 1.42), (64 << 10, 0.79, 1.30), (1 << 20, 0.62, 1.22), (math.inf, 0.55, 1.10))
 """Of virtual time: up to so many bytes, predicted over measured, 5% and 95% (docs/benchmarks/tables/predictions.md)."""
 ERROR_OF_TUNED = 0.1
 """Of a ratio that `rondo tune` measured, relative: other days, and calls that do not follow each other at once."""
