@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -51,8 +50,21 @@ int main(int argc, char** argv) {
 }
 """
 RULES = "exscan  bytes <= 4Ki -> doubling_123\n"
+MADE_BEFORE = [
+    "rondo profile --output profile.json -- mpiexec -n 2 ./app",
+    "cp profile.json app.json; cp profile.json before.json; cp profile.json after.json",
+    "rondo compare --runs 2 --output compare.json -- mpiexec -n 2 ./app",
+    "rondo run --report report.json -- mpiexec -n 2 ./app",
+    "rondo bench --map exscan --counts 1,1000 --seconds 2 --processes 2 --output map-allreduce -- mpiexec -n {p}",
+    "rondo calibrate --cluster 2x2:2ms:200Mbit --mpi mpich --output emulated.machine",
+    "cp emulated.machine cluster.machine",
+    "rondo bench bcast --counts 1,256Ki --seconds 3 --output bcast.json -- mpiexec -n 2",
+    "rondo export allreduce/ring -n 4 --count 8Ki --type float --format msccl -o ring.xml",
+    "rondo tune --minutes 0.1 --collectives exscan --bytes 8,1Ki -- mpiexec -n 2",
+]
 SMALLER = [
-    (r"-- srun .*?(\./\S+|python3 \S+)?$", r"-- mpiexec -n 2 \1"),
+    (r"python3 script\.py", "./app"),
+    (r"-- srun .*?(\./\S+)?$", r"-- mpiexec -n 2 \1"),
     (r"-- (mpiexec|mpirun) -n (\d{2,}|[5-9])", r"-- \1 -n 4"),
     (r"\b36x1:10ms", "6x1:10ms"),
     (r"\b36x1:5ms", "6x1:5ms"),
@@ -92,78 +104,70 @@ def told(line: str) -> str | None:
     return next((why for pattern, why in ELSEWHERE.items() if re.search(pattern, line)), None)
 
 
-@pytest.fixture
-def reader(tmp_path: Path) -> Iterator[dict[str, str]]:
-    """The environment of a reader whose folder and home are the test's, with programs and files that pages speak of."""
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the programs and files that pages speak of: a reader has made them by what other pages say."""
     if (reason := reason_to_skip("mpich")) is not None:
         pytest.skip(reason)
+    folder = tmp_path_factory.mktemp("reader")
     library = LIBRARIES["mpich"]
-    (tmp_path / "app.c").write_text(APP)
+    (folder / "app.c").write_text(APP)
     tutorial = (ROOT / "docs" / "tutorial" / "first-run.md").read_text()
     code = re.search(r"```c\n(.*?)```", tutorial, re.DOTALL)
     assert code is not None
-    (tmp_path / "offsets.c").write_text(code[1])
+    (folder / "offsets.c").write_text(code[1])
     for source, programs in (("app.c", ("app", "program")), ("offsets.c", ("offsets",))):
-        built = library.compile(tmp_path / source)
+        built = library.compile(folder / source)
         for name in programs:
-            shutil.copy(built, tmp_path / name)
-    shutil.copy(library.compile(ROOT / "examples" / "particle_filter.c", "-lm"), tmp_path / "particle_filter")
-    (tmp_path / "complicated.sh").write_text('#!/bin/sh\nexec "$@"\n')
-    (tmp_path / "complicated.sh").chmod(0o755)
-    (tmp_path / "script.py").write_text("print('no MPI in it')\n")
+            shutil.copy(built, folder / name)
+    shutil.copy(library.compile(ROOT / "examples" / "particle_filter.c", "-lm"), folder / "particle_filter")
+    (folder / "complicated.sh").write_text('#!/bin/sh\nexec "$@"\n')
+    (folder / "complicated.sh").chmod(0o755)
+    for name in ("docs", "tuning", "examples"):  # some pages speak of a checkout
+        (folder / name).symlink_to(ROOT / name)
     for name in ("my.rules", "mine.rules"):
-        (tmp_path / name).write_text(RULES)
+        (folder / name).write_text(RULES)
     for name in ("results", "exscan", "mpich", "openmpi"):
-        shutil.copy(DATA, tmp_path / f"{name}.json")
-    (tmp_path / "system").mkdir()
-    (tmp_path / "home").mkdir()
+        shutil.copy(DATA, folder / f"{name}.json")
+    for name in ("system", "home", "jobs"):
+        (folder / name).mkdir()
+    for line in MADE_BEFORE:
+        ended(line, folder, {0})
+    return folder
+
+
+def environment_in(folder: Path) -> dict[str, str]:
+    """Of a reader who works in this folder and has its home there."""
     environment = {each: value for each, value in os.environ.items() if not each.startswith(("RONDO_", "XDG_"))}
-    yield {
+    command = Path(shutil.which("rondo") or "").parent
+    return {
         **environment,
-        "HOME": str(tmp_path / "home"),
-        "PATH": f"{Path(shutil.which('rondo') or '').parent}:{library.prefix}:{os.environ['PATH']}",
-        "RONDO_JOBS": str(tmp_path / "jobs"),
+        "HOME": str(folder / "home"),
+        "PATH": f"{command}:{LIBRARIES['mpich'].prefix}:{os.environ['PATH']}",
+        "RONDO_JOBS": str(folder / "jobs"),
     }
 
 
-def prepare(folder: Path, environment: dict[str, str]) -> None:
-    """Files that pages take for granted: a reader has made them by what other pages say."""
-    (folder / "jobs").mkdir(exist_ok=True)
-    for line in (
-        "rondo profile --output profile.json -- mpiexec -n 2 ./app",
-        "cp profile.json app.json; cp profile.json before.json; cp profile.json after.json",
-        "rondo compare --runs 2 --output compare.json -- mpiexec -n 2 ./app",
-        "rondo run --report report.json -- mpiexec -n 2 ./app",
-        "rondo bench --map exscan --counts 1,1000 --seconds 2 --processes 2 --output map-allreduce -- mpiexec -n {p}",
-        "rondo calibrate --cluster 2x2:2ms:200Mbit --mpi mpich --output emulated.machine",
-        "cp emulated.machine cluster.machine",
-        "rondo bench bcast --counts 1,256Ki --seconds 3 --output bcast.json -- mpiexec -n 2",
-        "rondo export allreduce/ring -n 4 --count 8Ki --type float --format msccl -o ring.xml",
-        "rondo tune --minutes 0.1 --collectives exscan --bytes 8,1Ki -- mpiexec -n 2",
-    ):
-        ended(line, folder, environment, {0})
-
-
-def ended(line: str, folder: Path, environment: dict[str, str], codes: set[int]) -> None:
+def ended(line: str, folder: Path, codes: set[int]) -> None:
+    """Runs it; AssertionError if it ends with another exit code."""
     run = subprocess.run(
-        ["bash", "-c", line], cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        timeout=SECONDS, check=False,
+        ["bash", "-c", line], cwd=folder, env=environment_in(folder), stdin=subprocess.DEVNULL, capture_output=True,
+        text=True, timeout=SECONDS, check=False,
     )  # fmt: skip
     assert run.returncode in codes, f"{line}\nended with {run.returncode}\n{run.stdout[-2000:]}\n{run.stderr[-2000:]}"
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_commands_of_a_page_do_what_it_says(page: str, tmp_path: Path, reader: dict[str, str]) -> None:
+def test_the_commands_of_a_page_do_what_it_says(page: str, tmp_path: Path, prepared: Path) -> None:
     command_lines = script("document_checks").command_lines
     lines = [each for each in command_lines((ROOT / page).read_text(encoding="utf-8")) if told(each) is None]
-    if not lines:
-        pytest.skip("no commands")
-    prepare(tmp_path, reader)
+    folder = tmp_path / "reader"
+    shutil.copytree(prepared, folder, symlinks=True)
     failed = []
     for line in lines:
         codes = next((codes for pattern, codes in ENDS.items() if re.search(pattern, line)), {0})
         try:
-            ended(here(line), tmp_path, reader, codes)
+            ended(here(line), folder, codes)
         except (AssertionError, subprocess.TimeoutExpired) as problem:
             failed.append(f"{line}\n{problem}")
     assert not failed, "\n\n".join(failed)

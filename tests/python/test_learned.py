@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -163,7 +164,10 @@ def test_calls_of_any_length_are_one_kind(file: Path) -> None:
 def test_rules_of_several_libraries_say_which(file: Path, tmp_path: Path) -> None:
     mpich, openmpi = (file_here(file.parent, library) for library in ("MPICH Version 5.0.2", "Open MPI v5.0.11"))
     said = invoke("rules")
-    assert f"{file} is of another machine or version of Rondo; left out" in said.stderr
+    assert (
+        f"{file} is of another machine, of other figures of this one, or of another version of Rondo; left out"
+        in said.stderr
+    )
     assert [line.partition(" ->")[0].rpartition(", ")[2] for line in said.stdout.splitlines() if "->" in line] == [
         "library = mpich",
         "library = openmpi",
@@ -174,6 +178,20 @@ def test_rules_of_several_libraries_say_which(file: Path, tmp_path: Path) -> Non
     refused = invoke("rules")
     assert refused.exit_code == 2
     assert all(str(each) in refused.output for each in (mpich, openmpi, other))
+
+
+def test_of_files_about_one_library_the_one_counts_that_programs_would_read(file: Path) -> None:
+    """Figures that were measured meanwhile, or named, have a file of their own."""
+    standard = file_here(file.parent, "MPICH Version 5.0.2")
+    measured = "alpha = 1e-3\nbeta = 1e-8\n"
+    other = file.parent / learned.file_name("MPICH Version 5.0.2", measured)
+    other.write_text(line("exscan", "two_tree") + "\n")
+    file.unlink()
+    said = invoke("rules")
+    assert said.exit_code == 0
+    assert said.stdout.startswith(f"# {standard.name}\n")
+    (file.parent / _core.measured_machine_file_name(socket.gethostname(), "MPICH Version 5.0.2")).write_text(measured)
+    assert invoke("rules").stdout.startswith(f"# {other.name}\n")
 
 
 def test_rules_of_other_machines_alone_are_named_one_by_one(file: Path) -> None:

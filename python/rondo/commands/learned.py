@@ -96,8 +96,8 @@ def forget(
 def rules(*, paths: tuple[Path, ...], collective: str | None, learned_directory: str | None) -> None:
     """Print it as lines of a rules file, to be put above others.
 
-    What was found out on one machine holds there. Of several files those of this machine and this version of Rondo
-    count, and the rules say for which MPI library they are; name the file of another machine.
+    What was found out on one machine holds there. Of several files those count that programs would read now: of this
+    machine, its figures and this version of Rondo. The rules say for which MPI library they are. Name other files.
     Rules cannot tell floating-point sums from others. Of several verdicts about the same calls, the one with the
     shortest time becomes a rule.
     """
@@ -191,12 +191,15 @@ def _of_this_machine(found: list[Kept]) -> list[Kept]:
     """Those of several files that rules can be made of together; Error if there is none, or are two of a library."""
     libraries = [learned.library_here(each.path) for each in found]
     here = [each for each, library in zip(found, libraries, strict=True) if library is not None]
+    if len(here) > len({*libraries} - {None}):
+        here = [each for each in here if learned.is_in_force(each.path)] or here
     if not here or len(here) > len({*libraries} - {None}):
         names = "\n".join(f"    {each.path}" for each in here or found)
         raise Error(f"there are files of several machines or versions of a library; name one of them:\n{names}")
     for each in found:
         if each not in here:
-            click.echo(f"rondo: {each.path} is of another machine or version of Rondo; left out", err=True)
+            what = "of another machine, of other figures of this one, or of another version of Rondo"
+            click.echo(f"rondo: {each.path} is {what}; left out", err=True)
     return here
 
 

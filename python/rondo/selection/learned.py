@@ -274,6 +274,17 @@ def library_here(path: Path) -> str | None:
     return None
 
 
+def is_in_force(path: Path) -> bool:
+    """Would programs read this file now, of those about its MPI library here? They differ in the machine's figures."""
+    named = machine.find(None, os.environ)
+    measured = (each for each in sorted(path.parent.glob(f"*{MACHINE_SUFFIX}")) if path.name.startswith(each.stem))
+    figures_file = named or next(measured, None)
+    text = figures_file.read_text(encoding="utf-8") if figures_file is not None else machine.standard().text()
+    host = _core.name_of_hosts(socket.gethostname())
+    library = path.name.removeprefix(f"{host}-").partition(f"-{rondo.__version__}.")[0].replace("-", " ")
+    return path.name == file_name(library, text)
+
+
 def rules(verdicts: tuple[Verdict, ...], library: str | None = None) -> list[str]:
     """Lines of a rules file that say the same, to stand above others. Of several choices, the fastest.
 
