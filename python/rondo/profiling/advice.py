@@ -61,7 +61,9 @@ def what_to_do(found: Outlook) -> list[str]:
             f"Other algorithms than those of the tuned rules could save {percent(more)} of the run: "
             "`rondo tune` for these numbers of ranks and lengths."
         )
-    if found.circumstances.is_standard and (by_rules.value >= WORTH or best.value >= WORTH):
+    estimates = [one for each in found.predictions for one in (each.rules, each.best) if one is not None]
+    by_the_model = any(one.basis == savings.PREDICTED for one in estimates)
+    if found.circumstances.is_standard and by_the_model and (by_rules.value >= WORTH or best.value >= WORTH):
         lines.append(
             "These figures are of a 100 Gbit/s network, not of this machine: `rondo calibrate` first. Until then, "
             "nothing of it is certain."
