@@ -16,7 +16,8 @@ using OfWorld = StoredTrials<128>;
 /// in different orders could otherwise wait for each other.
 Trials trials_of(mpi::Communicator& communicator) {
     mpi::World& world = mpi::world();
-    const bool on_one_node = communicator.spread().nodes.most == 1;
+    // Where ranks share processors, coming together takes turns of the scheduler, as it takes latencies between nodes.
+    const bool on_one_node = communicator.spread().nodes.most == 1 && !world.is_oversubscribed();
     TrialTable* const shared = world.is_serial() ? &world.slot().get<OfWorld>().table : nullptr;
     if (shared != nullptr && communicator.size() == world.size()) return {*shared, nullptr, on_one_node};
     return {communicator.slot().get<OfCommunicator>().table, shared, on_one_node};

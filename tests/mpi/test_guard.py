@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -141,7 +142,8 @@ def test_what_wins_is_kept_however_late_ranks_come(mpi: MpiLibrary, tmp_path: Pa
     pytest.fail(f"Rondo has not won once: {kept}")
 
 
-# What was found out on the world holds on its copy, and for pairs of ranks, who wait for it.
+# What was found out on the world holds on its copy, and for pairs of ranks, who wait for it. Four ranks may share
+# processors, and a trial rests then: two pairs of calls are timed, and one more pair after 64 calls.
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
 def test_communicators_learn_from_the_world(mpi: MpiLibrary, tmp_path: Path) -> None:
     rules = tmp_path / "slow.rules"
@@ -153,8 +155,11 @@ def test_communicators_learn_from_the_world(mpi: MpiLibrary, tmp_path: Path) -> 
     ).check()
     assert run.stdout == "failures 0\nchanges 0\n"
     served = calls(run, "bcast").get("linear_pipeline", 0)
-    assert served in FEW
-    assert given_back(calls(run, "bcast")) >= 60 - 8 - 32
+    if len(os.sched_getaffinity(0)) < 4:
+        assert served in range(2, 5)
+    else:
+        assert served in FEW
+        assert given_back(calls(run, "bcast")) >= 60 - 8 - 32
 
 
 @pytest.mark.parametrize(
