@@ -53,6 +53,7 @@ def run_late(mpi: MpiLibrary, guarded: dict[str, str], ranks: int, *arguments: o
     """How many milliseconds the call took at most: a rank that came in time, and the late one."""
     command = [mpi.compile("late_ranks.c"), *arguments]
     variables = {**guarded, "RONDO_PATIENCE_US": "0"}  # to sleep a moment in each of many calls adds up
+    variables["RONDO_NODES"] = f"1x{ranks}"  # else ranks that share processors would not wait for each other at first
     run = mpi.run_under_rondo(command, ranks, environment=variables, timeout=30).check()
     assert run.stderr == ""
     times = re.findall(r"^(\d+) (\d+) (\d+)$", run.stdout, re.MULTILINE)
