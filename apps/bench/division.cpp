@@ -2,6 +2,7 @@
 #include "division.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace rondo::bench {
@@ -73,11 +74,12 @@ std::optional<Parts> find_parts(std::string_view name) {
 
 Division::Division(Parts parts, std::int64_t count, int ranks, int from) : starts_{0} {
     const std::vector<std::int64_t> weights = weights_of(parts, ranks, from);
-    std::int64_t all = 0, before = 0;
-    for (const std::int64_t each : weights) all += each;
+    const std::int64_t all = std::accumulate(weights.begin(), weights.end(), std::int64_t{0});
+    std::int64_t before = 0;
     for (const std::int64_t each : weights) {
         before += each;
-        starts_.push_back(count * ranks * before / all);  // rounded where a part starts: nothing is left over
+        starts_.push_back(count * ranks * before /
+                          std::max<std::int64_t>(all, 1));  // rounded where a part starts: nothing is left over
     }
 }
 

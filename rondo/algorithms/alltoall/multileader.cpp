@@ -79,8 +79,9 @@ bool are_alike(const Call& call) { return call.lanes() * call.nodes() == call.ra
 
 /// The leaders of one group of each node exchange, nodes that are alike. `from`: what comes, by nodes.
 Schedule across(const Call& call, const Groups& groups, Block collected, const Parts& from) {
-    const Rank nodes = call.nodes(), members = groups.members(groups.place().node, groups.own());
-    const Count for_node = collected.count / members / nodes;  // what a rank has for a node
+    const Rank nodes = call.nodes();
+    const Count members = groups.members(groups.place().node, groups.own());
+    const Count for_node = call.outgoing(0).count * call.lanes();  // what a rank has for a node
     const Block packed = call.scratch(collected.count);
     for (Rank node = 0; node < nodes; ++node) {
         co_yield copy(BlockRow(collected.part(node * for_node, for_node), members, nodes * for_node))
