@@ -30,10 +30,7 @@ class Source:
 
 def text(sources: Sequence[Source], *, self_contained: bool = False) -> str:
     """The whole page."""
-    parts = ["<h1>Compared runs</h1>"]
-    for number, each in enumerate(sources, start=1):
-        parts += _of_one(each, number)
-    return document.text("Rondo: compared runs", parts, self_contained=self_contained)
+    return document.of_all("Compared runs", sources, _of_one, self_contained=self_contained)
 
 
 def _of_one(source: Source, number: int) -> list[str]:

@@ -41,10 +41,7 @@ class Source:
 
 def text(sources: Sequence[Source], *, self_contained: bool = False) -> str:
     """The whole page."""
-    parts = ["<h1>Jobs</h1>"]
-    for number, each in enumerate(sources, start=1):
-        parts += _of_one(each, number)
-    return document.text("Rondo: jobs", parts, self_contained=self_contained)
+    return document.of_all("Jobs", sources, _of_one, self_contained=self_contained)
 
 
 def _of_one(source: Source, number: int) -> list[str]:

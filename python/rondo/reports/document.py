@@ -10,17 +10,18 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from html import escape
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rondo import optional
 from rondo.errors import Error
 
 WHOLE_TABLE = 30
 """Rows of a long table that are in sight."""
+Source = TypeVar("Source")
 SOURCE = "https://cdn.plot.ly"
 WITHOUT_FIGURES = (
     f"The figures are missing: they are drawn by Plotly, which this page fetches from {SOURCE}, and could not. The "
@@ -38,6 +39,14 @@ def text(title: str, parts: Iterable[str], *, self_contained: bool = False) -> s
         + "\n".join(parts)
         + f"\n{_plotly(self_contained)}\n<script>\n{_asset('page.js')}</script>\n</body>\n</html>\n"
     )
+
+
+def of_all(heading: str, sources: Iterable[Source], of_one: Callable[[Source, int], list[str]], **options: bool) -> str:
+    """A page with a part for each source, made of it and its number. `options`: those of `text`."""
+    parts = [f"<h1>{escape(heading)}</h1>"]
+    for number, each in enumerate(sources, start=1):
+        parts += of_one(each, number)
+    return text(f"Rondo: {heading[:1].lower()}{heading[1:]}", parts, **options)
 
 
 def write(path: Path, content: str) -> Path:
