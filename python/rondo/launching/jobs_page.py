@@ -146,7 +146,7 @@ def _totals_table(caption: str, heading: str, totals: Sequence[Total], *, with_g
 
 
 def _calls(calls: int, seconds: float) -> tuple[str, str]:
-    return str(calls), style.time_text(seconds)
+    return str(calls), style.time_text(seconds) if seconds else "0"
 
 
 def _jobs_table(found: Sequence[Job]) -> str:
