@@ -72,6 +72,7 @@ SMALLER = [
     (r"--processes 64,32,16", "--processes 4,2"),
     (r"--processes 2\.\.16,24,32 --output map", "--processes 4,2 --counts 8,1Ki --output map-here"),
     (r"--counts 8:256Ki", "--counts 8,1Ki"),
+    (r"calibrate --cluster 4x4", "calibrate --cluster 2x2"),
     (r"^rondo compare(?!.*--runs)", "rondo compare --runs 4"),
     (r"--counts 1:100000", "--counts 1,1000"),
     (r"--seconds 30", "--seconds 4"),
