@@ -10,7 +10,7 @@ namespace {
 
 constexpr int empty_one_in = 5, filled_one_in = 10, heavy_weight = 10;
 constexpr std::int64_t mean_weight = 1000;
-constexpr int summed = 12;  // numbers, whose sum is distributed as good as normally, with a variance of one
+constexpr int summed = 12;  // random numbers, whose sum is almost normally distributed, with a variance of one
 
 constexpr std::pair<std::string_view, Parts> names[] = {{"equal", Parts::equal},     {"skewed", Parts::skewed},
                                                         {"uniform", Parts::uniform}, {"normal", Parts::normal},
@@ -78,8 +78,8 @@ Division::Division(Parts parts, std::int64_t count, int ranks, int from) : start
     std::int64_t before = 0;
     for (const std::int64_t each : weights) {
         before += each;
-        starts_.push_back(count * ranks * before /
-                          std::max<std::int64_t>(all, 1));  // rounded where a part starts: nothing is left over
+        // Rounded where a part starts, so that nothing is left over.
+        starts_.push_back(count * ranks * before / std::max<std::int64_t>(all, 1));
     }
 }
 

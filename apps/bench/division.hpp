@@ -21,7 +21,7 @@ enum class Parts : std::int32_t {
 /// nullopt if there are none of this name.
 std::optional<Parts> find_parts(std::string_view name);
 
-/// Of a part: where it starts in the vector, and how long it is, in elements.
+/// Where a part starts in the vector, and how long it is, in elements.
 struct Piece {
     std::int64_t start, count;
 };

@@ -142,8 +142,8 @@ def test_what_wins_is_kept_however_late_ranks_come(mpi: MpiLibrary, tmp_path: Pa
     pytest.fail(f"Rondo has not won once: {kept}")
 
 
-# What was found out on the world holds on its copy, and for pairs of ranks, who wait for it. Four ranks may share
-# processors, and a trial rests then: two pairs of calls are timed, and one more pair after 64 calls.
+# What was found out on the world holds on its copy and for pairs of ranks, which wait for it. Where four ranks share
+# processors, a trial rests: two pairs of calls are timed, and one more pair after 64 calls.
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
 def test_communicators_learn_from_the_world(mpi: MpiLibrary, tmp_path: Path) -> None:
     rules = tmp_path / "slow.rules"

@@ -4,8 +4,8 @@
 Two questions have two answers. The rules that `rondo run` has for this machine and library choose an algorithm for
 each line: that is what `rondo run` gains as it is. The best of all algorithms is what `rondo tune` could find.
 
-Where `rondo tune` has measured such calls, or the guard has compared the rules' choice with the library in an earlier
-run, the ratio to the library's own time counts. Elsewhere it is virtual time, with the errors that
+Where the guard has compared the rules' choice with the library in an earlier run, or else `rondo tune` has measured
+such calls, the ratio to the library's own time counts. Elsewhere it is virtual time, with the errors that
 docs/benchmarks/tables/predictions.md found. Nobody predicts what native takes: it is what the profile
 has measured, from the moment when the last rank had come (`moving`).
 """
@@ -176,7 +176,7 @@ def predicted(
         )
     if len(profile.hosts) == 1 and found.runs != _runs_if_ranks_share_memory(call, where):
         return _not_judged(line, BY_SHARED_MEMORY, native)
-    tuned = _tuned(found, call, where)
+    tuned = _tuned(found, call, where) if known is None else None  # the guard has the last word, in runs too
     if tuned is not None:
         estimate = None
         if tuned.choice or found.choice != NATIVE:
@@ -256,7 +256,8 @@ def _known(call: Call, nodes: int, where: Circumstances) -> Explanation | None:
     Rules on a single node choose by whether ranks share memory, and processors, which no profile says. Verdicts do: one
     of them is about the choice of the rules there.
     """
-    if not where.verdicts:
+    kind = (call.collective, call.processes)
+    if all((each.collective, each.processes) != kind for each in where.verdicts):
         return None
     ways = ((False, False), (True, False), (False, True), (True, True)) if nodes == 1 else ((False, False),)
     for shared, oversubscribed in ways:

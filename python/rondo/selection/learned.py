@@ -276,12 +276,10 @@ def library_here(path: Path) -> str | None:
 
 def is_in_force(path: Path) -> bool:
     """Would programs read this file now, of those about its MPI library here? They differ in the machine's figures."""
-    named = machine.find(None, os.environ)
-    measured = (each for each in sorted(path.parent.glob(f"*{MACHINE_SUFFIX}")) if path.name.startswith(each.stem))
-    figures_file = named or next(measured, None)
-    text = figures_file.read_text(encoding="utf-8") if figures_file is not None else machine.standard().text()
     host = _core.name_of_hosts(socket.gethostname())
     library = path.name.removeprefix(f"{host}-").partition(f"-{rondo.__version__}.")[0].replace("-", " ")
+    figures_file = figures(None, os.environ, path.parent, library)
+    text = figures_file.read_text(encoding="utf-8") if figures_file is not None else machine.standard().text()
     return path.name == file_name(library, text)
 
 

@@ -92,7 +92,7 @@ Schedule across(const Call& call, const Groups& groups, Block collected, const P
     co_yield steps_of(between_leaders);
 }
 
-/// The same on nodes that differ.
+/// The leaders of one group of each node exchange, one after the other, where nodes have different numbers of ranks.
 Schedule across_unlike(const Call& call, const Groups& groups, const NodeOrder& order, Block collected,
                        const Parts& from) {
     const Rank node = groups.place().node, nodes = call.nodes(), members = groups.members(node, groups.own());
@@ -109,8 +109,8 @@ Schedule across_unlike(const Call& call, const Groups& groups, const NodeOrder& 
     }
 }
 
-/// What comes to the leader of a group from those of all nodes, by nodes and by ranks of their groups: a part for each
-/// rank of this node.
+/// Where what comes from each node starts, for the leader of a group: each rank of that node's group has a part for
+/// each rank of this node.
 std::vector<Count> starts_of_arrivals(const Call& call, const Groups& groups, Count for_own_node) {
     std::vector<Count> starts = {0};
     for (Rank node = 0; node < call.nodes(); ++node) {
