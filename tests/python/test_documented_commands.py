@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 from mpi_libraries import LIBRARIES, reason_to_skip
+from recorded_results import EXSCAN, recorded
 from script_loader import script
 
 ROOT = Path(__file__).resolve().parents[2]
-DATA = ROOT / "docs" / "benchmarks" / "data" / "bandwidth-exscan-8x1-mpich.json"
 PAGES = ["README.md", "docs/explanation/guard.md", "docs/reference/rules.md", "docs/tutorial/first-run.md"]
 PAGES += sorted(f"docs/how-to/{each.name}" for each in (ROOT / "docs" / "how-to").glob("*.md"))
 SECONDS = 240
@@ -133,7 +133,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("my.rules", "mine.rules"):
         (folder / name).write_text(RULES)
     for name in ("results", "exscan", "mpich", "openmpi"):
-        shutil.copy(DATA, folder / f"{name}.json")
+        recorded(EXSCAN, folder).rename(folder / f"{name}.json")
     for name in ("system", "home", "jobs"):
         (folder / name).mkdir()
     for line in MADE_BEFORE:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from script_loader import script
+from script_loader import script, script_of_its_own
 
 pytest.importorskip("rondo._core", reason="the package rondo is not installed: make install")
 from rondo.bench import pages
@@ -78,7 +78,7 @@ def test_a_table_stands_in_the_page_or_behind_it(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", PAGES, ids=lambda each: each.stem)
 def test_the_file_of_a_page_asks_for_what_was_measured(path: Path) -> None:
     for run in pages.read(path).runs:
-        results = read(path.parent / "data" / run.file)
+        results = script("measurements").results_in(run.file)
         found = results.configurations
         assert {each.collective for each in found} == {run.collective}
         assert {each.label for each in found} <= {"native", *run.algorithms}
@@ -95,7 +95,9 @@ def test_the_file_of_a_page_asks_for_what_was_measured(path: Path) -> None:
 def test_all_pages_with_data_are_among_these() -> None:
     assert len(PAGES) >= 3
     wanted = {run.file for path in PAGES for run in pages.read(path).runs}
-    there = {each.name for each in (PAGES[0].parent / "data").iterdir()}
+    measurements = script("measurements")
+    assert set(measurements.texts()) == wanted
+    there = {each.name for each in measurements.DATA.iterdir()} - {f"{path.stem}.jsonl" for path in PAGES}
     of_other_tables = (
         "simulated-",
         "virtual-",
@@ -107,7 +109,7 @@ def test_all_pages_with_data_are_among_these() -> None:
         "guard-",
         "tuned-",
     )
-    assert {each for each in there - wanted if not each.startswith(of_other_tables)} == set()
+    assert {each for each in there if not each.startswith(of_other_tables)} == set()
 
 
 def test_machines_of_papers_follow_from_cells_and_predictions_from_machines(tmp_path: Path) -> None:
@@ -125,11 +127,9 @@ def test_machines_of_papers_follow_from_cells_and_predictions_from_machines(tmp_
             assert (*map(str, call), "all", f"{papers.seconds(call, 'all'):.6g}") in kept, call
 
 
-def test_what_lanes_gave_is_told_of_the_longest_vector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(script("table_parts"), "DATA", tmp_path)
-    tables = script("benchmark_tables")
+def test_what_lanes_gave_is_told_of_the_longest_vector(tmp_path: Path) -> None:
+    real = script("measurements").results_in("nodes-4-a-node-mpich-bcast-4.json")
     (tmp_path / "page.toml").write_text(LANES)
-    real = read(PAGES[0].parent / "data" / "nodes-4-a-node-mpich-bcast-4.json")
 
     def taking(parameters: str, count: int, seconds: float) -> Configuration:
         found = next(each for each in real.configurations if each.algorithm == "native" and each.count == count)
@@ -142,7 +142,12 @@ def test_what_lanes_gave_is_told_of_the_longest_vector(tmp_path: Path, monkeypat
         made = [taking(parameters, 524288, seconds) for parameters, seconds in longest]
         made += [taking(parameters, 16384, 0.001) for parameters, _ in longest]
         write(msgspec.structs.replace(real, configurations=made), tmp_path / f"{name}.json")
-    assert tables.lanes_measured(pages.read(tmp_path / "page.toml"), [["one", "two"]]).splitlines() == [
+    with script_of_its_own("benchmark_tables") as tables:
+        measurements = sys.modules["measurements"]
+        measurements.DATA = tmp_path
+        measurements.pack("page", tmp_path.glob("*.json"))
+        shown = tables.lanes_measured(pages.read(tmp_path / "page.toml"), [["one", "two"]])
+    assert shown.splitlines() == [
         "| cluster | collective | library | lanes | `native` | `k_lane` |",
         "|---|---:|---:|---:|---:|---:|",
         "| 4x4 | bcast | MPICH | 1 | 400.0 | 200.0 (3) |",
@@ -151,10 +156,11 @@ def test_what_lanes_gave_is_told_of_the_longest_vector(tmp_path: Path, monkeypat
 
 
 def test_no_result_on_the_page_was_wrong() -> None:
-    for path in sorted((ROOT / "docs" / "benchmarks" / "data").glob("*.json")):
-        results = read(path)
-        assert results.complete, path
-        assert sum(each.wrong() for each in results.configurations) == 0, path
+    measurements = script("measurements")
+    simulated = measurements.DATA.glob("*.json")
+    for results in [*map(measurements.results_in, measurements.texts()), *map(read, simulated)]:
+        assert results.complete, results.environment.command
+        assert sum(each.wrong() for each in results.configurations) == 0, results.environment.command
 
 
 @pytest.mark.soak

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import msgspec
 import pytest
+from recorded_results import recorded
 from script_loader import script_of_its_own
 
 pytest.importorskip("rondo._core", reason="the package rondo is not installed: make install")
@@ -26,12 +26,13 @@ PAGE = Page(file="{name}", title="{name}", candidates={}, experiment=[])
 def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     """With one file of data, which tests may change."""
     with script_of_its_own("native_tables") as module:
-        shutil.copy(ROOT / "docs" / "benchmarks" / "data" / RECORDED, tmp_path)
-        monkeypatch.setattr(module, "DATA", tmp_path)
+        path = recorded(RECORDED, tmp_path)
+        monkeypatch.setattr(module.measurements, "DATA", tmp_path)
+        module.measurements.pack("page", [path])
         yield module
 
 
-def slow_down(path: Path, factor: float, lengths: list[int]) -> None:
+def slow_down(tables: ModuleType, path: Path, factor: float, lengths: list[int]) -> None:
     """Native takes so much longer for these lengths."""
 
     def changed(each: Configuration) -> Configuration:
@@ -42,6 +43,7 @@ def slow_down(path: Path, factor: float, lengths: list[int]) -> None:
 
     results = read(path)
     write(msgspec.structs.replace(results, configurations=list(map(changed, results.configurations))), path)
+    tables.measurements.pack("page", [path])
 
 
 def test_a_cell_is_a_native_call_with_what_its_rule_predicts(tables):
@@ -59,7 +61,7 @@ def test_a_cell_is_a_native_call_with_what_its_rule_predicts(tables):
 
 
 def test_the_middle_one_corrects_the_others_and_is_not_judged(tables, tmp_path):
-    slow_down(tmp_path / RECORDED, 2, LENGTHS)
+    slow_down(tables, tmp_path / RECORDED, 2, LENGTHS)
     (row,) = tables.rows(tables.predicted())
     assert tables.middle_of(row).bytes == 8192
     judged = tables.judged()
@@ -78,7 +80,7 @@ def test_the_middle_one_corrects_the_others_and_is_not_judged(tables, tmp_path):
 
 
 def test_what_is_off_is_shown_with_its_algorithm(tables, tmp_path):
-    slow_down(tmp_path / RECORDED, 3, [524288])
+    slow_down(tables, tmp_path / RECORDED, 3, [524288])
     (row,) = tables.native_wrong(PAGE, least=1.5).splitlines()[2:]
     assert row.startswith("| MPICH | bcast | 8x1:2ms:200Mbit | 512 KiB | `scatter_allgather:doubling=1` |")
     (ratios,) = tables.native_ratios(PAGE, library="mpich").splitlines()[2:]

@@ -16,17 +16,18 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from recorded_results import EXSCAN, recorded
 from rondo.bench import maps, results
 from rondo.comparing import results as comparisons
 from rondo.launching import run_report
 from rondo.profiling.profile import write
+from script_loader import script
 from test_jobs import TRIAL, job, leave
 from test_profile_report import comparison, example
 from test_report import entry, write_rank
 
 CHROMIUM = shutil.which("chromium")
 RECORDED_MAP = Path(__file__).with_name("recorded_map")
-DATA = Path(__file__).resolve().parents[2] / "docs" / "benchmarks" / "data" / "bandwidth-exscan-8x1-mpich.json"
 WIDTHS = (1280, 400)
 HEIGHT = 1000
 SECONDS = 120
@@ -124,7 +125,7 @@ def opened(tmp_path):
 
 def with_candidates(number: int) -> results.Results:
     """As many as that: the recorded ones, over and over, each time a bit slower."""
-    found = results.read(DATA)
+    found = script("measurements").results_in(EXSCAN)
     first = [each for each in found.configurations if each.algorithm == results.NATIVE]
     others = [each for each in found.configurations if each.algorithm != results.NATIVE]
     algorithms = sorted({each.algorithm for each in others})
@@ -143,7 +144,7 @@ def with_candidates(number: int) -> results.Results:
 def files(kind: str, directory: Path) -> list[Path]:
     """What there is to show."""
     if kind == "results":
-        return [DATA]
+        return [recorded(EXSCAN, directory)]
     if kind == "map":
         (directory / "map").mkdir()
         for each in RECORDED_MAP.glob("p*.json"):
@@ -209,7 +210,7 @@ def test_a_page_is_drawn_whole_without_a_word_on_the_console(rondo, opened, tmp_
 
 def test_a_page_without_a_network_says_that_its_figures_are_missing(rondo, opened, tmp_path):
     page = tmp_path / "page.html"
-    assert rondo("report", DATA, "--output", page).exit_code == 0
+    assert rondo("report", recorded(EXSCAN, tmp_path), "--output", page).exit_code == 0
     seen, _ = opened(page)
     for each in seen:
         assert (each["note"], each["drawn"], each["beyond"]) == (True, 0, [])

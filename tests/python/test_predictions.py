@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
 import msgspec
 import pytest
+from recorded_results import EXSCAN, recorded
 from script_loader import script_of_its_own
 
 pytest.importorskip("rondo._core", reason="the package rondo is not installed: make install")
@@ -17,7 +17,6 @@ from rondo.bench.pages import Page
 from rondo.bench.results import Configuration, read, write
 
 ROOT = Path(__file__).resolve().parents[2]
-RECORDED = "bandwidth-exscan-8x1-mpich.json"
 PAGE = Page(file="{name}", title="{name}", candidates={}, experiment=[])
 BYTES = 64 << 10
 
@@ -26,12 +25,13 @@ BYTES = 64 << 10
 def tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     """With one file of data, which tests may change."""
     with script_of_its_own("predicted_tables") as module:
-        shutil.copy(ROOT / "docs" / "benchmarks" / "data" / RECORDED, tmp_path)
-        monkeypatch.setattr(module, "DATA", tmp_path)
+        path = recorded(EXSCAN, tmp_path)
+        monkeypatch.setattr(module.measurements, "DATA", tmp_path)
+        module.measurements.pack("page", [path])
         yield module
 
 
-def rewrite(path: Path, factors: dict[str, float], most: int | None = None) -> None:
+def rewrite(tables: ModuleType, path: Path, factors: dict[str, float], most: int | None = None) -> None:
     """Multiplies the times of one cell's candidates; and leaves out all but so many repetitions of all."""
     results = read(path)
 
@@ -42,6 +42,7 @@ def rewrite(path: Path, factors: dict[str, float], most: int | None = None) -> N
         return msgspec.structs.replace(each, repetitions=times)
 
     write(msgspec.structs.replace(results, configurations=[changed(each) for each in results.configurations]), path)
+    tables.measurements.pack("page", [path])
 
 
 def cell(tables: ModuleType) -> object:
@@ -66,7 +67,7 @@ def test_a_cell_has_all_of_rondos_candidates_as_they_are_predicted(tables):
 
 
 def test_the_machine_is_the_emulated_cluster_with_the_librarys_eager_limit(tables):
-    environment, _ = tables.comparisons(RECORDED)
+    environment, _ = tables.comparisons(EXSCAN)
     lines = dict(line.split("#")[0].split(" = ") for line in tables.figures_of(environment).splitlines())
     figures = {key: value.strip() for key, value in lines.items()}
     assert (float(figures["alpha"]), float(figures["beta"])) == pytest.approx((2e-3, 4e-8))
@@ -85,7 +86,7 @@ def test_what_the_model_does_not_see_is_a_loss(tables, tmp_path):
     right = cell(tables)
     first = right.candidates[0].label
     assert first in ("cyclic_doubling", "two_tree")
-    rewrite(tmp_path / RECORDED, {first: 3.0})
+    rewrite(tables, tmp_path / EXSCAN, {first: 3.0})
     tables.comparisons.cache_clear()
     tables.cells.cache_clear()
     wrong = cell(tables)
@@ -103,7 +104,7 @@ def test_what_the_model_does_not_see_is_a_loss(tables, tmp_path):
 
 
 def test_few_repetitions_decide_nothing_and_medians_count_alone(tables, tmp_path):
-    rewrite(tmp_path / RECORDED, {}, most=2)
+    rewrite(tables, tmp_path / EXSCAN, {}, most=2)
     tables.comparisons.cache_clear()
     tables.cells.cache_clear()
     found = cell(tables)

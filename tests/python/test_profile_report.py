@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from html_page import Page
 from profile_builder import RUN, SITES, line, profile
+from recorded_results import EXSCAN, recorded
 from rich.console import Console
 from rondo.comparing import results as comparisons
 from rondo.errors import Error
@@ -21,7 +22,6 @@ from rondo.reports.files import kind
 
 from rondo import optional
 
-DATA = Path(__file__).resolve().parents[2] / "docs" / "benchmarks" / "data"
 PYTHON = Site("", "", 0, "libpython3.11.so", 1, ["train.py:40 in step", "train.py:80 in main"])
 
 
@@ -344,7 +344,7 @@ def test_a_file_is_cut_off_wherever_it_ends(profile_file):
 
 
 def test_files_of_two_kinds_and_options_of_other_kinds_are_refused(rondo, profile_file, tmp_path):
-    path, other = profile_file(), next(DATA.glob("bandwidth-exscan-8x1-*.json"))
+    path, other = profile_file(), recorded(EXSCAN, tmp_path)
     comparisons.write(comparison(), tmp_path / "compare.json")
     for words, said in (
         (

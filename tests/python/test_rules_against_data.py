@@ -35,8 +35,8 @@ def compared(page: Path, rules: Path) -> Iterator[tuple[str, bool]]:
     """
     parts, today = script("table_parts"), script("chosen_today")
     for run in pages.read(page).runs:
-        if not (parts.DATA / run.file).exists():
-            continue  # asked for, and not measured yet
+        if not parts.is_measured(run):
+            continue
         results = parts.results_of(run)
         for count in run.counts:
             found = parts.by_label(results, count)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import re
 from pathlib import Path
@@ -13,7 +14,7 @@ from on_a_terminal import COLUMNS, on_a_terminal
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
-from rondo.bench import maps, results, tables
+from rondo.bench import maps, tables
 from rondo.cluster import check, shapes
 from rondo.commands.cluster import _check_table
 from rondo.comparing import table as comparing_table
@@ -23,6 +24,7 @@ from rondo.profiling import terminal
 from rondo.reports import style
 from rondo.tune import console
 from rondo.tune.cells import Shape
+from script_loader import script
 from test_jobs import job, leave
 from test_learned import line
 from test_profile_report import comparison, example
@@ -32,7 +34,7 @@ from test_tune import state
 
 from rondo import screens
 
-DATA = Path(__file__).resolve().parents[2] / "docs" / "benchmarks" / "data"
+MEASUREMENTS = script("measurements")
 RULE = "─"
 
 
@@ -88,9 +90,9 @@ def shown(console: Console) -> str:
     return text
 
 
-@pytest.mark.parametrize("file", sorted(DATA.glob("bandwidth-*-8x1-*.json")), ids=lambda file: file.stem)
-def test_benchmarks(file: Path, narrow: Console) -> None:
-    measured = results.read(file)
+@pytest.mark.parametrize("file", fnmatch.filter(MEASUREMENTS.texts(), "bandwidth-*-8x1-*.json"))
+def test_benchmarks(file: str, narrow: Console) -> None:
+    measured = MEASUREMENTS.results_in(file)
     for _, table in tables.tables(measured):
         screens.show(table, narrow)
     text = shown(narrow)

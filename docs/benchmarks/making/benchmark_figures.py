@@ -13,6 +13,7 @@ from pathlib import Path
 import matplotlib
 import virtual_prefix
 from computed_tables import speed_ups
+from measurements import DATA
 from rondo.bench.maps import Question, draw_up
 from rondo.bench.pages import Page, Run
 from rondo.bench.plans import TYPES
@@ -22,7 +23,7 @@ from rondo.drawing import canvas, gantt
 from rondo.reports import figures, map_figures, sections, style
 from rondo.reports.sections import Source
 from rondo.reports.style import Style
-from table_parts import DATA, ROOT, by_label, labels, minimum, results_of, vector_text
+from table_parts import by_label, labels, minimum, results_of, vector_text
 
 FIGURES = DATA.parent / "figures"
 
@@ -38,7 +39,7 @@ def report(page: Page, name: str, experiment: str) -> None:
     """As `rondo report` draws them, in a folder for each library."""
     del name
     for run in page.runs_of(experiment):
-        source = Source((DATA / run.file).relative_to(ROOT), results_of(run))
+        source = Source(Path(run.file), results_of(run))
         figures.draw(source.sections, FIGURES / run.library, ["png"], "minimum")
 
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from chosen_today import chosen_by_rules
+from measurements import DATA
 from rondo.bench.pages import Page, Run
 from rondo.bench.plans import DIVIDED, TYPES
 from rondo.bench.results import NATIVE, read
 from rondo.launching.mpi_library import NAMES
 from rondo.reports import style
 from table_parts import (
-    DATA,
     by_label,
     family,
     labels,

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from chosen_today import chosen_by_rules
+from measurements import DATA
 from native_tables import cell_of
 from predicted_tables import figures_of, predicted
 from rondo.bench import pages
@@ -22,7 +23,7 @@ from rondo.bench.plans import DIVIDED, TYPES
 from rondo.bench.results import NATIVE, Configuration, Environment
 from rondo.forms import BLOCKING
 from rondo.launching.mpi_library import NAMES
-from table_parts import DATA, by_label, markdown, results_of
+from table_parts import by_label, is_measured, markdown, results_of
 
 from rondo import _core
 from rondo.selection import native
@@ -71,8 +72,8 @@ def _promised(configuration: Configuration, own: Configuration, environment: Env
 
 
 def _cells_of(run: Run) -> Iterator[Cell]:
-    if not (DATA / run.file).exists():
-        return  # asked for, and not measured yet
+    if not is_measured(run):
+        return
     results = results_of(run)
     environment = results.environment
     if environment.emulation is None or environment.emulation.network or len(set(environment.ranks_per_node)) > 1:

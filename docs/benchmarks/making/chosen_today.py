@@ -6,12 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from measurements import ROOT
 from rondo.bench.pages import Run
 from rondo.bench.plans import TYPES
 from rondo.bench.results import BY_THE_MODEL, NATIVE
 from rondo.cluster.cluster import machine_of
 from rondo.tune.cells import written
-from table_parts import ROOT, labels, parted
+from table_parts import labels, parted
 
 from rondo import _core
 

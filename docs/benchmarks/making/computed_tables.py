@@ -8,11 +8,12 @@ import itertools
 import statistics
 from collections.abc import Callable, Mapping
 
+from measurements import DATA
 from rondo.bench.pages import Page
 from rondo.bench.results import NATIVE
 from rondo.launching.mpi_library import NAMES
 from rondo.reports.style import bytes_text
-from table_parts import DATA, family, markdown, quoted
+from table_parts import family, markdown, quoted
 
 GUARDED_WAYS = ("not guarded", "first run", "next run")
 """As guard.py and calls_in_row.py name them."""

@@ -12,17 +12,18 @@ import statistics as averages
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import measurements
 from predicted_tables import BYTES, RANKS, figures_of, in_order, shape_of
 from rondo.bench.pages import Page
 from rondo.bench.plans import TYPES
-from rondo.bench.results import EQUAL, NATIVE, Configuration, Environment, read
+from rondo.bench.results import EQUAL, NATIVE, Configuration, Environment
 from rondo.cluster import shapes
 from rondo.forms import BLOCKING
 from rondo.launching.mpi_library import NAMES
 from rondo.reports import style
 from rondo.selection.call import Call
 from rondo.selection.candidates import MOST_MESSAGES
-from table_parts import DATA, markdown
+from table_parts import markdown
 
 from rondo import _core
 from rondo.selection import native
@@ -89,8 +90,8 @@ def all_cells() -> tuple[Cell, ...]:
     Of parts that differ, a prediction knows no lengths.
     """
     found = []
-    for path in sorted(DATA.glob("*.json")):
-        results = read(path)
+    for file in measurements.texts():
+        results = measurements.results_in(file)
         environment = results.environment
         emulation = environment.emulation
         if emulation is None or emulation.network or native.rules_of(environment.library) is None:

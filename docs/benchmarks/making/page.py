@@ -5,7 +5,7 @@
     python docs/benchmarks/making/page.py allreduce --experiment map-sum measure one experiment anew, or several
     python docs/benchmarks/making/page.py --show                         tables and figures of all, from results
 
-docs/benchmarks/PAGE.toml says what a page measures and shows; the results are in docs/benchmarks/data. A page is
+docs/benchmarks/PAGE.toml says what a page measures and shows; the results are in data/PAGE.jsonl. A page is
 PAGE.md, and tables/PAGE.md with what is long; each table stands between its marks in one of the two. It needs what
 `make install` sets up, and to measure, a machine that does nothing else (`rondo cluster check` says if it is fit).
 Interrupted, it goes on where it was.
@@ -29,15 +29,16 @@ import choice_tables
 import computed_tables
 import distribution_tables
 import form_tables
+import measurements
 import native_tables
 import paper_tables
 import predicted_tables
 import simulated_tables
+from measurements import DATA, ROOT
 from rondo.bench import pages
 from rondo.bench.pages import Page, Table
 from rondo.errors import Error
 from rondo.launching.mpi_library import NAMES
-from table_parts import DATA, ROOT
 
 PAGES = DATA.parent
 TOOLCHAIN = ROOT / ".toolchain"
@@ -119,19 +120,20 @@ def page_texts(name: str) -> dict[Path, str]:
 def measure(name: str, experiments: Sequence[str]) -> None:
     """Measures with the MPI libraries in .toolchain; CalledProcessError if that fails."""
     page = pages.read(PAGES / f"{name}.toml")
+    directory = ROOT / "build" / "pages" / name
+    measurements.unpack(name, directory)
     for run in [run for each in experiments for run in page.runs_of(each)]:
-        (DATA / run.file).unlink(missing_ok=True)
+        (directory / run.file).unlink(missing_ok=True)
     binaries = [str(TOOLCHAIN / each / "bin") for each in NAMES]
     path = os.pathsep.join([*binaries, os.environ.get("PATH", "")])
-    words = [Path(sys.executable).with_name("rondo"), "bench", "--page", PAGES / f"{name}.toml", "--output", DATA]
+    words = [Path(sys.executable).with_name("rondo"), "bench", "--page", PAGES / f"{name}.toml", "--output", directory]
     try:
         subprocess.run(words, env={**os.environ, "PATH": path}, check=True)
     finally:
-        for run in page.runs:
-            file = DATA / run.file
-            text = file.read_text() if file.exists() else ""
-            if f"{ROOT}/" in text:
-                file.write_text(text.replace(f"{ROOT}/", ""))  # the checkout may lie anywhere
+        measured = [file for run in page.runs if (file := directory / run.file).exists()]
+        for file in measured:
+            file.write_text(file.read_text().replace(f"{ROOT}/", ""))  # the checkout may lie anywhere
+        measurements.pack(name, measured)
 
 
 def main() -> int:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from computed_tables import records
+from measurements import DATA
 from predicted_tables import HEAD, Candidate, Cell, order_of
 from rondo.bench.pages import Page
 from rondo.bench.results import NATIVE
@@ -15,7 +16,7 @@ from rondo.bench.statistics import SMALLEST_DIFFERENCE
 from rondo.cluster import shapes
 from rondo.machine import machine
 from rondo.reports.style import bytes_text
-from table_parts import DATA, markdown, quoted
+from table_parts import markdown, quoted
 from virtual_papers import TABLES, TWO_TREES, machine_file
 
 Times = dict[tuple[str, str], float]  # by count and candidate

@@ -13,17 +13,18 @@ import statistics as averages
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import measurements
 import msgspec
 from rondo.bench import statistics
 from rondo.bench.pages import Page
 from rondo.bench.plans import TYPES
-from rondo.bench.results import BY_THE_MODEL, EQUAL, NATIVE, Configuration, Environment, read
+from rondo.bench.results import BY_THE_MODEL, EQUAL, NATIVE, Configuration, Environment
 from rondo.bench.statistics import SMALLEST_DIFFERENCE, Comparison, Verdict
 from rondo.cluster import cluster, shapes
 from rondo.forms import BLOCKING
 from rondo.launching.mpi_library import NAMES
 from rondo.reports import style
-from table_parts import DATA, family, markdown
+from table_parts import family, markdown
 
 from rondo import _core
 
@@ -117,7 +118,7 @@ def predicted(configuration: Configuration, environment: Environment, *, fluid: 
 @functools.cache
 def comparisons(file: str) -> tuple[Environment, list[tuple[Comparison, bool]]]:
     """Of a measurement's candidates, and whether all of them took part; none if it was not on an emulated cluster."""
-    results = read(DATA / file)
+    results = measurements.results_in(file)
     environment = results.environment
     found = []
     for group in statistics.groups(results.configurations) if environment.emulation is not None else []:
@@ -159,7 +160,7 @@ def cell(file: str, environment: Environment, comparison: Comparison, complete: 
 
 def all_cells(*, fluid: bool = True) -> list[Cell]:
     """Of all measurements."""
-    return [each for path in sorted(DATA.glob("*.json")) for each in cells(path.name, fluid)]
+    return [each for file in measurements.texts() for each in cells(file, fluid)]
 
 
 # ------------------------------------------------------------------------------------------------ kinds of tables

@@ -5,21 +5,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
+from measurements import results_in, texts
 from rondo.bench.pages import Run
 from rondo.bench.plans import TYPES
-from rondo.bench.results import NATIVE, Configuration, Results, read
+from rondo.bench.results import NATIVE, Configuration, Results
 from rondo.bench.statistics import SIGNIFICANCE, least_p_value
 from rondo.reports import style
-
-ROOT = Path(__file__).resolve().parents[3]
-DATA = ROOT / "docs" / "benchmarks" / "data"
 
 
 def results_of(run: Run) -> Results:
     """What was measured."""
-    return read(DATA / run.file)
+    return results_in(run.file)
+
+
+def is_measured(run: Run) -> bool:
+    """Pages may ask for what nobody has measured yet."""
+    return run.file in texts()
 
 
 def minimum(configuration: Configuration) -> float:

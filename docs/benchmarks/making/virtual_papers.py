@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from computed_tables import records
+from measurements import DATA
 from rondo.bench.results import NATIVE
 from rondo.errors import Error
 from rondo.machine import machine
 from rondo.machine.machine import Machine
 from rondo.selection.candidates import MOST_MESSAGES
-from table_parts import DATA
 
 from rondo import _core
 from rondo.selection import call as described

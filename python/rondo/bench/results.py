@@ -214,14 +214,21 @@ class Results(msgspec.Struct):
 def read(path: Path) -> Results:
     """The measurement in a file; Error if it is none."""
     try:
-        results = msgspec.json.decode(path.read_bytes(), type=Results)
+        text = path.read_bytes()
     except OSError as error:
         raise Error(f"cannot read {path}: {error.strerror}") from None
+    return decode(text, path)
+
+
+def decode(text: bytes, name: str | Path) -> Results:
+    """The measurement in the text of a file; Error if it is none."""
+    try:
+        results = msgspec.json.decode(text, type=Results)
     except msgspec.DecodeError as error:
-        raise Error(f"{path} holds no results of rondo bench: {error}") from None
+        raise Error(f"{name} holds no results of rondo bench: {error}") from None
     if not 1 <= results.format <= FORMAT:
         raise Error(
-            f"{path} has format {results.format} of results; this version of Rondo reads formats up to {FORMAT}"
+            f"{name} has format {results.format} of results; this version of Rondo reads formats up to {FORMAT}"
         )
     return results
 
