@@ -5,7 +5,7 @@ rondo_install_files(include include/rondo.h include/rondo_prefix.h include/rondo
 
 include(CMakePackageConfigHelpers)
 set(development "${PROJECT_BINARY_DIR}/generated/development")
-write_basic_package_version_file("${development}/rondo-config-version.cmake" COMPATIBILITY SameMinorVersion)
+write_basic_package_version_file("${development}/rondo-config-version.cmake" COMPATIBILITY SameMajorVersion)
 
 # rondo_development(<layout> <folder of libraries> <folder of headers> <folder of rules> <word of install()>...)
 function(rondo_development layout libraries headers rules)

@@ -27,7 +27,7 @@ release = re.search(r"project\(rondo VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt
 extensions = ["myst_parser"]
 myst_heading_anchors = 6  # GitHub's
 root_doc = "README"
-include_patterns = ["README.md", "CONTRIBUTING.md", "changelog.d/README.md", "docs/README.md", "docs/**/*.md"]
+include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "changelog.d/README.md", "docs/README.md", "docs/**/*.md"]
 exclude_patterns = [".*", "build", "dist", "python", "rondo", "tests"]  # Sphinx need not look through them
 
 html_theme = "furo"
@@ -75,7 +75,7 @@ def add_sidebar(app: Sphinx, page: str, source: list[str]) -> None:
         source[0] += tree([OVERVIEW])
         for caption, pages in listed.items():
             source[0] += tree([f"docs/{each}" for each in pages], caption)
-        source[0] += tree(["CONTRIBUTING", "changelog.d/README"], "Project")
+        source[0] += tree(["CONTRIBUTING", "CHANGELOG", "changelog.d/README"], "Project")
     elif page == OVERVIEW:
         source[0] += tree(decisions)
     elif page.startswith("docs/benchmarks/") and tables.exists() and "tables" not in page:

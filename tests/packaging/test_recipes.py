@@ -46,6 +46,14 @@ NEEDED_TO_RUN = [stated(each) for each in PROJECT["project"]["dependencies"]]
 NEEDED_TO_BUILD = [stated(each) for each in PROJECT["build-system"]["requires"]]
 
 
+def test_every_document_has_the_version_of_the_project() -> None:
+    named = re.findall(r"rondo(?:_mpi)?[-@](\d+\.\d+\.\d+)", (ROOT / "docs/how-to/install.md").read_text())
+    assert len(named) > 3
+    assert set(named) == {VERSION}
+    assert f"version: {VERSION}\n" in (ROOT / "CITATION.cff").read_text()
+    assert re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[0] == VERSION
+
+
 def test_every_recipe_has_the_version_of_the_project() -> None:
     assert f'version("{VERSION}")' in SPACK.read_text()
     assert f'version: "{VERSION}"' in CONDA.read_text()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Rondo for Spack. Nothing is published yet, so it is built from a checkout: `spack dev-build rondo@0.1.0`."""
+"""Rondo for Spack. Nothing is published yet, so it is built from a checkout: `spack dev-build rondo@1.0.0`."""
 
 import glob
 import json
@@ -18,12 +18,12 @@ class Rondo(CMakePackage):
     Programs stay as they are."""
 
     # Spack's way for sources that it cannot fetch: they lie in the folder in which it is called.
-    url = f"file://{os.getcwd()}/rondo-0.1.0.tar.gz"
+    url = f"file://{os.getcwd()}/rondo-1.0.0.tar.gz"
     manual_download = True
 
     license("BSD-3-Clause")
 
-    version("0.1.0")
+    version("1.0.0")
 
     variant("prefix_sums", default=True, description="Build the libraries of prefix sums, too")
     variant("profiler", default=True, description="Build the libraries of `rondo profile`, too")
