@@ -16,6 +16,7 @@ from rondo.bench import launches, plans, progress, results, statistics, tables
 from rondo.bench.records import Collector
 from rondo.errors import Error
 from rondo.launching import mpi_library
+from script_loader import script
 
 ENVIRONMENT = {
     "kind": "environment",
@@ -412,8 +413,7 @@ def test_table_ranks_candidates_beside_native(measured):
 @pytest.mark.parametrize("name", ["bandwidth-bcast-8x1-mpich", "lanes-alltoall-4x8-1-impi", "rounds-16x1-mpich"])
 def test_table_fits_eighty_columns(name):
     """Of real measurements with many candidates: nothing is cut, and no name is folded."""
-    data = Path(__file__).parents[2] / "docs" / "benchmarks" / "data" / f"{name}.json"
-    measured = results.read(data)
+    measured = script("measurements").results_in(f"{name}.json")
     one_way = [each for each in measured.configurations if each.start == measured.configurations[0].start]
     _, lines = shown(msgspec.structs.replace(measured, configurations=one_way), 80)
     assert max(map(len, lines)) <= 80

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
 from rondo.bench import pages, series
 from rondo.errors import Error
+from script_loader import script
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "docs" / "benchmarks"
@@ -119,8 +119,7 @@ def test_a_launcher_gets_the_number_of_processes_and_measures_with_its_library_a
 
 
 def test_what_is_there_is_not_measured_again(rondo, stand_in_launcher, tmp_path):
-    for path in (BENCHMARKS / "data").glob("*-mpich.json"):
-        shutil.copy(path, tmp_path)
+    script("measurements").unpack("exclusive-scans", tmp_path)
     # The launcher only knows its version: it cannot measure anything.
     words = ["--output", tmp_path, "--", stand_in_launcher("hydra"), "-n", "{p}"]
     result = rondo("bench", "--page", BENCHMARKS / "exclusive-scans.toml", *words)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from recorded_results import recorded
 from rondo.bench import results
 from rondo.machine import machine
 from rondo.selection.call import Call
@@ -19,7 +20,7 @@ from rondo.selection import native
 
 ROOT = Path(__file__).resolve().parents[2]
 RULES = sorted((ROOT / "tuning" / "native").glob("*.rules"))
-RECORDED = ROOT / "docs" / "benchmarks" / "data" / "bandwidth-bcast-8x1-mpich.json"
+RECORDED = "bandwidth-bcast-8x1-mpich.json"
 VERSIONS = ("MPICH Version 4.0.2", "MPICH Version 5.0.2", "Open MPI v4.1.4", "Open MPI v5.0.11")
 MACHINE = machine.Machine(alpha=2e-6, beta=8e-11, overhead=5e-7, gamma=4e-11)
 
@@ -124,11 +125,13 @@ def test_there_is_no_prediction_where_no_algorithm_is_near(predict):
     [
         (("--native", "impi"), "nobody knows what the collectives of Intel(R) MPI Library"),
         (("--native", "MPICH Version 3.4"), "nobody knows what the collectives of MPICH Version 3.4 do"),
-        (("--measured", str(RECORDED)), "--measured corrects what --native predicts"),
-        (("--native", "openmpi", "--measured", str(RECORDED)), "was measured with MPICH Version 5.0.2, not with Open"),
+        (("--measured", RECORDED), "--measured corrects what --native predicts"),
+        (("--native", "openmpi", "--measured", RECORDED), "was measured with MPICH Version 5.0.2, not with Open"),
     ],
 )
-def test_what_cannot_be_predicted_is_said(rondo, words, said):
+def test_what_cannot_be_predicted_is_said(rondo, tmp_path, monkeypatch, words, said):
+    recorded(RECORDED, tmp_path)
+    monkeypatch.chdir(tmp_path)
     result = rondo("predict", "bcast", "--count", "1Ki", "-n", "8", *words)
     assert result.exit_code != 0
     assert said in result.stderr
@@ -151,15 +154,16 @@ def test_explain_predicts_the_library_that_is_named(rondo):
 # ---------------------------------------------------------------------------------------------------- corrections
 
 
-def test_measured_calls_are_predicted_as_they_were_measured(predict):
+def test_measured_calls_are_predicted_as_they_were_measured(predict, tmp_path):
+    path = recorded(RECORDED, tmp_path)
     measured = {
         each.bytes: statistics.median(each.seconds())
-        for each in results.read(RECORDED).configurations
+        for each in results.read(path).configurations
         if each.algorithm == "native"
     }
     for length, seconds in measured.items():
         found = predict(
-            "bcast", "--type", "long", "--count", length // 8, "-n", 8, "--native", "mpich", "--measured", RECORDED
+            "bcast", "--type", "long", "--count", length // 8, "-n", 8, "--native", "mpich", "--measured", path
         )
         assert found["seconds"] == pytest.approx(seconds)
         assert found["like"].endswith(" times, as measured")
@@ -178,4 +182,4 @@ def test_a_file_without_such_calls_corrects_nothing(tmp_path):
     call = Call("scan", (1,) * 8, 1024, 8, True, 0, "MPICH Version 5.0.2", False)
     rules = native.required_rules_of(call.library)
     with pytest.raises(native.Error, match="no native scan"):
-        native.measured_in(RECORDED, call, rules, MACHINE.text(), most_messages=1 << 20)
+        native.measured_in(recorded(RECORDED, tmp_path), call, rules, MACHINE.text(), most_messages=1 << 20)
