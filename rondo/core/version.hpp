@@ -3,7 +3,7 @@
 
 namespace rondo {
 
-/// Of Rondo, as "1.0.0".
+/// The version of Rondo, as in "1.0.0".
 extern const char* const version;
 
 }  // namespace rondo

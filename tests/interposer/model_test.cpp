@@ -10,8 +10,6 @@
 namespace rondo::interposer {
 namespace {
 
-const Choice by_model = parse_choice(require_collective("bcast"), "predicted");
-
 Variables told(const RulesFile& rules, const Directory& directory) {
     return {{"RONDO_RULES", rules.path()},
             {"RONDO_GUARD", "exact"},
@@ -22,6 +20,7 @@ Variables told(const RulesFile& rules, const Directory& directory) {
 std::string proposal_for(Count bytes) {
     const Placement placement = Placement::regular(2, 2);
     const Collective& bcast = require_collective("bcast");
+    static const Choice by_model = parse_choice(bcast, "predicted");  // told apart by where it is, like those of rules
     const ModelChoice found = remembered_proposal(
         by_model, bcast,
         bcast.facts({.size = 4, .count = bytes, .element_bytes = 1, .root = 0, .op = {}, .placement = &placement}),

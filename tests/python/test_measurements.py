@@ -77,8 +77,9 @@ def test_a_table_stands_in_the_page_or_behind_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda each: each.stem)
 def test_the_file_of_a_page_asks_for_what_was_measured(path: Path) -> None:
+    measurements = script("measurements")
     for run in pages.read(path).runs:
-        results = script("measurements").results_in(run.file)
+        results = measurements.results_in(run.file)
         found = results.configurations
         assert {each.collective for each in found} == {run.collective}
         assert {each.label for each in found} <= {"native", *run.algorithms}

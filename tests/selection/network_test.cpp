@@ -15,17 +15,23 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+DescribedNetwork described(std::string_view text) {
+    const auto found = parse_network(text);
+    if (!found) throw Error("no network: " + std::string(text));
+    return *found;
+}
+
 TEST(Network, is_read) {
-    const auto tree = *parse_network("fat_tree:nodes=32,taper=2");
+    const auto tree = described("fat_tree:nodes=32,taper=2");
     EXPECT_EQ(std::get<virtual_machine::FatTree>(tree.shape.kind).nodes, 32);
     EXPECT_EQ(std::get<virtual_machine::FatTree>(tree.shape.kind).taper, 2);
     EXPECT_EQ(tree.shape.groups, 0);
-    const auto dragonfly = *parse_network(" dragonfly: global=2.5, nodes=16, groups=9, hop=1e-7, first=1 ");
+    const auto dragonfly = described(" dragonfly: global=2.5, nodes=16, groups=9, hop=1e-7, first=1 ");
     EXPECT_EQ(std::get<virtual_machine::Dragonfly>(dragonfly.shape.kind).global, 2.5);
     EXPECT_EQ(dragonfly.shape.places(), 144);
     EXPECT_EQ(dragonfly.shape.hop, 1e-7);
     EXPECT_EQ(dragonfly.first, 1);
-    const auto torus = *parse_network("torus:4x4x8,link=2");
+    const auto torus = described("torus:4x4x8,link=2");
     EXPECT_THAT(std::get<virtual_machine::Torus>(torus.shape.kind).lengths, ElementsAre(4, 4, 8));
     EXPECT_EQ(std::get<virtual_machine::Torus>(torus.shape.kind).link, 2);
     EXPECT_EQ(torus.shape.group(), 16);
@@ -62,7 +68,7 @@ TEST(Network, that_cannot_be_is_refused) {
 }
 
 std::vector<Rank> places(std::string_view text, std::string_view network, Rank nodes) {
-    return parse_places(text, *parse_network(network), nodes);
+    return parse_places(text, described(network), nodes);
 }
 
 TEST(Places, follow_one_another_or_go_from_group_to_group) {

@@ -133,7 +133,8 @@ def measure(name: str, experiments: Sequence[str]) -> None:
         measured = [file for run in page.runs if (file := directory / run.file).exists()]
         for file in measured:
             file.write_text(file.read_text().replace(f"{ROOT}/", ""))  # the checkout may lie anywhere
-        measurements.pack(name, measured)
+        if page.runs:  # some pages show what others have measured
+            measurements.pack(name, measured)
 
 
 def main() -> int:
