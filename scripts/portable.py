@@ -93,12 +93,17 @@ def make_wheel(processor: str, headers: dict[str, Path]) -> Path:
         **{f"cmake.define.{name}": value for name, value in definitions(processor, headers).items()},
     }
     options = [f"--config-settings={key}={value}" for key, value in settings.items()]
-    for old in DIST.glob(f"*-{platform(processor)}.whl"):
-        old.unlink()
+    remove_earlier(f"*-{platform(processor)}.whl")
     pip("wheel", "--no-build-isolation", "--no-deps", f"--wheel-dir={DIST}", *options, ROOT)
     wheel = next(DIST.glob(f"*-{platform(processor)}.whl"))
     check(wheel)
     return wheel
+
+
+def remove_earlier(names: str) -> None:
+    """The packages of earlier versions: dist/ has one of each kind for a processor."""
+    for old in DIST.glob(names):
+        old.unlink()
 
 
 def check(wheel: Path) -> None:
@@ -130,6 +135,7 @@ def make_tarball(processor: str, headers: dict[str, Path]) -> Path:
         shutil.copytree(stage / version, root / PACKAGES, dirs_exist_ok=True)
     shutil.rmtree(root / PACKAGES / "bin", ignore_errors=True)  # commands of the Python that builds
     DIST.mkdir(exist_ok=True)
+    remove_earlier(f"rondo-*-linux-{processor}.tar.gz")
     return Path(shutil.make_archive(str(DIST / name), "gztar", stage, name))
 
 

@@ -561,6 +561,10 @@ TEST(DefaultRules, leave_to_the_library_what_it_was_measured_to_do_well) {
     EXPECT_EQ(choice(rules, situation), "predicted");
     situation.ranks_per_node = 2;  // as where it was measured
     EXPECT_EQ(choice(rules, situation), "native");
+    situation.library = MpiLibrary::openmpi;
+    EXPECT_EQ(choice(rules, situation), "predicted");
+    situation.ranks_per_node = 16;
+    EXPECT_EQ(choice(rules, situation), "native");
 }
 
 }  // namespace
