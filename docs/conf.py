@@ -27,7 +27,8 @@ release = re.search(r"project\(rondo VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt
 extensions = ["myst_parser"]
 myst_heading_anchors = 6  # GitHub's
 root_doc = "README"
-include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "changelog.d/README.md", "docs/README.md", "docs/**/*.md"]
+include_patterns = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "changelog.d/README.md"]
+include_patterns += ["docs/README.md", "docs/**/*.md"]
 exclude_patterns = [".*", "build", "dist", "python", "rondo", "tests"]  # Sphinx need not look through them
 
 html_theme = "furo"
