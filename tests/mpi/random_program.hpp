@@ -28,12 +28,12 @@ inline constexpr bool may_free_early = true;
 inline constexpr bool may_free_early = false;
 #endif
 
-/// True if the library's own nonblocking calls survive all kinds of programs. Open MPI 5.0's MPI_Ialltoallv in place
-/// sometimes does not end beside other calls.
+/// True if the library's own nonblocking alltoallv may be in place. Open MPI 5.0's sometimes does not end beside other
+/// calls.
 #ifdef OMPI_MAJOR_VERSION
-inline constexpr bool exchanges_in_place = false;
+inline constexpr bool may_exchange_in_place = false;
 #else
-inline constexpr bool exchanges_in_place = true;
+inline constexpr bool may_exchange_in_place = true;
 #endif
 
 class Program {
@@ -148,8 +148,8 @@ inline std::unique_ptr<Operation> Program::draw_operation(Form form, Memory& mem
     const auto collective = static_cast<Collective>(common_.below(number_of_collectives));
     const int elements = common_.one_in(6) ? common_.below(3000) : common_.below(24), root = common_.below(60);
     Kind kind = draw_kind(common_, collective, elements, root);
-    const bool is_fragile = options_.native && form != Form::blocking && collective == Collective::alltoallv;
-    if (is_fragile && !exchanges_in_place) kind.in_place = false;
+    if (!may_exchange_in_place && options_.native && form != Form::blocking && collective == Collective::alltoallv)
+        kind.in_place = false;
     ++data_;
     if (group.size == 0) return nullptr;
     ++log_.calls;
