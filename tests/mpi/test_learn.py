@@ -12,7 +12,7 @@ import pytest
 from launching import launch
 from mpi_libraries import MpiLibrary
 
-from rondo.selection import learned
+from rondo.selection import learned, learned_rules
 
 RONDO = Path(sys.executable).with_name("rondo")
 TIMEOUT = 120
@@ -44,13 +44,13 @@ def test_runs_try_one_choice_after_the_other_until_nothing_is_left(mpi: MpiLibra
     assert re.search(rf"rules: {rules}, and \d+ lines of what is tried", run.stderr)
 
     (file,) = learned.files(directory)
-    kinds = learned.kinds(learned.read(file).verdicts)
-    tried = {condition.split()[0]: set(learned.ratios(each)) for condition, each in kinds.items()}
+    kinds = learned_rules.kinds(learned.read(file).verdicts)
+    tried = {condition.split()[0]: set(learned_rules.ratios(each)) for condition, each in kinds.items()}
     assert len(tried["bcast"]) > 1  # the rule's choice, too
     assert any(each.startswith("linear_pipeline:segment=64") for each in tried["bcast"])
     assert len(tried["allreduce"]) > 1  # which the rules leave to the library
     # What is the best now is what the last run ran, from its first call on.
-    best = {condition.split()[0]: learned.best(each) for condition, each in kinds.items()}
+    best = {condition.split()[0]: learned_rules.best(each) for condition, each in kinds.items()}
     run = launch([*words, *launcher, mpi.compile("guarded.c"), FEW_CALLS], environment, TIMEOUT).check()
     for collective, choice in best.items():
         assert re.search(rf"{collective} +{choice.partition(':')[0]}", run.stderr), (best, run.stderr)

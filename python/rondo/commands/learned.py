@@ -15,7 +15,7 @@ from rondo import _core, screens
 from rondo.commands import SuggestingGroup, suggestion
 from rondo.errors import Error
 from rondo.launching import options
-from rondo.selection import learned
+from rondo.selection import learned, learned_rules
 from rondo.selection.learned import Kept, Verdict
 from rondo.shells import completion
 from rondo.tune import seen_calls
@@ -106,7 +106,7 @@ def rules(*, paths: tuple[Path, ...], collective: str | None, learned_directory:
         found = _of_this_machine(found)
     for kept in found:
         click.echo(f"# {kept.path.name}")
-        for line in learned.rules(kept.verdicts, learned.library_here(kept.path) if len(found) > 1 else None):
+        for line in learned_rules.rules(kept.verdicts, learned.library_here(kept.path) if len(found) > 1 else None):
             click.echo(line)
 
 
@@ -233,7 +233,7 @@ def _show(kept: Kept) -> None:
             _ranks(each),
             each.choice,
             *((_time(each.rondo), _time(each.library)) if is_wide else ()),
-            learned.ratio_text(each.ratio) if each.compared and not each.begun else NOTHING,
+            learned_rules.ratio_text(each.ratio) if each.compared and not each.begun else NOTHING,
             *((_calls(each),) if is_wide else ()),
             _faster(each),
             each.day,

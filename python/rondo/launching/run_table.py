@@ -16,7 +16,7 @@ from rondo.bench import plans
 from rondo.launching.rank_report import Traffic, Trial
 from rondo.launching.run_report import Entry, Figures, Report, warnings
 from rondo.reports.style import bytes_text, counted
-from rondo.selection import learned
+from rondo.selection import learned_rules
 
 COMPARED = "The guard compared a few calls of each kind"
 SHARED = "through memory that ranks share"
@@ -108,7 +108,7 @@ def trial_text(trial: Trial) -> str:
         source = "from then on"
     else:
         source = "from the next run on: the last bits of its results may change"
-    return f"{where}: {learned.took_text(trial.choice, ratio)}{calls}: {kept}, {source}"
+    return f"{where}: {learned_rules.took_text(trial.choice, ratio)}{calls}: {kept}, {source}"
 
 
 def chosen(entry: Entry, trials: Sequence[Trial]) -> Text:
@@ -142,7 +142,7 @@ def _won(held: Sequence[Trial]) -> str:
     won = sorted((each for each in held if _ratio(each) < 1), key=_ratio)
     how_many = "a trial" if len(held) == 1 else counted(len(won), "trial")
     of_all = f" of {len(held)}" if len(won) < len(held) else ""
-    ratios = _span([learned.ratio_text(_ratio(each)) for each in won])
+    ratios = _span([learned_rules.ratio_text(_ratio(each)) for each in won])
     calls = [str(each) for each in sorted(each.calls for each in won) if each]
     return f"won {how_many}{of_all}, {ratios}" + (f", n {_span(calls)}" if calls else "")
 

@@ -15,7 +15,7 @@ from rich.text import Text
 from rondo import screens
 from rondo.bench.results import NATIVE
 from rondo.reports.style import bytes_text, time_text
-from rondo.selection import learned, rules_file
+from rondo.selection import learned_rules, rules_file
 from rondo.selection.candidates import Candidate
 from rondo.selection.explanation import Explanation
 
@@ -58,7 +58,7 @@ def show(
         console.print(Text(took, style="dim"), soft_wrap=True)
     if found.trial is not None:
         trial = found.trial
-        took = f"  {learned.took_text(found.choice, trial.ratio)} on {trial.day} (rondo learned show)"
+        took = f"  {learned_rules.took_text(found.choice, trial.ratio)} on {trial.day} (rondo learned show)"
         console.print(Text(took, style="dim"), soft_wrap=True)
     if found.passed_over:
         matched = found.decided_by is not None and found.decided_by.line > 0

@@ -29,7 +29,7 @@ from rondo.launching.rank_report import BY_RULES, RankEntry
 from rondo.launching.run_report import Report
 from rondo.machine import machine
 from rondo.reports.style import counted
-from rondo.selection import learned, rules_file
+from rondo.selection import learned, learned_rules, rules_file
 from rondo.selection.learned import Verdict
 from rondo.tune import cells, seen_calls
 from rondo.tune.cells import Shape
@@ -81,7 +81,7 @@ class Lesson:
     def courses(self, report: Report | None = None) -> list[Course]:
         """Of all kinds of calls that there are verdicts about; with the report of a run, of those that it had."""
         verdicts = learned.read(self._verdicts).verdicts if self._verdicts.exists() else ()
-        kinds = learned.kinds([each for each in verdicts if each.collective in plans.COLLECTIVES])
+        kinds = learned_rules.kinds([each for each in verdicts if each.collective in plans.COLLECTIVES])
         return [
             _course(condition, known, self._where) for condition, known in kinds.items()
             if report is None or any(_occurs(each, report) for each in known)
@@ -160,10 +160,10 @@ def _occurs(verdict: Verdict, report: Report) -> bool:
 
 
 def _course(condition: str, known: Sequence[Verdict], where: cells.Circumstances) -> Course:
-    first, tried = known[0], learned.ratios(known)
+    first, tried = known[0], learned_rules.ratios(known)
     candidates = _candidates(first.collective, first.bytes, _shape_of(first), where)
     room = max(0, MOST_TRIED - len(tried))
-    return Course(condition, learned.best(known), [each for each in candidates if each not in tried][:room])
+    return Course(condition, learned_rules.best(known), [each for each in candidates if each not in tried][:room])
 
 
 def _shape_of(verdict: Verdict) -> Shape:
