@@ -29,6 +29,10 @@ unsigned long long rondo_served_again(void);
    which is settled in MPI_Init, alike on all ranks; else 0. Rules call it shared_memory. */
 int rondo_shares_memory(void);
 
+/* If all ranks of MPI_COMM_WORLD are on one node: in how many of its domains (processors with one cache, of one NUMA
+   node, of one socket) they are bound. 1 where they are not, and where nobody has asked. Rules call it domains. */
+int rondo_domains(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -15,6 +15,7 @@ namespace {
 using Choose = int (*)(const char* collective, const char* choice, char* message, int size);
 using LeftToLibrary = long long (*)(const char* collective, char* message, int size);
 using SharesMemory = int (*)();
+using Domains = int (*)();
 
 constexpr int message_size = 512;
 
@@ -23,6 +24,7 @@ Choose find_choose() { return rondo_choose; }
 Function find_program_function(const char*) { return nullptr; }  // names do not say whose function it is
 LeftToLibrary find_left_to_library() { return rondo_left_to_library; }
 SharesMemory find_shares_memory() { return rondo_shares_memory; }
+Domains find_domains() { return rondo_domains; }
 #else
 Function find_program_function(const char* name) { return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name)); }
 Choose find_choose() { return reinterpret_cast<Choose>(dlsym(RTLD_DEFAULT, "rondo_choose")); }
@@ -30,6 +32,7 @@ LeftToLibrary find_left_to_library() {
     return reinterpret_cast<LeftToLibrary>(dlsym(RTLD_DEFAULT, "rondo_left_to_library"));
 }
 SharesMemory find_shares_memory() { return reinterpret_cast<SharesMemory>(dlsym(RTLD_DEFAULT, "rondo_shares_memory")); }
+Domains find_domains() { return reinterpret_cast<Domains>(dlsym(RTLD_DEFAULT, "rondo_domains")); }
 #endif
 
 }  // namespace
@@ -56,6 +59,11 @@ std::string choose(const char* collective, const std::string& algorithm) {
 bool shares_memory() {
     const SharesMemory function = find_shares_memory();
     return function != nullptr && function() != 0;
+}
+
+int domains() {
+    const Domains function = find_domains();
+    return function != nullptr ? function() : 1;
 }
 
 std::int64_t left_to_library(const char* collective, std::string& reason) {

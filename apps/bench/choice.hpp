@@ -24,6 +24,9 @@ std::string choose(const char* collective, const std::string& algorithm);
 /// Rondo's messages inside nodes go through memory that their ranks share.
 bool shares_memory();
 
+/// Domains of the only node to which its ranks are bound, as far as Rondo knows; 1 if it knows of none.
+int domains();
+
 /// Calls that Rondo left to the library since `choose`, though an algorithm was chosen, and the last reason.
 std::int64_t left_to_library(const char* collective, std::string& reason);
 

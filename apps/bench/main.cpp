@@ -85,7 +85,10 @@ void record_environment(Records& records, const Machine& machine, const GlobalCl
     record.add("hosts", machine.hosts).add("kernel", machine.kernel).add("processor", machine.processor);
     record.add("cores", machine.cores).add("clock", clock.shared() ? "shared" : "learned");
     if (computing != nullptr) record.add("computing", computing->way());
-    records.write(record.add("shared_memory", shares_memory() ? 1 : 0));
+    int all = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &all);
+    record.add("shared_memory", shares_memory() ? 1 : 0).add("domains", ranks == all ? domains() : 1);
+    records.write(record);
 }
 
 /// Between rank 0 and the first rank on another node, if there is one.

@@ -48,6 +48,12 @@ Placement Placement::of(std::span<const Rank> node_of) {
     return placement;
 }
 
+Placement Placement::as_domains() const {
+    Placement domains = *this;
+    domains.is_of_domains_ = true;
+    return domains;
+}
+
 Placement Placement::runs() const {
     std::vector<Rank> run_of;
     for (Rank rank = 0; rank < size_; ++rank) {
@@ -75,7 +81,7 @@ RankMap Placement::on_lane(Rank lane) const {
 }
 
 bool operator==(const Placement& a, const Placement& b) {
-    return a.size_ == b.size_ && a.nodes_ == b.nodes_ && a.places_ == b.places_;
+    return a.size_ == b.size_ && a.nodes_ == b.nodes_ && a.is_of_domains_ == b.is_of_domains_ && a.places_ == b.places_;
 }
 
 }  // namespace rondo

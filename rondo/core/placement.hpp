@@ -30,9 +30,15 @@ class Placement {
     /// By any numbers that tell nodes apart, one for each rank. Tables of all ranks, unless that is regular.
     [[nodiscard]] static Placement of(std::span<const Rank> node_of);
 
+    /// The same groups of ranks, as domains of one node: parts of it in which ranks are near each other. What is said
+    /// of nodes is said of them then.
+    [[nodiscard]] Placement as_domains() const;
+
     /// Every run of consecutive ranks of one node as a node of its own: the nodes are in rank order.
     [[nodiscard]] Placement runs() const;
 
+    /// True if all ranks are on one node, and what counts as nodes here are its domains.
+    [[nodiscard]] bool is_of_domains() const { return is_of_domains_; }
     [[nodiscard]] Rank size() const { return size_; }  ///< ranks
     [[nodiscard]] Rank nodes() const { return nodes_; }
     [[nodiscard]] Rank lanes() const { return lanes_; }                ///< ranks of the smallest node
@@ -52,7 +58,7 @@ class Placement {
 
   private:
     Rank size_ = 0, nodes_ = 0, lanes_ = 0, most_on_node_ = 0;
-    bool in_rank_order_ = true;
+    bool in_rank_order_ = true, is_of_domains_ = false;
     // Empty if regular.
     std::vector<Place> places_;  // of each rank
     std::vector<Rank> by_node_;  // all ranks, node by node
@@ -70,9 +76,19 @@ struct Spread {
     Range fewest_on_node;        ///< of them, on the node with the fewest; 0: nobody knows
     Range most_on_node;          ///< on the node with the most
     bool in_rank_order = false;  ///< those of a node follow one another for sure
+    /// Of the only node, that have some of the ranks; 1 if there are several nodes, or none is known.
+    Range domains = {1, 1};
 
     /// Of ranks of which it is known where each is.
     [[nodiscard]] static Spread of(const Placement& placement) {
+        if (placement.is_of_domains()) {
+            const Range all = {placement.size(), placement.size()};
+            return {.nodes = {1, 1},
+                    .fewest_on_node = all,
+                    .most_on_node = all,
+                    .in_rank_order = true,
+                    .domains = {placement.nodes(), placement.nodes()}};
+        }
         return {.nodes = {placement.nodes(), placement.nodes()},
                 .fewest_on_node = {placement.lanes(), placement.lanes()},
                 .most_on_node = {placement.most_on_node(), placement.most_on_node()},

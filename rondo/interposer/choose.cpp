@@ -65,6 +65,8 @@ RONDO_EXPORT int rondo_choose(const char* collective, const char* choice, char* 
 
 RONDO_EXPORT unsigned long long rondo_served_again() { return rondo::interposer::served_again; }
 
+RONDO_EXPORT int rondo_domains() { return rondo::mpi::world().whole_spread().domains.most; }
+
 RONDO_EXPORT int rondo_shares_memory() { return rondo::mpi::world().shares_memory() ? 1 : 0; }
 
 RONDO_EXPORT long long rondo_left_to_library(const char* collective, char* message, int size) {

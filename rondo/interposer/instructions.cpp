@@ -84,9 +84,7 @@ void Instructions::read_nodes(const Given* shape) {
 void Instructions::know_ranks(int ranks) {
     if (nodes_.empty()) return;
     try {
-        const Placement placement = parse_nodes(nodes_, ranks);
-        node_of_.reserve(static_cast<std::size_t>(ranks));
-        for (Rank rank = 0; rank < ranks; ++rank) node_of_.push_back(placement.place(rank).node);
+        imposed_ = parse_nodes(nodes_, ranks);
     } catch (const Error& error) {
         complaints_.push_back("RONDO_NODES: " + std::string(error.what()) + "; ranks are where the MPI library says");
     }
@@ -169,7 +167,7 @@ void Instructions::override_choice(std::size_t collective, std::optional<Choice>
 
 bool Instructions::ask_nodes() const {
     if (rules_ && rules_->ask_processors()) return true;
-    if (!node_of_.empty()) return false;
+    if (imposed_) return false;
     return !learned_directory_.empty() ||  // verdicts hold where ranks are as they were
            (rules_ && rules_->ask_nodes()) ||
            std::any_of(forced_.begin(), forced_.end(),

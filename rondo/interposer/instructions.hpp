@@ -64,8 +64,8 @@ class Instructions {
     [[nodiscard]] int line_of(const Choice* choice) const { return rules_ ? rules_->line_of(choice) : 0; }
     /// True if a choice may depend on the nodes, or may use them, and they are not imposed.
     [[nodiscard]] bool ask_nodes() const;
-    /// The node of each rank of the world, whatever the library says; empty: nodes are those that the library reports.
-    [[nodiscard]] const std::vector<Rank>& imposed_nodes() const { return node_of_; }
+    /// Where the ranks of the world are, whatever the library says; nothing: where that reports them.
+    [[nodiscard]] const std::optional<Placement>& imposed_placement() const { return imposed_; }
     /// The machine model that fills in unset parameters. It has `eager` once the library is known.
     [[nodiscard]] const Machine& machine() const { return machine_; }
     /// True if nobody has said what the machine's figures are.
@@ -83,7 +83,8 @@ class Instructions {
     /// How memory is shared. On imposed nodes it is not, unless asked for: they stand for other machines.
     [[nodiscard]] mpi::MemorySharing memory_sharing() const {
         const bool is_automatic = memory_sharing_ == mpi::MemorySharing::automatic;
-        return is_automatic && !node_of_.empty() ? mpi::MemorySharing::off : memory_sharing_;
+        const bool has_other_nodes = imposed_ && !imposed_->is_of_domains();
+        return is_automatic && has_other_nodes ? mpi::MemorySharing::off : memory_sharing_;
     }
     /// Where reports go; empty: there is no report.
     [[nodiscard]] const std::string& report_directory() const { return report_directory_; }
@@ -115,7 +116,7 @@ class Instructions {
     Machine machine_;
     bool is_machine_given_ = false;
     std::string nodes_;
-    std::vector<Rank> node_of_;
+    std::optional<Placement> imposed_;
     Count plan_memory_ = Count{64} << 20;
     std::string report_directory_, trace_directory_, jobs_directory_, rules_path_;
     std::string learned_directory_;

@@ -21,14 +21,16 @@ namespace {
 
 constexpr std::size_t most_kinds = 4096;
 
-/// Returns what tells placements apart: the node of each rank, or, for regular ones, the number of nodes. It is empty
-/// where nobody knows.
+/// Returns what tells placements apart: whether they are of domains, and the node of each rank, or, for regular ones,
+/// the number of nodes. It is empty where nobody knows.
 std::vector<Rank> nodes_of(const SharedFacts& facts) {
     const Placement* placement = facts.placement;
     if (placement == nullptr) return {};
-    if (placement->is_regular()) return {placement->nodes()};
+    const Rank of_domains = placement->is_of_domains() ? 1 : 0;
+    if (placement->is_regular()) return {of_domains, placement->nodes()};
     std::vector<Rank> nodes;
-    nodes.reserve(static_cast<std::size_t>(facts.size));
+    nodes.reserve(static_cast<std::size_t>(facts.size) + 1);
+    nodes.push_back(of_domains);
     for (Rank rank = 0; rank < facts.size; ++rank) nodes.push_back(placement->place(rank).node);
     return nodes;
 }
@@ -81,10 +83,11 @@ ModelChoices& model_choices() {
     return choices;
 }
 
-/// The calls for which a proposal may be kept for the next run; nothing where nodes are unknown or differ.
+/// The calls for which a proposal may be kept for the next run; nothing where nodes are unknown or differ, or one has
+/// domains.
 std::optional<ProposedCalls> kept_calls(const Collective& collective, const SharedFacts& usual) {
     const Placement* const placement = usual.placement;
-    if (placement == nullptr || !placement->is_regular()) return std::nullopt;
+    if (placement == nullptr || !placement->is_regular() || placement->is_of_domains()) return std::nullopt;
     return ProposedCalls{.collective = &collective,
                          .length = length_class(usual.bytes()),
                          .element_bytes = usual.element_bytes,

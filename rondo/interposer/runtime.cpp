@@ -130,12 +130,12 @@ void agree(const void* caller) {
                   std::string(mpi::harm_of_missing_ranks))
                      .c_str());
         }
-        world.impose_nodes(here->instructions.imposed_nodes());
+        if (const auto& imposed = here->instructions.imposed_placement()) world.impose(*imposed);
         if (world.agreed() && !world.is_serial() && mpi::has_progress_engine()) mpi::prepare_persistent_calls();
         const std::string& directory = here->instructions.learned_directory();
         if (!directory.empty() && here->instructions.lacks_machine()) {
             // Imposed nodes are not where messages between nodes could be measured.
-            const bool may_measure = here->instructions.imposed_nodes().empty();
+            const bool may_measure = !here->instructions.imposed_placement();
             const auto measured = measured_machine(directory, here->library_version, may_measure);
             if (measured) here->instructions.know_machine(*measured, here->library_version);
         }

@@ -36,7 +36,7 @@ bool has_open_segment(std::span<const Setting> settings) {
 
 std::vector<Setting> closed_for_class(const Choice& choice, const SharedFacts& usual, const Machine& machine) {
     std::vector<Setting> settings =
-        virtual_machine::closed_settings(*choice.algorithm, usual, choice.settings, machine.costs());
+        virtual_machine::closed_settings(*choice.algorithm, usual, choice.settings, machine.costs(usual.placement));
     const Count longest = virtual_machine::candidate_segments(*choice.algorithm, usual).back();
     for (Setting& setting : settings) {  // all that is cut, also of vectors in the class that are longer
         if (setting.name == segment_parameter.name && setting.value >= longest) setting.value = whole_vector;

@@ -36,6 +36,7 @@ std::string single_text(Rules::Fact fact, Count value) {
         case Rules::library: return library_text(value);
         case Rules::eager: return value == any_count.highest ? "no limit" : quantity_text(value);
         case Rules::nodes:
+        case Rules::domains:
         case Rules::fewest_on_node:
         case Rules::most_on_node: return value == 0 ? "unknown" : quantity_text(value);
         default: return quantity_text(value);

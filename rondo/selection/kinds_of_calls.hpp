@@ -23,12 +23,17 @@ struct Shape {
     Rank nodes = 0, fewest_on_node = 0, most_on_node = 0;  ///< 0: nobody knows
     bool in_rank_order = false;                            ///< those of a node follow one another
     bool shared_memory = false;                            ///< all messages inside nodes go through it
+    Rank domains = 1;                                      ///< of the only node
 
     /// Of ranks of which it is known where each is, or nothing.
     [[nodiscard]] static constexpr Shape of(Rank processes, const Spread& spread, bool shared_memory) {
-        return {
-            processes,    spread.nodes.most, spread.fewest_on_node.most, spread.most_on_node.most, spread.in_rank_order,
-            shared_memory};
+        return {processes,
+                spread.nodes.most,
+                spread.fewest_on_node.most,
+                spread.most_on_node.most,
+                spread.in_rank_order,
+                shared_memory,
+                spread.domains.most};
     }
     friend bool operator==(const Shape&, const Shape&) = default;
 };

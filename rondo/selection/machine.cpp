@@ -32,6 +32,9 @@ constexpr Figure figures[] = {
     {"alpha_inside", &Machine::alpha_inside, false, "seconds"},
     {"beta_inside", &Machine::beta_inside, false, "seconds per byte"},
     {"overhead_inside", &Machine::overhead_inside, false, "seconds"},
+    {"alpha_across", &Machine::alpha_across, false, "seconds"},
+    {"beta_across", &Machine::beta_across, false, "seconds per byte"},
+    {"overhead_across", &Machine::overhead_across, false, "seconds"},
     {"first_pass", &Machine::first_pass, false, "seconds per byte"},
     {"second_pass", &Machine::second_pass, false, "seconds per byte"},
 };
@@ -98,17 +101,26 @@ class MachineReader {
     }
 
     /// Behind the last line.
-    void finish() const {
+    void finish() {
         for (std::size_t i = 0; i < std::size(figures); ++i) {
             if (!figures[i].required || seen_[i]) continue;
             throw Error(std::string(figures[i].key) + " is missing; expected a line '" + std::string(figures[i].key) +
                         " = <" + std::string(figures[i].unit) + ">'");
         }
+        take_inside_unless_read("alpha_across", machine_.alpha_inside);
+        take_inside_unless_read("beta_across", machine_.beta_inside);
+        take_inside_unless_read("overhead_across", machine_.overhead_inside);
     }
 
     [[nodiscard]] const Machine& machine() const { return machine_; }
 
   private:
+    void take_inside_unless_read(std::string_view key, double inside) {
+        for (std::size_t i = 0; i < std::size(figures); ++i) {
+            if (figures[i].key == key && !seen_[i]) machine_.*figures[i].value = inside;
+        }
+    }
+
     void read_figure(std::size_t index, std::string_view text) {
         const Figure& figure = figures[index];
         const double value = number_of(figure.key, text, figure.unit);
@@ -194,12 +206,21 @@ std::optional<Count> Machine::segment(const AlgorithmInfo& algorithm, Rank proce
     return std::nullopt;
 }
 
-virtual_machine::CostModel Machine::costs() const {
+virtual_machine::CostModel Machine::costs(const Placement* placement) const {
+    const virtual_machine::LinkCosts inside{alpha_inside, beta_inside, overhead_inside};
+    if (placement != nullptr && placement->is_of_domains()) {
+        return {.alpha = alpha_across,
+                .beta = beta_across,
+                .gamma = gamma,
+                .overhead = overhead_across,
+                .inside = inside,
+                .lanes = static_cast<int>(placement->most_on_node())};  // nothing that its ranks share
+    }
     return {.alpha = alpha,
             .beta = beta,
             .gamma = gamma,
             .overhead = overhead,
-            .inside = virtual_machine::LinkCosts{alpha_inside, beta_inside, overhead_inside},
+            .inside = inside,
             .lanes = static_cast<int>(lanes),
             .eager = eager.value_or(virtual_machine::no_eager_limit),
             .rendezvous = rendezvous.value_or(2 * alpha)};

@@ -115,7 +115,7 @@ double looked_at_again(const Candidate& candidate, const SharedFacts& facts, con
 }  // namespace
 
 std::optional<Proposal> proposed(const Collective& collective, const SharedFacts& facts, const Machine& machine) {
-    CostModel costs = machine.costs();
+    CostModel costs = machine.costs(facts.placement);
     costs.fluid = true;
     std::vector<Candidate> candidates = candidates_of(collective, facts, costs);
     std::optional<Proposal> best;

@@ -64,7 +64,7 @@ class RuleReader {
     static constexpr Rules::Fact ranks_per_node = fewest_on_node;
 
     static constexpr Bounds whole = {0, unbounded};
-    static constexpr AllBounds anything = {whole, whole, whole, whole, whole, whole, whole, whole, whole, whole};
+    static constexpr AllBounds anything = {whole, whole, whole, whole, whole, whole, whole, whole, whole, whole, whole};
 
     /// Takes characters that are (not) of the kind off the front, and the blanks behind them.
     static std::string_view take_run(std::string_view& text, std::string_view kind, bool of_kind = true) {
@@ -230,6 +230,7 @@ Rules::Values Rules::values_of(const Situation& situation, const Spread& spread)
     values[nodes] = range(spread.nodes);
     values[shared_memory] = certain(situation.shared_memory ? 1 : 0);
     values[oversubscribed] = certain(situation.oversubscribed ? 1 : 0);
+    values[domains] = range(spread.domains);
     values[fewest_on_node] = range(spread.fewest_on_node);
     values[most_on_node] = range(spread.most_on_node);
     return values;
@@ -237,7 +238,7 @@ Rules::Values Rules::values_of(const Situation& situation, const Spread& spread)
 
 Rules::Fit Rules::fit_of(const Rule& rule, const Values& possible) noexcept {
     // Bytes come last: where they are unmet, a call of another length might be matched.
-    constexpr Fact order[] = {processes,   nodes,         fewest_on_node, most_on_node, library,
+    constexpr Fact order[] = {processes,   nodes,         fewest_on_node, most_on_node, domains, library,
                               commutative, shared_memory, oversubscribed, eager,        bytes};
     static_assert(std::size(order) == facts);
     Fit fit;
@@ -310,7 +311,9 @@ const Choice* Rules::match(const Situation& situation) const noexcept {
     const Spread::Range each = {situation.ranks_per_node, situation.ranks_per_node};
     const Spread::Range all = {situation.nodes, situation.nodes};
     Interval lengths;
-    return match(situation, {.nodes = all, .fewest_on_node = each, .most_on_node = each}, lengths).value_or(nullptr);
+    const Spread spread = {
+        .nodes = all, .fewest_on_node = each, .most_on_node = each, .domains = {situation.domains, situation.domains}};
+    return match(situation, spread, lengths).value_or(nullptr);
 }
 
 int Rules::line_of(const Choice* choice) const noexcept {
@@ -328,7 +331,8 @@ std::vector<const Choice*> Rules::choices(std::string_view collective) const {
 
 bool Rules::ask_nodes() const noexcept {
     return std::any_of(rules_.begin(), rules_.end(), [](const Rule& rule) {
-        return rule.bounds[fewest_on_node].lowest > 0 || rule.bounds[nodes].lowest > 0 || rule.choice.uses_nodes();
+        return rule.bounds[fewest_on_node].lowest > 0 || rule.bounds[nodes].lowest > 0 ||
+               rule.bounds[domains].lowest > 0 || rule.choice.uses_nodes();
     });
 }
 

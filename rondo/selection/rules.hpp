@@ -36,6 +36,7 @@ struct Situation {
     Rank processes = 1;       ///< size of the communicator
     Rank ranks_per_node = 0;  ///< on every node; 0: nobody knows
     Rank nodes = 0;
+    Rank domains = 1;  ///< of the only node
     bool commutative = false;
     bool shared_memory = false;   ///< messages inside nodes go through it, of all pairs of ranks
     bool oversubscribed = false;  ///< some node, or the machine of all nodes, has fewer processors than ranks
@@ -62,6 +63,7 @@ class Rules {
         nodes,
         shared_memory,
         oversubscribed,
+        domains,
         fewest_on_node,
         most_on_node,
         facts  ///< how many

@@ -46,7 +46,7 @@ class RuleCoverage {
     static constexpr Bounds any_ranks = {0, most_ranks};
     static constexpr auto every_call = std::to_array<Bounds>(
         {any_count, Bounds{1, most_ranks}, Bounds{0, 1}, Bounds{0, static_cast<Count>(MpiLibrary::impi)}, any_count,
-         any_ranks, Bounds{0, 1}, Bounds{0, 1}, any_ranks, any_ranks});
+         any_ranks, Bounds{0, 1}, Bounds{0, 1}, Bounds{1, most_ranks}, any_ranks, any_ranks});
     static_assert(every_call.size() == Rules::facts);
 
     static Box intersection(const Box& a, const Box& b) {

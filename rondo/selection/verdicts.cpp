@@ -70,6 +70,11 @@ constexpr std::array fields = {
     Field{"shared_memory",
           [](Verdict& verdict, std::string_view text) { verdict.shape.shared_memory = truth_of(text); },
           [](const Verdict& verdict) { return truth_text(verdict.shape.shared_memory); }, true},
+    Field{"domains", [](Verdict& verdict, std::string_view text) { verdict.shape.domains = ranks_of(text); },
+          [](const Verdict& verdict) {
+              return verdict.shape.domains > 1 ? std::to_string(verdict.shape.domains) : std::string();
+          },
+          true},
     Field{"choice",
           [](Verdict& verdict, std::string_view text) { verdict.choice = parse_choice(*verdict.collective, text); },
           [](const Verdict& verdict) { return to_string(verdict.choice); }},

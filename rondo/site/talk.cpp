@@ -41,6 +41,11 @@ RONDO_EXPORT unsigned long long rondo_served_again() {
     return served != nullptr ? served() : 0;
 }
 
+RONDO_EXPORT int rondo_domains() {
+    auto* const domains = heard_as("rondo_domains", rondo_domains);
+    return domains != nullptr ? domains() : 1;
+}
+
 RONDO_EXPORT int rondo_shares_memory() {
     auto* const shares = heard_as("rondo_shares_memory", rondo_shares_memory);
     return shares != nullptr ? shares() : 0;

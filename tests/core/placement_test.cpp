@@ -57,6 +57,19 @@ TEST(placement, numbers_nodes_by_their_first_ranks_also_where_they_interleave) {
     EXPECT_FALSE(placement == Placement::of(others));
 }
 
+TEST(placement, of_domains_is_on_one_node) {
+    const Placement placement = Placement::regular(2, 8), domains = placement.as_domains();
+    EXPECT_FALSE(placement.is_of_domains());
+    EXPECT_TRUE(domains.is_of_domains());
+    EXPECT_FALSE(placement == domains);
+    EXPECT_THAT(ranks_of(domains.on_node(1)), ElementsAre(8, 9, 10, 11, 12, 13, 14, 15));
+    const Spread spread = Spread::of(domains);
+    EXPECT_EQ(spread.nodes.most, 1);
+    EXPECT_EQ(spread.fewest_on_node.most, 16);
+    EXPECT_EQ(spread.domains.least, 2);
+    EXPECT_EQ(Spread::of(placement).domains.most, 1);
+}
+
 TEST(call, is_on_nodes_lanes_and_leaders) {
     const Rank names[] = {0, 0, 0, 1, 1};
     const Placement placement = Placement::of(names);

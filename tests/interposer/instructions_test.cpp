@@ -115,8 +115,12 @@ TEST(Instructions, nodes_are_asked_for_where_a_choice_may_use_them) {
     Instructions imposed = read({{"RONDO_ALLREDUCE", "leaders"}, {"RONDO_NODES", "2x2"}});
     imposed.know_ranks(4);
     EXPECT_FALSE(imposed.ask_nodes());
-    EXPECT_EQ(imposed.imposed_nodes().size(), 4);
+    EXPECT_EQ(imposed.imposed_placement(), Placement::regular(2, 2));
     EXPECT_EQ(imposed.memory_sharing(), mpi::MemorySharing::off) << "they are to be taken for other machines";
+    Instructions domains = read({{"RONDO_NODES", "domains:2x2"}});
+    domains.know_ranks(4);
+    EXPECT_EQ(domains.imposed_placement(), Placement::regular(2, 2).as_domains());
+    EXPECT_EQ(domains.memory_sharing(), mpi::MemorySharing::automatic) << "they are of one machine";
     const RulesFile rules("scan oversubscribed = yes -> native\n");
     imposed = read({{"RONDO_RULES", rules.path()}, {"RONDO_NODES", "2x2"}});
     imposed.know_ranks(4);
@@ -124,7 +128,7 @@ TEST(Instructions, nodes_are_asked_for_where_a_choice_may_use_them) {
     Instructions others = read({{"RONDO_NODES", "2x2"}});
     others.know_ranks(5);
     EXPECT_FALSE(others.complaints().empty());
-    EXPECT_TRUE(others.imposed_nodes().empty());
+    EXPECT_FALSE(others.imposed_placement().has_value());
 }
 
 TEST(Instructions, the_guard_leaves_what_somebody_has_named) {

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import functools
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from launching import launch
 from mpi_libraries import (
     LIBRARIES,
     NATIVELY_WRONG,
@@ -265,3 +268,71 @@ def test_nodes_that_contradict_the_ranks_leave_them_where_they_are(
     said = [line for line in run.stderr.splitlines() if line.startswith("rondo: ")]
     assert said == [f"rondo: RONDO_NODES: {expected}; ranks are where the MPI library says"]
     assert run.report.calls("allreduce").get("full_lane", 0) > 0
+
+
+# Each rank sees a system whose processors each have an L3 cache of their own, and is bound to one of the first two.
+BOUND = """#!/bin/bash
+set -e
+for each in 0 1; do
+  echo "${processors[$each]}" > "$folder/$each"
+  mount --bind "$folder/$each" "/sys/devices/system/cpu/cpu${processors[$each]}/cache/index3/shared_cpu_list"
+done
+exec taskset -c "${processors[${domains[${PMI_RANK:-$OMPI_COMM_WORLD_RANK}]}]}" "$@"
+"""
+
+
+@pytest.fixture
+def bound(tmp_path: Path) -> Callable[[str], list[object]]:
+    """What binds ranks to the domains of a list."""
+    processors = sorted(os.sched_getaffinity(0))[:2]
+    caches = [Path(f"/sys/devices/system/cpu/cpu{each}/cache/index3/level") for each in processors]
+    if len(processors) < 2 or not all(each.exists() and each.read_text().strip() == "3" for each in caches):
+        pytest.skip("needs two processors whose L3 caches the system tells")
+    if launch(["unshare", "--mount", "true"], os.environ, 10).returncode != 0:
+        pytest.skip("mounting needs a namespace of our own")
+
+    def words(domains: str) -> list[object]:
+        script = tmp_path / "bound.sh"
+        own = f"processors=({processors[0]} {processors[1]}) domains=({domains}) folder=$(mktemp -d {tmp_path}/XXXXXX)"
+        script.write_text(BOUND.replace("set -e", f"set -e; {own}"))
+        return ["unshare", "--mount", "--propagation", "private", "bash", script]
+
+    return words
+
+
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"], indirect=True)
+@pytest.mark.parametrize(
+    ("domains", "found"),
+    [("0 0 0 1 1", 2), ("0 1 0 1 1", 2), ("0 0 0 0 0", 1)],
+    ids=["in rank order", "in turn", "in one"],
+)
+def test_domains_are_where_ranks_are_bound(
+    mpi: MpiLibrary, bound: Callable[[str], list[object]], tmp_path: Path, domains: str, found: int
+) -> None:
+    rules = tmp_path / "domains.rules"
+    rules.write_text(
+        "allreduce domains = 2, nodes = 1, ranks_per_node = 5, commutative = yes -> full_lane\n"
+        "allreduce domains = 1 -> ring\n"
+    )
+    command = results_command(mpi, "allreduce")
+    native = mpi.run(command, 5, timeout=200).check()
+    where = {"RONDO_RULES": str(rules)}
+    run = mpi.run_under_rondo([*bound(domains), *command], 5, environment=where, timeout=200).check()
+    assert results_of_data(run.stdout) == results_of_data(native.stdout)
+    served = {choice for choice, calls in run.report.calls("allreduce").items() if calls > 0} - {NATIVE}
+    # The program has other communicators, too: one domain has all ranks of some.
+    assert served == ({"full_lane", "ring"} if found == 2 else {"ring"})
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@MPICH
+def test_algorithms_take_domains_for_nodes(mpi: MpiLibrary, tmp_path: Path, collective: str) -> None:
+    command = results_command(mpi, collective)
+    native = mpi.run(command, 5, timeout=200).check()
+    rules = tmp_path / "domains.rules"
+    for algorithm in [each["name"] for each in _core.algorithms(collective) if each["uses_nodes"]]:
+        rules.write_text(f"{collective} domains = 2, processes = 5, nodes = 1 -> {algorithm}\n")
+        where = {"RONDO_NODES": "domains:3,2", "RONDO_RULES": str(rules)}
+        run = mpi.run_under_rondo(command, 5, environment=where, timeout=200).check()
+        assert results_of_data(run.stdout) == results_of_data(native.stdout)
+        assert run.report.calls(collective)[algorithm] > 0

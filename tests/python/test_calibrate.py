@@ -110,6 +110,13 @@ def test_run_hands_the_file_to_the_ranks(rondo, home, machine_file, program, mon
     assert handed() == str(machine_file)
 
 
+def test_show_tells_links_between_domains_apart_where_they_differ(rondo, machine_file):
+    machine_file.write_text(EMULATED.text() + "alpha_across = 9e-7\n")
+    result = rondo("calibrate", "--show", machine_file, "--sizes", "4Mi")
+    assert "alpha       2 ms; inside a node 400 ns; between its domains 900 ns\n" in result.stdout
+    assert "inside a node 2e-10 s/byte (5 GB/s)\n" in result.stdout
+
+
 def test_show_prints_the_figures_and_every_pipelined_algorithm(rondo, machine_file):
     result = rondo("calibrate", "--show", machine_file, "--sizes", "4Mi")
     assert result.exit_code == 0, result.output
@@ -295,6 +302,21 @@ def test_what_is_inside_a_node_is_added_to_a_file(rondo, measured, machine_file,
     assert kept in text
     missing = machine_file.parent / "missing"
     assert "missing: No such file" in refusal(rondo("calibrate", "--inside", "--output", missing, "--", "mpiexec"))
+
+
+def test_what_is_between_domains_of_a_node_is_added_to_a_file(rondo, measured, machine_file, monkeypatch):
+    monkeypatch.setattr("rondo.bench.launches.make", lambda *_: None)
+    machine_file.write_text(EMULATED.text("remarks"))
+    words = ("--output", machine_file, "--sizes", "64Ki", "--", "mpiexec", "-n", "2")
+    result = rondo("calibrate", "--across", *words)
+    assert result.exit_code == 0, result.output
+    assert machine.read(machine_file) == dataclasses.replace(
+        EMULATED, alpha_across=1e-6, beta_across=1e-9, overhead_across=2e-6
+    )
+    assert machine_file.read_text().startswith("# remarks\n")
+    assert "overhead    50 us; inside a node 100 ns; between its domains 2 us" in result.stdout
+    both = refusal(rondo("calibrate", "--inside", "--across", *words))
+    assert both == "rondo: --inside and --across measure other pairs of ranks; leave out one of the two\n"
 
 
 def test_the_table_is_of_calls_on_nodes(rondo, machine_file):

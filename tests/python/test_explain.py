@@ -44,6 +44,27 @@ def passed_over(document):
     return [f"{each['line']}: {each['condition']}, has {each['value']}" for each in document["passed_over"]]
 
 
+def test_ranks_may_be_bound_to_domains_of_one_node(explain, rondo):
+    text = "allreduce nodes = 2 -> ring\nallreduce domains = 2, ranks_per_node = 16 -> leaders\n"
+    document = explain("allreduce", "--count", "1Ki", "--nodes", "domains:2x8", text=text)
+    assert passed_over(document) == ["1: nodes = 2, has 1"]
+    assert document["nodes"] == "domains:2x8"
+    assert document["runs"].startswith("leaders")
+    elsewhere = explain("allreduce", "--count", "1Ki", "--nodes", "1x16", text=text)
+    assert passed_over(elsewhere)[1] == "2: domains = 2, has 1"
+    flat = {each["choice"].partition(":")[0]: each["seconds"] for each in elsewhere["candidates"]}
+    split = {each["choice"].partition(":")[0]: each["seconds"] for each in document["candidates"]}
+    assert split["ring"] == flat["ring"], (
+        "messages between domains cost what they cost inside, if nobody says otherwise"
+    )
+    assert split["leaders"] < flat["leaders"]
+    title = rondo("explain", "allreduce", "--count", "1Ki", "--nodes", "domains:2x8").stdout
+    assert "16 ranks on 2 domains of 8 of one node" in title
+    refused = rondo("predict", "allreduce", "--count", "1Ki", "--nodes", "domains:2x8")
+    assert refused.exit_code == 2
+    assert "--nodes domains:2x8: nodes were expected here, as in 4x8, not domains of one" in refused.stderr
+
+
 def test_the_first_condition_that_fails_is_named_for_every_rule_before_the_one_that_decides(explain):
     document = explain("allreduce", "--count", "1Mi", "-n", 64, "--ppn", 16)
     assert passed_over(document) == [

@@ -65,6 +65,21 @@ def test_shows_who_is_faster(file: Path) -> None:
     ]
 
 
+def test_calls_on_domains_are_other_calls_and_their_rules_come_first(file: Path) -> None:
+    anywhere = line("bcast", "binomial", rondo="0.0005").replace("nodes=4 fewest_on_node=2 most_on_node=2", "nodes=1 "
+        "fewest_on_node=8 most_on_node=8")  # fmt: skip
+    bound = anywhere.replace("choice=binomial", "domains=2 choice=leaders")
+    file.write_text(f"{anywhere}\n{bound}\n")
+    shown = [" ".join(each.split()) for each in invoke("show").output.splitlines() if each.strip().startswith("bcast")]
+    assert sorted(each.split(" KiB ")[1].partition(" 500")[0].partition(":")[0] for each in shown) == [
+        "1x8 binomial",
+        "1x8, 2 domains leaders",
+    ]
+    about = "bcast bytes in 4096..8191, processes = 8, nodes = 1, ranks_per_node = 8, "
+    rules = [each.partition(" -> ")[0] for each in invoke("rules").output.splitlines() if each.startswith("bcast")]
+    assert rules == [f"{about}domains = 2, shared_memory = no", f"{about}shared_memory = no"]
+
+
 def test_what_could_not_be_compared_is_the_library_s(file: Path) -> None:
     uncompared = line("bcast", "binomial", rondo="0").replace("library=0.001", "library=0")
     file.write_text(uncompared + "\n")

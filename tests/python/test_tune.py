@@ -236,6 +236,19 @@ def test_shapes_whose_ranks_share_memory_have_rules_of_their_own():
     ]
 
 
+def test_shapes_with_domains_have_rules_of_their_own(where):
+    bound = Shape((16,), domains=3)
+    assert str(bound) == "domains:6,5,5"
+    assert bound.text == "16 ranks on 1 node (domains:6,5,5)"
+    lines = rules_text.lines_of(ladder(bound, ["leaders"]))
+    assert [" ".join(each.text.split()) for each in lines] == [
+        "bcast processes = 16, nodes = 1, domains = 3, shared_memory = no, bytes <= 8 -> leaders",
+    ]
+    (cell,) = cells.of_shape(bound, ["bcast"], [8], where)
+    (alone,) = cells.of_shape(Shape((16,)), ["bcast"], [8], where)
+    assert (cell.seconds | cell.others)["leaders"] < (alone.seconds | alone.others)["leaders"]
+
+
 def test_reductions_and_collectives_without_data():
     barrier = state({"native": 1e-3, "dissemination": 0.5e-3}, collective="barrier", count=0)
     (line,) = ladder(EIGHT, ["ring"], "allreduce")

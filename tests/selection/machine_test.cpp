@@ -52,6 +52,21 @@ TEST(Machine, has_two_classes_of_links) {
     EXPECT_EQ(costs.rendezvous, 7);
 }
 
+TEST(Machine, has_links_between_domains_of_a_node) {
+    const std::string base =
+        "alpha = 2\nbeta = 1\nalpha_inside = 0.25\noverhead_inside = 0.125\nlanes = 4\neager = 1Ki\n";
+    const Placement nodes = Placement::regular(2, 8), domains = nodes.as_domains();
+    const Machine machine = Machine::parse(base + "alpha_across = 0.5\n", "my.machine");
+    EXPECT_EQ(machine.costs(&nodes).alpha, 2);
+    const virtual_machine::CostModel costs = machine.costs(&domains);
+    EXPECT_EQ(costs.alpha, 0.5);
+    EXPECT_EQ(costs.beta, Machine().beta_inside);
+    EXPECT_EQ(costs.overhead, 0.125) << "as inside a domain, unless the file says otherwise";
+    EXPECT_EQ(costs.inside->alpha, 0.25);
+    EXPECT_EQ(costs.lanes, 8) << "one for each rank";
+    EXPECT_EQ(costs.eager, virtual_machine::no_eager_limit);
+}
+
 TEST(Machine, takes_two_latencies_for_a_rendezvous_unless_it_says_more) {
     const virtual_machine::CostModel costs = Machine::parse("alpha = 3\nbeta = 1", "my.machine").costs();
     EXPECT_EQ(costs.rendezvous, 6);
@@ -101,7 +116,8 @@ TEST(Machine, an_unknown_key_comes_with_the_nearest) {
     EXPECT_THAT(complaint("alpha beta = 1"), HasSubstr("unknown key 'alpha beta'"));
     EXPECT_THAT(complaint("bandwidth = 1"),
                 HasSubstr("expected one of: alpha, beta, overhead, gamma, alpha_inside, beta_inside, overhead_inside, "
-                          "first_pass, second_pass, lanes, eager, rendezvous, network, segment"));
+                          "alpha_across, beta_across, overhead_across, first_pass, second_pass, lanes, eager, "
+                          "rendezvous, network, segment"));
 }
 
 TEST(Machine, a_line_without_value_is_refused) {
@@ -176,8 +192,8 @@ TEST(Machine, its_fingerprint_tells_machines_apart_and_not_layouts) {
               print(base + "segment scan/linear_pipeline 8 1Mi = 4Ki\n"));
     EXPECT_NE(print(base), print(base + "eager = 0\n"));
     EXPECT_NE(print(base + "eager = 1\n"), print(base + "eager = 0\n"));
-    for (const char* line :
-         {"alpha_inside = 1", "beta_inside = 1", "overhead_inside = 1", "lanes = 2", "rendezvous = 0"}) {
+    for (const char* line : {"alpha_inside = 1", "beta_inside = 1", "overhead_inside = 1", "alpha_across = 1",
+                             "lanes = 2", "rendezvous = 0"}) {
         EXPECT_NE(print(base), print(base + line)) << line;
     }
     EXPECT_EQ(Machine().fingerprint(), Machine().fingerprint());

@@ -32,6 +32,15 @@ TEST(nodes, are_regular_or_listed) {
     EXPECT_EQ(parse_nodes("2,1,3", 6), Placement::of(names));
 }
 
+TEST(nodes, may_be_domains_of_one) {
+    EXPECT_THAT(parse_ranks_on_nodes("domains:2x8"), ElementsAre(8, 8));
+    EXPECT_EQ(parse_nodes("domains:2x8", 16), Placement::regular(2, 8).as_domains());
+    EXPECT_TRUE(parse_nodes("domains:3,1", 4).is_of_domains());
+    EXPECT_EQ(complaint("domains:2x8", 15), "domains:2x8 have 16 ranks; expected 15");
+    EXPECT_THAT(complaint("domains:", 15), HasSubstr("'domains:' says no nodes"));
+    EXPECT_THAT(complaint("domain:2x8", 15), HasSubstr("'domain:2x8' says no nodes"));
+}
+
 TEST(nodes, that_nobody_understands_are_refused) {
     for (const char* text : {"", "x", "4x", "x8", "4x8x2", "0x4", "4x0", "-1x4", "4,,3", "4,", "many", "4;3", "4.5"}) {
         EXPECT_EQ(complaint(text, 32), "'" + std::string(text) +

@@ -163,6 +163,22 @@ TEST(Proposal, sends_medium_vectors_by_way_of_hubs) {
     }
 }
 
+TEST(Proposal, keeps_messages_inside_domains_where_others_cost_more) {
+    const std::string base = "alpha = 2e-6\nbeta = 8e-11\nalpha_inside = 1e-7\n";
+    const Machine machine = Machine::parse(base + "alpha_across = 2e-6\nbeta_across = 1e-9\n", "machine");
+    const Placement domains = Placement::regular(2, 8).as_domains();
+    for (const std::string_view name : {"allreduce", "bcast", "reduce"}) {
+        const Collective& collective = require_collective(name);
+        for (const Count bytes : {Count{8}, Count{1} << 20}) {
+            const SharedFacts facts = collective.facts(
+                {.size = 16, .count = bytes / 8, .element_bytes = 8, .op = {true}, .placement = &domains});
+            const auto found = proposed(collective, facts, machine);
+            ASSERT_TRUE(found);
+            EXPECT_TRUE(found->choice.algorithm->uses_nodes) << name << " " << to_string(found->choice);
+        }
+    }
+}
+
 TEST(Proposal, serves_operators_that_do_not_commute) {
     for (const std::string_view name : {"allreduce", "reduce", "reduce_scatter", "scan", "exscan"}) {
         const CallOn call(name, 8, 2, 1 << 20, false);

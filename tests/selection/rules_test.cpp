@@ -190,7 +190,22 @@ TEST(Rules, ask_for_a_range_of_nodes) {
     }
 }
 
+TEST(Rules, ask_for_domains_of_the_only_node) {
+    Situation situation = short_exscan;
+    EXPECT_TRUE(matches("domains = 1", situation));
+    EXPECT_FALSE(matches("domains > 1", situation));
+    situation.domains = 2;
+    EXPECT_TRUE(matches("domains in 2..8", situation));
+    Interval lengths;
+    const Rules rules = Rules::parse("exscan domains = 2 -> doubling_123", "test");
+    const Spread spread = Spread::of(Placement::regular(2, 8).as_domains());
+    EXPECT_NE(rules.match({.collective = "exscan", .processes = 16}, spread, lengths), nullptr);
+    const Spread unknown = {.nodes = {1, 1}, .fewest_on_node = {3, 3}, .most_on_node = {3, 3}, .domains = {1, 3}};
+    EXPECT_EQ(rules.match({.collective = "exscan", .processes = 3}, unknown, lengths), std::nullopt);
+}
+
 TEST(Rules, ask_for_nodes_only_where_some_rule_does) {
+    EXPECT_TRUE(Rules::parse("scan domains = 1 -> doubling", "test").ask_nodes());
     EXPECT_TRUE(Rules::parse("exscan -> native\nscan ranks_per_node >= 1 -> doubling", "test").ask_nodes());
     EXPECT_TRUE(Rules::parse("scan nodes <= 4 -> doubling", "test").ask_nodes());
     EXPECT_TRUE(Rules::parse("scan oversubscribed = no -> doubling", "test").ask_processors());

@@ -142,7 +142,9 @@ NB_MODULE(_core, module) {
     module.def("nearest", &rondo::nearest_of, "word"_a, "known"_a,
                "At most three of the known names that the word may be a misspelling of, nearest first.");
     module.def("ranks_on_nodes", &rondo::parse_ranks_on_nodes, "text"_a,
-               "The ranks on each node that a text such as '4x8' or '4,4,3' describes.\n\nRaises ValueError if it "
+               "The ranks on each node that a text such as '4x8' or '4,4,3' describes, or, as 'domains:2x8', in each "
+               "domain of "
+               "one node.\n\nRaises ValueError if it "
                "describes none.");
     module.def("quantity", &rondo::quantity_of, "text"_a,
                "The whole number that a text such as '64Ki' or '1M' stands for.\n\nRaises ValueError if it is none.");

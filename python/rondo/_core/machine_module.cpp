@@ -44,6 +44,12 @@ nb::dict described(const Machine& machine) {
     description["alpha_inside"] = machine.alpha_inside;
     description["beta_inside"] = machine.beta_inside;
     description["overhead_inside"] = machine.overhead_inside;
+    const auto unless_same = [](double across, double inside) {
+        return across != inside ? std::optional(across) : std::nullopt;
+    };
+    description["alpha_across"] = unless_same(machine.alpha_across, machine.alpha_inside);
+    description["beta_across"] = unless_same(machine.beta_across, machine.beta_inside);
+    description["overhead_across"] = unless_same(machine.overhead_across, machine.overhead_inside);
     description["first_pass"] = machine.first_pass;
     description["second_pass"] = machine.second_pass;
     description["lanes"] = machine.lanes;
@@ -92,8 +98,9 @@ nb::dict chosen_segment(std::string_view collective, std::string_view name, Rank
         throw Error(std::string(collective) + "/" + std::string(name) + " has no segments");
     }
     if (processes < 1 || bytes < element_bytes) throw Error("expected at least one process and one element of 8 bytes");
-    const virtual_machine::CostModel costs = Machine::parse(machine, "machine").costs();
     const auto placement = nodes.empty() ? std::nullopt : std::optional(parse_nodes(nodes, processes));
+    const virtual_machine::CostModel costs =
+        Machine::parse(machine, "machine").costs(placement ? &*placement : nullptr);
     const SharedFacts facts = subject.facts({.size = processes,
                                              .count = bytes / element_bytes,
                                              .element_bytes = element_bytes,
@@ -118,7 +125,8 @@ void bind_machine(nb::module_& module) {
         "The figures that are used without a machine file: alpha, overhead and rendezvous (or None) in seconds, beta "
         "gamma, first_pass and second_pass (of a prefix sum) in seconds per byte, eager in bytes or None, lanes, "
         "network "
-        "(its shape, or None); those that end in _inside are of messages inside a node.");
+        "(its shape, or None); those that end in _inside are of messages inside a node, in _across of those between "
+        "its domains (None: the same).");
     module.def(
         "read_machine",
         [](std::string_view text, std::string_view name) { return described(Machine::parse(text, name)); }, "text"_a,

@@ -94,7 +94,7 @@ nb::dict planned(std::string_view collective, std::string_view choice, Count pro
                  std::string_view nodes, Count most_actions) {
     const DescribedCall call(collective, choice, processes, count, element_bytes, root, nodes, most_actions,
                              commutative);
-    const auto settings = call.settings_on(Machine::parse(machine, "machine").costs());
+    const auto settings = call.settings_on(Machine::parse(machine, "machine").costs(call.facts().placement));
     const virtual_machine::Problem problem = call.problem(settings, in_place);
     nb::list ranks;
     Count actions = 0;

@@ -154,7 +154,7 @@ std::vector<double> timed(std::string_view collective, std::string_view choice, 
     std::vector<Setting> planned;
     std::optional<virtual_machine::Timing> timing;  // with those settings
     for (const std::string& text : machines) {
-        virtual_machine::CostModel costs = Machine::parse(text, "machine").costs();
+        virtual_machine::CostModel costs = Machine::parse(text, "machine").costs(call.facts().placement);
         auto settings = call.settings_on(costs);
         if (!timing || !std::ranges::equal(settings, planned, {}, &Setting::value, &Setting::value)) {
             planned = std::move(settings);
@@ -194,7 +194,7 @@ nb::dict predicted(std::string_view collective, std::string_view choice, Count p
     const auto found = [&] {
         const nb::gil_scoped_release others_go_on;
         const DescribedCall call(collective, choice, processes, count, element_bytes, root, nodes, most_messages);
-        virtual_machine::CostModel costs = Machine::parse(machine, "machine").costs();
+        virtual_machine::CostModel costs = Machine::parse(machine, "machine").costs(call.facts().placement);
         const auto settings = call.settings_on(costs);
         const auto shaped = network_of(call.facts(), network, placement);
         virtual_machine::PredictionLimits limits;

@@ -51,6 +51,7 @@ nb::dict described(const Verdict& verdict) {
     description["most_on_node"] = verdict.shape.most_on_node;
     description["in_rank_order"] = verdict.shape.in_rank_order;
     description["shared_memory"] = verdict.shape.shared_memory;
+    description["domains"] = verdict.shape.domains;
     description["choice"] = to_string(verdict.choice);
     description["rondo"] = verdict.rondo;
     description["library"] = verdict.library;

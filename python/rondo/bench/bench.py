@@ -125,6 +125,7 @@ def _results(collector: Collector, place: Place, launch: Launch, *, command: str
         emulation=launch.emulation,
         retransmissions=end.retransmissions if end else 0,
         shared_memory=collector.shared_memory,
+        domains=collector.domains,
         computing=collector.computing,
     )
     return Results(environment, collector.configurations(), complete=end is not None)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rondo import _core, forms
-from rondo.bench.results import BY_THE_MODEL, EQUAL, NATIVE
+from rondo.bench.results import EQUAL, NATIVE
 from rondo.cluster import shapes
 from rondo.errors import Error
 from rondo.forms import BLOCKING
@@ -93,16 +93,14 @@ class Plan:
 
     @property
     def instructions(self) -> dict[str, str] | None:
-        """Variables for Rondo, if a candidate is Rondo's: one that uses nodes makes it find out where ranks are.
+        """Variables for Rondo, if a candidate is Rondo's: an algorithm on nodes makes it find out where ranks are.
 
-        Candidates are chosen later, in the program.
+        It does so under the default rules, too. Candidates are chosen later, in the program.
         """
         if not self.needs_rondo:
             return None
-        on_nodes = {each["name"] for each in _core.algorithms(self.collective) if each["uses_nodes"]}
-        on_nodes.add(BY_THE_MODEL)
-        chosen = [each for each in self.candidates if each.partition(":")[0] in on_nodes]
-        return {f"RONDO_{self.collective.upper()}": chosen[0]} if chosen else {}
+        on_nodes = [each["name"] for each in _core.algorithms(self.collective) if each["uses_nodes"]]
+        return {f"RONDO_{self.collective.upper()}": on_nodes[0]} if on_nodes else {}
 
     @property
     def configurations(self) -> int:

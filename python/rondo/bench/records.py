@@ -21,6 +21,8 @@ class EnvironmentRecord(Machine, tag_field="kind", tag="environment"):
 
     shared_memory: int = 0
     """1: Rondo's messages inside nodes go through memory that their ranks share."""
+    domains: int = 1
+    """Of the only node, to which its ranks are bound."""
     computing: str = ""
 
 
@@ -82,6 +84,7 @@ class Collector:
         self.plan = plan
         self.machine: Machine | None = None
         self.shared_memory = False
+        self.domains = 1
         self.computing = ""
         self.network: Network | None = None
         self.end: EndRecord | None = None
@@ -121,6 +124,7 @@ class Collector:
             case EnvironmentRecord():
                 self.machine = Machine(**{name: getattr(record, name) for name in Machine.__struct_fields__})
                 self.shared_memory = record.shared_memory != 0
+                self.domains = record.domains
                 self.computing = record.computing
             case NetworkRecord():
                 self.network = Network(**msgspec.structs.asdict(record))

@@ -197,6 +197,8 @@ class Environment(Machine):
     """TCP segments sent again, all nodes."""
     shared_memory: bool = False
     """Rondo's messages inside nodes went through memory that their ranks share."""
+    domains: int = 1
+    """Of the only node, to which its ranks were bound: caches, NUMA nodes or sockets; 1: to none, or nobody asked."""
     computing: str = ""
     """How programs computed: "loop"; "sleep", where ranks share processors. Empty if they did not."""
 

@@ -46,6 +46,12 @@ KNOWN_BUDGET = 1 << 20  # actions in virtual time, for each choice
     help="Measure only what messages cost inside a node, between ranks of one, and add it to the file.",
 )
 @click.option(
+    "--across",
+    is_flag=True,
+    help="Measure only what messages cost between domains of a node, and add it to the file. The launcher has to bind "
+    "the first and the last rank to processors of two of them: NUMA nodes, sockets, or L3 caches.",
+)
+@click.option(
     "--nodes",
     metavar="NODESxRANKS|RANKS,RANKS,...",
     help="On which the ranks of the calls in the table are, as 4x8. Default: those of the cluster, or each on its own.",
@@ -77,6 +83,7 @@ def command(
     output: str | None,
     show: str | None,
     inside: bool,
+    across: bool,
     nodes: str | None,
     ranks: int | None,
     sizes: str,
@@ -92,6 +99,7 @@ def command(
     \b
         rondo calibrate -- mpiexec -n 4 -ppn 2 -hosts node1,node2
         rondo calibrate --inside -- mpiexec -n 2
+        rondo calibrate --across -- mpiexec -n 2 -bind-to numa
         rondo calibrate --cluster 8x1:2ms:200Mbit --output emulated.machine
         rondo calibrate --show emulated.machine --nodes 8x8
 
@@ -107,10 +115,10 @@ def command(
             raise Error(f"--nodes {nodes} has {ranks_on} ranks, not the {ranks} of --ranks; leave out one of the two")
         ranks = ranks_on
     if show is not None:
-        if launcher or cluster or output or mpi or precompute or inside:
+        if launcher or cluster or output or mpi or precompute or inside or across:
             raise Error(
-                "--show measures and writes nothing; expected no launcher, --cluster, --mpi, --output, --inside or "
-                "--precompute beside it"
+                "--show measures and writes nothing; expected no launcher, --cluster, --mpi, --output, --inside, "
+                "--across or --precompute beside it"
             )
         figures = machine.read(Path(show))
         tell(figures, calibrate.table(figures, ranks or DEFAULT_RANKS, lengths, nodes or ""), as_json, source=show)
@@ -123,9 +131,12 @@ def command(
     path = Path(output) if output is not None else machine.default_path(os.environ)
     if path.is_dir():
         raise Error(f"--output {path} is a directory; expected a file in it")
-    if inside and precompute:
-        raise Error("--inside changes three figures of a file; leave out --precompute")
-    before = machine.read(path) if inside else None  # refuses what is wrong before anything starts, as this:
+    if inside and across:
+        raise Error("--inside and --across measure other pairs of ranks; leave out one of the two")
+    part = "--inside" if inside else "--across" if across else ""
+    if part and precompute:
+        raise Error(f"{part} changes three figures of a file; leave out --precompute")
+    before = machine.read(path) if part else None  # refuses what is wrong before anything starts, as this:
     launches.make(launcher, cluster, mpi)
 
     def progress(stage: str) -> None:
@@ -133,8 +144,10 @@ def command(
 
     if before is not None:
         links = calibrate.measure_inside(launcher, cluster, mpi, progress)
-        figures, measured_ranks = calibrate.with_inside(before, links), 2
-        machine.write(path, machine.text_with_inside(path.read_text(encoding="utf-8"), figures))
+        figures = calibrate.with_inside(before, links) if inside else calibrate.with_across(before, links)
+        measured_ranks = 2
+        changed = machine.INSIDE if inside else machine.ACROSS
+        machine.write(path, machine.text_with(path.read_text(encoding="utf-8"), figures, changed))
     else:
         measured = calibrate.measure(launcher, cluster, mpi, progress)
         figures, measured_ranks = measured.machine, measured.ranks
@@ -183,9 +196,12 @@ def tell(figures: machine.Machine, rows: Sequence[calibrate.Row], as_json: bool,
     from rich.table import Table  # noqa: PLC0415
 
     click.secho(source, bold=True)
-    click.echo(f"  alpha       {beside(figures.alpha, figures.alpha_inside, time_text)}")
-    click.echo(f"  beta        {beside(figures.beta, figures.beta_inside, beta_text)}")
-    click.echo(f"  overhead    {beside(figures.overhead, figures.overhead_inside, time_text)}")
+    alphas = (figures.alpha, figures.alpha_inside, figures.alpha_across)
+    betas = (figures.beta, figures.beta_inside, figures.beta_across)
+    overheads = (figures.overhead, figures.overhead_inside, figures.overhead_across)
+    click.echo(f"  alpha       {beside(*alphas, time_text)}")
+    click.echo(f"  beta        {beside(*betas, beta_text)}")
+    click.echo(f"  overhead    {beside(*overheads, time_text)}")
     click.echo(f"  gamma       {beta_text(figures.gamma)}")
     click.echo(f"  lanes       {figures.lanes}")
     eager = f"{_core.quantity_text(figures.eager)} bytes" if figures.eager is not None else "by the library"
@@ -214,9 +230,14 @@ def tell(figures: machine.Machine, rows: Sequence[calibrate.Row], as_json: bool,
     screens.show(table, screens.console())
 
 
-def beside(between: float, inside: float | None, text: Callable[[float], str]) -> str:
-    """A figure of both classes of links."""
-    return text(between) if inside is None else f"{text(between)}; inside a node {text(inside)}"
+def beside(between: float, inside: float | None, across: float | None, text: Callable[[float], str]) -> str:
+    """A figure of all classes of links."""
+    words = [text(between)]
+    if inside is not None:
+        words.append(f"inside a node {text(inside)}")
+    if across is not None:
+        words.append(f"between its domains {text(across)}")
+    return "; ".join(words)
 
 
 def beta_text(seconds_per_byte: float) -> str:

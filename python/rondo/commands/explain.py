@@ -15,7 +15,7 @@ import click
 from rondo import _core, saying, screens
 from rondo.bench import plans
 from rondo.launching import instructed, options
-from rondo.machine import machine
+from rondo.machine import machine, placement
 from rondo.selection import call_words, explanation, learned, native, rules_file, sharing
 from rondo.selection.call import Call
 from rondo.selection.candidates import MOST_MESSAGES
@@ -94,17 +94,23 @@ def command(
         rondo explain reduce --count 4Ki --nodes 4,4,3 --op user --root 2
         rondo explain bcast --count 64Ki -n 8 --library "Open MPI v4.1.4"
         rondo explain exscan --count 100 -n 36 --rules mine.rules --json
+        rondo explain allreduce --count 1Mi --nodes domains:2x8
+
+    Where ranks of one node are bound to parts of it (processors with one L3 cache, of one NUMA node, of one socket),
+    domains:2x8 says that eight are in each of two.
 
     A count is that of the call: of reduce_scatter, allgather, alltoall, gather and scatter, of one rank's part; a
     barrier has none. Environment variables such as RONDO_EXSCAN stand above the rules here, too.
     """
     traits = call_words.traits_of(collective)
-    ranks_on = call_words.ranks_on_nodes(processes, ppn, nodes)
+    ranks_on = call_words.ranks_on_nodes(processes, ppn, nodes, may_be_domains=True)
+    are_domains = nodes is not None and placement.are_domains(nodes)
     element_bytes = call_words.element_bytes_of(type_name)
     call_count = call_words.count_of(traits, count)
     mpi = call_words.library_of(library or LIBRARY)
     said = {None: sharing.setting(os.environ), True: "on", False: "off"}[shared_memory]
-    shares_memory, assumed_of_sharing = sharing.expected(said, ranks_on, len(os.sched_getaffinity(0)))
+    on_nodes = (sum(ranks_on),) if are_domains else ranks_on
+    shares_memory, assumed_of_sharing = sharing.expected(said, on_nodes, len(os.sched_getaffinity(0)))
     call = Call(
         collective=collective,
         ranks_on=ranks_on,
@@ -116,6 +122,7 @@ def command(
         shared_memory=shares_memory,
         oversubscribed=oversubscribed,
         rounds=_rounds(traits, type_name, operator),
+        are_domains=are_domains,
     )
     if (switch := instructed.switched_off(os.environ)) is not None:
         click.echo(f"rondo: warning: {switch} is set: then Rondo does nothing at all", err=True)
@@ -228,5 +235,7 @@ def _title(
         words.append(f"root {call.root}")
     each = sorted(set(call.ranks_on))
     on_each = f"{each[0]}" if len(each) == 1 else f"{each[0]} to {each[-1]}"
-    words.append(f"{counted(call.processes, 'rank')} on {counted(len(call.ranks_on), 'node')} of {on_each}")
+    group = "domain" if call.are_domains else "node"
+    where = f"{counted(len(call.ranks_on), group)} of {on_each}" + (" of one node" if call.are_domains else "")
+    words.append(f"{counted(call.processes, 'rank')} on {where}")
     return ", ".join([*words, call.library])

@@ -274,5 +274,6 @@ def _ranks(verdict: Verdict) -> str:
         return str(verdict.processes)
     way = SHARING if verdict.shared_memory else ""
     if verdict.fewest_on_node == verdict.most_on_node:
-        return f"{verdict.nodes}x{verdict.most_on_node}{way}"
+        domains = f", {verdict.domains} domains" if verdict.domains > 1 else ""
+        return f"{verdict.nodes}x{verdict.most_on_node}{domains}{way}"
     return f"{verdict.processes} on {verdict.nodes} nodes{way}"

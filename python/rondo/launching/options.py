@@ -152,7 +152,8 @@ _OF_RONDO = {
         metavar="NODESxRANKS|RANKS,RANKS,...",
         envvar=placement.VARIABLE,
         help="Take the ranks to be on these nodes, whatever the MPI library says: 4x8 is four nodes of eight, 4,4,3 "
-        "three that differ; ranks fill one after the other. Environment variable: `RONDO_NODES`.",
+        "three that differ; ranks fill one after the other. domains:2x8 is two domains of one node, parts to whose "
+        "processors eight ranks each are bound; Rondo finds them by itself, too. Environment variable: `RONDO_NODES`.",
     ),
     "guard": click.option(
         "--guard",

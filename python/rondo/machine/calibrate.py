@@ -122,7 +122,10 @@ def measure_inside(
     progress: Callable[[str], None] = lambda _: None,
     part: str | None = None,
 ) -> Links:
-    """Measures what messages cost inside a node. Error if the ranks, or their part, are not on one."""
+    """Measures what messages cost inside a node. Error if the ranks, or their part, are not on one.
+
+    Where its ranks are bound to two domains, that is what messages between these cost.
+    """
     links = _links(_measured(launcher, cluster, mpi, lambda stage: progress(f"inside a node, {stage}"), part))
     if links.environment.nodes != 1:
         raise Error(f"the ranks are on {links.environment.nodes} nodes; expected at least 2 ranks on one node")
@@ -133,6 +136,13 @@ def with_inside(machine: Machine, links: Links) -> Machine:
     """The machine, in which these are the links inside a node."""
     return dataclasses.replace(
         machine, alpha_inside=links.alpha, beta_inside=links.beta, overhead_inside=links.overhead
+    )
+
+
+def with_across(machine: Machine, links: Links) -> Machine:
+    """The machine, in which these are the links between domains of a node."""
+    return dataclasses.replace(
+        machine, alpha_across=links.alpha, beta_across=links.beta, overhead_across=links.overhead
     )
 
 

@@ -32,6 +32,10 @@ class Machine:
     """The same of messages inside a node, as are the next two; None: the standard figure."""
     beta_inside: float | None = None
     overhead_inside: float | None = None
+    alpha_across: float | None = None
+    """The same of messages between domains of a node, as are the next two; None: as inside one."""
+    beta_across: float | None = None
+    overhead_across: float | None = None
     lanes: int = 1
     """Of a node, through which its messages leave it and come in."""
     eager: int | None = None
@@ -68,6 +72,9 @@ MEANINGS = {
     "alpha_inside": "the same inside a node",
     "beta_inside": "the same inside a node",
     "overhead_inside": "the same inside a node",
+    "alpha_across": "the same between domains of a node",
+    "beta_across": "the same between domains of a node",
+    "overhead_across": "the same between domains of a node",
     "lanes": "of a node, which its ranks share",
     "eager": "bytes of the longest message that waits for no receiver",
     "rendezvous": "seconds that longer ones take in addition",
@@ -76,12 +83,13 @@ MEANINGS = {
     "network": "its shape, for predictions",
 }
 INSIDE = ("alpha_inside", "beta_inside", "overhead_inside")
+ACROSS = ("alpha_across", "beta_across", "overhead_across")
 
 
-def text_with_inside(text: str, figures: Machine) -> str:
-    """The text of a machine file, with these figures of messages inside a node."""
-    kept = [line for line in text.splitlines(keepends=True) if line.partition("=")[0].strip() not in INSIDE]
-    return "".join([*kept, *figures.lines(INSIDE)])
+def text_with(text: str, figures: Machine, links: tuple[str, ...]) -> str:
+    """The text of a machine file, with these figures of one class of links: INSIDE or ACROSS."""
+    kept = [line for line in text.splitlines(keepends=True) if line.partition("=")[0].strip() not in links]
+    return "".join([*kept, *figures.lines(links)])
 
 
 def default_path(environment: Mapping[str, str]) -> Path:

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rondo.machine import placement
+
 
 @dataclass(frozen=True)
 class Call:
@@ -12,7 +14,7 @@ class Call:
 
     collective: str
     ranks_on: tuple[int, ...]
-    """Ranks of each node."""
+    """Ranks of each node; of each domain of one, if they are domains."""
     elements: int
     """Elements of the whole vector."""
     element_bytes: int
@@ -29,6 +31,8 @@ class Call:
     """Whose links messages share in predictions, as rondo._core reads it; empty: none."""
     placement: str = "block"
     """How the nodes lie in it."""
+    are_domains: bool = False
+    """All ranks are on one node, bound to its domains."""
 
     @property
     def processes(self) -> int:
@@ -38,6 +42,9 @@ class Call:
     @property
     def nodes(self) -> str:
         """The nodes, as rondo._core reads them."""
-        if len(set(self.ranks_on)) == 1:
-            return f"{len(self.ranks_on)}x{self.ranks_on[0]}"
-        return ",".join(map(str, self.ranks_on))
+        return placement.text(self.ranks_on, are_domains=self.are_domains)
+
+    @property
+    def ranks_on_nodes(self) -> tuple[int, ...]:
+        """Of each node, whether it has domains or not."""
+        return (self.processes,) if self.are_domains else self.ranks_on

@@ -31,12 +31,17 @@ def has_parts(traits: Mapping[str, Any]) -> bool:
     return traits["name"] in plans.DIVIDED or traits["all_to_all"] or traits["local_lengths"]
 
 
-def ranks_on_nodes(processes: int | None, ppn: int | None, nodes: str | None) -> tuple[int, ...]:
-    """Of each node; Error if nothing was said, or things that contradict each other."""
+def ranks_on_nodes(
+    processes: int | None, ppn: int | None, nodes: str | None, *, may_be_domains: bool = False
+) -> tuple[int, ...]:
+    """Of each node; Error if nothing was said, or things that contradict each other.
+
+    `may_be_domains`: the nodes may be domains of one, then it is the ranks of each of these.
+    """
     if nodes is not None:
         if ppn is not None:
             raise Error("--nodes says how many ranks each node has; leave out --ppn")
-        ranks_on = placement.ranks_on(nodes)
+        ranks_on = placement.ranks_in(nodes) if may_be_domains else placement.ranks_on(nodes)
         if processes not in (None, sum(ranks_on)):
             raise Error(
                 f"--nodes {nodes} has {sum(ranks_on)} ranks, not the {processes} of -n; leave out one of the two"

@@ -218,9 +218,10 @@ def _outcome(call: Call, found: Mapping[str, Any], decider: Decider | None) -> t
 
 def _trial(call: Call, found: Mapping[str, Any], verdicts: Sequence[Verdict]) -> Trial | None:
     """What was found out about such calls and what was chosen for them."""
-    placed = (len(call.ranks_on), min(call.ranks_on), max(call.ranks_on), True)
+    domains = len(call.ranks_on) if call.are_domains else 1
+    placed = (len(call.ranks_on_nodes), min(call.ranks_on_nodes), max(call.ranks_on_nodes), True, domains)
     for each in verdicts:
-        shape = (each.nodes, each.fewest_on_node, each.most_on_node, each.in_rank_order)
+        shape = (each.nodes, each.fewest_on_node, each.most_on_node, each.in_rank_order, each.domains)
         if (
             (each.collective, each.processes, each.commutative) == (call.collective, call.processes, call.commutative)
             and each.choice == (found["proposal"] or found["choice"])

@@ -53,6 +53,8 @@ class Verdict:
     in_rank_order: bool
     shared_memory: bool
     """All messages inside nodes went through memory that ranks share."""
+    domains: int
+    """Of the only node, to which its ranks were bound."""
     choice: str
     """Rondo's, as the rules have it."""
     rondo: float

@@ -22,9 +22,12 @@ def rules(verdicts: Sequence[Verdict], library: str | None = None) -> list[str]:
 
 
 def kinds(verdicts: Sequence[Verdict]) -> dict[str, list[Verdict]]:
-    """Those about the same calls, by which calls these are, as rules say it. Rules cannot tell sums from others."""
+    """Those about the same calls, by which calls these are, as rules say it. Rules cannot tell sums from others.
+
+    Those on domains come first: the conditions of the others hold there, too.
+    """
     found: dict[str, list[Verdict]] = {}
-    for each in verdicts:
+    for each in sorted(verdicts, key=lambda verdict: verdict.domains == 1):
         found.setdefault(_condition(each), []).append(each)
     return found
 
@@ -55,6 +58,8 @@ def _condition(verdict: Verdict) -> str:
         conditions.append(f"nodes = {verdict.nodes}")
         if verdict.fewest_on_node == verdict.most_on_node:
             conditions.append(f"ranks_per_node = {verdict.most_on_node}")
+        if verdict.domains > 1:
+            conditions.append(f"domains = {verdict.domains}")
         if verdict.most_on_node > 1:
             conditions.append(f"shared_memory = {'yes' if verdict.shared_memory else 'no'}")
     if any(each["name"] == verdict.collective and each["has_operation"] for each in _core.collectives()):

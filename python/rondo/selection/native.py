@@ -67,7 +67,7 @@ def candidate(
         )  # fmt: skip
     except ValueError as error:
         return _unknown(f"{by}: {error}")
-    factor = correction(measured, found["bytes"], call.processes, len(call.ranks_on))
+    factor = correction(measured, found["bytes"], call.processes, len(call.ranks_on_nodes))
     return Candidate(
         algorithm=NATIVE,
         asked=NATIVE,

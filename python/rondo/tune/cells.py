@@ -13,6 +13,7 @@ from rondo.bench import plans
 from rondo.bench.maps import call_count
 from rondo.bench.results import NATIVE
 from rondo.errors import Error
+from rondo.machine import placement
 from rondo.selection import explanation
 from rondo.selection.call import Call
 from rondo.selection.explanation import Explanation
@@ -39,12 +40,20 @@ class Shape:
     """Of each node."""
     shared_memory: bool = False
     """Rondo's messages inside nodes go through memory that their ranks share."""
+    domains: int = 1
+    """Of the only node, to which the ranks are bound."""
 
     def __str__(self) -> str:
-        """As rondo._core reads it: 4x8, or 4,4,3."""
-        if len(set(self.ranks_on)) == 1:
-            return f"{len(self.ranks_on)}x{self.ranks_on[0]}"
-        return ",".join(map(str, self.ranks_on))
+        """As rondo._core reads it: 4x8, or 4,4,3; of one node with domains, domains:2x8."""
+        return placement.text(self.ranks_in, are_domains=self.domains > 1)
+
+    @property
+    def ranks_in(self) -> tuple[int, ...]:
+        """Each node, or each domain of the only one, which are taken to be as even as can be."""
+        if self.domains == 1:
+            return self.ranks_on
+        each, rest = divmod(self.processes, self.domains)
+        return (each + 1,) * rest + (each,) * (self.domains - rest)
 
     @property
     def processes(self) -> int:
@@ -55,7 +64,7 @@ class Shape:
     def placement(self) -> str:
         """The condition of a rule that holds on nodes like these, however many ranks there are."""
         if len(self.ranks_on) == 1:
-            return "nodes = 1"
+            return "nodes = 1" if self.domains == 1 else f"nodes = 1, domains = {self.domains}"
         if len(set(self.ranks_on)) == 1:
             return f"ranks_per_node = {self.ranks_on[0]}"
         return f"nodes = {len(self.ranks_on)}"
@@ -186,7 +195,8 @@ def explained(shape: Shape, collective: str, count: int, rules: Path | None, whe
     elements = count * shape.processes if collective in plans.DIVIDED else max(count, 1)
     call = Call(
         collective=collective,
-        ranks_on=shape.ranks_on,
+        ranks_on=shape.ranks_in,
+        are_domains=shape.domains > 1,
         elements=elements,
         element_bytes=plans.TYPES[TYPE],
         commutative=has_operation(collective),

@@ -58,7 +58,7 @@ class Kept:
         if not measured.configurations:
             return
         shape = str(shape_of(measured))
-        subject = f"{shape.replace(',', '_')}-{measured.configurations[0].collective}"
+        subject = f"{shape.replace(',', '_').replace(':', '-')}-{measured.configurations[0].collective}"
         # Another rondo tune may measure at the same time.
         numbers = itertools.count(len(self.by_launch))
         while not results.write_new(measured, self.directory / f"{next(numbers):04d}-{subject}.json"):
@@ -123,4 +123,5 @@ def opened(directory: Path, asked: Question) -> Kept:
 
 def shape_of(measured: Results) -> Shape:
     """Where its ranks were, and whether they shared memory: unasked, that depends on the processors that they got."""
-    return Shape(tuple(measured.environment.ranks_per_node), measured.environment.shared_memory)
+    where = measured.environment
+    return Shape(tuple(where.ranks_per_node), where.shared_memory, where.domains)

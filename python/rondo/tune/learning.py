@@ -171,7 +171,8 @@ def _shape_of(verdict: Verdict) -> Shape:
     if verdict.nodes == 0:
         return Shape((1,) * verdict.processes, verdict.shared_memory)
     full, rest = divmod(verdict.processes, verdict.most_on_node)
-    return Shape((verdict.most_on_node,) * full + ((rest,) if rest else ()), verdict.shared_memory)
+    ranks_on = (verdict.most_on_node,) * full + ((rest,) if rest else ())
+    return Shape(ranks_on, verdict.shared_memory, verdict.domains)
 
 
 def _candidates(collective: str, length: int, shape: Shape, where: cells.Circumstances) -> list[str]:

@@ -10,6 +10,7 @@
 
 #include "rondo/backends/mpi/reduction.hpp"
 #include "rondo/backends/mpi/roll_call_of_world.hpp"
+#include "rondo/backends/shared_memory/domains.hpp"
 #include "rondo/backends/shared_memory/processors.hpp"
 #include "rondo/backends/shared_memory/region.hpp"
 #include "rondo/core/fingerprint.hpp"
@@ -111,6 +112,7 @@ void World::agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing 
     if (!ask_for_nodes && sharing == MemorySharing::automatic) {
         // No instruction asks for nodes: a program's choices shall not depend on where it happens to run.
         node_of_.clear();
+        domain_of_.clear();
         spread_ = {};
     }
 }
@@ -220,31 +222,50 @@ void World::find_nodes(MemorySharing sharing, bool are_on_one_machine) {
         if (!complaint_.empty()) known[1] = rank_;
         library().Comm_free(&node);
     }
-    std::vector<Rank> nodes(static_cast<std::size_t>(size_));
-    const bool gathered = library().Allgather(&first, 1, MPI_INT, nodes.data(), 1, MPI_INT, messages_) == MPI_SUCCESS;
+    struct Place {
+        Rank first_on_node;
+        shared_memory::Parts parts;
+    };
+    constexpr int ints = 1 + static_cast<int>(shared_memory::kinds_of_parts);
+    static_assert(sizeof(Place) == ints * sizeof(int));
+    const Place own = {first, shared_memory::parts_of(shared_memory::own_processors())};
+    std::vector<Place> places(static_cast<std::size_t>(size_));
+    const bool gathered =
+        library().Allgather(&own, ints, MPI_INT, places.data(), ints, MPI_INT, messages_) == MPI_SUCCESS;
     if (!gathered) known[0] = 0;
     if (all_minimum(messages_, known) && known[0] != 0) {
-        take_nodes(std::move(nodes));
+        std::vector<Rank> nodes;
+        std::vector<shared_memory::Parts> parts;
+        for (const Place& each : places) {
+            nodes.push_back(each.first_on_node);
+            parts.push_back(each.parts);
+        }
+        std::vector<Rank> domains = shared_memory::domains_of(nodes, parts);
+        take_nodes(std::move(nodes), std::move(domains));
         shares_memory_ = known[2] != 0;
         is_oversubscribed_ = known[3] == 0;
     }
     if (known[1] != rank_) complaint_.clear();
 }
 
-void World::impose_nodes(const std::vector<Rank>& node_of) {
-    const bool is_known_to_all = agreed_ && !ranks_disagree_;
-    if (!node_of.empty() && is_known_to_all) take_nodes(node_of);
+void World::impose(const Placement& placement) {
+    if (!agreed_ || ranks_disagree_) return;
+    std::vector<Rank> group_of;
+    group_of.reserve(ranks_.size());
+    for (const Rank rank : ranks_) group_of.push_back(placement.place(rank).node);
+    if (placement.is_of_domains()) {
+        std::vector<Rank> only_node(group_of.size(), 0);
+        take_nodes(std::move(only_node), std::move(group_of));
+    } else {
+        shares_memory_ = false;  // unknown on such nodes
+        take_nodes(group_of, group_of);
+    }
 }
 
-void World::take_nodes(std::vector<Rank> node_of) {
+void World::take_nodes(std::vector<Rank> node_of, std::vector<Rank> domain_of) {
     node_of_ = std::move(node_of);
-    shares_memory_ = false;  // unknown for imposed nodes
-    ranks_on_.assign(node_of_.size(), 0);
-    most_on_node_ = 0;
-    for (const Rank node : node_of_) {
-        most_on_node_ = std::max(most_on_node_, ++ranks_on_[static_cast<std::size_t>(node)]);
-    }
-    std::fill(ranks_on_.begin(), ranks_on_.end(), 0);
+    domain_of_ = std::move(domain_of);
+    ranks_in_.assign(node_of_.size(), 0);
     spread_ = spread(ranks_);
 }
 
@@ -258,46 +279,62 @@ Rank World::first_rank_after_0(bool on_its_node) const {
 std::optional<Placement> World::placement(std::span<const Rank> ranks) const {
     const Spread spread = this->spread(ranks);
     if (spread.nodes.most == 0) return std::nullopt;
-    if (spread.is_even() && spread.in_rank_order) {
+    const bool has_domains = spread.domains.most > 1;
+    if (!has_domains && spread.is_even() && spread.in_rank_order) {
         return Placement::regular(spread.nodes.most, spread.most_on_node.most);
     }
-    std::vector<Rank> nodes(ranks.size());
-    std::transform(ranks.begin(), ranks.end(), nodes.begin(),
-                   [&](Rank rank) { return node_of_[static_cast<std::size_t>(rank)]; });
-    return Placement::of(nodes);
+    const std::vector<Rank>& group_of = has_domains ? domain_of_ : node_of_;
+    std::vector<Rank> groups(ranks.size());
+    std::transform(ranks.begin(), ranks.end(), groups.begin(),
+                   [&](Rank rank) { return group_of[static_cast<std::size_t>(rank)]; });
+    const Placement placement = Placement::of(groups);
+    return has_domains ? placement.as_domains() : placement;
+}
+
+World::Groups World::groups(std::span<const Rank> ranks, const std::vector<Rank>& group_of) const {
+    const auto group_number = [&](Rank rank) {
+        return static_cast<std::size_t>(group_of[static_cast<std::size_t>(rank)]);
+    };
+    const std::lock_guard lock(counting_);
+    Groups found = {0, 0, 0, true};
+    std::size_t last = 0;
+    for (const Rank rank : ranks) {
+        const std::size_t group = group_number(rank);
+        if (ranks_in_[group]++ == 0) ++found.number;
+        else if (group != last) found.in_rank_order = false;
+        last = group;
+    }
+    found.fewest = found.most = ranks_in_[last];
+    for (const Rank rank : ranks) {
+        found.fewest = std::min(found.fewest, ranks_in_[group_number(rank)]);
+        found.most = std::max(found.most, ranks_in_[group_number(rank)]);
+    }
+    for (const Rank rank : ranks) ranks_in_[group_number(rank)] = 0;
+    return found;
 }
 
 Spread World::spread(std::span<const Rank> ranks) const {
     if (node_of_.empty() || ranks.empty()) return {};
-    const auto node_of = [this](Rank rank) {
-        return static_cast<std::size_t>(node_of_[static_cast<std::size_t>(rank)]);
-    };
-    const std::lock_guard lock(counting_);
-    Rank nodes = 0;
-    bool in_rank_order = true;
-    std::size_t last = 0;
-    for (const Rank rank : ranks) {
-        const std::size_t node = node_of(rank);
-        if (ranks_on_[node]++ == 0) ++nodes;
-        else if (node != last) in_rank_order = false;
-        last = node;
-    }
-    Rank fewest = ranks_on_[last], most = fewest;
-    for (const Rank rank : ranks) {
-        fewest = std::min(fewest, ranks_on_[node_of(rank)]);
-        most = std::max(most, ranks_on_[node_of(rank)]);
-    }
-    for (const Rank rank : ranks) ranks_on_[node_of(rank)] = 0;
-    return {.nodes = {nodes, nodes},
-            .fewest_on_node = {fewest, fewest},
-            .most_on_node = {most, most},
-            .in_rank_order = in_rank_order};
+    const Groups nodes = groups(ranks, node_of_);
+    Spread spread = {.nodes = {nodes.number, nodes.number},
+                     .fewest_on_node = {nodes.fewest, nodes.fewest},
+                     .most_on_node = {nodes.most, nodes.most},
+                     .in_rank_order = nodes.in_rank_order};
+    if (nodes.number > 1) return spread;
+    const Groups domains = groups(ranks, domain_of_);
+    if (domains.most > 1) spread.domains = {domains.number, domains.number};
+    return spread;
 }
 
 Spread World::possible_spread(Rank ranks) const {
     if (node_of_.empty()) return {};
-    Spread possible = ranks == size_ ? spread_ : Spread::possible(ranks, spread_.nodes.most, most_on_node_);
-    possible.in_rank_order = false;  // the ranks may be in any order
+    if (ranks == size_) {
+        Spread whole = spread_;
+        whole.in_rank_order = false;  // the ranks may be in any order
+        return whole;
+    }
+    Spread possible = Spread::possible(ranks, spread_.nodes.most, spread_.most_on_node.most);
+    if (domain_of_ != node_of_) possible.domains.most = ranks;
     return possible;
 }
 

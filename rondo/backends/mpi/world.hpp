@@ -33,9 +33,9 @@ class World {
     void agree(std::uint64_t instructions, bool ask_for_nodes, MemorySharing sharing,
                const std::string& machine = machine_identity());
 
-    /// Sets the node of each rank, whatever the library says; empty: nodes stay as that says. Called once, after
-    /// `agree`, on all ranks. Ranks that can share memory do so all the same.
-    void impose_nodes(const std::vector<Rank>& node_of);
+    /// Says where each rank is, whatever the library says. Called once, after `agree`, on all ranks. Ranks that can
+    /// share memory do so all the same.
+    void impose(const Placement& placement);
 
     /// Sets the text to that of rank 0, in MPI_Init, on all ranks that have agreed. False if that failed on this rank,
     /// unless the text is empty on all.
@@ -68,7 +68,8 @@ class World {
     [[nodiscard]] bool knows_nodes() const { return !node_of_.empty(); }
     /// The first rank after rank 0 on its node, or on another node; no_rank if there is none, or if nodes are unknown.
     [[nodiscard]] Rank first_rank_after_0(bool on_its_node) const;
-    /// Where these ranks of the world are; nothing if the nodes are unknown, which they are on all ranks or on none.
+    /// Where these ranks of the world are: on which node, or, where all are on one, in which of its domains. Nothing if
+    /// the nodes are unknown, which they are on all ranks or on none.
     [[nodiscard]] std::optional<Placement> placement(std::span<const Rank> ranks) const;
     /// How these ranks are spread over the nodes. Needs no memory: a rank that had none would know less than the
     /// others.
@@ -97,7 +98,13 @@ class World {
     std::optional<Votes> vote(std::uint64_t instructions, MemorySharing sharing, const std::string& machine);
     bool make_communicator(int tags);
     void find_nodes(MemorySharing sharing, bool are_on_one_machine);
-    void take_nodes(std::vector<Rank> node_of);
+    void take_nodes(std::vector<Rank> node_of, std::vector<Rank> domain_of);
+    /// Groups of ranks: nodes, or domains.
+    struct Groups {
+        Rank number, fewest, most;
+        bool in_rank_order;
+    };
+    [[nodiscard]] Groups groups(std::span<const Rank> ranks, const std::vector<Rank>& group_of) const;
 
     Slot<30976> slot_;
     bool agreed_ = false;
@@ -109,11 +116,11 @@ class World {
     MPI_Group group_{};
     Rank rank_ = 0, size_ = 1;
     std::vector<Rank> ranks_;
-    std::vector<Rank> node_of_;  // node of each rank, by numbers below `size_`; empty if unknown
-    Spread spread_;              // how all ranks are spread over the nodes
-    Rank most_on_node_ = 0;
+    std::vector<Rank> node_of_;    // node of each rank, by numbers below `size_`; empty if unknown
+    std::vector<Rank> domain_of_;  // domain of each rank, in the same way: all ranks of a node, or of a part of one
+    Spread spread_;                // how all ranks are spread over the nodes
     mutable std::mutex counting_;
-    mutable std::vector<Rank> ranks_on_;  // ranks on each node, of those that are being counted; else 0
+    mutable std::vector<Rank> ranks_in_;  // ranks in each group, of those that are being counted; else 0
     std::unique_ptr<Node> node_;
     bool shares_memory_ = false;
     bool is_oversubscribed_ = false;

@@ -184,9 +184,8 @@ TEST(Worlds, if_one_rank_does_not_find_its_node_nobody_knows_any) {
 TEST(Worlds, imposed_nodes_stand_above_those_of_the_library) {
     play(4, [] {
         world().agree(42, true, MemorySharing::off);
-        world().impose_nodes({});
         EXPECT_EQ(world().whole_spread().nodes.most, 1);
-        world().impose_nodes({0, 0, 1, 1});
+        world().impose(Placement::regular(2, 2));
         EXPECT_EQ(world().whole_spread().nodes.most, 2);
         EXPECT_TRUE(world().whole_spread().in_rank_order);
         EXPECT_EQ(world().possible_spread(4).nodes.least, 2);
@@ -194,8 +193,34 @@ TEST(Worlds, imposed_nodes_stand_above_those_of_the_library) {
     });
     play(2, [] {
         world().agree(static_cast<std::uint64_t>(made_up::rank()) << 20, false, MemorySharing::off);
-        world().impose_nodes({0, 1});
+        world().impose(Placement::regular(2, 1));
         EXPECT_FALSE(world().knows_nodes()) << "ranks that disagree know nothing alike";
+    });
+}
+
+TEST(Worlds, ranks_on_one_node_are_in_its_domains) {
+    play(5, [] {
+        world().agree(42, true, MemorySharing::off);
+        const Rank domains[] = {0, 1, 0, 1, 1};
+        world().impose(Placement::of(domains).as_domains());
+        EXPECT_EQ(world().whole_spread().nodes.most, 1);
+        EXPECT_EQ(world().whole_spread().most_on_node.most, 5);
+        EXPECT_EQ(world().whole_spread().domains.most, 2);
+        EXPECT_EQ(world().possible_spread(3).domains.least, 1);
+        EXPECT_EQ(world().possible_spread(3).domains.most, 3);
+        const std::array<Rank, 3> some{0, 3, 1}, near{4, 1, 3}, far{0, 1, 2};
+        EXPECT_EQ(world().placement(some)->nodes(), 2);
+        EXPECT_TRUE(world().placement(some)->is_of_domains());
+        EXPECT_EQ(world().spread(near).domains.most, 1);
+        EXPECT_EQ(world().placement(near), Placement::regular(1, 3));
+        EXPECT_FALSE(world().placement(far)->in_rank_order());
+        const std::array<Rank, 2> apart{0, 1};
+        EXPECT_EQ(world().spread(apart).domains.most, 1) << "no domain has several of them";
+    });
+    play(4, [] {
+        made_up::behaviour().node_of = {0, 1, 0, 1};
+        world().agree(42, true, MemorySharing::off);
+        EXPECT_EQ(world().whole_spread().domains.most, 1) << "of several nodes none is told";
     });
 }
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Domains: the parts of a node whose processors are near each other, by the ranks that are bound to them.
+#pragma once
+
+#include <sched.h>
+
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rondo/core/block.hpp"
+
+namespace rondo::shared_memory {
+
+/// Parts in which a process may be bound: processors with one L3 cache, of one NUMA node, of one socket.
+inline constexpr std::size_t kinds_of_parts = 3;
+
+/// Of each kind, the first processor of the part that holds all processors of a process; -1 if no part does, or if the
+/// system does not say.
+using Parts = std::array<int, kinds_of_parts>;
+
+/// The parts that hold these processors. `root`: of the file system.
+Parts parts_of(const cpu_set_t& processors, const std::string& root = "");
+
+/// The domain of each rank, named by its first rank. A node, which its first rank names, too, is one domain, unless
+/// every rank there is bound to a part of one kind, in several parts, and some part has several of them; where that is
+/// so for several kinds, to the kind that makes most domains.
+std::vector<Rank> domains_of(std::span<const Rank> node_of, std::span<const Parts> parts_of);
+
+}  // namespace rondo::shared_memory
