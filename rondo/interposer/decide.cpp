@@ -38,7 +38,7 @@ bool large_messages_possible() {
 #ifdef RONDO_HAVE_LARGE_COUNT_API
     const mpi::Library& library = mpi::library();
     return library.Isend_c != nullptr && library.Irecv_c != nullptr && library.Pack_c != nullptr &&
-           library.Unpack_c != nullptr && library.Sendrecv_c != nullptr;
+           library.Unpack_c != nullptr;
 #else
     return false;
 #endif

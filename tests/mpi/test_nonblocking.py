@@ -6,8 +6,19 @@ test_results.py checks each algorithm in these forms, test_random_programs.py ma
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from mpi_libraries import FORCED, FORCED_ALL_TO_ALL, FORCED_PARTS_OF_THE_ROOT, IMPI, MpiLibrary
+from mpi_libraries import (
+    FORCED,
+    FORCED_ALL_TO_ALL,
+    FORCED_PARTS_OF_THE_ROOT,
+    IMPI,
+    OF_PARTS,
+    TAME,
+    MpiLibrary,
+    results_of_data,
+)
 
 pytestmark = pytest.mark.parallel
 GOES_ON = ["mpich", "openmpi"]
@@ -31,6 +42,26 @@ def test_calls_go_on_while_a_rank_waits_elsewhere(
     assert run.stdout == f"went on in MPI_{where}\n"
     assert run.report.calls("bcast")["linear_pipeline"] >= 15  # MPI_File_open calls some itself
     assert run.report.calls("barrier")["dissemination"] >= 15
+
+
+SEVERAL_THREADS = {"MPIR_CVAR_DEFAULT_THREAD_LEVEL": "MPI_THREAD_MULTIPLE", "OMPI_MPI_THREAD_LEVEL": "3"}
+
+
+# Inside MPICH's engine nobody may wait for a message then, not even for one to itself.
+@pytest.mark.parametrize("mpi", GOES_ON, indirect=True)
+@pytest.mark.parametrize("collective", [*FORCED, *FORCED_ALL_TO_ALL, *FORCED_PARTS_OF_THE_ROOT])
+def test_all_datatypes_are_moved_where_several_threads_may_call(mpi: MpiLibrary, collective: str) -> None:
+    program = "results_of_parts.cpp" if collective in OF_PARTS else "results.cpp"
+    nonblocking = ("-include", str(Path(__file__).with_name("nonblocking.h")))
+    arguments = [collective, "301", "brief", *(["tame"] if collective in TAME.get(mpi.name, set()) else [])]
+    native = mpi.run([mpi.compile(program), *arguments], 3, timeout=200).check()
+    algorithm = {**FORCED, **FORCED_ALL_TO_ALL, **FORCED_PARTS_OF_THE_ROOT}[collective]
+    command = [mpi.compile(program, *nonblocking), *arguments]
+    # With Open MPI, a blocking call of Rondo's makes the way for nonblocking ones.
+    forced = {"barrier": "dissemination", collective: algorithm}
+    run = mpi.run_under_rondo(command, 3, environment=SEVERAL_THREADS, timeout=200, **forced).check()
+    assert results_of_data(run.stdout) == results_of_data(native.stdout)
+    assert run.report.calls(collective)[algorithm] > 0, run.report.native_reasons(collective)
 
 
 @pytest.mark.parametrize("mpi", GOES_ON, indirect=True)

@@ -57,6 +57,7 @@ namespace rondo::mpi {
     FUNCTION(Testsome)                \
     FUNCTION(Type_commit)             \
     FUNCTION(Type_contiguous)         \
+    FUNCTION(Type_create_hindexed)    \
     FUNCTION(Type_free)               \
     FUNCTION(Type_get_contents)       \
     FUNCTION(Type_get_envelope)       \
@@ -83,7 +84,6 @@ namespace rondo::mpi {
     FUNCTION(Irecv_c)                             \
     FUNCTION(Isend_c)                             \
     FUNCTION(Pack_c)                              \
-    FUNCTION(Sendrecv_c)                          \
     FUNCTION(Type_get_contents_c)                 \
     FUNCTION(Type_get_envelope_c)                 \
     FUNCTION(Unpack_c)

@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <utility>
 
 #include "rondo/backends/mpi/clock.hpp"
+#include "rondo/backends/mpi/packing.hpp"
 #include "rondo/backends/mpi/slot_bytes.hpp"
 
 namespace rondo::mpi {
@@ -358,14 +361,19 @@ int Operation::copy(const void* from, void* into, Count count) const {
         if (bytes > 0) std::memcpy(into, from, bytes);  // a barrier has no buffers
         return MPI_SUCCESS;
     }
-    // Only the library knows where the gaps are; it packs and unpacks in a message to this rank.
-    const Rank self = route_->number(route_->rank);
-    for (Count done = 0; done < count; done += LibraryMessages::most_now) {
-        const auto part = static_cast<int>(std::min(LibraryMessages::most_now, count - done));
-        const int error = library().Sendrecv(static_cast<const char*>(from) + done * type.extent, part, type.handle,
-                                             self, route_->tag, static_cast<char*>(into) + done * type.extent, part,
-                                             type.handle, self, route_->tag, route_->communicator, MPI_STATUS_IGNORE);
+    // Only the library knows where the gaps are.
+    const Count most = std::min(count, std::max<Count>(1, piece_bytes / std::max<Count>(1, type.size)));
+    const std::unique_ptr<char[]> packed(new (std::nothrow) char[static_cast<std::size_t>(most * type.size)]);
+    if (packed == nullptr) return MPI_ERR_NO_MEM;
+    for (Count done = 0; done < count; done += most) {
+        const Count part = std::min(most, count - done);
+        const auto elements = [&](const void* first) {
+            return UserData{static_cast<char*>(const_cast<void*>(first)) + done * type.extent, part, type};
+        };
+        const int error = pack(elements(from), false, packed.get(), route_->communicator);
         if (error != MPI_SUCCESS) return error;
+        if (const int last = unpack(packed.get(), elements(into), false, route_->communicator); last != MPI_SUCCESS)
+            return last;
     }
     return MPI_SUCCESS;
 }

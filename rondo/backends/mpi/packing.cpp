@@ -2,7 +2,6 @@
 #include "rondo/backends/mpi/packing.hpp"
 
 #include <limits>
-#include <mutex>
 
 #include "rondo/backends/mpi/device_memory.hpp"
 
@@ -22,26 +21,36 @@ MPI_Datatype repeated_type(MPI_Datatype handle) {
     return inner;
 }
 
-/// Copies data at addresses of their own (MPI_BOTTOM), which the packing functions of MPICH 4.0 do not take: by a
-/// message to this rank.
-int copy_by_message(const void* from, Count count, MPI_Datatype type, void* into, Count into_count,
-                    MPI_Datatype into_type, MPI_Comm comm) {
-    int self = 0;
-    library().Comm_rank(comm, &self);
-    static std::recursive_mutex& one_at_a_time = *new std::recursive_mutex;  // all such messages are alike
-    const std::lock_guard lock(one_at_a_time);
-    constexpr Count largest_int = std::numeric_limits<int>::max();
-    if (count <= largest_int && into_count <= largest_int) {
-        return library().Sendrecv(from, static_cast<int>(count), type, self, 0, into, static_cast<int>(into_count),
-                                  into_type, self, 0, comm, MPI_STATUS_IGNORE);
+/// Data as the packing functions take them. Those of MPICH 4.0 take no data at addresses of their own (MPI_BOTTOM):
+/// such data are given an address, and a type that begins as many bytes before it.
+class Packable {
+  public:
+    explicit Packable(const UserData& data) : buffer_(data.buffer), type_(data.type.handle) {
+        if (buffer_ != nullptr) return;
+        constexpr MPI_Aint somewhere = 4096;
+        const int one = 1;
+        const MPI_Aint before = -somewhere;
+        error_ = library().Type_create_hindexed(1, &one, &before, data.type.handle, &own_);
+        if (error_ == MPI_SUCCESS) error_ = library().Type_commit(&own_);
+        if (error_ != MPI_SUCCESS) return;
+        buffer_ = reinterpret_cast<void*>(somewhere);
+        type_ = own_;
     }
-#ifdef RONDO_HAVE_LARGE_COUNT_API
-    return library().Sendrecv_c(from, count, type, self, 0, into, into_count, into_type, self, 0, comm,
-                                MPI_STATUS_IGNORE);
-#else
-    return MPI_ERR_COUNT;
-#endif
-}
+    Packable(const Packable&) = delete;
+    Packable& operator=(const Packable&) = delete;
+    ~Packable() {
+        if (own_ != library().datatype_null) library().Type_free(&own_);
+    }
+
+    [[nodiscard]] int error() const { return error_; }
+    [[nodiscard]] void* buffer() const { return buffer_; }
+    [[nodiscard]] MPI_Datatype type() const { return type_; }
+
+  private:
+    void* buffer_;
+    MPI_Datatype type_, own_ = library().datatype_null;
+    int error_ = MPI_SUCCESS;
+};
 
 }  // namespace
 
@@ -60,17 +69,16 @@ bool lies_as_packed(const Datatype& type) {
 
 int pack(const UserData& from, bool plain, char* into, MPI_Comm comm) {
     if (plain) return copy_memory(into, from.buffer, static_cast<std::size_t>(from.bytes()));
-    if (from.buffer == nullptr) {
-        return copy_by_message(from.buffer, from.count, from.type.handle, into, from.bytes(), library().byte, comm);
-    }
+    const Packable data(from);
+    if (data.error() != MPI_SUCCESS) return data.error();
     if (fits_int(from)) {
         int position = 0;
-        return library().Pack(from.buffer, static_cast<int>(from.count), from.type.handle, into,
+        return library().Pack(data.buffer(), static_cast<int>(from.count), data.type(), into,
                               static_cast<int>(from.bytes()), &position, comm);
     }
 #ifdef RONDO_HAVE_LARGE_COUNT_API
     MPI_Count position = 0;
-    return library().Pack_c(from.buffer, from.count, from.type.handle, into, from.bytes(), &position, comm);
+    return library().Pack_c(data.buffer(), from.count, data.type(), into, from.bytes(), &position, comm);
 #else
     return MPI_ERR_COUNT;  // such calls go to the library's collective
 #endif
@@ -78,17 +86,16 @@ int pack(const UserData& from, bool plain, char* into, MPI_Comm comm) {
 
 int unpack(const char* from, const UserData& into, bool plain, MPI_Comm comm) {
     if (plain) return copy_memory(into.buffer, from, static_cast<std::size_t>(into.bytes()));
-    if (into.buffer == nullptr) {
-        return copy_by_message(from, into.bytes(), library().byte, into.buffer, into.count, into.type.handle, comm);
-    }
+    const Packable data(into);
+    if (data.error() != MPI_SUCCESS) return data.error();
     if (fits_int(into)) {
         int position = 0;
-        return library().Unpack(from, static_cast<int>(into.bytes()), &position, into.buffer,
-                                static_cast<int>(into.count), into.type.handle, comm);
+        return library().Unpack(from, static_cast<int>(into.bytes()), &position, data.buffer(),
+                                static_cast<int>(into.count), data.type(), comm);
     }
 #ifdef RONDO_HAVE_LARGE_COUNT_API
     MPI_Count position = 0;
-    return library().Unpack_c(from, into.bytes(), &position, into.buffer, into.count, into.type.handle, comm);
+    return library().Unpack_c(from, into.bytes(), &position, data.buffer(), into.count, data.type(), comm);
 #else
     return MPI_ERR_COUNT;
 #endif

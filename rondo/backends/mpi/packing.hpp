@@ -19,8 +19,10 @@ struct UserData {
 /// True if such data lie in memory as they are when they are packed. False where that is not plain to see.
 bool lies_as_packed(const Datatype& type);
 
-// Both return an MPI error code. `plain`: the data lie as packed. Data of other types in memory of a device are left to
-// the library, if it can reach them. More bytes than an int counts need the library's large-count functions.
+// Both return an MPI error code, and send no messages: MPICH's engine of progress, inside which they are called, ends
+// the program if several threads may call MPI and a message is waited for. `plain`: the data lie as packed. Data of
+// other types in memory of a device are left to the library, if it can reach them. More bytes than an int counts need
+// the library's large-count functions.
 int pack(const UserData& from, bool plain, char* into, MPI_Comm comm);
 int unpack(const char* from, const UserData& into, bool plain, MPI_Comm comm);
 

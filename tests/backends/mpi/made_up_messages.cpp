@@ -245,11 +245,6 @@ int Isend_c(const void* data, MPI_Count count, MPI_Datatype type, int to, int ta
 int Irecv_c(void* buffer, MPI_Count count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request* request) {
     return Irecv(buffer, static_cast<int>(count), type, from, tag, comm, request);
 }
-int Sendrecv_c(const void* data, MPI_Count count, MPI_Datatype type, int to, int tag, void* buffer, MPI_Count room,
-               MPI_Datatype received, int from, int other_tag, MPI_Comm comm, MPI_Status* status) {
-    return Sendrecv(data, static_cast<int>(count), type, to, tag, buffer, static_cast<int>(room), received, from,
-                    other_tag, comm, status);
-}
 #endif
 
 }  // namespace functions

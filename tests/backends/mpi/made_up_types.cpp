@@ -234,6 +234,14 @@ int Type_contiguous(int count, MPI_Datatype inner, MPI_Datatype* made) {
     take_back_commit(*made);
     return MPI_SUCCESS;
 }
+int Type_create_hindexed(int blocks, const int* lengths, const MPI_Aint* offsets, MPI_Datatype inner,
+                         MPI_Datatype* made) {
+    if (blocks != 1 || lengths[0] != 1) return MPI_ERR_UNSUPPORTED_OPERATION;
+    Type type = *known_type(inner);
+    for (auto& [offset, bytes] : type.pieces) offset += offsets[0];
+    type.is_committed = false;
+    return *made = made_of(inner, MPI_COMBINER_HINDEXED, 1, std::move(type)), MPI_SUCCESS;
+}
 int Type_commit(MPI_Datatype* type) { return known_type(*type)->is_committed = true, MPI_SUCCESS; }
 int Type_free(MPI_Datatype* type) {
     if (is_named(*known_type(*type))) return raise(MPI_COMM_WORLD, MPI_ERR_TYPE);
