@@ -29,9 +29,10 @@ unsigned long long rondo_served_again(void);
    which is settled in MPI_Init, alike on all ranks; else 0. Rules call it shared_memory. */
 int rondo_shares_memory(void);
 
-/* If all ranks of MPI_COMM_WORLD are on one node: in how many of its domains (processors with one cache, of one NUMA
-   node, of one socket) they are bound. 1 where they are not, and where nobody has asked. Rules call it domains. */
-int rondo_domains(void);
+/* If these ranks of MPI_COMM_WORLD, in number `size`, are on one node: to how many of its domains (processors with one
+   cache, of one NUMA node, of one socket) they are bound. Else 1, and where nobody has made Rondo find out where ranks
+   are. Rules call it domains. */
+int rondo_domains(const int* ranks, int size);
 
 #ifdef __cplusplus
 }

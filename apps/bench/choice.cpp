@@ -4,6 +4,9 @@
 #include <dlfcn.h>
 #include <mpi.h>
 
+#include <numeric>
+#include <vector>
+
 #ifdef RONDO_ABI_SIMGRID
 #include "rondo.h"  // linked in: SimGrid's ranks share a process, and preload nothing
 #endif
@@ -15,7 +18,7 @@ namespace {
 using Choose = int (*)(const char* collective, const char* choice, char* message, int size);
 using LeftToLibrary = long long (*)(const char* collective, char* message, int size);
 using SharesMemory = int (*)();
-using Domains = int (*)();
+using Domains = int (*)(const int* ranks, int size);
 
 constexpr int message_size = 512;
 
@@ -61,9 +64,20 @@ bool shares_memory() {
     return function != nullptr && function() != 0;
 }
 
-int domains() {
+int domains(MPI_Comm comm) {
     const Domains function = find_domains();
-    return function != nullptr ? function() : 1;
+    if (function == nullptr) return 1;
+    int size = 0;
+    MPI_Comm_size(comm, &size);
+    std::vector<int> ranks(static_cast<std::size_t>(size)), of_world(ranks.size());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    MPI_Group group, world;
+    MPI_Comm_group(comm, &group);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_translate_ranks(group, size, ranks.data(), world, of_world.data());
+    MPI_Group_free(&group);
+    MPI_Group_free(&world);
+    return function(of_world.data(), size);
 }
 
 std::int64_t left_to_library(const char* collective, std::string& reason) {

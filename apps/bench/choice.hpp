@@ -2,6 +2,8 @@
 // Which code serves the next call: Rondo's algorithms, if its library was preloaded, or the MPI library's own function.
 #pragma once
 
+#include <mpi.h>
+
 #include <cstdint>
 #include <string>
 
@@ -24,8 +26,8 @@ std::string choose(const char* collective, const std::string& algorithm);
 /// Rondo's messages inside nodes go through memory that their ranks share.
 bool shares_memory();
 
-/// Domains of the only node to which its ranks are bound, as far as Rondo knows; 1 if it knows of none.
-int domains();
+/// Domains of one node to which the ranks of a communicator are bound, as far as Rondo knows; 1 if it knows of none.
+int domains(MPI_Comm comm);
 
 /// Calls that Rondo left to the library since `choose`, though an algorithm was chosen, and the last reason.
 std::int64_t left_to_library(const char* collective, std::string& reason);

@@ -78,17 +78,16 @@ std::vector<std::string> refusals_of(const Plan& plan, const Messages& messages)
 }
 
 void record_environment(Records& records, const Machine& machine, const GlobalClock& clock, const Computing* computing,
-                        int ranks) {
+                        MPI_Comm comm) {
+    int ranks = 0;
+    MPI_Comm_size(comm, &ranks);
     Record record("environment");
     record.add("library", machine.library).add("ranks", ranks);
     record.add("nodes", static_cast<int>(machine.hosts.size())).add("ranks_per_node", machine.ranks_per_node);
     record.add("hosts", machine.hosts).add("kernel", machine.kernel).add("processor", machine.processor);
     record.add("cores", machine.cores).add("clock", clock.shared() ? "shared" : "learned");
     if (computing != nullptr) record.add("computing", computing->way());
-    int all = 0;
-    MPI_Comm_size(MPI_COMM_WORLD, &all);
-    record.add("shared_memory", shares_memory() ? 1 : 0).add("domains", ranks == all ? domains() : 1);
-    records.write(record);
+    records.write(record.add("shared_memory", shares_memory() ? 1 : 0).add("domains", domains(comm)));
 }
 
 /// Between rank 0 and the first rank on another node, if there is one.
@@ -127,7 +126,7 @@ int bench(const char* plan_path, const char* records_path, MPI_Comm comm, MPI_Co
     // The switch of an emulated cluster needs the processors, too.
     const Computing computing(plan->pieces == 0 || machine.crowded() || EmulatedCluster().exists());
     if (records) {
-        record_environment(*records, machine, clock, plan->pieces > 0 ? &computing : nullptr, messages.size());
+        record_environment(*records, machine, clock, plan->pieces > 0 ? &computing : nullptr, comm);
     }
     measure_network(administration, machine, messages, records ? &*records : nullptr);
 

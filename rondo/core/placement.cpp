@@ -49,6 +49,7 @@ Placement Placement::of(std::span<const Rank> node_of) {
 }
 
 Placement Placement::as_domains() const {
+    if (nodes_ <= 1 || most_on_node_ <= 1) return regular(1, size_);
     Placement domains = *this;
     domains.is_of_domains_ = true;
     return domains;

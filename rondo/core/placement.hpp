@@ -31,7 +31,8 @@ class Placement {
     [[nodiscard]] static Placement of(std::span<const Rank> node_of);
 
     /// The same groups of ranks, as domains of one node: parts of it in which ranks are near each other. What is said
-    /// of nodes is said of them then.
+    /// of nodes is said of them then. A single group is the node itself, and groups of one rank each say nothing: then
+    /// it is a node without domains.
     [[nodiscard]] Placement as_domains() const;
 
     /// Every run of consecutive ranks of one node as a node of its own: the nodes are in rank order.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "rondo.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -65,7 +67,13 @@ RONDO_EXPORT int rondo_choose(const char* collective, const char* choice, char* 
 
 RONDO_EXPORT unsigned long long rondo_served_again() { return rondo::interposer::served_again; }
 
-RONDO_EXPORT int rondo_domains() { return rondo::mpi::world().whole_spread().domains.most; }
+RONDO_EXPORT int rondo_domains(const int* ranks, int size) {
+    const rondo::mpi::World& world = rondo::mpi::world();
+    if (ranks == nullptr || size < 1) return 1;
+    const std::span<const rondo::Rank> some(ranks, static_cast<std::size_t>(size));
+    const auto exists = [&](rondo::Rank rank) { return rank >= 0 && rank < world.size(); };
+    return std::ranges::all_of(some, exists) ? world.spread(some).domains.most : 1;
+}
 
 RONDO_EXPORT int rondo_shares_memory() { return rondo::mpi::world().shares_memory() ? 1 : 0; }
 

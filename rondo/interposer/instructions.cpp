@@ -167,8 +167,8 @@ void Instructions::override_choice(std::size_t collective, std::optional<Choice>
 
 bool Instructions::ask_nodes() const {
     if (rules_ && rules_->ask_processors()) return true;
-    if (imposed_) return false;
-    return !learned_directory_.empty() ||  // verdicts hold where ranks are as they were
+    if (imposed_) return imposed_->is_of_domains();  // of one node, as has to be found out
+    return !learned_directory_.empty() ||            // verdicts hold where ranks are as they were
            (rules_ && rules_->ask_nodes()) ||
            std::any_of(forced_.begin(), forced_.end(),
                        [](const std::optional<Choice>& choice) { return choice && choice->uses_nodes(); });

@@ -130,7 +130,12 @@ void agree(const void* caller) {
                   std::string(mpi::harm_of_missing_ranks))
                      .c_str());
         }
-        if (const auto& imposed = here->instructions.imposed_placement()) world.impose(*imposed);
+        const auto& imposed = here->instructions.imposed_placement();
+        if (imposed && !world.impose(*imposed) && world.rank() == 0) {
+            warn(("RONDO_NODES: the domains are those of one node, but the ranks are on " +
+                  std::to_string(world.whole_spread().nodes.most) + "; they are where the MPI library says")
+                     .c_str());
+        }
         if (world.agreed() && !world.is_serial() && mpi::has_progress_engine()) mpi::prepare_persistent_calls();
         const std::string& directory = here->instructions.learned_directory();
         if (!directory.empty() && here->instructions.lacks_machine()) {

@@ -44,13 +44,14 @@ class Busiest {
             out += each * load.out.outside;
             in += each * load.in.outside;
         }
-        add(std::max(out, in) * costs_.beta / costs_.lanes);
+        if (!costs_.own_wires) add(std::max(out, in) * costs_.beta / costs_.lanes);
     }
 
     Load see_rank(Rank rank) {
         const Load load = load_of(rank);
         add(load.seconds);
         if (costs_.inside) add(std::max(load.out.inside, load.in.inside) * costs_.inside->beta);
+        if (costs_.own_wires) add(std::max(load.out.outside, load.in.outside) * costs_.beta);
         return load;
     }
 

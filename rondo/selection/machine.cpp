@@ -22,6 +22,7 @@ struct Figure {
     double Machine::* value;
     bool required;
     std::string_view unit;
+    double Machine::* otherwise = nullptr;  ///< what it is as large as, unless it is given
 };
 
 constexpr Figure figures[] = {
@@ -32,9 +33,9 @@ constexpr Figure figures[] = {
     {"alpha_inside", &Machine::alpha_inside, false, "seconds"},
     {"beta_inside", &Machine::beta_inside, false, "seconds per byte"},
     {"overhead_inside", &Machine::overhead_inside, false, "seconds"},
-    {"alpha_across", &Machine::alpha_across, false, "seconds"},
-    {"beta_across", &Machine::beta_across, false, "seconds per byte"},
-    {"overhead_across", &Machine::overhead_across, false, "seconds"},
+    {"alpha_across", &Machine::alpha_across, false, "seconds", &Machine::alpha_inside},
+    {"beta_across", &Machine::beta_across, false, "seconds per byte", &Machine::beta_inside},
+    {"overhead_across", &Machine::overhead_across, false, "seconds", &Machine::overhead_inside},
     {"first_pass", &Machine::first_pass, false, "seconds per byte"},
     {"second_pass", &Machine::second_pass, false, "seconds per byte"},
 };
@@ -103,24 +104,17 @@ class MachineReader {
     /// Behind the last line.
     void finish() {
         for (std::size_t i = 0; i < std::size(figures); ++i) {
-            if (!figures[i].required || seen_[i]) continue;
+            if (seen_[i]) continue;
+            if (figures[i].otherwise != nullptr) machine_.*figures[i].value = machine_.*figures[i].otherwise;
+            if (!figures[i].required) continue;
             throw Error(std::string(figures[i].key) + " is missing; expected a line '" + std::string(figures[i].key) +
                         " = <" + std::string(figures[i].unit) + ">'");
         }
-        take_inside_unless_read("alpha_across", machine_.alpha_inside);
-        take_inside_unless_read("beta_across", machine_.beta_inside);
-        take_inside_unless_read("overhead_across", machine_.overhead_inside);
     }
 
     [[nodiscard]] const Machine& machine() const { return machine_; }
 
   private:
-    void take_inside_unless_read(std::string_view key, double inside) {
-        for (std::size_t i = 0; i < std::size(figures); ++i) {
-            if (figures[i].key == key && !seen_[i]) machine_.*figures[i].value = inside;
-        }
-    }
-
     void read_figure(std::size_t index, std::string_view text) {
         const Figure& figure = figures[index];
         const double value = number_of(figure.key, text, figure.unit);
@@ -214,7 +208,7 @@ virtual_machine::CostModel Machine::costs(const Placement* placement) const {
                 .gamma = gamma,
                 .overhead = overhead_across,
                 .inside = inside,
-                .lanes = static_cast<int>(placement->most_on_node())};  // nothing that its ranks share
+                .own_wires = true};
     }
     return {.alpha = alpha,
             .beta = beta,
@@ -228,7 +222,10 @@ virtual_machine::CostModel Machine::costs(const Placement* placement) const {
 
 std::uint64_t Machine::fingerprint() const {
     Fingerprint print;
-    for (const Figure& figure : figures) print.add(this->*figure.value);
+    for (const Figure& figure : figures) {
+        const bool is_as_another = figure.otherwise != nullptr && this->*figure.value == this->*figure.otherwise;
+        if (!is_as_another) print.add(this->*figure.value);
+    }
     print.add(lanes);
     print.add(eager.value_or(-1));
     print.add(rendezvous.value_or(-1));

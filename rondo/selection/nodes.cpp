@@ -21,9 +21,11 @@ std::vector<Rank> parse_ranks_on_nodes(std::string_view text) {
     const auto number = [&](std::string_view digits) {
         const auto value = parse_quantity(trimmed(digits));
         if (!value || *value < 1 || *value > most_ranks) {
-            throw Error(quoted(text) +
-                        " says no nodes; expected NODESxRANKS, as in 4x8, or the ranks of each, as in "
-                        "4,4,3");
+            throw Error(quoted(text) + (text.starts_with(of_domains)
+                                            ? " says no domains; expected domains:DOMAINSxRANKS, as in "
+                                              "domains:2x8, or the ranks of each, as in domains:4,3"
+                                            : " says no nodes; expected NODESxRANKS, as in 4x8, or the ranks "
+                                              "of each, as in 4,4,3"));
         }
         return static_cast<Rank>(*value);
     };

@@ -37,7 +37,7 @@ std::vector<SettingInfo> make_settings() {
         {"RONDO_JOBS", "jobs", "directory, none", "", "each job leaves a file there, which `rondo jobs` reads"},
         {"RONDO_LEARNED", "learned", "directory, none", "", "where rank 0 keeps what the guard has found out"},
         {"RONDO_MACHINE", "machine", "path, standard", "measured once", "machine file: what messages cost"},
-        {"RONDO_NODES", "", "4x8 or 4,4,3", "", "take the ranks to be on these nodes"},
+        {"RONDO_NODES", "", "4x8, 4,4,3 or domains:2x8", "", "take the ranks to be on these nodes"},
         {"RONDO_ONLY_HOSTS", "only_hosts", "patterns", "", "leave calls on all other hosts to the library"},
         {"RONDO_ONLY_PROGRAMS", "only_programs", "patterns", "", "leave calls of all other programs to the library"},
         {"RONDO_PATIENCE_POLLS", "", "number", "", "of libpatience.so, on an emulated cluster"},

@@ -58,10 +58,12 @@ class RuleCoverage {
         return both;
     }
 
-    /// Of no call: no node has fewer ranks than the one with the fewest, and who knows that one knows all.
+    /// Of no call: no node has fewer ranks than the one with the fewest, and who knows that one knows all. Only a
+    /// single node has domains.
     static bool empty(const Box& box) {
         const Bounds fewest = box[Rules::fewest_on_node], most = box[Rules::most_on_node];
         if (fewest.lowest > most.highest || (fewest.highest == 0 && most.lowest > 0)) return true;
+        if (box[Rules::domains].lowest > 1 && box[Rules::nodes].lowest > 1) return true;
         return std::any_of(box.begin(), box.end(), [](Bounds side) { return side.lowest > side.highest; });
     }
 

@@ -41,9 +41,9 @@ RONDO_EXPORT unsigned long long rondo_served_again() {
     return served != nullptr ? served() : 0;
 }
 
-RONDO_EXPORT int rondo_domains() {
+RONDO_EXPORT int rondo_domains(const int* ranks, int size) {
     auto* const domains = heard_as("rondo_domains", rondo_domains);
-    return domains != nullptr ? domains() : 1;
+    return domains != nullptr ? domains(ranks, size) : 1;
 }
 
 RONDO_EXPORT int rondo_shares_memory() {

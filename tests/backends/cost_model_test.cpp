@@ -221,6 +221,33 @@ Schedule fans_in(const Call& call) {
     for (Rank from = 1; r == 0 && from < p; ++from) co_yield exchange(receive(room.part(from * bytes, bytes), from));
 }
 
+TEST(cost_model, gives_ranks_of_domains_wires_of_their_own) {
+    const Placement node = Placement::regular(1, 12), domains = Placement::regular(3, 4).as_domains();
+    for (const bool fluid : {false, true}) {
+        CostModel between = {.alpha = memory.alpha,
+                             .beta = memory.beta,
+                             .overhead = memory.overhead,
+                             .inside = memory,
+                             .own_wires = true,
+                             .fluid = fluid};
+        for (const Collective& collective : collectives()) {
+            if (collective.has.local_lengths) continue;
+            for (const AlgorithmInfo* algorithm : collective.algorithms) {
+                SharedFacts facts = collective.facts({.size = 12, .count = 1200, .op = {true}, .placement = &node});
+                const std::vector<Setting> settings = algorithm->standard_settings();
+                if (algorithm->uses_nodes || algorithm->refusal(facts, settings)) continue;
+                const double on_node = time_of(*algorithm, facts, settings, between);
+                facts.placement = &domains;
+                EXPECT_DOUBLE_EQ(time_of(*algorithm, facts, settings, between), on_node)
+                    << collective.name << "/" << algorithm->name;
+            }
+        }
+        between.beta *= 2;
+        const double across = memory.overhead + between.beta * bytes + memory.alpha;
+        EXPECT_DOUBLE_EQ(time_on(first_sends_to_last, domains, between), across);
+    }
+}
+
 TEST(cost_model, shares_lanes_as_fluids_do) {
     const double each = costs.beta * bytes;
     CostModel model = costs;

@@ -68,6 +68,8 @@ TEST(placement, of_domains_is_on_one_node) {
     EXPECT_EQ(spread.fewest_on_node.most, 16);
     EXPECT_EQ(spread.domains.least, 2);
     EXPECT_EQ(Spread::of(placement).domains.most, 1);
+    EXPECT_EQ(Placement::regular(4, 1).as_domains(), Placement::regular(1, 4));
+    EXPECT_EQ(Placement::regular(1, 4).as_domains(), Placement::regular(1, 4));
 }
 
 TEST(call, is_on_nodes_lanes_and_leaders) {

@@ -120,6 +120,7 @@ TEST(Instructions, nodes_are_asked_for_where_a_choice_may_use_them) {
     Instructions domains = read({{"RONDO_NODES", "domains:2x2"}});
     domains.know_ranks(4);
     EXPECT_EQ(domains.imposed_placement(), Placement::regular(2, 2).as_domains());
+    EXPECT_TRUE(domains.ask_nodes()) << "there has to be one";
     EXPECT_EQ(domains.memory_sharing(), mpi::MemorySharing::automatic) << "they are of one machine";
     const RulesFile rules("scan oversubscribed = yes -> native\n");
     imposed = read({{"RONDO_RULES", rules.path()}, {"RONDO_NODES", "2x2"}});

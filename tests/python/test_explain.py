@@ -62,7 +62,7 @@ def test_ranks_may_be_bound_to_domains_of_one_node(explain, rondo):
     assert "16 ranks on 2 domains of 8 of one node" in title
     refused = rondo("predict", "allreduce", "--count", "1Ki", "--nodes", "domains:2x8")
     assert refused.exit_code == 2
-    assert "--nodes domains:2x8: nodes were expected here, as in 4x8, not domains of one" in refused.stderr
+    assert "--nodes domains:2x8: this command takes nodes, as in 4x8, and no domains of a node" in refused.stderr
 
 
 def test_the_first_condition_that_fails_is_named_for_every_rule_before_the_one_that_decides(explain):

@@ -102,6 +102,13 @@ scan ranks_per_node = 2, nodes <= 3 -> doubling
     assert any(each.endswith("scatterv: native, whatever the call") for each in of_two)
 
 
+def test_tables_are_about_ranks_that_are_bound_to_no_domains(check):
+    _, output = check("bcast domains = 4 -> predicted\nbcast domains = 2, nodes = 1 -> full_lane\n", "--ppn", "16")
+    assert ", no domains:\n" in output
+    _, output = check("bcast nodes = 1 -> binomial\n", "--ppn", "16")
+    assert "domains" not in output
+
+
 def test_tables_may_be_about_ranks_that_share_processors(check):
     text = "scan oversubscribed = yes -> linear_pipeline:segment=1Ki\nscan -> doubling\n"
     for words, chosen in (((), "doubling"), (("--oversubscribed",), "linear_pipeline:segment=1Ki")):

@@ -244,8 +244,11 @@ def test_shapes_with_domains_have_rules_of_their_own(where):
     assert [" ".join(each.text.split()) for each in lines] == [
         "bcast processes = 16, nodes = 1, domains = 3, shared_memory = no, bytes <= 8 -> leaders",
     ]
+    anywhere = Shape((16,))
+    both = rules_text.lines_of([*ladder(anywhere, ["binomial"]), *ladder(bound, ["leaders"])])
+    assert ["domains = 3" in each.text for each in both] == [True, False], "the other rule holds on domains, too"
     (cell,) = cells.of_shape(bound, ["bcast"], [8], where)
-    (alone,) = cells.of_shape(Shape((16,)), ["bcast"], [8], where)
+    (alone,) = cells.of_shape(anywhere, ["bcast"], [8], where)
     assert (cell.seconds | cell.others)["leaders"] < (alone.seconds | alone.others)["leaders"]
 
 

@@ -63,7 +63,8 @@ TEST(Machine, has_links_between_domains_of_a_node) {
     EXPECT_EQ(costs.beta, Machine().beta_inside);
     EXPECT_EQ(costs.overhead, 0.125) << "as inside a domain, unless the file says otherwise";
     EXPECT_EQ(costs.inside->alpha, 0.25);
-    EXPECT_EQ(costs.lanes, 8) << "one for each rank";
+    EXPECT_TRUE(costs.own_wires);
+    EXPECT_FALSE(machine.costs(&nodes).own_wires);
     EXPECT_EQ(costs.eager, virtual_machine::no_eager_limit);
 }
 
@@ -196,6 +197,7 @@ TEST(Machine, its_fingerprint_tells_machines_apart_and_not_layouts) {
                              "lanes = 2", "rendezvous = 0"}) {
         EXPECT_NE(print(base), print(base + line)) << line;
     }
+    EXPECT_EQ(print(base), print(base + "alpha_across = 3e-7")) << "as inside";
     EXPECT_EQ(Machine().fingerprint(), Machine().fingerprint());
 }
 

@@ -36,8 +36,11 @@ TEST(nodes, may_be_domains_of_one) {
     EXPECT_THAT(parse_ranks_on_nodes("domains:2x8"), ElementsAre(8, 8));
     EXPECT_EQ(parse_nodes("domains:2x8", 16), Placement::regular(2, 8).as_domains());
     EXPECT_TRUE(parse_nodes("domains:3,1", 4).is_of_domains());
+    EXPECT_EQ(parse_nodes("domains:4x1", 4), Placement::regular(1, 4)) << "one rank each: there is nothing to gain";
+    EXPECT_EQ(parse_nodes("domains:1x4", 4), Placement::regular(1, 4));
     EXPECT_EQ(complaint("domains:2x8", 15), "domains:2x8 have 16 ranks; expected 15");
-    EXPECT_THAT(complaint("domains:", 15), HasSubstr("'domains:' says no nodes"));
+    EXPECT_THAT(complaint("domains:", 15),
+                HasSubstr("'domains:' says no domains; expected domains:DOMAINSxRANKS, as in domains:2x8"));
     EXPECT_THAT(complaint("domain:2x8", 15), HasSubstr("'domain:2x8' says no nodes"));
 }
 

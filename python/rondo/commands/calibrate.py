@@ -49,7 +49,8 @@ KNOWN_BUDGET = 1 << 20  # actions in virtual time, for each choice
     "--across",
     is_flag=True,
     help="Measure only what messages cost between domains of a node, and add it to the file. The launcher has to bind "
-    "the first and the last rank to processors of two of them: NUMA nodes, sockets, or L3 caches.",
+    "the first and the last rank to processors of two of them: NUMA nodes, sockets, or L3 caches. With --inside, bind "
+    "them to the same one.",
 )
 @click.option(
     "--nodes",
@@ -99,7 +100,7 @@ def command(
     \b
         rondo calibrate -- mpiexec -n 4 -ppn 2 -hosts node1,node2
         rondo calibrate --inside -- mpiexec -n 2
-        rondo calibrate --across -- mpiexec -n 2 -bind-to numa
+        rondo calibrate --across -- mpiexec -n 2 --map-by numa --bind-to numa
         rondo calibrate --cluster 8x1:2ms:200Mbit --output emulated.machine
         rondo calibrate --show emulated.machine --nodes 8x8
 
@@ -146,6 +147,12 @@ def command(
         links = calibrate.measure_inside(launcher, cluster, mpi, progress)
         figures = calibrate.with_inside(before, links) if inside else calibrate.with_across(before, links)
         measured_ranks = 2
+        if across and links.alpha <= figures.alpha_inside:
+            click.echo(
+                f"rondo: warning: a message takes {time_text(links.alpha)} between domains, and "
+                f"{time_text(figures.alpha_inside)} inside a node: are the two ranks bound to different domains?",
+                err=True,
+            )
         changed = machine.INSIDE if inside else machine.ACROSS
         machine.write(path, machine.text_with(path.read_text(encoding="utf-8"), figures, changed))
     else:

@@ -86,7 +86,8 @@ def check(
         rondo rules check --output default.svg
         rondo rules check --json
 
-    The tables have ranks downwards, all nodes full, and bytes of the vector across. Operators commute.
+    The tables have ranks downwards, all nodes full, and bytes of the vector across. Operators commute. Ranks are bound
+    to no domains of a node.
     """
     path = file if file is not None else rules_file.find(None)
     assert path is not None
@@ -99,6 +100,8 @@ def check(
         _check_output(output)
     name = rules_file.shown(path)
     where = f"{ppn} {'rank' if ppn == 1 else 'ranks'} on each node, {version}"
+    if inspection.asks_for_domains(text):
+        where += ", no domains"
     remarks = inspection.remarks(text, name)
     tables = {
         each["name"]: inspection.regions(

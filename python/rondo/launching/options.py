@@ -149,11 +149,11 @@ _OF_RONDO = {
     ),
     "nodes": click.option(
         "--nodes",
-        metavar="NODESxRANKS|RANKS,RANKS,...",
+        metavar="NODESxRANKS|RANKS,RANKS,...|domains:...",
         envvar=placement.VARIABLE,
         help="Take the ranks to be on these nodes, whatever the MPI library says: 4x8 is four nodes of eight, 4,4,3 "
-        "three that differ; ranks fill one after the other. domains:2x8 is two domains of one node, parts to whose "
-        "processors eight ranks each are bound; Rondo finds them by itself, too. Environment variable: `RONDO_NODES`.",
+        "three that differ; ranks fill one after the other. domains:2x8 is one node, with eight ranks in each of two "
+        "domains (L3 caches, NUMA nodes or sockets to which they are bound). Environment variable: `RONDO_NODES`.",
     ),
     "guard": click.option(
         "--guard",

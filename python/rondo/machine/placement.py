@@ -27,7 +27,7 @@ def are_domains(nodes: str) -> bool:
 def ranks_on(nodes: str) -> tuple[int, ...]:
     """Of each node; Error if the text describes none, or domains."""
     if are_domains(nodes):
-        raise Error(f"--nodes {nodes}: nodes were expected here, as in 4x8, not domains of one")
+        raise Error(f"--nodes {nodes}: this command takes nodes, as in 4x8, and no domains of a node")
     return ranks_in(nodes)
 
 

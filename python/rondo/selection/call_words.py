@@ -40,7 +40,7 @@ def ranks_on_nodes(
     """
     if nodes is not None:
         if ppn is not None:
-            raise Error("--nodes says how many ranks each node has; leave out --ppn")
+            raise Error("--nodes says how many ranks there are on each node, or in each domain; leave out --ppn")
         ranks_on = placement.ranks_in(nodes) if may_be_domains else placement.ranks_on(nodes)
         if processes not in (None, sum(ranks_on)):
             raise Error(

@@ -117,6 +117,11 @@ def regions(
     )
 
 
+def asks_for_domains(text: str) -> bool:
+    """Whether some rule holds only on domains of a node, or only without them."""
+    return any("domains" in line.partition("#")[0].partition("->")[0] for line in text.splitlines())
+
+
 def is_all_native(rows: Sequence[Row]) -> bool:
     """Whether the library gets every call."""
     return all(each.choice == NATIVE for row in rows for each in row.regions)

@@ -70,7 +70,7 @@ class Kept:
         """Of which there is anything, the fewest ranks first."""
         return sorted(
             {shape_of(each) for each in self.by_launch},
-            key=lambda each: (each.processes, each.ranks_on, each.shared_memory),
+            key=lambda each: (each.processes, each.ranks_on, each.shared_memory, each.domains),
         )
 
     def configurations(self, shape: Shape, collective: str) -> dict[int, dict[str, Configuration]]:

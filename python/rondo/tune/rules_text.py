@@ -60,7 +60,8 @@ def lines_of(states: Sequence[State]) -> list[Line]:
     for collective in dict.fromkeys(each.cell.collective for each in states):
         of_collective = [each for each in states if each.cell.collective == collective]
         kinds = [(each.cell.shape.placement, each.cell.shape.shared_memory) for each in of_collective]
-        for placement, shared_memory in dict.fromkeys(kinds):
+        # The conditions of one node hold on its domains, too: rules for these come first.
+        for placement, shared_memory in sorted(dict.fromkeys(kinds), key=lambda kind: "domains" not in kind[0]):
             some = [each for each, kind in zip(of_collective, kinds, strict=True) if kind == (placement, shared_memory)]
             memory = (f"shared_memory = {'yes' if shared_memory else 'no'}",) if placement != ALONE else ()
             found += [

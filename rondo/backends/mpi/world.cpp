@@ -233,14 +233,15 @@ void World::find_nodes(MemorySharing sharing, bool are_on_one_machine) {
     const bool gathered =
         library().Allgather(&own, ints, MPI_INT, places.data(), ints, MPI_INT, messages_) == MPI_SUCCESS;
     if (!gathered) known[0] = 0;
+    std::vector<Rank> nodes, domains;
+    std::vector<shared_memory::Parts> parts;
+    for (const Place& each : places) {
+        nodes.push_back(each.first_on_node);
+        parts.push_back(each.parts);
+    }
+    if (gathered) domains = shared_memory::domains_of(nodes, parts);
+    if (domains == nodes) domains.clear();
     if (all_minimum(messages_, known) && known[0] != 0) {
-        std::vector<Rank> nodes;
-        std::vector<shared_memory::Parts> parts;
-        for (const Place& each : places) {
-            nodes.push_back(each.first_on_node);
-            parts.push_back(each.parts);
-        }
-        std::vector<Rank> domains = shared_memory::domains_of(nodes, parts);
         take_nodes(std::move(nodes), std::move(domains));
         shares_memory_ = known[2] != 0;
         is_oversubscribed_ = known[3] == 0;
@@ -248,18 +249,19 @@ void World::find_nodes(MemorySharing sharing, bool are_on_one_machine) {
     if (known[1] != rank_) complaint_.clear();
 }
 
-void World::impose(const Placement& placement) {
-    if (!agreed_ || ranks_disagree_) return;
+bool World::impose(const Placement& placement) {
+    if (!agreed_ || ranks_disagree_) return true;
+    if (placement.is_of_domains() && spread_.nodes.most != 1) return false;
     std::vector<Rank> group_of;
     group_of.reserve(ranks_.size());
     for (const Rank rank : ranks_) group_of.push_back(placement.place(rank).node);
     if (placement.is_of_domains()) {
-        std::vector<Rank> only_node(group_of.size(), 0);
-        take_nodes(std::move(only_node), std::move(group_of));
+        take_nodes(node_of_, std::move(group_of));
     } else {
         shares_memory_ = false;  // unknown on such nodes
-        take_nodes(group_of, group_of);
+        take_nodes(std::move(group_of), {});
     }
+    return true;
 }
 
 void World::take_nodes(std::vector<Rank> node_of, std::vector<Rank> domain_of) {
@@ -270,8 +272,9 @@ void World::take_nodes(std::vector<Rank> node_of, std::vector<Rank> domain_of) {
 }
 
 Rank World::first_rank_after_0(bool on_its_node) const {
-    for (std::size_t rank = 1; rank < node_of_.size(); ++rank) {
-        if ((node_of_[rank] == node_of_[0]) == on_its_node) return static_cast<Rank>(rank);
+    const std::vector<Rank>& group_of = on_its_node && !domain_of_.empty() ? domain_of_ : node_of_;
+    for (std::size_t rank = 1; rank < group_of.size(); ++rank) {
+        if ((group_of[rank] == group_of[0]) == on_its_node) return static_cast<Rank>(rank);
     }
     return no_rank;
 }
@@ -320,7 +323,7 @@ Spread World::spread(std::span<const Rank> ranks) const {
                      .fewest_on_node = {nodes.fewest, nodes.fewest},
                      .most_on_node = {nodes.most, nodes.most},
                      .in_rank_order = nodes.in_rank_order};
-    if (nodes.number > 1) return spread;
+    if (nodes.number > 1 || domain_of_.empty()) return spread;
     const Groups domains = groups(ranks, domain_of_);
     if (domains.most > 1) spread.domains = {domains.number, domains.number};
     return spread;
@@ -334,7 +337,7 @@ Spread World::possible_spread(Rank ranks) const {
         return whole;
     }
     Spread possible = Spread::possible(ranks, spread_.nodes.most, spread_.most_on_node.most);
-    if (domain_of_ != node_of_) possible.domains.most = ranks;
+    if (!domain_of_.empty()) possible.domains.most = ranks;
     return possible;
 }
 

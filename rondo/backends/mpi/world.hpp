@@ -34,8 +34,9 @@ class World {
                const std::string& machine = machine_identity());
 
     /// Says where each rank is, whatever the library says. Called once, after `agree`, on all ranks. Ranks that can
-    /// share memory do so all the same.
-    void impose(const Placement& placement);
+    /// share memory do so all the same. False, and nothing changes, if domains are those of one node, and the ranks are
+    /// not known to be on one.
+    [[nodiscard]] bool impose(const Placement& placement);
 
     /// Sets the text to that of rank 0, in MPI_Init, on all ranks that have agreed. False if that failed on this rank,
     /// unless the text is empty on all.
@@ -67,6 +68,7 @@ class World {
     /// True if the node of each rank is known; equal on all ranks.
     [[nodiscard]] bool knows_nodes() const { return !node_of_.empty(); }
     /// The first rank after rank 0 on its node, or on another node; no_rank if there is none, or if nodes are unknown.
+    /// Where its node has domains, one on its node is one in its domain.
     [[nodiscard]] Rank first_rank_after_0(bool on_its_node) const;
     /// Where these ranks of the world are: on which node, or, where all are on one, in which of its domains. Nothing if
     /// the nodes are unknown, which they are on all ranks or on none.
@@ -117,7 +119,7 @@ class World {
     Rank rank_ = 0, size_ = 1;
     std::vector<Rank> ranks_;
     std::vector<Rank> node_of_;    // node of each rank, by numbers below `size_`; empty if unknown
-    std::vector<Rank> domain_of_;  // domain of each rank, in the same way: all ranks of a node, or of a part of one
+    std::vector<Rank> domain_of_;  // domain of each rank, in the same way; empty if no node has several
     Spread spread_;                // how all ranks are spread over the nodes
     mutable std::mutex counting_;
     mutable std::vector<Rank> ranks_in_;  // ranks in each group, of those that are being counted; else 0

@@ -81,7 +81,7 @@ std::vector<Rank> domains_of(std::span<const Rank> node_of, std::span<const Part
         for (std::size_t kind = 0; kind < kinds_of_parts; ++kind) {
             std::map<int, Rank> first_in;
             for (const std::size_t rank : ranks) first_in.try_emplace(parts_of[rank][kind], static_cast<Rank>(rank));
-            if (first_in.contains(nobody) || first_in.size() <= most || first_in.size() == ranks.size()) continue;
+            if (first_in.contains(nobody) || first_in.size() <= most || 2 * first_in.size() > ranks.size()) continue;
             most = first_in.size();
             for (const std::size_t rank : ranks) domain_of[rank] = first_in[parts_of[rank][kind]];
         }

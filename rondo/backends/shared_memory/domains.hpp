@@ -23,9 +23,9 @@ using Parts = std::array<int, kinds_of_parts>;
 /// The parts that hold these processors. `root`: of the file system.
 Parts parts_of(const cpu_set_t& processors, const std::string& root = "");
 
-/// The domain of each rank, named by its first rank. A node, which its first rank names, too, is one domain, unless
-/// every rank there is bound to a part of one kind, in several parts, and some part has several of them; where that is
-/// so for several kinds, to the kind that makes most domains.
+/// The domain of each rank, named by its first rank. A kind of parts divides a node if each of its ranks is bound to
+/// one part, there are several of them, and they have two ranks or more in the mean. Of such kinds, the one with most
+/// parts counts; without any, the node is one domain, named by its first rank, as in `node_of`.
 std::vector<Rank> domains_of(std::span<const Rank> node_of, std::span<const Parts> parts_of);
 
 }  // namespace rondo::shared_memory

@@ -32,6 +32,9 @@ struct CostModel {
     /// Through which all messages of a node to others leave, and through as many they come in. A message takes one, at
     /// rate 1/beta: the first that is free. Overlapped runs only.
     int lanes = 1;
+    /// Each rank has wires of its own for messages to other nodes, too: these are parts of one. Then lanes and fluids
+    /// are of no account.
+    bool own_wires = false;
     /// Bytes of the longest message between nodes that leaves at once. Longer ones ask their receiver, and leave when
     /// it has answered; their sends complete with their receives.
     Count eager = no_eager_limit;

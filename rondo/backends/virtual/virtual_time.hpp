@@ -165,18 +165,19 @@ class VirtualTime : public RankTable {
 
     void begin_network(const CostModel& costs) {
         const LinkCosts inside = costs.inside.value_or(LinkCosts{costs.alpha, costs.beta, costs.overhead});
-        const bool pooled = has_nodes() || costs.lanes > 1 || costs.fluid;
+        const bool pooled = !costs.own_wires && (has_nodes() || costs.lanes > 1 || costs.fluid);
+        const bool fluid = pooled && costs.fluid;
         links_[0] = {costs.alpha,      costs.beta, costs.overhead, static_cast<double>(costs.eager),
                      costs.rendezvous, pooled};
         links_[1] = {inside.alpha, inside.beta, inside.overhead, static_cast<double>(no_eager_limit), 0, false};
         gamma_ = costs.gamma;
         lanes_ = static_cast<std::size_t>(costs.lanes);
         buffered_ = costs.eager < no_eager_limit;
-        lane_wires_.assign(pooled && !costs.fluid ? static_cast<std::size_t>(nodes()) * lanes_ : 0, {});
-        shared_wires_.assign(costs.fluid ? 2 * static_cast<std::size_t>(nodes()) : 0, {SharedWire(costs.lanes)});
+        lane_wires_.assign(pooled && !fluid ? static_cast<std::size_t>(nodes()) * lanes_ : 0, {});
+        shared_wires_.assign(fluid ? 2 * static_cast<std::size_t>(nodes()) : 0, {SharedWire(costs.lanes)});
         routes_.clear();
-        if (costs.network != nullptr) begin_routes(costs);
-        legs_.assign(!costs.fluid ? 0 : routes_.empty() ? 2 * flows() : routes_.legs(), {});
+        if (costs.network != nullptr && !costs.own_wires) begin_routes(costs);
+        legs_.assign(!fluid ? 0 : routes_.empty() ? 2 * flows() : routes_.legs(), {});
     }
 
     void begin_routes(const CostModel& costs) {

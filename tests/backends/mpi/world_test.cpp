@@ -185,7 +185,7 @@ TEST(Worlds, imposed_nodes_stand_above_those_of_the_library) {
     play(4, [] {
         world().agree(42, true, MemorySharing::off);
         EXPECT_EQ(world().whole_spread().nodes.most, 1);
-        world().impose(Placement::regular(2, 2));
+        EXPECT_TRUE(world().impose(Placement::regular(2, 2)));
         EXPECT_EQ(world().whole_spread().nodes.most, 2);
         EXPECT_TRUE(world().whole_spread().in_rank_order);
         EXPECT_EQ(world().possible_spread(4).nodes.least, 2);
@@ -193,7 +193,7 @@ TEST(Worlds, imposed_nodes_stand_above_those_of_the_library) {
     });
     play(2, [] {
         world().agree(static_cast<std::uint64_t>(made_up::rank()) << 20, false, MemorySharing::off);
-        world().impose(Placement::regular(2, 1));
+        EXPECT_TRUE(world().impose(Placement::regular(2, 1)));
         EXPECT_FALSE(world().knows_nodes()) << "ranks that disagree know nothing alike";
     });
 }
@@ -202,7 +202,7 @@ TEST(Worlds, ranks_on_one_node_are_in_its_domains) {
     play(5, [] {
         world().agree(42, true, MemorySharing::off);
         const Rank domains[] = {0, 1, 0, 1, 1};
-        world().impose(Placement::of(domains).as_domains());
+        EXPECT_TRUE(world().impose(Placement::of(domains).as_domains()));
         EXPECT_EQ(world().whole_spread().nodes.most, 1);
         EXPECT_EQ(world().whole_spread().most_on_node.most, 5);
         EXPECT_EQ(world().whole_spread().domains.most, 2);
@@ -221,6 +221,8 @@ TEST(Worlds, ranks_on_one_node_are_in_its_domains) {
         made_up::behaviour().node_of = {0, 1, 0, 1};
         world().agree(42, true, MemorySharing::off);
         EXPECT_EQ(world().whole_spread().domains.most, 1) << "of several nodes none is told";
+        EXPECT_FALSE(world().impose(Placement::regular(2, 2).as_domains())) << "they are those of one node";
+        EXPECT_EQ(world().whole_spread().nodes.most, 2);
     });
 }
 

@@ -94,12 +94,13 @@ TEST(DomainsOf, are_the_parts_to_which_the_ranks_are_bound) {
     const Parts a{0, 0, 0}, b{2, 0, 0}, c{4, 4, 4};
     EXPECT_THAT(domains({0, 0, 0, 0}, {a, a, c, c}), ElementsAre(0, 0, 2, 2));
     EXPECT_THAT(domains({0, 0, 0, 0}, {a, c, a, c}), ElementsAre(0, 1, 0, 1));
-    EXPECT_THAT(domains({0, 0, 0, 0, 0}, {a, a, b, b, c}), ElementsAre(0, 0, 2, 2, 4)) << "most domains: by the caches";
+    EXPECT_THAT(domains({0, 0, 0, 0, 0, 0}, {a, a, b, b, c, c}), ElementsAre(0, 0, 2, 2, 4, 4)) << "by the caches";
 }
 
-TEST(DomainsOf, are_larger_where_smaller_ones_have_one_rank_each_or_are_left) {
+TEST(DomainsOf, are_larger_where_smaller_ones_have_few_ranks_or_are_left) {
     const Parts a{0, 0, 0}, b{2, 0, 0}, c{4, 4, 4}, d{6, 4, 4}, wide{-1, 4, 4};
     EXPECT_THAT(domains({0, 0, 0, 0}, {a, b, c, d}), ElementsAre(0, 0, 2, 2)) << "the NUMA nodes";
+    EXPECT_THAT(domains({0, 0, 0, 0, 0}, {a, a, b, b, c}), ElementsAre(0, 0, 0, 0, 4)) << "three caches for five ranks";
     EXPECT_THAT(domains({0, 0, 0, 0}, {a, a, wide, wide}), ElementsAre(0, 0, 2, 2)) << "one rank may use two caches";
 }
 
