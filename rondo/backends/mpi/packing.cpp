@@ -27,13 +27,13 @@ class Packable {
   public:
     explicit Packable(const UserData& data) : buffer_(data.buffer), type_(data.type.handle) {
         if (buffer_ != nullptr) return;
-        constexpr MPI_Aint somewhere = 4096;
+        static char somewhere;
         const int one = 1;
-        const MPI_Aint before = -somewhere;
+        const MPI_Aint before = -reinterpret_cast<MPI_Aint>(&somewhere);
         error_ = library().Type_create_hindexed(1, &one, &before, data.type.handle, &own_);
         if (error_ == MPI_SUCCESS) error_ = library().Type_commit(&own_);
         if (error_ != MPI_SUCCESS) return;
-        buffer_ = reinterpret_cast<void*>(somewhere);
+        buffer_ = &somewhere;
         type_ = own_;
     }
     Packable(const Packable&) = delete;
