@@ -109,7 +109,8 @@ TEST(DomainsOf, are_whole_nodes_where_ranks_are_not_bound) {
     EXPECT_THAT(domains({0, 0, 0}, {a, c, anywhere}), ElementsAre(0, 0, 0));
     EXPECT_THAT(domains({0, 0}, {a, c}), ElementsAre(0, 0)) << "each rank would be a domain of its own";
     EXPECT_THAT(domains({0, 0, 0}, {a, a, a}), ElementsAre(0, 0, 0));
-    EXPECT_THAT(domains({0, 1, 0, 1, 0, 1}, {a, a, a, a, c, anywhere}), ElementsAre(0, 1, 0, 1, 4, 1))
+    EXPECT_THAT(domains({0, 0, 0}, {a, a, c}), ElementsAre(0, 0, 0)) << "fewer than two to a domain in the mean";
+    EXPECT_THAT(domains({0, 1, 0, 1, 0, 1, 0, 1}, {a, a, a, a, c, anywhere, c, a}), ElementsAre(0, 1, 0, 1, 4, 1, 4, 1))
         << "each node for itself";
 }
 
