@@ -62,6 +62,7 @@ TEST(Machine, has_links_between_domains_of_a_node) {
     EXPECT_EQ(costs.alpha, 0.5);
     EXPECT_EQ(costs.beta, Machine().beta_inside);
     EXPECT_EQ(costs.overhead, 0.125) << "as inside a domain, unless the file says otherwise";
+    ASSERT_TRUE(costs.inside.has_value());
     EXPECT_EQ(costs.inside->alpha, 0.25);
     EXPECT_TRUE(costs.own_wires);
     EXPECT_FALSE(machine.costs(&nodes).own_wires);
