@@ -30,9 +30,9 @@ class Placement {
     /// By any numbers that tell nodes apart, one for each rank. Tables of all ranks, unless that is regular.
     [[nodiscard]] static Placement of(std::span<const Rank> node_of);
 
-    /// The same groups of ranks, as domains of one node: parts of it in which ranks are near each other. What is said
-    /// of nodes is said of them then. A single group is the node itself, and groups of one rank each say nothing: then
-    /// it is a node without domains.
+    /// This placement with its groups of ranks taken for domains of one node: parts in which ranks are near each other.
+    /// All that a placement says of nodes, it then says of domains. A single group is the whole node, and groups of one
+    /// rank each bring no rank near another: for both, this is a node without domains.
     [[nodiscard]] Placement as_domains() const;
 
     /// Every run of consecutive ranks of one node as a node of its own: the nodes are in rank order.
@@ -77,7 +77,8 @@ struct Spread {
     Range fewest_on_node;        ///< of them, on the node with the fewest; 0: nobody knows
     Range most_on_node;          ///< on the node with the most
     bool in_rank_order = false;  ///< those of a node follow one another for sure
-    /// Of the only node, that have some of the ranks; 1 if there are several nodes, or none is known.
+    /// How many domains have some of the ranks, where all are on one node. It is 1 if they are on several nodes, or if
+    /// no domains are known.
     Range domains = {1, 1};
 
     /// Of ranks of which it is known where each is.

@@ -29,7 +29,7 @@ class Machine {
     double first_pass = 1e-10, second_pass = 2e-10;
     // The same of messages inside a node.
     double alpha_inside = 3e-7, beta_inside = 1e-10, overhead_inside = 1e-7;
-    // The same of messages between domains of a node; as inside one unless the file says so.
+    // What messages between domains of a node cost. Unless the file says it, they cost what messages inside a node do.
     double alpha_across = 3e-7, beta_across = 1e-10, overhead_across = 1e-7;
     Count lanes = 1;  ///< of a node, through which its messages leave it and come in
     /// Bytes of the longest message that the library sends without asking the receiver. Nothing: not measured.
@@ -40,7 +40,8 @@ class Machine {
     /// depend on it, because where a job lies in the network changes from run to run.
     std::string network;
 
-    /// Of messages between nodes and inside them; or, where the placement is of domains, between these and inside.
+    /// The costs by which calls are timed: of messages between nodes and inside nodes. If the placement is of domains
+    /// of one node, these are the costs of messages between domains and inside domains.
     [[nodiscard]] virtual_machine::CostModel costs(const Placement* placement = nullptr) const;
 
     /// `name` is what errors call the text (a file's path). Throws Error: "<name>:<line>: what was expected". alpha and

@@ -10,7 +10,7 @@
 namespace rondo {
 
 /// The ranks on each node: of "4x8" eight on each of four, of "4,4,3" as listed; ranks fill one node after the other.
-/// Of "domains:2x8" the ranks of each domain. Throws Error, one line, for any other text.
+/// For "domains:2x8", the result has the ranks of each domain. Throws Error, one line, for any other text.
 std::vector<Rank> parse_ranks_on_nodes(std::string_view text);
 
 /// Throws Error also if the nodes, or domains, do not have so many ranks in all.

@@ -58,8 +58,8 @@ class RuleCoverage {
         return both;
     }
 
-    /// Of no call: no node has fewer ranks than the one with the fewest, and who knows that one knows all. Only a
-    /// single node has domains.
+    /// True if no call lies in the box. The fewest ranks on a node are never more than the most, both are known or none
+    /// is, and only a single node has domains.
     static bool empty(const Box& box) {
         const Bounds fewest = box[Rules::fewest_on_node], most = box[Rules::most_on_node];
         if (fewest.lowest > most.highest || (fewest.highest == 0 && most.lowest > 0)) return true;

@@ -145,16 +145,15 @@ def command(
 
     if before is not None:
         links = calibrate.measure_inside(launcher, cluster, mpi, progress)
-        figures = calibrate.with_inside(before, links) if inside else calibrate.with_across(before, links)
-        measured_ranks = 2
+        names = machine.INSIDE if inside else machine.ACROSS
+        figures, measured_ranks = calibrate.with_links(before, links, names), 2
         if across and links.alpha <= figures.alpha_inside:
             click.echo(
                 f"rondo: warning: a message takes {time_text(links.alpha)} between domains, and "
                 f"{time_text(figures.alpha_inside)} inside a node: are the two ranks bound to different domains?",
                 err=True,
             )
-        changed = machine.INSIDE if inside else machine.ACROSS
-        machine.write(path, machine.text_with(path.read_text(encoding="utf-8"), figures, changed))
+        machine.write(path, machine.text_with(path.read_text(encoding="utf-8"), figures, names))
     else:
         measured = calibrate.measure(launcher, cluster, mpi, progress)
         figures, measured_ranks = measured.machine, measured.ranks

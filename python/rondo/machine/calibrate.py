@@ -13,7 +13,7 @@ from rondo.bench import bench
 from rondo.bench.results import Environment, Network, Results
 from rondo.cluster import shapes
 from rondo.errors import Error
-from rondo.machine.machine import Machine
+from rondo.machine.machine import INSIDE, Machine
 
 ELEMENT = 8
 REPETITIONS = 15
@@ -106,12 +106,12 @@ def measure(
     if shape is not None:
         machine = dataclasses.replace(machine, lanes=shape.lanes)
     if links.environment.nodes == 1:
-        machine = with_inside(machine, links)
+        machine = with_links(machine, links, INSIDE)
     elif shape is not None and shape.per_node > 1:
         one_node = str(dataclasses.replace(shape, nodes=1, per_node=2))
-        machine = with_inside(machine, measure_inside((), one_node, mpi, progress))
+        machine = with_links(machine, measure_inside((), one_node, mpi, progress), INSIDE)
     elif links.environment.ranks_per_node[0] > 1:
-        machine = with_inside(machine, measure_inside(launcher, cluster, mpi, progress, "node"))
+        machine = with_links(machine, measure_inside(launcher, cluster, mpi, progress, "node"), INSIDE)
     return Calibration(machine, links.environment.library, links.environment.ranks)
 
 
@@ -132,18 +132,10 @@ def measure_inside(
     return links
 
 
-def with_inside(machine: Machine, links: Links) -> Machine:
-    """The machine, in which these are the links inside a node."""
-    return dataclasses.replace(
-        machine, alpha_inside=links.alpha, beta_inside=links.beta, overhead_inside=links.overhead
-    )
-
-
-def with_across(machine: Machine, links: Links) -> Machine:
-    """The machine, in which these are the links between domains of a node."""
-    return dataclasses.replace(
-        machine, alpha_across=links.alpha, beta_across=links.beta, overhead_across=links.overhead
-    )
+def with_links(machine: Machine, links: Links, names: Sequence[str]) -> Machine:
+    """The machine, in which these are the links of one class, whose figures have the names: INSIDE or ACROSS."""
+    figures = (links.alpha, links.beta, links.overhead)
+    return dataclasses.replace(machine, **dict(zip(names, figures, strict=True)))
 
 
 def _measured(

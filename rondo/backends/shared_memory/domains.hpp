@@ -16,8 +16,8 @@ namespace rondo::shared_memory {
 /// Parts in which a process may be bound: processors with one L3 cache, of one NUMA node, of one socket.
 inline constexpr std::size_t kinds_of_parts = 3;
 
-/// Of each kind, the first processor of the part that holds all processors of a process; -1 if no part does, or if the
-/// system does not say.
+/// For each kind of parts, the number of the first processor of the part that holds all processors of a process. It is
+/// -1 if no part holds them all, or if the system does not say.
 using Parts = std::array<int, kinds_of_parts>;
 
 /// The parts that hold these processors. `root`: of the file system.
